@@ -15,6 +15,8 @@ PYTHON  ?= /usr/bin/python3
 .SECONDARY:
 .SUFFIXES:
 Q := $(if $(V),,@)
+# one line of progress, where somebody looks at it; V=1 shows every command
+PROGRESS = $(if $(V),,[ ! -t 1 ] || printf '\r\033[K  %s')
 # all cores, also where nobody asked for them with -j (clean and what follows it are not made at once)
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
@@ -36,60 +38,60 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototype
 	-Wwrite-strings -Wpointer-arith -Wconversion -Wundef -Werror
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= -O2 -g
-VERSION  := 0.1.0
+VERSION  := 0.2.0
 COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell \
 	git diff --quiet HEAD -- src templates configs 2>/dev/null || echo +)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANFLAGS) -Isrc -isystem $(CUDA_INCLUDE) -D_GNU_SOURCE
 ALL_LDFLAGS = $(LDFLAGS) $(SANFLAGS)
 LIBS := -lcjson -lz -ldl -lm -lpthread
 
-# ---- sources: one static library per layer, in the order of src/layers.txt ----
-LAYERS := $(shell grep -v '^\#' src/layers.txt)
-layer_sources = $(filter-out src/cli/main.c,$(sort $(wildcard src/$(1)/*.c)))
-layer_objects = $(patsubst src/%.c,$(OUT)/obj/%.o,$(call layer_sources,$(1))) $(if $(filter spec,$(1)),$(OUT)/gen/default_device.o)$(if $(filter figure,$(1)),$(OUT)/gen/report_assets.o)$(if $(filter cli,$(1)),$(OUT)/gen/version.o)
-reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
-upto = $(if $(1),$(firstword $(1)) $(if $(filter $(2),$(firstword $(1))),,$(call upto,$(wordlist 2,$(words $(1)),$(1)),$(2))))
-layer_libs = $(patsubst %,$(OUT)/lib%.a,$(call reverse,$(call upto,$(LAYERS),$(1))))
+# ---- sources: one static library of all of them but main.c; layers.sh checks who includes whom ----
+SOURCES := $(filter-out src/cli/main.c,$(sort $(wildcard src/*/*.c)))
+LIBRARY := $(OUT)/libtiletune.a
 
 ## all: build the release binary (the default)
 .PHONY: all
-all: $(BUILD)/tiletune $(OUT)/include/tiletune_launch.h
+all: $(BUILD)/tiletune $(OUT)/include/tiletune_launch.h $(OUT)/libtiletune_launch.so
 
-define layer_rules
-$(OUT)/lib$(1).a: $(call layer_objects,$(1))
-	@mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$^
-.PHONY: lib-$(1)
-lib-$(1): $(call layer_libs,$(1))
-endef
-$(foreach l,$(LAYERS),$(eval $(call layer_rules,$(l))))
+EMBEDDED := default_device report_page export_assets stand_ins
+$(LIBRARY): $(patsubst src/%.c,$(OUT)/obj/%.o,$(SOURCES)) $(EMBEDDED:%=$(OUT)/gen/%.o)
+	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
 $(OUT)/obj/%.o: src/%.c | packages
 	@mkdir -p $(@D)
-	@$(if $(V),,echo "  CC   $<")
+	@$(PROGRESS) 'CC   $<'
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
 
-# version and commit change often: only one object sees them
+# version and commit change often: one object has them, outside of the library, so that tests are
+# not linked anew
 $(OUT)/gen/version.c: FORCE
 	@mkdir -p $(@D); printf 'extern const char tiletune_version[], tiletune_commit[];\nconst char tiletune_version[] = "%s";\nconst char tiletune_commit[] = "%s";\n' '$(VERSION)' '$(COMMIT)' >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 .PHONY: FORCE
 FORCE:
 
 # files that are built in
-ASSETS := $(wildcard src/figure/assets/*)
+PAGE := src/report/page
+PAGE_SCRIPT := $(foreach n,data figures tables problem search main,$(PAGE)/$(n).js)
 $(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json)
 $(OUT)/gen/default_device.c: EMBED = spec/sheet.h device_spec_default_json=configs/devices/h200-sxm.json \
 	'device_spec_architecture_json[]=configs/devices/defaults/*.json'
-$(OUT)/gen/report_assets.c: $(ASSETS)
-$(OUT)/gen/report_assets.c: EMBED = figure/canvas.h $(foreach f,$(ASSETS),asset_$(subst .,_,$(notdir $(f)))=$(f))
-$(OUT)/gen/default_device.c $(OUT)/gen/report_assets.c: src/embed.sh
+$(OUT)/gen/export_assets.c: $(wildcard src/export/assets/*.in)
+$(OUT)/gen/export_assets.c: EMBED = export/export.h $(foreach f,h cmake mk,export_$(f)_in==src/export/assets/tuned.$(f).in)
+$(OUT)/gen/report_page.c: $(wildcard $(PAGE)/*)
+$(OUT)/gen/report_page.c: EMBED = report/page.h page_template_html=$(PAGE)/page.html page_style_css=$(PAGE)/style.css \
+	'page_script_js=$(PAGE_SCRIPT)' 'page_style_digest\#=$(PAGE)/style.css' 'page_script_digest\#=$(PAGE_SCRIPT)'
+$(OUT)/gen/stand_ins.c: $(wildcard src/compile/headers/*.h)
+$(OUT)/gen/stand_ins.c: EMBED = compile/toolkit.h 'toolkit_stand_in_texts[]=src/compile/headers/*.h'
+$(EMBEDDED:%=$(OUT)/gen/%.c): src/embed.sh
 	@mkdir -p $(@D)
 	$(Q)sh src/embed.sh $(EMBED) > $@
 $(OUT)/gen/%.o: $(OUT)/gen/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(OUT)/tiletune: $(OUT)/obj/cli/main.o $(call layer_libs,cli)
-	@$(if $(V),,echo "  LINK $@")
+$(OUT)/tiletune: $(OUT)/obj/cli/main.o $(OUT)/gen/version.o $(LIBRARY)
+	@$(PROGRESS) 'LINK $@'
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/lib'
+	@$(PROGRESS) ''
 
 # build/tiletune: the release binary, whatever else is being built
 ifeq ($(VARIANT),release)
@@ -107,6 +109,10 @@ $(OUT)/include/tiletune_launch.h: $(wildcard src/launch/*.h)
 		print line; else if (split(line, part, "\"") && !seen[part[2]]++) put("src/launch/" part[2]) } \
 		BEGIN { seen["tiletune_launch.h"] = 1; put("src/launch/tiletune_launch.h") }' >$@
 
+# for src/python: it finds the driver at run time
+$(OUT)/libtiletune_launch.so: $(OUT)/include/tiletune_launch.h
+	$(Q)$(CC) $(ALL_CFLAGS) -DTTL_DYNAMIC -DTTL_IMPLEMENTATION -fPIC -shared $(ALL_LDFLAGS) -o $@ -x c $<
+
 include tests/tests.mk
 
 ## run: install what is missing, build, tune one GEMM: on the GPU, or without one on the device model
@@ -121,14 +127,17 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 .PHONY: install
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(SHARE)/tiletune $(SHARE)/man/man1 \
-		$(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
+		$(SHARE)/bash-completion/completions
 	install -m 755 $(OUT)/tiletune $(DESTDIR)$(PREFIX)/bin/tiletune
 	install -m 644 $(OUT)/include/tiletune_launch.h $(DESTDIR)$(PREFIX)/include/
-	rm -rf $(SHARE)/tiletune/templates $(SHARE)/tiletune/configs
+	rm -rf $(SHARE)/tiletune/templates $(SHARE)/tiletune/configs $(SHARE)/tiletune/python
 	cp -R templates configs $(SHARE)/tiletune/
-	$(OUT)/tiletune help --format man > $(SHARE)/man/man1/tiletune.1
-	$(OUT)/tiletune help --format bash > $(SHARE)/bash-completion/completions/tiletune
-	$(OUT)/tiletune help --format zsh > $(SHARE)/zsh/site-functions/_tiletune
+	install -d $(SHARE)/tiletune/python/tiletune
+	install -m 644 src/python/tiletune/*.py src/python/tiletune/py.typed $(OUT)/libtiletune_launch.so $(SHARE)/tiletune/python/tiletune/
+	install -m 644 src/cli/completion.bash $(SHARE)/bash-completion/completions/tiletune
+	if command -v help2man >/dev/null 2>&1; then help2man --no-info --no-discard-stderr --help-option='help all' \
+		--name='finds the fastest tile shapes of GPU kernels' -o $(SHARE)/man/man1/tiletune.1 $(OUT)/tiletune; \
+	else echo "no man page: help2man is missing"; fi
 
 ## dist: a folder that runs on another Linux machine without these packages (TESTS=1 adds GPU tests)
 DIST := $(BUILD)/dist
@@ -140,6 +149,8 @@ dist: all $(if $(TESTS),gpu-programs $(patsubst %,$(OUT)/tests/%,$(bench_names))
 	ldd $(OUT)/tiletune | awk '$$1 ~ /^lib(cjson|z)\./ { print $$3 }' | while read file; do \
 		cp -L "$$file" $(DIST)/lib/; done
 	cp -R templates configs README.md LICENSE $(OUT)/include $(DIST)/
+	install -d $(DIST)/python/tiletune
+	install -m 644 src/python/tiletune/*.py src/python/tiletune/py.typed $(OUT)/libtiletune_launch.so $(DIST)/python/tiletune/
 	$(if $(TESTS),cp -R tests src results Makefile $(DIST)/)
 	$(if $(TESTS),mkdir -p $(DIST)/gpu && install -m 755 $(gpu_programs) $(DIST)/gpu/)
 	$(if $(TESTS),install -m 755 $(patsubst %,$(OUT)/tests/%,$(bench_names)) $(DIST)/gpu/)
@@ -153,6 +164,6 @@ clean:
 ## help: this list
 .PHONY: help
 help:
-	@sed -n 's/^## //p' Makefile tests/tests.mk
+	@sed -n 's/^## //p' Makefile tests/tests.mk tests/gpu/gpu.mk
 
 -include $(wildcard $(OUT)/obj/*/*.d $(OUT)/tests/*.d)

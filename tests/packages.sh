@@ -30,7 +30,9 @@ fi
 if [ "$1" = test ]; then
 	need python3 /usr/bin/python3 -c ''
 	need python3-jsonschema /usr/bin/python3 -c 'import jsonschema'
+	need python3-numpy /usr/bin/python3 -c 'import numpy'
 	need python3-yaml /usr/bin/python3 -c 'import yaml'
+	need python3-pytest /usr/bin/python3 -c 'import pytest'
 	need clang-format command -v clang-format
 	need cmake command -v cmake
 	need g++ command -v g++
@@ -40,7 +42,8 @@ fi
 wanted=
 if [ "$1" = test ]; then
 	command -v groff >/dev/null 2>&1 || wanted="groff-base"
-	command -v zsh >/dev/null 2>&1 || wanted="$wanted zsh"
+	command -v jq >/dev/null 2>&1 || wanted="$wanted jq"
+	command -v help2man >/dev/null 2>&1 || wanted="$wanted help2man"
 fi
 if [ "$1" = test ] && ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1; then
 	wanted="$wanted chromium fonts-dejavu-core"

@@ -5,7 +5,7 @@
 #ifndef TESTS_ROW_JSON_H
 #define TESTS_ROW_JSON_H
 
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "engine/row.h"
 
 static inline enum status row_candidate_from_json(const struct catalogue *catalogue,

@@ -1,8 +1,8 @@
 # The test half of the Makefile. A new test is a new file:
-#   tests/unit/test_NAME.c     cmocka; first line: /* layer: LAYER */, what it links with
-#   tests/fuzz/fuzz_NAME.c     LLVMFuzzerTestOneInput; corpus in tests/fuzz/corpus/NAME/; same first line
-#   tests/bench/bench_NAME.c   prints promises, exit 1 if one is missed; same first line
-#   tests/cli/NAME.sh          a session with the binary; expected output in NAME.out
+#   tests/unit/test_NAME.c     cmocka, TEST(name) { ... }
+#   tests/fuzz/fuzz_NAME.c     LLVMFuzzerTestOneInput; corpus in tests/fuzz/corpus/NAME/
+#   tests/bench/bench_NAME.c   prints promises, exit 1 if one is missed
+#   tests/cli/NAME.session     commands, each with what it prints below it
 #   tests/checks/NAME          any script; exit 0 is a pass, 77 (with "skipped: REASON") is said aloud
 
 unit_names  := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -12,7 +12,6 @@ unit_names := test_scoring test_evaluator test_replay test_worker
 endif
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 bench_names := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
-layer_in = $(shell sed -n '1s/.*layer: *\([a-z]*\).*/\1/p' $(1))
 
 TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_BINARY='"$(OUT)/tiletune"'
 
@@ -20,10 +19,10 @@ TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_
 define program_rules
 $(OUT)/tests/$(1).o: $(2) | packages-test
 	@mkdir -p $$(@D)
-	@$(if $(V),,echo "  CC   $(2)")
+	@$(PROGRESS) 'CC   $(2)'
 	$(Q)$$(CC) $$(ALL_CFLAGS) $$(TEST_CFLAGS) -MMD -MP -MT $$@ -c -o $$@ $(2)
-$(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $$(call layer_libs,$(call layer_in,$(2)))
-	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(4) $$(LIBS)
+$(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $(LIBRARY) | $(OUT)/gen/version.o
+	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(OUT)/gen/version.o $(4) $$(LIBS)
 endef
 $(foreach n,$(unit_names),$(eval $(call program_rules,$(n),tests/unit/$(n).c,,-lcmocka)))
 $(foreach n,$(fuzz_names),$(eval $(call program_rules,$(n),tests/fuzz/$(n).c,$(OUT)/tests/fuzz_replay.o,)))
@@ -42,7 +41,7 @@ $(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
 
 # ---- stand-ins for NVIDIA's libraries (tests/faults) ----
 fault_driver_sources := $(filter-out %/fake_nvrtc.c,$(sort $(wildcard tests/faults/*.c)))
-fault_headers := $(wildcard tests/faults/*.h src/driver/*.def $(foreach f,base driver expr family measure spec,src/$(f)/*.h))
+fault_headers := $(wildcard tests/faults/*.h src/spec/*.def $(foreach f,base expr family plan measure record spec,src/$(f)/*.h))
 $(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(fault_headers) | packages
 	@mkdir -p $(@D)
 	$(Q)if [ -n "$(fault_driver_sources)" ]; then \
@@ -69,36 +68,36 @@ packages-test: packages
 # ---- suites ----
 unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
-TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/schemas $(OUT)/tests/kernel_text
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/model_quality $(OUT)/tests/lookup_quality $(OUT)/tests/kernel_text $(OUT)/tests/intervals $(OUT)/libtiletune_launch.so
 ifeq ($(SAN),thread)
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(FAULT_LIBRARIES)
 endif
 
 # sample_families, model_quality (the model against recorded journals), ...
-$(OUT)/tests/%: tests/tools/%.c $(call layer_libs,advise)
+$(OUT)/tests/%: tests/tools/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-## test: install what is missing, build, run every test that needs no GPU
+## test: install what is missing, build, run every test that needs no GPU (T=cli/merge: that one)
 .PHONY: test
 test: $(TEST_PREREQUISITES)
-	@CUDA_INCLUDE=$(CUDA_INCLUDE) sh tests/run.sh $(OUT) $(BUILD) quick
+	@CUDA_INCLUDE=$(CUDA_INCLUDE) /usr/bin/python3 tests/run.py $(OUT) $(BUILD) quick $(T)
 
-## schemas: write configs/schemas, those that follow from the code's records
-.PHONY: schemas
-schemas: $(OUT)/tests/schemas
-	$(OUT)/tests/schemas configs/schemas
-
-## learned: what is shipped for the H200, from the journals of results (a few minutes)
+## learned: what is shipped for the H200, from the journals of results (a quarter of an hour; numpy as pinned)
 .PHONY: learned
 LEARNED_FROM = $(filter-out %_before.journal.jsonl.gz,$(sort $(wildcard results/nvidia-h200/*.journal.jsonl.gz)))
-learned: $(OUT)/tiletune
-	$(OUT)/tiletune learn --path . $(LEARNED_FROM) -o configs/learned/h200-sxm.json
+LEARNED_VENV = $(BUILD)/learned-venv
+$(LEARNED_VENV)/made: src/python/requirements.txt
+	$(Q)rm -rf $(@D) && python3 -m venv $(@D) && $(@D)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	@touch $@
+learned: $(OUT)/tiletune $(LEARNED_VENV)/made
+	TILETUNE=$(OUT)/tiletune TILETUNE_PATH=. PYTHONPATH=src/python $(LEARNED_VENV)/bin/python -m tiletune.learn \
+		$(LEARNED_FROM) -o configs/learned/h200-sxm.json
 
 ## test-full: the same with all device sheets and larger samples of every family (half an hour and more)
 .PHONY: test-full
 test-full: $(TEST_PREREQUISITES)
-	@CUDA_INCLUDE=$(CUDA_INCLUDE) TEST_TIMEOUT=7200 sh tests/run.sh $(OUT) $(BUILD) full
+	@CUDA_INCLUDE=$(CUDA_INCLUDE) TEST_TIMEOUT=7200 /usr/bin/python3 tests/run.py $(OUT) $(BUILD) full $(T)
 
 ## mutants: mistakes put into the code on purpose, and whether the fast tests see them (20 minutes)
 .PHONY: mutants
@@ -112,15 +111,10 @@ include tests/gpu/gpu.mk
 test-gpu: $(BUILD)/tiletune gpu-programs
 	@sh tests/gpu/run.sh $(BUILD)
 
-## bench-search: strategies over recorded spaces, FILES="..." or the exhaustive journals of results/
-.PHONY: bench-search
-bench-search: $(OUT)/tests/bench_search
-	$< $(FILES)
-
 ## bench: what we promise of speed, as ratios; on a GPU also the kernels against cuBLASLt and others
 .PHONY: bench
 bench: $(BUILD)/tiletune $(patsubst %,$(OUT)/tests/%,$(bench_names)) gpu-programs
-	@sh tests/bench/run.sh $(OUT) $(BUILD) $(filter-out bench_search,$(bench_names))
+	@sh tests/bench/run.sh $(OUT) $(BUILD) $(bench_names)
 
 ## lint: layers, formatting, file sizes, headers on their own, shell scripts
 .PHONY: lint

@@ -5,321 +5,380 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/advice_reasons.h"
 #include "base/memory.h"
-#include "format/tuned.h"
+#include "record/record_write.h"
+#include "engine/row.h"
 
-/* How many variants of a kind are looked at closely. */
-static const size_t close_looks[VARIANT_KIND_COUNT] = {
-	[VARIANT_PAD] = 5, [VARIANT_PITCH] = 3, [VARIANT_CHOOSE] = 4, [VARIANT_SHRINK] = 3};
-enum {
-	TUNED_VARIANTS = 3, /* on a GPU, beside the asked problem */
-};
+const double advice_gain_least_ratio = 0.01;
 
-static enum status open_row(struct advise *advise, struct advice_row *row,
-	const struct problem *problem, struct error *err)
+/* How many variants of a kind are tuned: a GPU takes seconds for each. */
+static const size_t tuned_of_kind[VARIANT_KIND_COUNT][2] = {[VARIANT_PAD] = {3, 2},
+	[VARIANT_PITCH] = {2, 1},
+	[VARIANT_CHOOSE] = {2, 1},
+	[VARIANT_SHRINK] = {2, 1}};
+
+bool advice_is_same_work(const struct advice *row)
 {
-	TRY(problem_flop(problem, &row->flop, err));
-	row->best_of.problem = problem;
-	TRY(problem_min_bytes(problem, &row->min_bytes, err));
-	row->work = row->flop > 0 ? row->flop : row->min_bytes;
-	return seeds_candidates(&advise->seeds, advise->context, problem, advise->options.families,
-		&row->best_of.candidates, err);
+	return !row->variant || row->variant->kind == VARIANT_PAD ||
+	       row->variant->kind == VARIANT_PITCH;
 }
 
-static double first_prediction_us(const struct advice_row *row)
+double advice_gain_ratio(const struct advice *row)
 {
-	return row->best_of.candidates.count ? row->best_of.candidates.items[0].prediction.time_us
-					     : INFINITY;
+	return advice_is_same_work(row) ? row->net_gain_ratio : row->throughput_gain_ratio;
 }
 
-static void rate_raw(const struct advice_row *asked, struct advice_row *row)
+/* ---- tuning ---- */
+static enum status tune(struct advise *advise, const struct problem *const *problems, size_t count,
+	struct error *err)
 {
-	double faster = first_prediction_us(asked) / first_prediction_us(row);
+	/* borrowed: a session frees nothing of its list */
+	struct problem_list list = {
+		.items = (struct problem **)problems, .count = count, .capacity = count};
+	enum status status;
 
-	row->raw_gain_ratio = faster - 1;
-	if (row->variant->kind == VARIANT_CHOOSE || row->variant->kind == VARIANT_SHRINK)
-		row->raw_gain_ratio = faster * row->work / asked->work - 1;
+	if (!count)
+		return STATUS_OK;
+	advise->session->problems = &list;
+	status = session_run(advise->session, err);
+	advise->session->problems = NULL;
+	return status;
 }
 
-/* How often two divides the sizes that may change, a cache line of bytes and more not counted. */
-static int roundness(const struct operation *operation, const struct problem *problem)
+/* The variant of the roundest sizes: families may be legal there that are not legal for the asked
+ * problem. NULL: the asked problem is as round. */
+static const struct problem *roundest(const struct advise *advise, const struct problem *asked)
 {
-	const struct advice_list *advice = &operation->advice;
-	const int enough = 7;
-	int sum = 0;
-
-	for (size_t i = 0; i < advice->count; i++) {
-		int64_t value;
-		int twos = 0;
-
-		if (advice->items[i].is_pitch ||
-			!value_as_int(problem->values[advice->items[i].key], &value))
-			continue;
-		while (twos < enough && value % (INT64_C(2) << twos) == 0)
-			twos++;
-		sum += twos;
-	}
-	return sum;
-}
-
-/* The variant of the roundest sizes: seeds for aligned problems are found on it. NULL: the asked
- * problem is as round. */
-static const struct variant *roundest(const struct advise *advise)
-{
-	const struct variant *best = NULL;
-	int most = roundness(advise->operation, advise->asked.items[0]);
+	const struct problem *best = NULL;
+	int most = variant_roundness(asked);
 
 	for (size_t i = 0; i < advise->variants.count; i++) {
-		const struct variant *variant = &advise->variants.items[i];
-		int round = roundness(advise->operation, variant->problem);
+		const struct problem *problem = advise->variants.items[i].problem;
+		const int round = variant_roundness(problem);
 
 		if (round > most) {
 			most = round;
-			best = variant;
+			best = problem;
 		}
 	}
 	return best;
 }
 
-static enum status open_rows(struct advise *advise, struct error *err)
+/* ---- which variants promise most ---- */
+/* Its FLOP; where they are not known its least bytes. */
+static double work_of(const struct problem *problem)
 {
-	const struct problem *asked = advise->asked.items[0];
-	const struct variant *aligned = roundest(advise);
-	const char *const *families = advise->options.families;
+	double work = 0;
 
-	TRY(seeds_scan(&advise->seeds, advise->context, asked, families, err));
-	if (aligned)
-		TRY(seeds_scan(&advise->seeds, advise->context, aligned->problem, families, err));
-	advise->rows = memory_zeroed(advise->variants.count + 1, sizeof(*advise->rows));
-	TRY(open_row(advise, &advise->rows[advise->row_count++], asked, err));
-	for (size_t i = 0; i < advise->variants.count; i++) {
-		struct advice_row *row = &advise->rows[advise->row_count++];
-
-		row->variant = &advise->variants.items[i];
-		TRY(open_row(advise, row, row->variant->problem, err));
-		rate_raw(&advise->rows[0], row);
-	}
-	return STATUS_OK;
+	if (problem_flop(problem, &work, NULL) == STATUS_OK && work > 0)
+		return work;
+	problem_min_bytes(problem, &work, NULL);
+	return work;
 }
 
-static void row_release(struct advice_row *row)
+/* An entry's row at another problem: its kernel started there, or, where the family can do the
+ * problem by other kernels only, at the same rate, or nearly. Infinite: the family cannot. */
+static double predict_row(const struct context *context, const struct problem *problem,
+	double work_ratio, const struct tuned_row *row)
 {
-	candidate_list_release(&row->best_of.candidates);
+	const double other_kernel_ratio = 1.05;
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	const struct family *family;
+	bool refitted, applies;
+
+	if (row_candidate_refitted(&context->catalogue, problem, device_spec(context->device), row,
+		    &candidate, &refitted, NULL) == STATUS_OK)
+		return candidate.prediction.time_us;
+	if (catalogue_family(&context->catalogue, problem->operation, row->family, &family, NULL) !=
+			STATUS_OK ||
+		family_applies(family, problem, device_spec(context->device), &applies, NULL,
+			NULL) != STATUS_OK ||
+		!applies)
+		return INFINITY;
+	return row->time.median * work_ratio * other_kernel_ratio;
+}
+
+/* The shortest time that kernels found so far promise for this problem. */
+static double promised_us(const struct advise *advise, const struct problem *problem)
+{
+	const struct tuned *tuned = advise->session->tuned;
+	const struct context *context = advise->session->context;
+	double best = INFINITY;
+
+	for (size_t e = 0; e < tuned->entry_count; e++) {
+		const struct tuned_entry *entry = &tuned->entries[e];
+		struct problem *tuned_problem;
+		double ratio;
+
+		if (problem_from_named_values(
+			    problem->operation, &entry->problem, &tuned_problem, NULL) != STATUS_OK)
+			continue;
+		ratio = work_of(problem) / work_of(tuned_problem);
+		problem_free(tuned_problem);
+		for (size_t i = 0; i < entry->family_count; i++)
+			best = fmin(
+				best, predict_row(context, problem, ratio, &entry->families[i]));
+		for (size_t i = 0; i < entry->tied_count; i++)
+			best = fmin(best, predict_row(context, problem, ratio, &entry->tied[i]));
+	}
+	return best;
+}
+
+static double promised_gain_ratio(const struct advice *asked, const struct advice *row)
+{
+	const double faster = asked->promised_us / row->promised_us;
+
+	return advice_is_same_work(row) ? faster : faster * row->work / asked->work;
+}
+
+static enum status open_row(const struct advise *advise, struct advice *row,
+	const struct variant *variant, const struct problem *problem, struct error *err)
+{
+	const struct operation *operation = problem->operation;
+
+	*row = (struct advice){.variant = variant,
+		.problem = problem,
+		.tensors = memory_zeroed(operation->tensor_count + 1, sizeof(*row->tensors)),
+		.promised_us = promised_us(advise, problem)};
+	TRY(operation_tensors_evaluate(operation, problem->values, row->tensors, err));
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		row->tensor_bytes += tensor_bytes(&row->tensors[i]);
+	row->work = work_of(problem);
+	return problem_flop(problem, &row->flop, err);
+}
+
+static void row_release(struct advice *row)
+{
 	for (size_t i = 0; i < row->reason_count; i++)
 		free(row->reasons[i].text);
 	free(row->reasons);
-	*row = (struct advice_row){0};
+	free(row->tensors);
+	*row = (struct advice){0};
 }
 
-static int compare_raw(const void *a, const void *b)
+/* By kind, then the largest gain first; of those that are level the smallest change. */
+static int compare_rows(
+	const struct advice *x, double x_gain_ratio, const struct advice *y, double y_gain_ratio)
 {
-	const struct advice_row *x = a, *y = b;
+	const double level_ratio = 0.005;
+	const double x_level = floor(x_gain_ratio / level_ratio);
+	const double y_level = floor(y_gain_ratio / level_ratio);
 
 	if (x->variant->kind != y->variant->kind)
 		return x->variant->kind < y->variant->kind ? -1 : 1;
-	return x->raw_gain_ratio > y->raw_gain_ratio   ? -1
-	       : x->raw_gain_ratio < y->raw_gain_ratio ? 1
-						       : 0;
+	if (x_level > y_level || x_level < y_level)
+		return x_level > y_level ? -1 : 1;
+	return (x->tensor_bytes > y->tensor_bytes) - (x->tensor_bytes < y->tensor_bytes);
+}
+
+static int compare_promised(const void *a, const void *b, void *asked)
+{
+	const struct advice *x = a, *y = b;
+
+	return compare_rows(x, promised_gain_ratio(asked, x), y, promised_gain_ratio(asked, y));
 }
 
 /* Keeps the most promising rows of each kind. */
 static void choose_rows(struct advise *advise)
 {
+	const bool measures = device_measures(advise->session->context->device);
 	size_t kept = 1, of_kind[VARIANT_KIND_COUNT] = {0};
 
-	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_raw);
+	qsort_r(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_promised,
+		&advise->rows[0]);
 	for (size_t i = 1; i < advise->row_count; i++) {
-		struct advice_row *row = &advise->rows[i];
-		enum variant_kind kind = row->variant->kind;
+		struct advice *row = &advise->rows[i];
+		const enum variant_kind kind = row->variant->kind;
 
-		if (of_kind[kind]++ < close_looks[kind] && isfinite(first_prediction_us(row)))
+		if (of_kind[kind] < tuned_of_kind[kind][measures] && isfinite(row->promised_us)) {
+			of_kind[kind]++;
 			advise->rows[kept++] = *row;
-		else
+		} else {
 			row_release(row);
+		}
 	}
 	advise->row_count = kept;
 }
 
-/* Makes the winner of an entry a seed. */
-static void take_winner(
-	struct advise *advise, const struct tuned *tuned, const struct advice_row *row)
+static enum status open_rows(struct advise *advise, const struct problem *asked, struct error *err)
 {
-	const struct candidate_list *list = &row->best_of.candidates;
-	const struct tuned_entry *entry =
-		tuned_find_problem(tuned, row->best_of.problem, OBJECTIVE_TIME);
+	advise->rows = memory_zeroed(advise->variants.count + 1, sizeof(*advise->rows));
+	advise->row_count++;
+	TRY(open_row(advise, &advise->rows[0], NULL, asked, err));
+	for (size_t i = 0; i < advise->variants.count; i++) {
+		const struct variant *variant = &advise->variants.items[i];
 
-	for (size_t i = 0; entry && i < list->bound_count; i++) {
-		const struct bound_family *bound = list->bounds[i];
-		choice choices[SPACE_PARAMETERS_MAX];
-		CLEANUP(text_release) struct text text = {0};
-
-		if (strcmp(bound->family->name, entry->winner.family) != 0 ||
-			configuration_from_named_values(
-				bound, &entry->winner.configuration, choices, NULL) != STATUS_OK)
-			continue;
-		configuration_format(bound, choices, &text);
-		seeds_add(&advise->seeds, bound->family, text_string(&text), true);
+		advise->row_count++;
+		TRY(open_row(advise, &advise->rows[i + 1], variant, variant->problem, err));
 	}
-}
-
-/* The rows that deserve a search of their own: the asked problem and what promises most. */
-static size_t choose_tuned(const struct advise *advise, const struct advice_row **chosen)
-{
-	size_t count = 0;
-
-	chosen[count++] = &advise->rows[0];
-	while (count <= TUNED_VARIANTS) {
-		const struct advice_row *best = NULL;
-
-		for (size_t i = 1; i < advise->row_count; i++) {
-			const struct advice_row *row = &advise->rows[i];
-			bool taken = false;
-
-			for (size_t k = 0; k < count; k++)
-				taken |= chosen[k] == row;
-			if (!taken && (!best || row->raw_gain_ratio > best->raw_gain_ratio))
-				best = row;
-		}
-		if (!best)
-			break;
-		chosen[count++] = best;
-	}
-	return count;
-}
-
-/* On a GPU: searches, whose winners every row may use. */
-static enum status tune_rows(struct advise *advise, struct error *err)
-{
-	const struct advice_row *chosen[TUNED_VARIANTS + 1];
-	struct problem *problems[TUNED_VARIANTS + 1];
-	size_t count = choose_tuned(advise, chosen);
-	struct problem_list list = {.items = problems, .count = count, .capacity = count};
-	struct tuned tuned;
-	enum status status;
-
-	/* borrowed: who tunes frees nothing of the list */
-	for (size_t i = 0; i < count; i++)
-		problems[i] = i ? chosen[i]->variant->problem : advise->asked.items[0];
-	tuned_init(&tuned, "advise",
-		gpu_model_of(device_spec(advise->context->device),
-			device_identity(advise->context->device)->name));
-	status = advise->options.tune(advise->options.tune_context, &list, &tuned, err);
-	for (size_t i = 0; i < count; i++)
-		take_winner(advise, &tuned, chosen[i]);
-	tuned_release(&tuned);
-	/* what cannot be tuned is told by its row */
-	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE)
-		return status;
-	for (size_t i = 0; i < advise->row_count; i++) {
-		struct best_of *best_of = &advise->rows[i].best_of;
-
-		candidate_list_release(&best_of->candidates);
-		TRY(seeds_candidates(&advise->seeds, advise->context, best_of->problem,
-			advise->options.families, &best_of->candidates, err));
-	}
+	choose_rows(advise);
 	return STATUS_OK;
 }
 
-static double tensor_bytes(const struct plan *plan)
-{
-	double bytes = 0;
-
-	for (size_t i = 0; i < plan->tensor_count; i++)
-		bytes += (double)plan->buffers[i].bytes;
-	return bytes;
-}
-
-/* Reading and writing what lies differently in memory, at the sheet's bandwidth. */
+/* ---- the comparison ---- */
+/* Reading and writing the tensors whose layout in memory differs, at the sheet's bandwidth. */
 static double copy_us(
-	const struct plan *before, const struct plan *now, const struct device_spec *device)
+	const struct advice *asked, const struct advice *row, const struct device_spec *device)
 {
 	double bytes = 0;
 
-	for (size_t i = 0; i < now->tensor_count; i++) {
-		const struct plan_buffer *old = &before->buffers[i], *new = &now->buffers[i];
+	for (size_t i = 0; i < row->problem->operation->tensor_count; i++) {
+		const struct plan_buffer *old = &asked->tensors[i], *now = &row->tensors[i];
 
-		if (old->rows != new->rows || old->columns != new->columns || old->ld != new->ld)
-			bytes += (double)old->bytes + (double)new->bytes;
+		if (old->rows != now->rows || old->columns != now->columns || old->ld != now->ld)
+			bytes += tensor_bytes(old) + tensor_bytes(now);
 	}
 	return device->dram_bytes_per_s > 0 ? bytes / device->dram_bytes_per_s * 1e6 : 0;
 }
 
-static void conclude_row(struct advise *advise, struct advice_row *row)
+static void find_basis(const struct advise *advise, struct advice *row)
 {
-	struct advice_row *asked = &advise->rows[0];
+	const struct context *context = advise->session->context;
+	CLEANUP(candidate_release) struct candidate candidate = {0};
 
-	if (!row->best_of.best)
-		return;
-	row->tensor_bytes = tensor_bytes(&row->best_of.best->plan);
-	if (row == asked || !asked->best_of.best)
-		return;
-	row->net_gain_ratio = asked->best_of.time_us / row->best_of.time_us - 1;
-	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
-	row->copy_us = copy_us(&asked->best_of.best->plan, &row->best_of.best->plan,
-		device_spec(advise->context->device));
-	advice_explain(asked, row);
+	if (row_candidate(&context->catalogue, row->problem, device_spec(context->device),
+		    &row->entry->winner, &candidate, NULL) == STATUS_OK)
+		row->basis = prediction_basis(candidate.bound);
 }
 
-/* Best first; of those that are level the smallest change. */
+static void compare(const struct advise *advise, struct advice *row)
+{
+	const struct advice *asked = &advise->rows[0];
+	const struct summary *before, *now;
+	double least_ratio;
+
+	if (!row->entry)
+		return;
+	find_basis(advise, row);
+	if (row == asked)
+		return;
+	before = &asked->entry->winner.time;
+	now = &row->entry->winner.time;
+	row->net_gain_ratio = before->median / now->median - 1;
+	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
+	row->copy_us = copy_us(asked, row, device_spec(advise->session->context->device));
+	/* half the intervals of both */
+	least_ratio = (before->ci95_high - before->ci95_low) / before->median / 2 +
+		      (now->ci95_high - now->ci95_low) / now->median / 2;
+	row->is_better = advice_gain_ratio(row) >= fmax(advice_gain_least_ratio, least_ratio);
+	advice_explain(device_spec(advise->session->context->device),
+		&advise->session->context->catalogue, asked, row);
+}
+
 static int compare_gain(const void *a, const void *b)
 {
-	const double level_ratio = 0.005;
-	const struct advice_row *x = a, *y = b;
-	double gain_x = x->best_of.best ? floor(advice_gain_ratio(x) / level_ratio) : -INFINITY;
-	double gain_y = y->best_of.best ? floor(advice_gain_ratio(y) / level_ratio) : -INFINITY;
+	const struct advice *x = a, *y = b;
 
-	if (x->variant->kind != y->variant->kind)
-		return x->variant->kind < y->variant->kind ? -1 : 1;
-	if (gain_x > gain_y || gain_x < gain_y)
-		return gain_x > gain_y ? -1 : 1;
-	return (x->tensor_bytes > y->tensor_bytes) - (x->tensor_bytes < y->tensor_bytes);
+	return compare_rows(x, x->entry ? advice_gain_ratio(x) : -INFINITY, y,
+		y->entry ? advice_gain_ratio(y) : -INFINITY);
 }
 
-static enum status settle(struct advise *advise, struct error *err)
+/* ---- "why" of the winners' rows ---- */
+static struct json *changes_json(const struct variant *variant)
 {
-	CLEANUP(memory_free)
-	struct best_of **bests = memory_zeroed(advise->row_count, sizeof(*bests));
+	struct json *changes = json_new_array();
 
-	for (size_t i = 0; i < advise->row_count; i++)
-		bests[i] = &advise->rows[i].best_of;
-	TRY(bests_settle(&advise->evaluator, bests, advise->row_count, err));
-	if (!advise->rows[0].best_of.best)
-		return error_set(err, STATUS_FAILED,
-			"%s: expected a candidate that works, found none of %zu",
-			advise->asked.items[0]->text, advise->rows[0].best_of.candidates.count);
-	return STATUS_OK;
+	for (size_t i = 0; i < variant->change_count; i++) {
+		struct json *change = json_new_object();
+
+		json_put_string(change, "name", variant->changes[i].name);
+		json_put_int(change, "from", variant->changes[i].from);
+		json_put_int(change, "to", variant->changes[i].to);
+		json_push(changes, change);
+	}
+	return changes;
 }
 
-enum status advise_run(struct advise *advise, struct context *context,
-	const struct operation *operation, const char *text, const struct advise_options *options,
-	struct error *err)
+static struct json *cost_json(const struct advice *asked, const struct advice *row)
 {
-	*advise = (struct advise){.context = context,
-		.options = *options,
-		.operation = operation,
-		.evaluator = {.context = context, .interrupted = options->interrupted},
-		.measured = device_measures(context->device)};
-	TRY(variants_make(operation, text, &advise->variants, err));
-	TRY(problem_parse(operation, text, &advise->asked, err));
-	TRY(open_rows(advise, err));
-	choose_rows(advise);
-	if (advise->measured)
-		TRY(tune_rows(advise, err));
-	TRY(settle(advise, err));
+	struct json *cost = json_new_object();
+	const double time_us = row->entry->winner.time.median;
+
+	json_put_double(cost, "extra_flop_ratio", row->work / asked->work - 1);
+	json_put_double(cost, "extra_bytes", row->tensor_bytes - asked->tensor_bytes);
+	json_put_double(cost, "copy_us", row->copy_us);
+	json_put_double(cost, "net_gain_with_copy_ratio",
+		asked->entry->winner.time.median / (time_us + row->copy_us) - 1);
+	return cost;
+}
+
+static void put_why(const struct advise *advise, struct advice *row)
+{
+	const struct advice *asked = &advise->rows[0];
+	struct json *why, *reasons;
+
+	if (!row->entry)
+		return;
+	why = json_new_object();
+	json_put(why, "prediction", record_to_json(&prediction_basis_record, &row->basis));
+	row->entry->winner.why = why;
+	if (row == asked)
+		return;
+	json_put_string(why, "kind", variant_kind_names[row->variant->kind]);
+	json_put(why, "changes", changes_json(row->variant));
+	json_put_bool(why, "better", row->is_better);
+	json_put_double(why, "net_gain_ratio", row->net_gain_ratio);
+	json_put_double(why, "throughput_gain_ratio", row->throughput_gain_ratio);
+	if (advice_is_same_work(row))
+		json_put(why, "cost", cost_json(asked, row));
+	reasons = json_new_array();
+	for (size_t i = 0; i < row->reason_count; i++) {
+		struct json *reason = json_new_object();
+
+		json_put_string(reason, "kind", advice_reason_kinds[row->reasons[i].kind]);
+		json_put_string(reason, "text", row->reasons[i].text);
+		json_push(reasons, reason);
+	}
+	json_put(why, "reasons", reasons);
+}
+
+static void conclude(struct advise *advise)
+{
+	const struct tuned *tuned = advise->session->tuned;
+
 	for (size_t i = 0; i < advise->row_count; i++)
-		conclude_row(advise, &advise->rows[i]);
+		advise->rows[i].entry =
+			tuned_find_problem(tuned, advise->rows[i].problem, OBJECTIVE_TIME);
+	for (size_t i = 0; i < advise->row_count; i++)
+		compare(advise, &advise->rows[i]);
 	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_gain);
+	for (size_t i = 0; i < advise->row_count; i++)
+		put_why(advise, &advise->rows[i]);
+}
+
+enum status advise_run(struct advise *advise, struct session *session,
+	const struct problem *problem, const char *text, struct error *err)
+{
+	const struct problem *first[2] = {problem, NULL};
+	CLEANUP(memory_free) const struct problem **chosen = NULL;
+	size_t count = 0;
+	enum status status;
+
+	*advise = (struct advise){.session = session};
+	TRY(variants_make(problem, text, &advise->variants, err));
+	first[1] = roundest(advise, problem);
+	status = tune(advise, first, first[1] ? 2 : 1, err);
+	if (!tuned_find_problem(session->tuned, problem, OBJECTIVE_TIME))
+		return status;
+	TRY(open_rows(advise, problem, err));
+	chosen = memory_zeroed(advise->row_count, sizeof(*chosen));
+	for (size_t i = 1; i < advise->row_count; i++)
+		if (advise->rows[i].problem != first[1])
+			chosen[count++] = advise->rows[i].problem;
+	status = tune(advise, chosen, count, err);
+	/* a variant that cannot be tuned is left out */
+	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE)
+		return status;
+	conclude(advise);
 	return STATUS_OK;
 }
 
 void advise_release(struct advise *advise)
 {
-	evaluator_release(&advise->evaluator); /* its trials borrow from the rows */
 	for (size_t i = 0; i < advise->row_count; i++)
 		row_release(&advise->rows[i]);
 	free(advise->rows);
-	seeds_release(&advise->seeds);
 	variant_list_release(&advise->variants);
-	problem_list_release(&advise->asked);
 	*advise = (struct advise){0};
 }

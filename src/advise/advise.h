@@ -2,41 +2,70 @@
  *
  * Which problems near the asked one run better, by how much, why, and at what cost.
  *
- * Every variant (advise/variant.h) is scored by the model; the promising ones of each kind are
- * compiled and, on a GPU, measured, interleaved with the asked problem. There the asked problem and
- * the best variants are tuned first, so that each is judged by a configuration of its own.
+ * The asked problem is tuned; its kernels, launched for each variant (advise/variant.h), say which
+ * variants promise most. These are tuned too, and the entries are compared.
  */
 #ifndef ADVISE_ADVISE_H
 #define ADVISE_ADVISE_H
 
-#include "advise/advice.h"
-#include "engine/candidates.h"
+#include "advise/variant.h"
+#include "score/prediction.h"
+#include "tune/session.h"
 
-struct advise_options {
-	const char *const *families; /* NULL or empty: all */
-	tune_problems *tune;         /* on a GPU, with these families */
-	void *tune_context;
-	volatile sig_atomic_t *interrupted;
+/* One difference between the asked problem's winner and the variant's. */
+enum advice_reason_kind {
+	REASON_FAMILY,
+	REASON_ALIGNMENT,
+	REASON_LINES,
+	REASON_TILES,
+	REASON_WAVES,
+};
+extern const char *const advice_reason_kinds[];
+
+struct advice_reason {
+	enum advice_reason_kind kind;
+	char *text;
+};
+
+/* A problem that was tuned. */
+struct advice {
+	const struct variant *variant; /* NULL: the asked problem itself */
+	const struct problem *problem;
+	struct tuned_entry *entry; /* of the session's file; NULL: it could not be tuned */
+	struct plan_buffer *tensors;
+	double flop;
+	double work;                   /* its FLOP; where they are not known its least bytes */
+	double tensor_bytes;           /* with pitches */
+	double promised_us;            /* by the asked problem's kernels, before it is tuned */
+	struct prediction_basis basis; /* of the winner's prediction */
+	/* Of variants with an entry: */
+	double net_gain_ratio;        /* the asked problem's time / this one's - 1 */
+	double throughput_gain_ratio; /* of work per second, padding counted as work */
+	double copy_us; /* to copy what has another layout there, once; from the sheet */
+	bool is_better; /* the gain that counts is more than 1%, and than both intervals */
+	struct advice_reason *reasons;
+	size_t reason_count;
 };
 
 struct advise {
-	struct context *context;
-	struct advise_options options;
-	const struct operation *operation;
-	struct problem_list asked; /* one problem */
+	struct session *session;
 	struct variant_list variants;
-	struct seeds seeds;
-	struct evaluator evaluator;
-	struct advice_row *rows; /* rows[0] is the asked problem; then by kind, best first */
+	struct advice *rows; /* rows[0] is the asked problem; then by kind, best first */
 	size_t row_count;
-	bool measured;
 };
 
-/* text: one problem; aliases are understood (advise/variant.h). Errors: none of the families can do
- * the asked problem. */
-enum status advise_run(struct advise *advise, struct context *context,
-	const struct operation *operation, const char *text, const struct advise_options *options,
-	struct error *err);
+/* session: context, effort, families, an empty tuned file, which gets the entries; its problems are
+ * set here. text: how the problem was asked for. Errors: the asked problem cannot be tuned. */
+enum status advise_run(struct advise *advise, struct session *session,
+	const struct problem *problem, const char *text, struct error *err);
 void advise_release(struct advise *advise);
+
+/* How much a row is better in what counts for its kind: time for padding and pitches, throughput
+ * for other sizes. */
+double advice_gain_ratio(const struct advice *row);
+/* Whether it computes what was asked for, with zeros or gaps. */
+bool advice_is_same_work(const struct advice *row);
+/* Gains below this are noise, or the model's. */
+extern const double advice_gain_least_ratio;
 
 #endif

@@ -6,10 +6,6 @@
 #ifndef ADVISE_VARIANT_H
 #define ADVISE_VARIANT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "family/catalogue.h"
 
 enum variant_kind {
@@ -25,9 +21,9 @@ enum {
 	VARIANT_CHANGES_MAX = 8
 };
 
-/* One name of the problem's text: a key, or a part of its alias ("seq" where M = batch*seq). */
 struct variant_change {
-	const char *name; /* borrowed from the operation */
+	size_t key;       /* of the operation */
+	const char *name; /* its name, borrowed */
 	int64_t from, to;
 };
 
@@ -43,39 +39,19 @@ struct variant_list {
 	size_t count, capacity;
 };
 
-/* text: how the problem was asked for, one value per key ("batch=16,seq=1024,N=1793,..."): what is
- * left out follows the changes (a packed pitch grows with its row), what stands there stays.
- * Errors: a text of several problems; an operation without "advise". */
-enum status variants_make(const struct operation *operation, const char *text,
-	struct variant_list *list, struct error *err);
+/* text: how the problem was asked for ("M=1024,N=1793,..."): a key that it leaves out follows the
+ * changes (a packed pitch grows with its row), one that it names stays. Errors: an operation
+ * without "advise". */
+enum status variants_make(const struct problem *asked, const char *text, struct variant_list *list,
+	struct error *err);
 void variant_list_release(struct variant_list *list);
 
 /* "N 1793 -> 1800, ldb 1793 -> 1800" */
 void variant_describe(const struct variant *variant, struct text *text);
 
-/* ---- A problem's text as a list of NAME=VALUE, so that single names can be changed ---- */
-/* One value, or a list or range of them; in "M=N=K=1024" each name has the value. */
-struct setting {
-	char *name, *value; /* owned */
-};
-
-struct setting_list {
-	struct setting *items;
-	size_t count, capacity;
-};
-
-/* Any text; what is no NAME=VALUE goes on with the value before it ("M=1,16"). Keys that move
- * together are taken apart: for texts of one problem. */
-void setting_list_parse(const char *text, struct setting_list *list);
-void setting_list_copy(const struct setting_list *from, struct setting_list *to);
-void setting_list_release(struct setting_list *list);
-/* Replaces the value of a name, or adds it. */
-void setting_list_set(struct setting_list *list, const char *name, int64_t value);
-void setting_list_add(struct setting_list *list, const char *name, const char *value);
-bool setting_list_has(const struct setting_list *list, const char *name);
-void setting_list_remove(struct setting_list *list, const char *name);
-/* False if the name is not there or its value is no single integer. */
-bool setting_list_integer(const struct setting_list *list, const char *name, int64_t *value);
-char *setting_list_text(const struct setting_list *list); /* caller frees */
+/* How often two divides the sizes that may change, a cache line of bytes and more not counted. */
+int variant_roundness(const struct problem *problem);
+/* given[i] is set for each key that the text of a problem names. */
+void variant_find_given(const struct operation *operation, const char *text, bool *given);
 
 #endif

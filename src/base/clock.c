@@ -37,13 +37,15 @@ void clock_date(char text[CLOCK_DATE_SIZE])
 
 void clock_format_duration(double seconds, char *text, unsigned size)
 {
-	if (seconds < 1)
+	const long whole = lround(seconds);
+
+	/* the unit is chosen by the rounded number: never "60.0 s" */
+	if (round(seconds * 1e3) < 1000)
 		snprintf(text, size, "%.0f ms", seconds * 1e3);
-	else if (seconds < 60)
+	else if (round(seconds * 10) < 600)
 		snprintf(text, size, "%.1f s", seconds);
-	else if (seconds < 3600)
-		snprintf(text, size, "%dm %02ds", (int)seconds / 60, (int)seconds % 60);
+	else if (whole < 3600)
+		snprintf(text, size, "%ldm %02lds", whole / 60, whole % 60);
 	else
-		snprintf(text, size, "%dh %02dm", (int)(seconds / 3600),
-			(int)fmod(seconds, 3600) / 60);
+		snprintf(text, size, "%ldh %02ldm", whole / 3600, whole % 3600 / 60);
 }

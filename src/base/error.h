@@ -2,7 +2,7 @@
  *
  * Errors: what a function that can fail returns, and what it says.
  *
- * A status is the exit code that the program would end with if nobody handled it. A function
+ * A status is the exit code that the program would end with if no caller handled it. A function
  * that can fail returns one and takes `struct error *err` last; it fills err only on failure.
  * Callers add where they were with error_context(). Three things are never mixed: a bug
  * (BUG(), aborts with file and line), an error (this), and an outcome of a candidate (data).

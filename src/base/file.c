@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include "base/memory.h"
 
 static const size_t file_size_max = (size_t)1 << 30;
-static const size_t inflated_size_max = (size_t)1 << 29;
 
 static enum status file_error(struct error *err, const char *path, const char *doing)
 {
@@ -42,95 +40,134 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 	return STATUS_OK;
 }
 
-static enum status read_all(int fd, const char *path, struct text *content, struct error *err)
+/* zlib reads plain files, too. */
+static enum status read_all(gzFile file, const char *path, struct text *content, struct error *err)
 {
 	char buffer[65536];
+	const char *reason;
+	int got, number;
 
-	for (;;) {
-		ssize_t got = read(fd, buffer, sizeof(buffer));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return file_error(err, path, "reading");
-		if (got == 0)
-			return STATUS_OK;
-		if (content->length + (size_t)got > file_size_max)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected at most 1 GiB, found more", path);
+	while ((got = gzread(file, buffer, sizeof(buffer))) > 0) {
+		if (content->length + (size_t)got > file_size_max) {
+			error_set(err, STATUS_BAD_INPUT, "%s: expected at most 1 GiB, found more",
+				path);
+			return error_hint(err, "a file is read whole: divide it; --journal begins "
+					       "another journal");
+		}
 		text_append_bytes(content, buffer, (size_t)got);
 	}
-}
-
-static enum status inflate_text(const char *path, struct text *content, struct error *err)
-{
-	CLEANUP(text_release) struct text packed = *content;
-	z_stream stream = {0};
-	char buffer[65536];
-	int result = Z_OK;
-
-	*content = (struct text){0};
-	/* 16 + 15: a gzip header, the largest window */
-	if (inflateInit2(&stream, 16 + 15) != Z_OK)
-		return error_set(err, STATUS_FAILED, "%s: zlib does not start", path);
-	stream.next_in = (unsigned char *)packed.data;
-	stream.avail_in = (unsigned)packed.length;
-	while (result == Z_OK && content->length <= inflated_size_max) {
-		stream.next_out = (unsigned char *)buffer;
-		stream.avail_out = sizeof(buffer);
-		result = inflate(&stream, Z_NO_FLUSH);
-		if (result == Z_OK || result == Z_STREAM_END)
-			text_append_bytes(content, buffer, sizeof(buffer) - stream.avail_out);
-		/* members may follow one another, as gzip allows */
-		if (result == Z_STREAM_END && stream.avail_in)
-			result = inflateReset(&stream);
-	}
-	inflateEnd(&stream);
-	if (content->length > inflated_size_max)
+	reason = gzerror(file, &number);
+	if (number == Z_ERRNO)
+		return file_error(err, path, "reading");
+	if (number != Z_OK && number != Z_STREAM_END)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected gzip data that inflate to at most 512 MiB, found more", path);
-	if (result != Z_STREAM_END)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected gzip data, found damaged or truncated data", path);
+			"%s: expected gzip data, found damaged or truncated data (%s)", path,
+			reason);
 	return STATUS_OK;
 }
 
 enum status file_read(const char *path, struct text *content, struct error *err)
 {
-	CLEANUP(text_release) struct text data = {0};
-	enum status status;
+	const size_t before = content->length;
 	struct stat info;
+	enum status status;
+	gzFile file;
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return file_error(err, path, "opening");
-	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
-		status = error_set(
+	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+		close(fd);
+		return error_set(
 			err, STATUS_BAD_INPUT, "%s: expected a file, found a folder", path);
-	else
-		status = read_all(fd, path, &data, err);
-	close(fd);
-	TRY(status);
-	if (data.length >= 2 && (unsigned char)data.data[0] == 0x1f &&
-		(unsigned char)data.data[1] == 0x8b)
-		TRY(inflate_text(path, &data, err));
-	text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
-	if (content->length) {
-		text_append_bytes(content, data.data, data.length);
-	} else if (data.length) {
-		text_release(content);
-		*content = data;
-		data = (struct text){0};
 	}
-	return STATUS_OK;
+	file = gzdopen(fd, "rb");
+	if (!file)
+		memory_exhausted(0);
+	text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
+	status = read_all(file, path, content, err);
+	gzclose_r(file);
+	if (status != STATUS_OK)
+		text_cut(content, before);
+	return status;
 }
 
-/* Where the data really goes: the end of a chain of symbolic links. Caller frees. */
-static char *resolve_target(const char *path)
+enum status file_read_regular(const char *path, struct text *content, struct error *err)
 {
-	char *resolved = realpath(path, NULL);
+	if (!file_exists(path) || file_is_regular(path))
+		return file_read(path, content, err);
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a regular file, found a pipe or a device", path);
+}
 
-	return resolved ? resolved : string_copy(path);
+/* Whether only this user and root can have put the link into this folder. */
+static bool link_is_ours(const char *folder, const struct stat *link)
+{
+	struct stat info;
+	const bool own_link = link->st_uid == geteuid() || link->st_uid == 0;
+
+	if (stat(folder, &info) != 0 || info.st_mode & S_IWOTH)
+		return false;
+	return own_link ||
+	       !(info.st_mode & S_IWGRP || (info.st_uid != geteuid() && info.st_uid != 0));
+}
+
+/* The end of the first part of path that is a link; NULL if none is. */
+static char *first_link(char *path, struct stat *info)
+{
+	for (char *end = path + (*path == '/'); *end; end++) {
+		bool found;
+		char next;
+
+		end += strcspn(end, "/");
+		next = *end;
+		*end = '\0';
+		found = lstat(path, info) == 0 && S_ISLNK(info->st_mode);
+		*end = next;
+		if (found)
+			return end;
+		if (!next)
+			break;
+	}
+	return NULL;
+}
+
+enum status path_to_write(const char *path, char **target, struct error *err)
+{
+	struct stat info;
+	char *end;
+
+	*target = string_copy(path);
+	for (int links = 0; links < 40 && (end = first_link(*target, &info)) != NULL; links++) {
+		CLEANUP(memory_free)
+		char *link = string_copy_bytes(*target, (size_t)(end - *target));
+		CLEANUP(memory_free) char *folder = path_parent(link);
+		CLEANUP(memory_free) char *rest = string_copy(end);
+		CLEANUP(memory_free) char *followed = NULL;
+		char to[PATH_MAX];
+		const ssize_t length = readlink(link, to, sizeof(to) - 1);
+
+		if (length < 0)
+			return file_error(err, link, "reading the link");
+		to[length] = '\0';
+		followed = path_join(folder, to);
+		if (!link_is_ours(folder, &info)) {
+			error_set(err, STATUS_BAD_INPUT,
+				"%s: expected no link in a folder that others can write to, found "
+				"%s",
+				path, link);
+			return error_hint(
+				err, "name the file that it leads to: %s%s", followed, rest);
+		}
+		free(*target);
+		*target = string_format("%s%s", followed, rest);
+	}
+	/* pipes and devices may have no other name than a link of /proc */
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+		free(*target);
+		*target = string_copy(path);
+	}
+	return STATUS_OK;
 }
 
 static enum status write_through(const char *path, const void *data, size_t size, struct error *err)
@@ -145,21 +182,37 @@ static enum status write_through(const char *path, const void *data, size_t size
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
 }
 
-static enum status write_replacing(
-	const char *target, const void *data, size_t size, mode_t mode, struct error *err)
+/* A new file in target's folder. Its name begins with target's. Caller frees *path. */
+static int create_temporary(const char *target, char **path)
 {
-	char *temporary = string_format("%s.tmp-XXXXXX", target);
-	enum status status;
-	int fd = mkostemp(temporary, O_CLOEXEC);
+	int fd = -1;
 
-	if (fd < 0) {
-		status = file_error(err, target, "creating a temporary file beside it");
-		free(temporary);
-		return status;
+	*path = NULL;
+	for (int tries = 0; tries < 100 && fd < 0; tries++) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		free(*path);
+		*path = string_format("%s.tmp-%ld-%ld", target, (long)getpid(), now.tv_nsec);
+		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			break;
 	}
-	flock(fd, LOCK_EX); /* until it is closed: sweep_temporaries() leaves it alone */
+	return fd;
+}
+
+/* mode: of the file that is replaced; NULL: it is new. */
+static enum status write_replacing(
+	const char *target, const void *data, size_t size, const mode_t *mode, struct error *err)
+{
+	CLEANUP(memory_free) char *temporary = NULL;
+	enum status status;
+	const int fd = create_temporary(target, &temporary);
+
+	if (fd < 0)
+		return file_error(err, target, "creating a temporary file next to it");
 	status = file_write_all(fd, data, size, err);
-	if (status == STATUS_OK && (fchmod(fd, mode) != 0 || fsync(fd) != 0))
+	if (status == STATUS_OK && ((mode && fchmod(fd, *mode & 07777) != 0) || fsync(fd) != 0))
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
 	if (close(fd) != 0 && status == STATUS_OK)
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
@@ -170,75 +223,39 @@ static enum status write_replacing(
 		error_context(err, "%s", target);
 		error_hint(err, "the old file, if any, is as it was");
 	}
-	free(temporary);
 	return status;
 }
 
 enum status file_write(const char *path, const void *data, size_t size, struct error *err)
 {
-	char *target = resolve_target(path);
+	CLEANUP(memory_free) char *target = NULL;
 	struct stat info;
-	enum status status;
-	mode_t mask = umask(0);
-	mode_t mode = 0666 & ~mask;
 
-	umask(mask);
-	if (stat(target, &info) == 0) {
-		mode = info.st_mode & 07777;
-		if (S_ISDIR(info.st_mode))
-			status = error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a file to write, found a folder", path);
-		else if (S_ISREG(info.st_mode))
-			status = write_replacing(target, data, size, mode, err);
-		else
-			status = write_through(target, data, size, err);
-	} else {
-		status = write_replacing(target, data, size, mode, err);
-	}
-	free(target);
-	return status;
-}
-
-/* Removes what killed writers left beside a file: older than a minute, locked by nobody. */
-static void sweep_temporaries(const char *target, const char *folder)
-{
-	const time_t minute = 60;
-	CLEANUP(memory_free) char *prefix = string_format("%s.tmp-", path_name(target));
-	DIR *entries = opendir(folder);
-	const struct dirent *entry;
-
-	while (entries && (entry = readdir(entries))) {
-		const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-		struct stat info;
-		int fd;
-
-		if (!string_starts_with(entry->d_name, prefix) ||
-			strlen(entry->d_name) != strlen(prefix) + strlen("XXXXXX"))
-			continue;
-		fd = openat(dirfd(entries), entry->d_name, flags);
-		if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-			info.st_uid == geteuid() && time(NULL) - info.st_mtime > minute &&
-			flock(fd, LOCK_EX | LOCK_NB) == 0)
-			unlinkat(dirfd(entries), entry->d_name, 0);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (entries)
-		closedir(entries);
+	TRY(path_to_write(path, &target, err));
+	if (stat(target, &info) != 0)
+		return write_replacing(target, data, size, NULL, err);
+	if (S_ISDIR(info.st_mode))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a file to write, found a folder", path);
+	return S_ISREG(info.st_mode) ? write_replacing(target, data, size, &info.st_mode, err)
+				     : write_through(target, data, size, err);
 }
 
 enum status file_expect_writable(const char *path, struct error *err)
 {
-	CLEANUP(memory_free) char *target = resolve_target(path);
-	CLEANUP(memory_free) char *folder = path_parent(target);
-	CLEANUP(memory_free) char *temporary = string_format("%s.tmp-XXXXXX", target);
+	CLEANUP(memory_free) char *target = NULL;
+	CLEANUP(memory_free) char *folder = NULL;
+	CLEANUP(memory_free) char *temporary = NULL;
 	struct stat info;
-	const bool exists = stat(target, &info) == 0;
+	bool exists;
 	int fd;
 
 	if (!*path)
 		return error_set(err, STATUS_BAD_INPUT,
 			"expected the name of a file to write, found an empty one");
+	TRY(path_to_write(path, &target, err));
+	folder = path_parent(target);
+	exists = stat(target, &info) == 0;
 	if (exists && S_ISDIR(info.st_mode))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a file to write, found a folder", path);
@@ -247,8 +264,7 @@ enum status file_expect_writable(const char *path, struct error *err)
 	if (!directory_exists(folder))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a folder to write into, found none at %s", path, folder);
-	sweep_temporaries(target, folder);
-	fd = mkostemp(temporary, O_CLOEXEC);
+	fd = create_temporary(target, &temporary);
 	if (fd < 0)
 		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
 			strerror(errno));
@@ -257,11 +273,11 @@ enum status file_expect_writable(const char *path, struct error *err)
 	return STATUS_OK;
 }
 
-/* NFS locks what is open for writing, and so no folder: a file in it, which stays there. */
+/* NFS locks files that are open for writing, and no folders: a file in it, which stays there. */
 static bool open_lock_file(const char *folder, int *lock)
 {
 	CLEANUP(memory_free) char *path = path_join(folder, ".tiletune.lock");
-	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 
 	if (fd < 0)
 		return false;
@@ -273,11 +289,13 @@ static bool open_lock_file(const char *folder, int *lock)
 enum status file_lock(const char *path, int *lock, struct error *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
-	CLEANUP(memory_free) char *target = resolve_target(path);
-	CLEANUP(memory_free) char *folder = path_parent(target);
+	CLEANUP(memory_free) char *target = NULL;
+	CLEANUP(memory_free) char *folder = NULL;
 	struct stat info;
 
 	*lock = -1;
+	TRY(path_to_write(path, &target, err));
+	folder = path_parent(target);
 	if (stat(target, &info) == 0 && !S_ISREG(info.st_mode))
 		return STATUS_OK;
 	*lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -285,7 +303,7 @@ enum status file_lock(const char *path, int *lock, struct error *err)
 		if (errno == EBADF && !tries && open_lock_file(folder, lock))
 			continue;
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return STATUS_OK; /* this file system has none */
+			return STATUS_OK; /* this file system has no locks */
 		if (tries == 6000)
 			return error_set(err, STATUS_FAILED,
 				"%s: expected to lock %s for writing, found it locked by another "
@@ -311,12 +329,29 @@ bool file_exists(const char *path)
 	return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+bool file_is_regular(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* "a/./b" -> "/.../a/b", whether there is such a file or not. */
+static char *whole_path(const char *path)
+{
+	CLEANUP(memory_free) char *parent = path_parent(path);
+	CLEANUP(memory_free) char *folder = realpath(parent, NULL);
+
+	return path_join(folder ? folder : parent, path_name(path));
+}
+
 bool file_is_same(const char *a, const char *b)
 {
+	CLEANUP(memory_free) char *whole_a = whole_path(a), *whole_b = whole_path(b);
 	struct stat one, other;
 
 	if (stat(a, &one) != 0 || stat(b, &other) != 0 || !S_ISREG(one.st_mode))
-		return strcmp(a, b) == 0;
+		return strcmp(whole_a, whole_b) == 0;
 	return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
@@ -349,26 +384,20 @@ enum status directory_make(const char *path, struct error *err)
 	return status;
 }
 
-enum status directory_make_own(const char *path, int group, struct error *err)
+enum status directory_make_own(const char *path, struct error *err)
 {
 	CLEANUP(memory_free) char *parent = path_parent(path);
 	struct stat info;
 
 	TRY(directory_make(parent, err));
-	if (mkdir(path, 0700) == 0) {
-		if (group != GROUP_NONE && chown(path, (uid_t)-1, (gid_t)group) == 0)
-			(void)!chmod(path, 02770);
-	} else if (errno != EEXIST) {
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
 		return error_set(
 			err, STATUS_BAD_INPUT, "%s: making the folder: %s", path, strerror(errno));
-	}
-	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && !(info.st_mode & S_IWOTH) &&
-		((info.st_uid == geteuid() && !(info.st_mode & S_IWGRP)) ||
-			(group != GROUP_NONE && info.st_gid == (gid_t)group)))
+	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+		!(info.st_mode & (S_IWGRP | S_IWOTH)))
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a folder of this user that nobody else can write to, found another",
-		path);
+		"%s: expected a folder that only this user can write to, found another", path);
 	return error_hint(err, "chmod go-w %s, if it is yours", path);
 }
 
@@ -441,6 +470,10 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
 
+	*folder = NULL;
+	if (chosen && !*chosen)
+		return error_set(err, STATUS_BAD_INPUT,
+			"cache: expected the name of a folder, found an empty one");
 	*folder = chosen                     ? string_copy(chosen)
 		  : cache && cache[0] == '/' ? path_join(cache, "tiletune")
 		  : home && home[0] == '/'   ? path_join(home, ".cache/tiletune")
@@ -449,5 +482,5 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 		return STATUS_OK;
 	/* everybody knows this name */
 	*folder = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
-	return directory_make_own(*folder, GROUP_NONE, err);
+	return directory_make_own(*folder, err);
 }

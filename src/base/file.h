@@ -14,8 +14,12 @@
 #include "base/text.h"
 
 /* Reads a whole file, decompressing gzip (by content, not by name). "-" is standard input.
- * Refuses more than 1 GiB, and gzip that inflates to more than 512 MiB. */
+ * Refuses more than 1 GiB, inflated. On failure content is as it was. */
 enum status file_read(const char *path, struct text *content, struct error *err);
+
+/* As above, for a file that another one names, or that is read twice: no pipe, which could wait for
+ * ever. */
+enum status file_read_regular(const char *path, struct text *content, struct error *err);
 
 /* Replaces path by data as described above. On failure the old file is intact. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
@@ -31,25 +35,29 @@ enum status file_lock(const char *path, int *lock, struct error *err);
 void file_unlock(int *lock); /* for CLEANUP() */
 
 bool file_exists(const char *path);
-/* Whether two names are of one file. Of devices and of what is not there only equal ones are. */
+bool file_is_regular(const char *path);
+/* Whether two names are of one file. Devices and missing files are the same only if folder
+ * and name are. */
 bool file_is_same(const char *a, const char *b);
 bool directory_exists(const char *path);
 
 /* Makes path and its parents (mode 0777 less umask). */
 enum status directory_make(const char *path, struct error *err);
 
-enum {
-	GROUP_NONE = -1
-};
-/* The same for one that nobody else may write to (mode 0700 where it is new), or nobody but the
- * members of a group (02770; else GROUP_NONE); not through a link. */
-enum status directory_make_own(const char *path, int group, struct error *err);
+/* As above, for one that only this user may write to (mode 0700 where it is new); not through a
+ * link.
+ */
+enum status directory_make_own(const char *path, struct error *err);
 
 typedef enum status directory_visit(const char *name, void *context, struct error *err);
 /* Calls visit for every entry but . and .. in alphabetical order; stops at the first failure. */
 enum status directory_list(
 	const char *path, directory_visit *visit, void *context, struct error *err);
 
+/* Where a writer's data go: path with all links followed; path itself of pipes and devices. Refuses
+ * links that another user may have put there: any in a folder that everybody can write to, and
+ * another user's in a folder that a group can. Caller frees *target, on failure too. */
+enum status path_to_write(const char *path, char **target, struct error *err);
 char *path_join(const char *folder, const char *name); /* caller frees; absolute name wins */
 char *path_parent(const char *path);                   /* "a/b" -> "a", "b" -> "."; caller frees */
 const char *path_name(const char *path);               /* "a/b.c" -> "b.c"; borrowed */

@@ -15,17 +15,16 @@
 #include "base/memory.h"
 
 struct hash {
-	XXH3_state_t *state;
+	XXH3_state_t state;
 };
 
 struct hash *hash_new(void)
 {
-	struct hash *hash = memory_zeroed(1, sizeof(*hash));
+	struct hash *hash = aligned_alloc(_Alignof(struct hash), sizeof(*hash));
 
-	hash->state = XXH3_createState();
-	if (!hash->state)
-		abort();
-	XXH3_128bits_reset(hash->state);
+	if (!hash)
+		memory_exhausted(sizeof(*hash));
+	XXH3_128bits_reset(&hash->state);
 	return hash;
 }
 
@@ -33,8 +32,8 @@ void hash_add(struct hash *hash, const void *data, size_t size)
 {
 	uint64_t length = size;
 
-	XXH3_128bits_update(hash->state, &length, sizeof(length));
-	XXH3_128bits_update(hash->state, data, size);
+	XXH3_128bits_update(&hash->state, &length, sizeof(length));
+	XXH3_128bits_update(&hash->state, data, size);
 }
 
 void hash_add_string(struct hash *hash, const char *string)
@@ -44,11 +43,10 @@ void hash_add_string(struct hash *hash, const char *string)
 
 void hash_finish(struct hash *hash, char digits[HASH_SIZE])
 {
-	XXH128_hash_t value = XXH3_128bits_digest(hash->state);
+	XXH128_hash_t value = XXH3_128bits_digest(&hash->state);
 
 	snprintf(digits, HASH_SIZE, "%016llx%016llx", (unsigned long long)value.high64,
 		(unsigned long long)value.low64);
-	XXH3_freeState(hash->state);
 	free(hash);
 }
 

@@ -13,7 +13,7 @@ enum {
 	HASH_SIZE = 33 /* digits and the terminating zero */
 };
 
-struct hash; /* a hash under way */
+struct hash; /* a hash that is being computed */
 
 struct hash *hash_new(void);
 void hash_add(struct hash *hash, const void *data, size_t size);

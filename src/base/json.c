@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cjson/cJSON.h>
 
@@ -36,12 +34,12 @@ static const char *find_forbidden(const char *text, size_t size)
 		const size_t length = utf8_length(text + i, size - i);
 
 		if (!length)
-			return "valid UTF-8, found otherwise";
+			return "valid UTF-8, found an invalid byte sequence";
 		if (in_string && c < 0x20)
-			return "no raw control character in a string, found otherwise";
+			return "no raw control character in a string, found one";
 		if (in_string && c == '\\') {
 			if (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
-				return "no NUL character in a string, found otherwise";
+				return "no NUL character in a string, found one";
 			i++;
 		} else if (c == '"') {
 			in_string = !in_string;
@@ -103,6 +101,44 @@ static bool has_infinity(const cJSON *node)
 	return false;
 }
 
+/* An integer in decimal digits, perhaps with a sign, that 64 bits hold; *value is its bits. */
+static bool read_digits(const char *digits, uint64_t *value)
+{
+	const bool negative = *digits == '-';
+	char *end;
+
+	errno = 0;
+	*value = negative ? (uint64_t)strtoll(digits, &end, 10) : strtoull(digits, &end, 10);
+	return !errno && end > digits + negative && !*end;
+}
+
+/* cJSON reads numbers through a double: integers beyond 2^53 get their digits back from the text.
+ * The nodes stand in the order of the text. */
+static void make_integers_exact(cJSON *node, const char **at)
+{
+	cJSON *item;
+
+	while (cJSON_IsNumber(node) && !strchr("-0123456789", **at))
+		if (*(*at)++ == '"') {
+			for (; **at != '"'; ++*at)
+				*at += **at == '\\';
+			++*at;
+		}
+	if (cJSON_IsNumber(node)) {
+		const size_t length = strspn(*at, "+-0123456789.eE");
+		CLEANUP(memory_free) char *digits = string_copy_bytes(*at, length);
+		uint64_t value;
+
+		*at += length;
+		if (fabs(node->valuedouble) >= 0x1p53 && read_digits(digits, &value)) {
+			node->valuestring = digits;
+			node->type = cJSON_Raw;
+			digits = NULL;
+		}
+	}
+	cJSON_ArrayForEach(item, node) make_integers_exact(item, at);
+}
+
 static enum status syntax_error(
 	const char *text, size_t size, const char *at, const char *file, struct error *err)
 {
@@ -145,11 +181,13 @@ enum status json_parse(
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected numbers that a double holds, found a larger one", file);
 	}
-	if (status != STATUS_OK)
+	if (status != STATUS_OK) {
 		cJSON_Delete(node);
-	else
-		*root = (struct json *)node;
-	return status;
+		return status;
+	}
+	make_integers_exact(node, &text);
+	*root = (struct json *)node;
+	return STATUS_OK;
 }
 
 enum status json_load(const char *path, struct json **root, struct error *err)
@@ -272,28 +310,49 @@ enum status json_get_string(const struct json_at *at, const char **value, struct
 	return STATUS_OK;
 }
 
-bool json_is_int(const struct json_at *at)
+/* The 64 bits of an integer; of a negative one the two's complement. */
+static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negative)
 {
-	double value;
+	const cJSON *node = json_node(at->node);
 
 	if (json_type(at) != JSON_NUMBER)
 		return false;
-	if (cJSON_IsRaw(json_node(at->node)))
-		return strpbrk(json_node(at->node)->valuestring, ".eE") == NULL;
-	value = json_node(at->node)->valuedouble;
-	/* cJSON reads through a double: beyond 2^53 neighbours would be confused */
-	return value == floor(value) && fabs(value) <= 0x1p53;
+	if (cJSON_IsRaw(node)) {
+		*negative = *node->valuestring == '-';
+		return read_digits(node->valuestring, value);
+	}
+	*negative = node->valuedouble < 0;
+	*value = (uint64_t)(int64_t)node->valuedouble;
+	/* beyond 2^53 with an exponent or a point: neighbours would be confused */
+	return node->valuedouble == floor(node->valuedouble) && fabs(node->valuedouble) <= 0x1p53;
+}
+
+bool json_is_int(const struct json_at *at)
+{
+	uint64_t value;
+	bool negative;
+
+	return integer_bits(at, &value, &negative) && (negative || value <= INT64_MAX);
 }
 
 enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err)
 {
-	const cJSON *node = json_node(at->node);
+	uint64_t bits;
+	bool negative;
 
-	if (!json_is_int(at))
+	if (!integer_bits(at, &bits, &negative) || (!negative && bits > INT64_MAX))
 		return json_error(at, err, "an integer");
-	*value = cJSON_IsRaw(node) ? strtoll(node->valuestring, NULL, 10)
-				   : (int64_t)node->valuedouble;
+	*value = (int64_t)bits;
 	return STATUS_OK;
+}
+
+enum status json_get_uint(const struct json_at *at, uint64_t *value, struct error *err)
+{
+	bool negative;
+
+	return integer_bits(at, value, &negative) && !negative
+		       ? STATUS_OK
+		       : json_error(at, err, "an integer of at least 0");
 }
 
 enum status json_get_double(const struct json_at *at, double *value, struct error *err)
@@ -325,157 +384,43 @@ void json_path(const struct json_at *at, struct text *text)
 		text_appendf(text, "[%zu]", at->index);
 }
 
-enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
+static enum status refuse(
+	const struct json_at *at, struct error *err, const char *expectation, va_list args)
 {
 	CLEANUP(text_release) struct text path = {0}, expected = {0};
 	CLEANUP(memory_free) char *found = NULL;
-	va_list args;
 
-	if (!err) /* nobody reads it */
+	if (!err) /* no caller reads it */
 		return STATUS_BAD_INPUT;
 	found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	json_path(at, &path);
-	va_start(args, expectation);
 	text_append_args(&expected, expectation, args);
-	va_end(args);
 	return error_set(err, STATUS_BAD_INPUT, "%s: %s: expected %s, found %.60s%s",
 		at->file ? at->file : "JSON", path.data, expected.data, found,
 		strlen(found) > 60 ? "..." : "");
 }
 
-/* ---- writing ---- */
-static struct json *made(cJSON *node)
+enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 {
-	if (!node)
-		memory_exhausted(sizeof(*node));
-	return (struct json *)node;
+	enum status status;
+	va_list args;
+
+	va_start(args, expectation);
+	status = refuse(at, err, expectation, args);
+	va_end(args);
+	return status;
 }
 
-struct json *json_new_object(void)
+enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
+	const char *expectation, ...)
 {
-	return made(cJSON_CreateObject());
-}
+	struct json_at member = *object;
+	enum status status;
+	va_list args;
 
-struct json *json_new_array(void)
-{
-	return made(cJSON_CreateArray());
-}
-
-/* Compilers and drivers may say anything: bytes that are not UTF-8 become '?'. */
-static char *valid_utf8(const char *value)
-{
-	char *copy = string_copy(value);
-	size_t length;
-
-	for (char *c = copy; *c; c += length ? length : 1) {
-		length = utf8_length(c, 4); /* it ends with NUL */
-		if (!length)
-			*c = '?';
-	}
-	return copy;
-}
-
-struct json *json_new_string(const char *value)
-{
-	struct json *node;
-	char *valid;
-
-	if (!value)
-		return made(cJSON_CreateNull());
-	valid = valid_utf8(value);
-	node = made(cJSON_CreateString(valid));
-	free(valid);
-	return node;
-}
-
-struct json *json_new_int(int64_t value)
-{
-	char digits[32];
-
-	/* a plain number where cJSON prints it as it is, so that it reads back as any other */
-	snprintf(digits, sizeof(digits), "%lld", (long long)value);
-	return made(
-		strlen(digits) < 15 ? cJSON_CreateNumber((double)value) : cJSON_CreateRaw(digits));
-}
-
-struct json *json_new_double(double value)
-{
-	char digits[40];
-
-	if (!isfinite(value))
-		return made(cJSON_CreateNull());
-	/* the shortest form that reads back exactly */
-	for (int precision = 6; precision <= 17; precision++) {
-		snprintf(digits, sizeof(digits), "%.*g", precision, value);
-		if (strtod(digits, NULL) == value)
-			break;
-	}
-	return made(cJSON_CreateRaw(digits));
-}
-
-struct json *json_new_bool(bool value)
-{
-	return made(cJSON_CreateBool(value));
-}
-
-/* cJSON prints what it parsed with 15 digits, which may be a neighbour. */
-static void make_exact(cJSON *node)
-{
-	char digits[40];
-	cJSON *item;
-
-	snprintf(digits, sizeof(digits), "%.15g", node->valuedouble);
-	if (cJSON_IsNumber(node) && strtod(digits, NULL) != node->valuedouble) {
-		/* beyond 2^53 with an exponent: no integer, as it was none when it was parsed */
-		snprintf(digits, sizeof(digits),
-			fabs(node->valuedouble) > 0x1p53 ? "%.16e" : "%.17g", node->valuedouble);
-		node->valuestring = string_copy(digits);
-		node->type = cJSON_Raw;
-	}
-	cJSON_ArrayForEach(item, node) make_exact(item);
-}
-
-struct json *json_copy(const struct json *node)
-{
-	cJSON *copy = cJSON_Duplicate(json_node(node), true);
-
-	if (copy)
-		make_exact(copy);
-	return made(copy);
-}
-
-void json_put(struct json *object, const char *key, struct json *child)
-{
-	cJSON *parent = (cJSON *)object;
-
-	if (cJSON_GetObjectItemCaseSensitive(parent, key))
-		cJSON_ReplaceItemInObjectCaseSensitive(parent, key, (cJSON *)child);
-	else
-		cJSON_AddItemToObject(parent, key, (cJSON *)child);
-}
-
-void json_push(struct json *array, struct json *child)
-{
-	cJSON_AddItemToArray((cJSON *)array, (cJSON *)child);
-}
-
-/* cJSON indents with tabs and spreads arrays over a line: good enough to read and to diff. */
-char *json_print(const struct json *node, bool pretty)
-{
-	char *printed =
-		pretty ? cJSON_Print(json_node(node)) : cJSON_PrintUnformatted(json_node(node));
-
-	if (!printed)
-		memory_exhausted(0);
-	return printed;
-}
-
-bool json_same(const struct json *a, const struct json *b)
-{
-	char *x = json_print(a, false), *y = json_print(b, false);
-	bool same = strcmp(x, y) == 0;
-
-	free(x);
-	free(y);
-	return same;
+	(void)json_find(object, key, &member);
+	va_start(args, expectation);
+	status = refuse(&member, err, expectation, args);
+	va_end(args);
+	return status;
 }

@@ -71,7 +71,11 @@ enum status json_expect_keys(
 	const struct json_at *object, const char *const *names, struct error *err);
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err);
+/* Exact over the whole range; what is beyond it, or has a point or an exponent beyond 2^53, is
+ * none.
+ */
 enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err);
+enum status json_get_uint(const struct json_at *at, uint64_t *value, struct error *err);
 enum status json_get_double(const struct json_at *at, double *value, struct error *err);
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
 bool json_is_int(const struct json_at *at); /* a number without a fraction, within int64 */
@@ -86,27 +90,12 @@ static inline enum status json_member_string(
 	return status == STATUS_OK ? json_get_string(&at, value, err) : status;
 }
 
-static inline enum status json_member_int(
-	const struct json_at *object, const char *key, int64_t *value, struct error *err)
-{
-	struct json_at at;
-	const enum status status = json_member(object, key, &at, err);
-
-	return status == STATUS_OK ? json_get_int(&at, value, err) : status;
-}
-
-static inline enum status json_member_double(
-	const struct json_at *object, const char *key, double *value, struct error *err)
-{
-	struct json_at at;
-	const enum status status = json_member(object, key, &at, err);
-
-	return status == STATUS_OK ? json_get_double(&at, value, err) : status;
-}
-
 /* An error at this place: "file: $.path: expected <expectation>, found <what is there>". */
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 	PRINTF_LIKE(3, 4);
+/* The same at a member of the object, or at the object if it has none of that name. */
+enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
+	const char *expectation, ...) PRINTF_LIKE(4, 5);
 /* "$.path[3].to" into text. */
 void json_path(const struct json_at *at, struct text *text);
 
@@ -128,6 +117,7 @@ struct json *json_new_object(void);
 struct json *json_new_array(void);
 struct json *json_new_string(const char *value); /* NULL gives null */
 struct json *json_new_int(int64_t value);
+struct json *json_new_uint(uint64_t value);
 struct json *json_new_double(double value); /* not finite: null */
 struct json *json_new_bool(bool value);
 struct json *json_copy(const struct json *node);

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* For what allocates by other means: says that `size` bytes were not to be had, and aborts. */
+/* For what allocates by other means: says that `size` bytes are not available, and aborts. */
 _Noreturn void memory_exhausted(size_t size);
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));

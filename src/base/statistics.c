@@ -33,38 +33,68 @@ static double sorted_quantile(const double *sorted, size_t count, double fractio
 	return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-/* The largest rank k (from 0) with P(Binomial(n, 1/2) < k + 1) <= tail: [k, n-1-k] covers the
- * median with 1 - 2 tail. -1 if there is none (too few samples). */
-static ptrdiff_t order_statistic_rank(size_t count, double tail)
+enum {
+	WAVES_MIN = 3,
+	WAVES_MAX = 12
+};
+
+/* Student's quantiles of both levels, by degrees of freedom. */
+static const double student[][WAVES_MAX] = {
+	[CONFIDENCE_95] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+		2.201, 2.179},
+	[CONFIDENCE_99] = {63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169,
+		3.106, 3.055},
+};
+
+/* Outliers are moved to where five deviations of a normal distribution are, by the median distance
+ * from the median. */
+static void move_outliers(double *values, size_t count)
 {
-	double log_half = -(double)count * log(2.0);
-	double cumulated = 0;
-	ptrdiff_t rank = -1;
+	const double reach = 5 * 1.4826, middle = statistics_quantile(values, count, 0.5);
+	CLEANUP(memory_free) double *distances = memory_zeroed(count, sizeof(*distances));
+	double most;
 
-	for (size_t k = 0; k < count / 2; k++) {
-		double log_ways = lgamma((double)count + 1) - lgamma((double)k + 1) -
-				  lgamma((double)(count - k) + 1);
-
-		cumulated += exp(log_ways + log_half);
-		if (cumulated > tail)
-			break;
-		rank = (ptrdiff_t)k;
-	}
-	return rank;
+	for (size_t i = 0; i < count; i++)
+		distances[i] = fabs(values[i] - middle);
+	most = reach * statistics_quantile(distances, count, 0.5);
+	for (size_t i = 0; i < count && most > 0; i++)
+		values[i] = fmin(fmax(values[i], middle - most), middle + most);
 }
 
-static void sorted_interval(
-	const double *sorted, size_t count, double level, double *low, double *high)
+/* The square of the series' part in a wave of that number of half periods. */
+static double wave_square(const double *values, size_t count, size_t half_periods)
 {
-	ptrdiff_t rank = order_statistic_rank(count, (1 - level) / 2);
-	size_t from = rank < 0 ? 0 : (size_t)rank;
+	const double angle = M_PI * (double)half_periods / (double)count;
+	double sum = 0;
 
-	*low = sorted[from];
-	*high = sorted[count - 1 - from];
+	for (size_t i = 0; i < count; i++)
+		sum += values[i] * cos(angle * ((double)i + 0.5));
+	return 2 * sum * sum / (double)count;
+}
+
+struct interval statistics_interval(
+	const double *observations, size_t count, enum confidence confidence)
+{
+	CLEANUP(memory_free)
+	double *values = memory_copy(observations, count * sizeof(*values));
+	const double wanted = fmax(WAVES_MIN, floor(0.41 * cbrt((double)count * (double)count)));
+	const size_t waves = (size_t)fmin(fmin(wanted, WAVES_MAX), (double)count - 1);
+	double sum = 0, squares = 0, half = 0;
+
+	move_outliers(values, count);
+	for (size_t i = 0; i < count; i++)
+		sum += values[i] / (double)count;
+	for (size_t i = 1; i <= waves; i++)
+		squares += wave_square(values, count, i);
+	if (waves)
+		half = student[confidence][waves - 1] *
+		       sqrt(squares / (double)waves / (double)count);
+	return (struct interval){.value = sum, .low = sum - half, .high = sum + half};
 }
 
 struct summary statistics_summary(const double *samples, size_t count)
 {
+	const struct interval interval = statistics_interval(samples, count, CONFIDENCE_95);
 	struct summary summary = {.count = count};
 	double *sorted = sorted_copy(samples, count);
 	double sum = 0, squares = 0;
@@ -78,7 +108,8 @@ struct summary statistics_summary(const double *samples, size_t count)
 	summary.minimum = sorted[0];
 	summary.maximum = sorted[count - 1];
 	summary.median = sorted_quantile(sorted, count, 0.5);
-	sorted_interval(sorted, count, 0.95, &summary.ci95_low, &summary.ci95_high);
+	summary.ci95_low = fmax(0, fmin(interval.low, summary.median));
+	summary.ci95_high = fmax(interval.high, summary.median);
 	free(sorted);
 	return summary;
 }
@@ -90,15 +121,6 @@ double statistics_quantile(const double *samples, size_t count, double fraction)
 
 	free(sorted);
 	return value;
-}
-
-void statistics_median_interval(
-	const double *samples, size_t count, double level, double *low, double *high)
-{
-	double *sorted = sorted_copy(samples, count);
-
-	sorted_interval(sorted, count, level, low, high);
-	free(sorted);
 }
 
 struct ranked {

@@ -14,8 +14,16 @@ struct summary {
 	double minimum;
 	double maximum;
 	double deviation;           /* standard deviation (n-1); 0 for one sample */
-	double ci95_low, ci95_high; /* of the median, from order statistics (binomial, n >= 6);
-				     * below that minimum and maximum */
+	double ci95_low, ci95_high; /* statistics_interval(), wide enough to hold the median */
+};
+
+/* The middle of what was observed, and its bounds at some confidence. */
+struct interval {
+	double value, low, high;
+};
+enum confidence {
+	CONFIDENCE_95,
+	CONFIDENCE_99
 };
 
 /* count > 0. */
@@ -24,8 +32,12 @@ struct summary statistics_summary(const double *samples, size_t count);
 double statistics_quantile(const double *samples, size_t count, double fraction);
 /* Spearman's rank correlation with ties at their mean rank; 0 if count < 2 or all equal. */
 double statistics_rank_correlation(const double *x, const double *y, size_t count);
-/* Confidence interval of the median at the given level (0.95, 0.99, ...), from order statistics. */
-void statistics_median_interval(
-	const double *samples, size_t count, double level, double *low, double *high);
+/* The middle of a series, in the order in which it was observed, though neighbours depend on each
+ * other. Outliers are moved to five deviations from the median. The variance of the mean is that of
+ * the series' slowest cosine waves, which hold what drifts; there are 0.41 n^(2/3) of them, at
+ * least three (Lazarus, Lewis, Stock, Watson 2018: equal-weighted cosines), and as many degrees of
+ * freedom of Student's distribution. One observation tells nothing of its error. count > 0. */
+struct interval statistics_interval(
+	const double *observations, size_t count, enum confidence confidence);
 
 #endif

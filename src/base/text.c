@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 
@@ -63,11 +64,36 @@ void text_appendf(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
+void text_append_real(struct text *text, double real)
+{
+	char digits[40];
+
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, real);
+		if (strtod(digits, NULL) == real)
+			break;
+	}
+	text_append(text, digits);
+}
+
+void text_append_names(struct text *text, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		text_appendf(text, "%s%s", i ? ", " : "", names[i]);
+}
+
 void text_append_listed(struct text *text, const char *string)
 {
 	if (text->length)
 		text_append(text, ", ");
 	text_append(text, string);
+}
+
+void text_cut(struct text *text, size_t length)
+{
+	text->length = length;
+	if (text->data)
+		text->data[length] = '\0';
 }
 
 void text_clear(struct text *text)
@@ -125,14 +151,17 @@ size_t utf8_length(const char *text, size_t size)
 
 void text_append_shown(struct text *text, const char *string, const char *kept)
 {
+	bool begins_line = false;
 	size_t length;
 
 	for (size_t left = strlen(string); left; string += length, left -= length) {
 		const unsigned char c = (unsigned char)*string;
 		const bool control = (c < 0x20 && !strchr(kept, c)) || c == 0x7f;
+		const bool commands = begins_line && c == ':' && string[1] == ':';
 
+		begins_line = c == '\n' || (begins_line && (c == ' ' || c == '\t'));
 		length = utf8_length(string, left);
-		if (!length || control) {
+		if (!length || control || commands) {
 			length = 1;
 			text_appendf(text, "\\x%02x", c);
 		} else if (c == 0xc2 && (unsigned char)string[1] < 0xa0) {
@@ -237,24 +266,61 @@ static size_t edit_distance(const char *a, const char *b)
 	return last[length_b];
 }
 
+static void copy_digits(const char *from, char digits[NAME_LENGTH_MAX + 1])
+{
+	size_t count = 0;
+
+	for (; *from && count < NAME_LENGTH_MAX; from++)
+		if (isdigit((unsigned char)*from))
+			digits[count++] = *from;
+	digits[count] = '\0';
+}
+
+/* By how much the digits alone differ. */
+static size_t digit_distance(const char *a, const char *b)
+{
+	char of_a[NAME_LENGTH_MAX + 1], of_b[NAME_LENGTH_MAX + 1];
+
+	copy_digits(a, of_a);
+	copy_digits(b, of_b);
+	return edit_distance(of_a, of_b);
+}
+
+/* "float16" for fp16: the first letter and the digits. */
+static bool is_abbreviation(const char *name, const char *of)
+{
+	return tolower((unsigned char)name[0]) == tolower((unsigned char)of[0]) &&
+	       of[strcspn(of, "0123456789")] && !digit_distance(name, of);
+}
+
+/* Digits tell names apart: bf17 may be a wrong bf16, but fp64 is no fp32, and h300 no b200. */
+static bool is_near(const char *name, const char *other, size_t distance)
+{
+	const size_t of_digits = digit_distance(name, other);
+
+	return distance < strlen(other) && (!of_digits || distance <= 1);
+}
+
 const char *name_nearest(const char *name, const char *const *names)
 {
 	size_t allowed = strlen(name) < 4 ? 1 : strlen(name) < 8 ? 2 : 3;
-	const char *nearest = NULL, *begun = NULL;
+	const char *nearest = NULL, *begun = NULL, *abbreviation = NULL;
 
 	for (; *names; names++) {
 		size_t distance = edit_distance(name, *names);
 
 		if (distance == 0)
 			return *names;
-		if (!begun && strlen(name) >= 4 && string_starts_with(*names, name))
+		if (!begun && strlen(name) >= 3 && strncasecmp(*names, name, strlen(name)) == 0)
 			begun = *names;
-		if (distance <= allowed && distance < strlen(*names)) {
+		if (!abbreviation && is_abbreviation(*names, name))
+			abbreviation = *names;
+		if (distance <= allowed && is_near(name, *names, distance)) {
 			nearest = *names;
 			allowed = distance - 1;
 		}
 	}
-	return begun ? begun : nearest; /* "h200" means h200-sxm, not b200 */
+	return begun ? begun : nearest ? nearest : abbreviation; /* "H200" means h200-sxm */
 }
 
 static enum status parse_with_units(const char *string, const char *const *units,
@@ -279,17 +345,22 @@ enum status text_parse_ratio(const char *string, double *ratio, struct error *er
 {
 	static const char *const units[] = {"%", "", NULL};
 	static const double factors[] = {0.01, 1.0};
+	static const char expectation[] = "a ratio such as 5% or 0.05 (1 and more with %)";
 
-	return parse_with_units(string, units, factors, "a ratio such as 5% or 0.05", ratio, err);
+	TRY(parse_with_units(string, units, factors, expectation, ratio, err));
+	return *ratio < 1 || string_ends_with(string, "%")
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT, "expected %s, found \"%s\"", expectation,
+				 string);
 }
 
 enum status text_parse_duration(const char *string, double *seconds, struct error *err)
 {
-	static const char *const units[] = {"s", "", "ms", "m", "min", "h", NULL};
-	static const double factors[] = {1.0, 1.0, 1e-3, 60.0, 60.0, 3600.0};
+	static const char *const units[] = {"s", "ms", "m", "min", "h", NULL};
+	static const double factors[] = {1.0, 1e-3, 60.0, 60.0, 3600.0};
 
-	return parse_with_units(
-		string, units, factors, "a duration such as 30s, 500ms or 2m", seconds, err);
+	return parse_with_units(string, units, factors,
+		"a duration with its unit, such as 30s, 500ms or 2m", seconds, err);
 }
 
 enum status name_hint(const char *name, const char *const *names, struct error *err)
@@ -306,8 +377,7 @@ enum status name_unknown(
 {
 	CLEANUP(text_release) struct text known = {0};
 
-	for (size_t i = 0; names[i]; i++)
-		text_append_listed(&known, names[i]);
+	text_append_names(&known, names);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %s, found \"%s\"", what,
 		known.length ? known.data : "none", name);
 	return name_hint(name, names, err);

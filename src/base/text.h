@@ -23,8 +23,13 @@ void text_append_bytes(struct text *text, const void *data, size_t size);
 void text_append_char(struct text *text, char c);
 void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
+/* The shortest digits that read back as the same number, without a point where there is none. */
+void text_append_real(struct text *text, double real);
+/* "a, b, c" */
+void text_append_names(struct text *text, const char *const *names);
 /* Appends one of a list: ", " before it unless the text is empty. */
 void text_append_listed(struct text *text, const char *string);
+void text_cut(struct text *text, size_t length);  /* to a length that it had before */
 void text_clear(struct text *text);               /* empties it, keeps the memory */
 const char *text_string(const struct text *text); /* "" while empty */
 char *text_detach(struct text *text); /* never NULL; the caller frees it; text is empty */
@@ -32,8 +37,8 @@ void text_release(struct text *text);
 
 /* How many bytes the character of UTF-8 takes that begins at text; 0: there is none within size. */
 size_t utf8_length(const char *text, size_t size);
-/* For terminals and logs: control characters but those of `kept`, and what is no UTF-8, as "\x1b".
- */
+/* For terminals and logs: control characters but the ones in `kept`, and what is no UTF-8, as
+ * "\x1b"; so is "::" where it would begin another line, as a CI takes that line for a command. */
 void text_append_shown(struct text *text, const char *string, const char *kept);
 
 char *string_copy(const char *string); /* NULL gives NULL */
@@ -65,7 +70,7 @@ struct name_set {
 void name_set_add(struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
-/* Of each of many names: the first that is the same, and how many of the same stand before it. */
+/* For each name: the index of its first occurrence, and how many times it occurred before. */
 struct same_name {
 	size_t first, before;
 };

@@ -55,11 +55,30 @@ static const char *header_find(const char *header, const char *key)
 	return at + strspn(at, ": ");
 }
 
+/* "(2, 100, 72)" is the tensor's: its last dimension the columns, the product of the others the
+ * rows. */
+static bool shape_is(const char *shape, const struct plan_buffer *tensor)
+{
+	uint64_t rows = 1, columns = 1;
+	char *end;
+
+	if (!shape || *shape++ != '(')
+		return false;
+	while (*shape >= '0' && *shape <= '9') {
+		if (__builtin_mul_overflow(rows, columns, &rows))
+			return false;
+		columns = strtoull(shape, &end, 10);
+		shape = end + strspn(end, ", ");
+	}
+	return *shape == ')' && rows == tensor->rows && columns == tensor->columns;
+}
+
 static enum status header_check(
 	const char *path, const char *header, const struct plan_buffer *tensor, struct error *err)
 {
 	const char *descr = header_find(header, "'descr'");
 	const char *order = header_find(header, "'fortran_order'");
+	const char *shape = header_find(header, "'shape'");
 	const char *const *codes = type_codes[tensor->dtype];
 	bool right = false;
 
@@ -77,6 +96,14 @@ static enum status header_check(
 	}
 	if (!order || strncmp(order, "False", 5) != 0)
 		return refuse(path, err, "C order", "Fortran order", SIZE_MAX);
+	if (!shape_is(shape, tensor)) {
+		CLEANUP(memory_free)
+		char *expected = string_format("%" PRIu64 " x %" PRIu64 " elements for %s",
+			tensor->rows, tensor->columns, tensor->name);
+
+		return refuse(path, err, expected, shape ? shape : "no shape",
+			shape ? strcspn(shape, ")") + 1 : 8);
+	}
 	return STATUS_OK;
 }
 
@@ -89,7 +116,7 @@ static enum status npy_open(
 	size_t at, length;
 
 	if (content->length < VERSION_2_HEADER_AT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
-		return refuse(path, err, "an array of NumPy's", "something else", SIZE_MAX);
+		return refuse(path, err, "a NumPy array", "another file", SIZE_MAX);
 	at = bytes[MAGIC_SIZE] == 1 ? VERSION_1_HEADER_AT : VERSION_2_HEADER_AT;
 	length = bytes[8] | (size_t)bytes[9] << 8;
 	if (at == VERSION_2_HEADER_AT)
@@ -109,7 +136,7 @@ enum status array_file_read(const char *path, const struct plan_buffer *tensor,
 	const uint64_t bytes = tensor->rows * tensor->columns * (uint64_t)dtype_size(tensor->dtype);
 	CLEANUP(text_release) struct text content = {0};
 
-	TRY(file_read(path, &content, err));
+	TRY(file_read_regular(path, &content, err));
 	if (string_ends_with(path, ".npy"))
 		TRY(npy_open(path, tensor, &content, err));
 	if (content.length != bytes)

@@ -8,7 +8,7 @@
 #define CANDIDATE_ARRAY_FILE_H
 
 #include "base/text.h"
-#include "family/plan.h"
+#include "plan/reference_plan.h"
 
 /* Only as many elements, and of the type, as the tensor has. */
 enum status array_file_read(const char *path, const struct plan_buffer *tensor,

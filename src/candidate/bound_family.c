@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "candidate/launch_work.h"
 #include "candidate/bound_family.h"
 
 #include <inttypes.h>
@@ -8,8 +9,6 @@
 #include "base/memory.h"
 #include "candidate/composite.h"
 #include "candidate/configuration.h"
-#include "family/catalogue.h"
-#include "family/family.h"
 #include "family/operation.h"
 
 /* FLOP per second of all tensor cores, for the operation's key "dtype"; 0 where it has none. */
@@ -44,8 +43,8 @@ static void set_rates(const struct scope *scope, const struct problem *problem,
 	values[scope_extra_slot(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
 }
 
-/* Values of the fixed slots: keys, device names, extras: rates, and 0 for what only some contexts
- * set and read. */
+/* Values of the fixed slots: keys, device names, extras. Extras are the rates of the sheet; those
+ * that only some contexts read are 0 until the context sets them. */
 static struct value *fixed_values(const struct family *family, const struct problem *problem,
 	const struct device_spec *device)
 {
@@ -169,7 +168,7 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 	specialise_all(model->workspace_bytes, family->workspace_count, values);
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
 	if (operation_tensors_evaluate(family->operation, fixed, model->tensors, err) != STATUS_OK)
-		return error_context(err, "%s", problem->text);
+		return error_context(err, "%s", problem->title);
 	TRY(problem_flop(problem, &model->flop, err));
 	return problem_min_bytes(problem, &model->min_bytes, err);
 }
@@ -186,14 +185,11 @@ static void model_release(struct bound_model *model)
 }
 
 /* ---- binding ---- */
+/* Extras have slots and no names: they are for expressions of their own contexts. */
 static enum status add_fixed(struct space *space, const struct scope *scope, struct error *err)
 {
-	for (size_t i = 0; i < scope->parameter_at; i++) {
-		const enum scope_extra extra = (enum scope_extra)(i - scope->extra_at);
-
-		TRY(space_add_fixed(space,
-			i < scope->extra_at ? scope->names[i] : scope_hidden_name(extra), err));
-	}
+	for (size_t i = 0; i < scope->parameter_at; i++)
+		TRY(space_add_fixed(space, i < scope->extra_at ? scope->names[i] : NULL, err));
 	return STATUS_OK;
 }
 
@@ -288,6 +284,20 @@ static enum status add_limits(const struct family *family, const struct device_s
 	return STATUS_OK;
 }
 
+/* Each on its own: it is applied as soon as its parameters have values. */
+static enum status add_conditions(const char *lines, struct space *space, struct error *err)
+{
+	for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+		CLEANUP(memory_free) char *line = NULL;
+
+		length = strcspn(lines, "\n");
+		line = string_copy_bytes(lines, length);
+		TRY(space_add_constraint(
+			space, line, "asked for by --where or --config", "--where", err));
+	}
+	return STATUS_OK;
+}
+
 static enum status build_space(const struct family *family, const struct device_spec *device,
 	const char *where, struct space *space, struct error *err)
 {
@@ -311,9 +321,7 @@ static enum status build_space(const struct family *family, const struct device_
 			condition->why, expression_where(condition->expression), err));
 	}
 	TRY(add_limits(family, device, space, err));
-	if (where)
-		TRY(space_add_constraint(space, where, "asked for by --where", "--where", err));
-	return STATUS_OK;
+	return where ? add_conditions(where, space, err) : STATUS_OK;
 }
 
 enum status family_bind(const struct family *family, const struct problem *problem,
@@ -329,6 +337,8 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	TRY(build_space(family, device, where, made->space, err));
 	TRY(space_bind(made->space, fixed, err));
 	TRY(model_fill(&made->model, family, problem, fixed, err));
+	if (family->step_count)
+		TRY(composite_open(made, err));
 	*bound = made;
 	made = NULL;
 	return STATUS_OK;
@@ -373,7 +383,7 @@ enum status bound_family_expect_memory(const struct bound_family *bound, struct 
 		return STATUS_OK;
 	return error_set(err, STATUS_BAD_INPUT,
 		"%s: expected tensors of at most %.4g GB, the memory of %s, found %.4g GB",
-		bound->problem->text, most * 1e-9, bound->device->title, bytes * 1e-9);
+		bound->problem->title, most * 1e-9, bound->device->title, bytes * 1e-9);
 }
 
 void bound_family_free(struct bound_family *bound)
@@ -392,75 +402,32 @@ void bound_family_drop(struct bound_family **bound)
 }
 
 /* ---- examples ---- */
-/* The example's configuration, defaults where it says nothing. */
-static enum status read_values(const struct bound_family *bound, const struct json_at *config,
-	struct value *values, struct error *err)
-{
-	const struct family *family = bound->family;
-	CLEANUP(memory_free)
-	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
-
-	for (size_t i = 0; i < family->parameter_count; i++)
-		names[i] = family->parameters[i].name;
-	TRY(json_expect_keys(config, names, err));
-	TRY(configuration_defaults(bound, values, err));
-	for (size_t i = 0; i < family->parameter_count; i++) {
-		struct json_at at;
-
-		if (json_find(config, names[i], &at))
-			TRY(configuration_value_json(&at, &values[i], err));
-	}
-	return STATUS_OK;
-}
-
-/* *violated: what forbids it (borrowed from the family), or NULL. */
-static enum status examine(const struct bound_family *bound, const struct json_at *config,
-	const char **violated, struct error *err)
-{
-	const struct scope *scope = &bound->family->scope;
-	size_t count = bound->family->parameter_count;
-	CLEANUP(memory_free) struct value *values = memory_zeroed(count + 1, sizeof(*values));
-	CLEANUP(memory_free) struct value *slots = memory_zeroed(scope->count, sizeof(*slots));
-	int constraint = -1;
-
-	TRY(read_values(bound, config, values, err));
-	*violated = NULL;
-	space_fixed(bound->space, slots);
-	for (size_t i = 0; i < count; i++)
-		slots[scope->parameter_at + i] = values[i];
-	for (size_t i = 0; i < count && !*violated; i++)
-		if (space_choice_find(bound->space, i, values[i]) < 0)
-			*violated = "a value that is not in its parameter's list";
-	if (!*violated)
-		TRY(space_examine(bound->space, slots, &constraint, err));
-	if (constraint >= 0)
-		*violated = bound->space->constraints[constraint].why;
-	return STATUS_OK;
-}
-
 static enum status check_example(const struct family *family, const struct device_spec *device,
 	const struct example *example, bool is_legal, const struct json_at *at, struct error *err)
 {
-	struct json_at problem_at, config;
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
-	const char *violated = NULL;
+	struct value values[SPACE_PARAMETERS_MAX] = {0};
+	choice choices[SPACE_PARAMETERS_MAX];
+	bool given[SPACE_PARAMETERS_MAX];
+	struct json_at config;
+	const char *violated;
 
-	json_find(at, "problem", &problem_at);
 	json_find(at, "config", &config);
 	if (problem_parse(family->operation, example->problem, &problems, err) != STATUS_OK)
 		return error_context(err, "%s: %s", family->file, family->name);
 	if (problems.count != 1)
-		return json_error(&problem_at, err, "one problem");
+		return json_error_of(at, "problem", err, "one problem");
 	TRY(family_bind_if_applies(family, problems.items[0], device, NULL, &bound, NULL, err));
 	if (!bound)
 		return STATUS_OK;
-	TRY(examine(bound, &config, &violated, err));
+	TRY(configuration_from_json(bound, &config, values, given, err));
+	TRY(configuration_examine(bound, values, choices, &violated, err));
 	if (is_legal && violated)
 		return json_error(at, err, "a legal configuration (violated: %s)", violated);
-	if (!is_legal && !violated)
-		return json_error(at, err, "an illegal configuration, which this is not");
-	return STATUS_OK;
+	return is_legal || violated
+		       ? STATUS_OK
+		       : json_error(at, err, "an illegal configuration, which this is not");
 }
 
 static enum status check_examples(const struct family *family, const struct device_spec *device,

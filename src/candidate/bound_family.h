@@ -11,7 +11,7 @@
 #include "family/catalogue.h"
 #include "family/family.h"
 #include "family/launch.h"
-#include "family/plan.h"
+#include "plan/plan.h"
 #include "space/space.h"
 #include "spec/device_spec.h"
 
@@ -34,7 +34,7 @@ struct bound_family {
 	const struct device_spec *device;
 	struct space *space; /* owned, bound to the problem and the device */
 	struct bound_model model;
-	struct composite *composite; /* owned; of a composite family: composite_open() */
+	struct composite *composite; /* owned; NULL: it is none */
 };
 
 /* Whether the family's `requires` hold; if not, why (the first false expression) in why_not
@@ -42,26 +42,26 @@ struct bound_family {
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err);
 
-/* where: an extra constraint (`--where`), or NULL. */
+/* where: extra constraints (`--where`), one a line, or NULL. */
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err);
-/* The same of a family that may not apply: *bound is NULL then, and left_out (may be NULL) gets the
- * line "NAME does not apply: needs ...". */
+/* As family_bind(), but a family that does not apply is no error: *bound is NULL then, and left_out
+ * (may be NULL) gets the line "NAME does not apply: needs ...". */
 enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct text *left_out, struct error *err);
-/* The same; that it does not apply is an error. */
+/* As family_bind(), but a family that does not apply is an error. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
-/* A problem whose tensors the device cannot hold is nobody's, measured or not. */
+/* Fails if the tensors do not fit in the memory of the device. */
 enum status bound_family_expect_memory(const struct bound_family *bound, struct error *err);
 void bound_family_free(struct bound_family *bound);  /* NULL is fine */
 void bound_family_drop(struct bound_family **bound); /* for CLEANUP() */
 
-/* Whether the family's examples are as legal as their author says: compares every one with what the
- * constraints say on a device; examples for problems that `requires` excludes there are passed
- * over. The first that is wrong is the error. */
+/* Checks on a device that each of the family's examples is legal or illegal, as its author says.
+ * Examples whose problem `requires` excludes there are skipped. The error names the first wrong
+ * one. */
 enum status family_examples_check(
 	const struct family *family, const struct device_spec *device, struct error *err);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "candidate/launch_work.h"
 #include "candidate/build.h"
 
 #include <ctype.h>
@@ -26,7 +27,8 @@ static enum status add_string(
 	define->name = string_format("%s_%.*s", name, (int)chosen, string);
 	for (size_t i = 0; i < length; i++)
 		define->name[i] = (char)toupper((unsigned char)define->name[i]);
-	define->value = string_copy("1");
+	define->text = string_copy("1");
+	define->value = value_int(1);
 	return STATUS_OK;
 }
 
@@ -36,20 +38,21 @@ static enum status add_string(
 static enum status define_list_add(struct define_list *list, const char *name,
 	const struct define_way *way, struct value value, struct error *err)
 {
-	struct define define = {0};
+	struct define define = {.value = value};
 
 	if (way->as == AS_MACRO)
 		name = way->macro;
 
 	switch (value.type) {
 	case VALUE_INT:
-		define.value = string_format("%" PRId64, value.integer);
+		define.text = string_format("%" PRId64, value.integer);
 		break;
 	case VALUE_BOOL:
-		define.value = string_copy(value.boolean ? "1" : "0");
+		define.text = string_copy(value.boolean ? "1" : "0");
+		define.value = value_int(value.boolean);
 		break;
 	case VALUE_REAL:
-		define.value = string_format("%.17g", value.real);
+		define.text = string_format("%.17g", value.real);
 		break;
 	case VALUE_STRING:
 		if (way->as != AS_MACRO)
@@ -59,7 +62,7 @@ static enum status define_list_add(struct define_list *list, const char *name,
 				"%s: expected a text of one line without backslash, found \"%s\"",
 				name, value.string);
 		else
-			define.value = string_copy(value.string);
+			define.value = value_string(define.text = string_copy(value.string));
 		break;
 	case VALUE_NONE:
 	case VALUE_LIST:
@@ -89,7 +92,7 @@ void define_list_release(struct define_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		free(list->items[i].name);
-		free(list->items[i].value);
+		free(list->items[i].text);
 	}
 	free(list->items);
 	*list = (struct define_list){0};
@@ -124,7 +127,7 @@ static bool entries_read(const struct family *family, size_t slot)
 	return false;
 }
 
-/* Of a family: slots as of the bound space. Sorted. */
+/* The -D list of a family, sorted; slots: of the bound space. */
 static enum status family_defines(const struct family *family, const struct value *slots,
 	struct define_list *list, struct error *err)
 {
@@ -161,20 +164,8 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 	if (family_defines(bound->family, slots, &list, NULL) != STATUS_OK)
 		define_list_release(&list);
 	values = named_values_new(list.count);
-	for (size_t i = 0; i < list.count; i++) {
-		const char *text = list.items[i].value;
-		char *end;
-		const long long integer = strtoll(text, &end, 10);
-
-		if (!*end) {
-			named_values_put(&values, i, list.items[i].name, value_int(integer));
-			continue;
-		}
-		const double real = strtod(text, &end);
-
-		named_values_put(&values, i, list.items[i].name,
-			*end ? value_string(text) : value_real(real));
-	}
+	for (size_t i = 0; i < list.count; i++)
+		named_values_put(&values, i, list.items[i].name, list.items[i].value);
 	return values;
 }
 
@@ -204,7 +195,7 @@ static void unit_make(struct build_unit *unit, const char *name, const char *sou
 		unit->options[count++] = string_copy(options[i]);
 	for (size_t i = 0; i < defines->count; i++)
 		unit->options[count++] =
-			string_format("-D%s=%s", defines->items[i].name, defines->items[i].value);
+			string_format("-D%s=%s", defines->items[i].name, defines->items[i].text);
 	unit->option_count = count;
 }
 
@@ -281,6 +272,11 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 		return composite_build(bound, build, err);
 	if (family_defines(family, slots, &defines, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
+	if (family->program) {
+		build_of_source(
+			build, family->sources[0].name, family->sources[0].text, &defines, NULL);
+		return STATUS_OK;
+	}
 	TRY(family_units(family, slots, units, err));
 	made.units = memory_zeroed(family->source_count + 1, sizeof(*made.units));
 	for (size_t i = 0; i < family->source_count; i++) {

@@ -17,8 +17,9 @@ struct operation;
 
 /* ---- the -D list: constant keys, constant parameters, constants ---- */
 struct define {
-	char *name;  /* "BM", or "DTYPE_bf16" for a string */
-	char *value; /* as written; "1" for a string */
+	char *name;         /* "BM", or "DTYPE_bf16" for a string */
+	char *text;         /* as written; "1" for a string */
+	struct value value; /* a number, or `text` */
 };
 
 struct define_list {

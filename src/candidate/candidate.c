@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "candidate/launch_work.h"
 #include "candidate/candidate.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/build.h"
 #include "candidate/composite.h"
 #include "family/family.h"
 #include "family/operation.h"
@@ -104,18 +102,9 @@ static enum status plan_arguments(const struct launch *launch, const struct valu
 static enum status plan_launch(const struct bound_family *bound, const struct launch *launch,
 	const struct value *slots, const int *units, struct plan_launch *result, struct error *err)
 {
-	struct launch_shape shape;
-
-	TRY(launch_shape_evaluate(launch, slots, bound->device, &shape, err));
+	TRY(launch_shape_evaluate(launch, slots, bound->device, &result->shape, err));
 	result->unit = (uint32_t)units[launch->source];
 	TRY(entry_evaluate(&launch->entry, slots, &result->entry, err));
-	for (size_t i = 0; i < 3; i++) {
-		result->grid[i] = shape.grid[i];
-		result->block[i] = shape.block[i];
-		result->cluster[i] = shape.cluster[i];
-	}
-	result->smem_dynamic_bytes = shape.smem_dynamic_bytes;
-	result->repeat = shape.repeat;
 	return plan_arguments(launch, slots, result, err);
 }
 
@@ -133,7 +122,7 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 			TRY(plan_launch(bound, &family->launches[i], slots, units,
 				&plan->launches[plan->launch_count++], err));
 	}
-	if (plan->launch_count == 0)
+	if (plan->launch_count == 0 && !family->program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a launch that is active, found none", family->file);
 	return STATUS_OK;
@@ -165,41 +154,19 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 	return status;
 }
 
-/* ---- prune rules: registers, shared memory and blocks per SM are those of the first launch, which
- * by convention is the one that does the work; spills and remarks count wherever they are ---- */
-/* Dynamic shared memory of the first active launch. */
-static enum status first_smem_bytes(const struct bound_family *bound, const struct value *slots,
-	int64_t *smem_bytes, struct error *err)
-{
-	const struct family *family = bound->family;
-
-	*smem_bytes = 0;
-	for (size_t i = 0; i < family->launch_count; i++) {
-		const struct launch *launch = &family->launches[i];
-		bool is_active;
-
-		TRY(launch_is_active(launch, slots, &is_active, err));
-		if (is_active)
-			return launch->smem_bytes
-				       ? expression_int(launch->smem_bytes, slots, smem_bytes, err)
-				       : STATUS_OK;
-	}
-	return STATUS_OK;
-}
-
+/* ---- prune rules ---- */
 enum status candidate_prune(const struct bound_family *bound, const struct value *slots,
-	const struct kernel_resources *resources, size_t launch_count, int *rule, const char **why,
-	struct error *err)
+	const struct kernel_resources *resources, size_t launch_count, size_t longest,
+	int64_t smem_bytes, int *rule, const char **why, struct error *err)
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
 	CLEANUP(memory_free)
 	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
 	struct value *extras = &values[scope->extra_at];
-	int64_t smem_bytes, spill_bytes = 0, stack_bytes = 0;
+	int64_t spill_bytes = 0, stack_bytes = 0;
 	uint32_t flags = 0;
 
-	TRY(first_smem_bytes(bound, slots, &smem_bytes, err));
 	*rule = -1;
 	for (size_t i = 0; i < launch_count; i++) {
 		flags |= resources[i].flags;
@@ -208,9 +175,8 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 			stack_bytes = resources[i].stack_bytes;
 	}
 	if (launch_count) {
-		smem_bytes += resources[0].smem_static_bytes;
-		extras[EXTRA_REGS_PER_THREAD] = value_int(resources[0].regs_per_thread);
-		extras[EXTRA_BLOCKS_PER_SM] = value_int(resources[0].blocks_per_sm);
+		extras[EXTRA_REGS_PER_THREAD] = value_int(resources[longest].regs_per_thread);
+		extras[EXTRA_BLOCKS_PER_SM] = value_int(resources[longest].blocks_per_sm);
 	}
 	extras[EXTRA_SMEM_BYTES] = value_int(smem_bytes);
 	extras[EXTRA_SPILL_BYTES] = value_int(spill_bytes);

@@ -10,12 +10,12 @@
 #include "candidate/build.h"
 #include "candidate/configuration.h"
 #include "candidate/resources.h"
-#include "family/plan.h"
+#include "plan/reference_plan.h"
 #include "spec/device_spec.h"
 
 /* What the model says of a candidate before it is compiled. */
 struct prediction {
-	double time_us;             /* infinite: not one block fits */
+	double time_us;             /* infinite: no block fits on an SM */
 	double units, useful_ratio; /* of the longest launch, as in struct launch_score */
 	int regs_per_thread;        /* estimated, of the longest launch */
 };
@@ -23,10 +23,9 @@ struct prediction {
 /* One of a bound family's configurations: a family and a configuration for a problem on a device.
  */
 struct candidate {
-	struct bound_family *bound; /* who made the candidate says whose it is */
+	struct bound_family *bound; /* owned or borrowed: its maker's contract says which */
 	choice choices[SPACE_PARAMETERS_MAX];
 	struct prediction prediction; /* where it was asked for */
-	bool is_winner;               /* it won a search, of this problem or of another */
 };
 
 /* Frees bound: for candidates that own theirs. */
@@ -38,12 +37,14 @@ struct value *candidate_values(const struct candidate *candidate, struct error *
 enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
 	struct plan *plan, struct error *err);
 /* The family's prune rules on a compiled kernel: index of the first that holds, or -1; why is
- * borrowed from the family. resources: one per launch; the longest launch decides. */
+ * borrowed from the family. resources: one per launch. Registers and blocks per SM are the
+ * longest launch's, smem_bytes its static and dynamic shared memory; spills and flags of all
+ * launches count. */
 enum status candidate_prune(const struct bound_family *bound, const struct value *slots,
-	const struct kernel_resources *resources, size_t launch_count, int *rule, const char **why,
-	struct error *err);
+	const struct kernel_resources *resources, size_t launch_count, size_t longest,
+	int64_t smem_bytes, int *rule, const char **why, struct error *err);
 
-/* ---- facts and rules of the operation ---- */
+/* ---- facts of the operation ---- */
 struct fact {
 	const char *name, *unit, *source; /* borrowed from the operation */
 	struct value value;

@@ -5,6 +5,7 @@
 #include "candidate/candidate_work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "candidate/bound_family.h"
@@ -17,27 +18,18 @@ struct work_context {
 	struct value *values;
 	struct access_memo **memos; /* per launch, one per access; from the second evaluation on */
 	bool is_used;
-	bool *changed;    /* by slot, since the last evaluation */
-	bool stands;      /* work is what the last evaluation left */
-	ptrdiff_t *place; /* of each launch in work; -1: not launched */
 	struct work work; /* its arrays have room for all launches, accesses and tiles */
 };
 
 /* ---- candidates ---- */
-static enum status sum_workspaces(const struct bound_model *model, const struct inputs *inputs,
+static enum status sum_workspaces(const struct bound_model *model, const struct value *values,
 	uint64_t *workspace_bytes, struct error *err)
 {
-	bool known = true;
-
-	for (size_t i = 0; i < model->workspace_count; i++)
-		known &= inputs_known(inputs, model->workspace_bytes[i]);
-	if (known && inputs->changed)
-		return STATUS_OK;
 	*workspace_bytes = 0;
 	for (size_t i = 0; i < model->workspace_count; i++) {
 		int64_t bytes;
 
-		TRY(expression_int(model->workspace_bytes[i], inputs->values, &bytes, err));
+		TRY(expression_int(model->workspace_bytes[i], values, &bytes, err));
 		if (bytes > 0)
 			*workspace_bytes += (uint64_t)bytes;
 	}
@@ -65,9 +57,9 @@ static bool computes(const double amounts[PIPE_COUNT])
 }
 
 /* Where no launch says what it computes, or what it moves, they share the problem's FLOP, or its
- * bytes: that much is done whatever the kernel is. By the fastest pipe, so that what follows is
- * the least time. False: nothing was missing. */
-static bool fill_in(const struct bound_family *bound, struct work *work)
+ * bytes: every kernel does that much. By the fastest pipe, so that what follows is
+ * the least time. */
+static void fill_in(const struct bound_family *bound, struct work *work)
 {
 	const struct device_spec *device = bound->device;
 	const double launches = (double)work->launch_count;
@@ -82,7 +74,7 @@ static bool fill_in(const struct bound_family *bound, struct work *work)
 	}
 	for (size_t i = 0; i < work->launch_count; i++) {
 		struct launch_work *launch = &work->launches[i];
-		const double parts = launches * launch->repeat;
+		const double parts = launches * launch->shape.repeat;
 
 		if (!launch->has_model)
 			launch->dtype = fastest_dtype(bound);
@@ -92,61 +84,34 @@ static bool fill_in(const struct bound_family *bound, struct work *work)
 		if (!says_bytes)
 			launch->dram_read_bytes = work->min_bytes / parts;
 	}
-	return !says_flop || !says_bytes;
 }
 
-static enum status launches_evaluate(const struct bound_family *bound, const struct inputs *inputs,
-	struct work_context *context, struct work *work, struct error *err)
+/* Changes the value of `lane` and no other. memos: per launch, or NULL. work: zeroed but for the
+ * memory of its lists, which have room for all. */
+static enum status evaluate(const struct bound_family *bound, struct value *values,
+	struct access_memo **memos, struct work *work, struct error *err)
 {
 	const struct bound_model *model = &bound->model;
-	const size_t count = work->launch_count;
-
-	work->launch_count = 0;
-	for (size_t i = 0; i < model->launch_count; i++) {
-		const ptrdiff_t before = context ? context->place[i] : -1;
-		const ptrdiff_t now = (ptrdiff_t)work->launch_count;
-		struct launch_work *launch = &work->launches[now];
-		struct inputs own = *inputs;
-		bool is_active = before >= 0;
-
-		if (!inputs_known(inputs, model->launches[i].when))
-			TRY(launch_is_active(&model->launches[i], inputs->values, &is_active, err));
-		if (context)
-			context->place[i] = is_active ? now : -1;
-		if (!is_active)
-			continue;
-		if (before != now || !own.changed) {
-			own.changed = NULL;
-			*launch = (struct launch_work){
-				.smem_accesses = launch->smem_accesses, .tiles = launch->tiles};
-		}
-		work->launch_count++;
-		TRY(launch_work_evaluate(bound, i, &own,
-			context && context->memos ? context->memos[i] : NULL, launch, err));
-	}
-	if (inputs->differs)
-		*inputs->differs |= work->launch_count != count;
-	return STATUS_OK;
-}
-
-/* inputs: of all slots; lane's is changed. work: zeroed, or the context's. */
-static enum status evaluate(const struct bound_family *bound, const struct inputs *inputs,
-	struct work_context *context, struct work *work, struct error *err)
-{
-	const struct bound_model *model = &bound->model;
-	bool filled;
 
 	work->flop = model->flop;
 	work->min_bytes = model->min_bytes;
-	if (!work->launches)
-		work->launches = memory_zeroed(model->launch_count, sizeof(*work->launches));
-	TRY(sum_workspaces(model, inputs, &work->workspace_bytes, err));
-	TRY(launches_evaluate(bound, inputs, context, work, err));
+	work->launch_count = 0;
+	TRY(sum_workspaces(model, values, &work->workspace_bytes, err));
+	for (size_t i = 0; i < model->launch_count; i++) {
+		struct launch_work *launch = &work->launches[work->launch_count];
+		bool is_active;
+
+		TRY(launch_is_active(&model->launches[i], values, &is_active, err));
+		if (!is_active)
+			continue;
+		*launch = (struct launch_work){
+			.smem_accesses = launch->smem_accesses, .tiles = launch->tiles};
+		work->launch_count++;
+		TRY(launch_work_evaluate(bound, i, values, memos ? memos[i] : NULL, launch, err));
+	}
 	if (bound->composite)
 		return composite_work(bound, work, err);
-	filled = fill_in(bound, work);
-	if (context)
-		context->stands = !filled;
+	fill_in(bound, work);
 	return STATUS_OK;
 }
 
@@ -155,11 +120,11 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 {
 	CLEANUP(memory_free)
 	struct value *values = memory_copy(slots, bound->family->scope.count * sizeof(*values));
-	const struct inputs inputs = {.values = values};
 	enum status status;
 
-	*work = (struct work){0};
-	status = evaluate(bound, &inputs, NULL, work, err);
+	*work = (struct work){
+		.launches = memory_zeroed(bound->model.launch_count + 1, sizeof(*work->launches))};
+	status = evaluate(bound, values, NULL, work, err);
 	if (status != STATUS_OK)
 		work_release(work);
 	return status;
@@ -184,12 +149,10 @@ struct work_context *work_context_new(const struct bound_family *bound)
 
 	context->bound = bound;
 	context->values = memory_zeroed(bound->family->scope.count, sizeof(*context->values));
-	context->changed = memory_zeroed(bound->family->scope.count, sizeof(*context->changed));
-	context->place = memory_zeroed(model->launch_count + 1, sizeof(*context->place));
+	space_fixed(bound->space, context->values);
 	for (size_t i = 0; i < model->launch_count; i++) {
 		const struct model *launch = &model->launches[i].model;
 
-		context->place[i] = -1;
 		if (launch->access_count > accesses_max)
 			accesses_max = launch->access_count;
 		if (launch->tile_count > tiles_max)
@@ -219,27 +182,13 @@ void work_context_free(struct work_context *context)
 	work_release(&context->work);
 	free(context->memos);
 	free(context->values);
-	free(context->changed);
-	free(context->place);
 	free(context);
 }
 
-/* Of two numbers of one type; strings are the same where they lie in one place. */
-static bool is_same(const struct value *a, const struct value *b)
-{
-	return a->type == b->type &&
-	       (a->type == VALUE_BOOL ? a->boolean == b->boolean : a->integer == b->integer);
-}
-
 enum status work_context_evaluate(struct work_context *context, const struct value *slots,
-	const struct work **work, bool *differs, struct error *err)
+	const struct work **work, struct error *err)
 {
 	const struct bound_family *bound = context->bound;
-	const size_t lane = scope_extra_slot(&bound->family->scope, EXTRA_LANE);
-	const bool stands = context->stands;
-	const struct inputs inputs = {.values = context->values,
-		.changed = stands ? context->changed : NULL,
-		.differs = differs};
 
 	if (context->is_used && !context->memos)
 		context->memos = make_memos(bound);
@@ -247,14 +196,8 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	if (bound->composite)
 		work_release(&context->work);
 	/* problem and device stay what they are */
-	for (size_t i = stands ? bound->space->fixed_count : 0; i < bound->family->scope.count;
-		i++) {
-		context->changed[i] =
-			stands && i != lane && !is_same(&slots[i], &context->values[i]);
-		context->values[i] = slots[i];
-	}
-	context->stands = false;
-	*differs = !stands;
+	memcpy(context->values + bound->space->fixed_count, slots + bound->space->fixed_count,
+		(bound->family->scope.count - bound->space->fixed_count) * sizeof(*slots));
 	*work = &context->work;
-	return evaluate(bound, &inputs, context, &context->work, err);
+	return evaluate(bound, context->values, context->memos, &context->work, err);
 }

@@ -6,19 +6,19 @@
 #define CANDIDATE_CANDIDATE_WORK_H
 
 #include "candidate/candidate.h"
-#include "family/plan.h"
+#include "plan/work.h"
 
 /* slots: values of all slots, as candidate_build() takes them. */
 enum status candidate_work(const struct bound_family *bound, const struct value *slots,
 	struct work *work, struct error *err);
 
-/* What evaluating many configurations of a bound family shares: memory, and what they have in
- * common with the one before. One per thread; bound must outlive it. */
+/* What evaluating many configurations of a bound family shares: memory, and addresses of
+ * shared-memory accesses. One per thread; bound must outlive it. */
 struct work_context;
 struct work_context *work_context_new(const struct bound_family *bound);
 void work_context_free(struct work_context *context); /* NULL is fine */
-/* *work is valid until the next call; *differs: it may not be the last call's. */
+/* *work is valid until the next call. */
 enum status work_context_evaluate(struct work_context *context, const struct value *slots,
-	const struct work **work, bool *differs, struct error *err);
+	const struct work **work, struct error *err);
 
 #endif

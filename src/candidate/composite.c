@@ -13,20 +13,39 @@
 #include "family/operation.h"
 
 /* ---- choosing what serves the steps ---- */
-enum status composite_open(
-	const struct catalogue *catalogue, struct bound_family *bound, struct error *err)
+static enum status pose(const struct bound_family *bound, const struct step *step,
+	struct problem **posed, struct error *err)
+{
+	const struct operation *operation = step->poses;
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
+	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
+
+	for (size_t i = 0; i < step->value_count; i++) {
+		const int key = name_table_find(&operation->key_names, step->values[i].key);
+
+		if (key == NAME_UNKNOWN)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected keys of %s, found \"%s\"", bound->family->file,
+				operation->name, step->values[i].key);
+		given[key] = true;
+		TRY(expression_evaluate(step->values[i].expression, bound->problem->values, NULL,
+			&values[key], err));
+	}
+	return problem_complete(operation, values, given, posed, err);
+}
+
+enum status composite_open(struct bound_family *bound, struct error *err)
 {
 	const struct family *family = bound->family;
 	struct composite *composite = memory_zeroed(1, sizeof(*composite));
 
-	if (!family->step_count || bound->composite)
-		BUG("%s is opened as a composite", family->name);
 	bound->composite = composite;
 	composite->steps = memory_zeroed(family->step_count, sizeof(*composite->steps));
 	composite->step_count = family->step_count;
 	for (size_t i = 0; i < composite->step_count; i++)
-		TRY(catalogue_step_problem(
-			catalogue, family, i, bound->problem, &composite->steps[i].problem, err));
+		if (pose(bound, &family->steps[i], &composite->steps[i].problem, err) != STATUS_OK)
+			return error_context(err, "%s: $.steps[%zu].problem", family->file, i);
 	return STATUS_OK;
 }
 
@@ -39,60 +58,39 @@ static void forget_choice(struct composite_step *step)
 
 void composite_free(struct composite *composite)
 {
-	if (!composite)
-		return;
-	for (size_t i = 0; i < composite->step_count; i++) {
+	for (size_t i = 0; composite && i < composite->step_count; i++) {
 		forget_choice(&composite->steps[i]);
 		problem_free(composite->steps[i].problem);
 	}
-	free(composite->steps);
+	if (composite)
+		free(composite->steps);
 	free(composite);
 }
 
-bool composite_is_ready(const struct bound_family *bound)
-{
-	const struct composite *composite = bound->composite;
-
-	for (size_t i = 0; composite && i < composite->step_count; i++)
-		if (!composite->steps[i].candidate.bound)
-			return false;
-	return composite != NULL;
-}
-
-enum status composite_choose(
-	struct bound_family *bound, size_t step, struct candidate *chosen, struct error *err)
-{
-	struct composite_step *at = &bound->composite->steps[step];
-
-	if (chosen->bound->family->step_count || chosen->bound->problem != at->problem)
-		BUG("%s chosen for step %zu of %s", chosen->bound->family->name, step + 1,
-			bound->family->name);
-	forget_choice(at);
-	at->candidate = *chosen;
-	*chosen = (struct candidate){0};
-	at->slots = candidate_values(&at->candidate, err);
-	if (at->slots)
-		return STATUS_OK;
-	forget_choice(at);
-	return STATUS_FAILED;
-}
-
-enum status composite_choose_named(const struct catalogue *catalogue, struct bound_family *bound,
+enum status composite_choose(const struct catalogue *catalogue, struct bound_family *bound,
 	size_t step, const char *family, const struct named_values *configuration,
 	struct error *err)
 {
-	const struct problem *problem = bound->composite->steps[step].problem;
-	const struct family *found;
+	struct composite_step *at = &bound->composite->steps[step];
 	CLEANUP(candidate_release) struct candidate chosen = {0};
+	struct value *slots;
+	const struct family *found;
 
-	TRY(catalogue_family(catalogue, problem->operation, family, &found, err));
+	TRY(catalogue_family(catalogue, at->problem->operation, family, &found, err));
 	if (found->step_count)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a family without steps of its own", found->name);
-	TRY(family_bind_applicable(found, problem, bound->device, &chosen.bound, err));
+	TRY(family_bind_applicable(found, at->problem, bound->device, &chosen.bound, err));
 	TRY(configuration_from_named_values(chosen.bound, configuration, chosen.choices, err));
 	TRY(configuration_expect_legal(chosen.bound, chosen.choices, err));
-	return composite_choose(bound, step, &chosen, err);
+	slots = candidate_values(&chosen, err);
+	if (!slots)
+		return STATUS_FAILED;
+	forget_choice(at);
+	at->candidate = chosen;
+	at->slots = slots;
+	chosen = (struct candidate){0};
+	return STATUS_OK;
 }
 
 /* ---- the whole from its steps: plan, build, work ---- */
@@ -221,13 +219,6 @@ static enum status count_units(const struct composite_step *step, size_t *count,
 	return STATUS_OK;
 }
 
-static const struct composite *ready(const struct bound_family *bound)
-{
-	if (!composite_is_ready(bound))
-		BUG("%s is used before its steps are chosen", bound->family->name);
-	return bound->composite;
-}
-
 static void append_symbols(
 	struct plan *part, const uint32_t *places, size_t first_unit, struct plan *plan)
 {
@@ -247,7 +238,7 @@ static void append_symbols(
 
 enum status composite_plan(const struct bound_family *bound, struct plan *plan, struct error *err)
 {
-	const struct composite *composite = ready(bound);
+	const struct composite *composite = bound->composite;
 	size_t unit_count = 0;
 
 	for (size_t i = 0; i < composite->step_count; i++) {
@@ -270,7 +261,7 @@ enum status composite_plan(const struct bound_family *bound, struct plan *plan, 
 enum status composite_build(
 	const struct bound_family *bound, struct build *build, struct error *err)
 {
-	const struct composite *composite = ready(bound);
+	const struct composite *composite = bound->composite;
 
 	*build = (struct build){0};
 	for (size_t i = 0; i < composite->step_count; i++) {
@@ -323,7 +314,7 @@ static void keep_in_l2(
 
 enum status composite_work(const struct bound_family *bound, struct work *work, struct error *err)
 {
-	const struct composite *composite = ready(bound);
+	const struct composite *composite = bound->composite;
 
 	for (size_t i = 0; i < composite->step_count; i++) {
 		const struct composite_step *step = &composite->steps[i];

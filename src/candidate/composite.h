@@ -2,11 +2,11 @@
  *
  * A composite family bound to a problem: for each step the problem that it poses, and, once chosen,
  * the candidate that serves it. candidate_plan(), candidate_build() and candidate_work() of the
- * whole are then those of the steps, one after the other: a tensor of a step is the tensor or the
+ * whole are then the steps', one after the other: a tensor of a step is the tensor or the
  * workspace that the family's "tensors" names (every tensor must be named); workspaces and tensor
  * maps of step i are called step<i>_NAME, from 1.
  *
- *	family_bind -> composite_open -> composite_choose (each step) -> candidate_plan ...
+ *	family_bind -> composite_choose (each step) -> candidate_plan ...
  */
 #ifndef CANDIDATE_COMPOSITE_H
 #define CANDIDATE_COMPOSITE_H
@@ -26,23 +26,18 @@ struct composite {
 	size_t step_count;
 };
 
-/* Poses the steps' problems; *bound is that of a composite family. */
-enum status composite_open(
-	const struct catalogue *catalogue, struct bound_family *bound, struct error *err);
+/* Poses the steps' problems: a part of family_bind(). On failure bound->composite is to be freed.
+ */
+enum status composite_open(struct bound_family *bound, struct error *err);
 void composite_free(struct composite *composite); /* NULL is fine */
 
-/* The candidate of a step: taken, also on failure; it is of a plain family bound to the step's
- * problem. A second choice replaces the first. Errors: an expression fails. */
-enum status composite_choose(
-	struct bound_family *bound, size_t step, struct candidate *chosen, struct error *err);
-/* The same by names, as a tuned file has them. Errors: an unknown or composite family, one that
- * does not apply, a configuration that is not legal here. */
-enum status composite_choose_named(const struct catalogue *catalogue, struct bound_family *bound,
+/* What serves a step, by names as a tuned file has them; replaces an earlier choice. Errors: an
+ * unknown or composite family, one that does not apply, a configuration that is not legal here. */
+enum status composite_choose(const struct catalogue *catalogue, struct bound_family *bound,
 	size_t step, const char *family, const struct named_values *configuration,
 	struct error *err);
-bool composite_is_ready(const struct bound_family *bound); /* every step is chosen */
 
-/* ---- parts of candidate_*() ---- */
+/* ---- parts of candidate_*(), once every step is chosen ---- */
 /* plan holds the family's own buffers. */
 enum status composite_plan(const struct bound_family *bound, struct plan *plan, struct error *err);
 enum status composite_build(

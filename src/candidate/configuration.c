@@ -140,25 +140,6 @@ enum status configuration_parse(const struct bound_family *bound, const char *te
 	return STATUS_OK;
 }
 
-enum status configuration_value_json(
-	const struct json_at *at, struct value *value, struct error *err)
-{
-	switch (json_type(at)) {
-	case JSON_STRING:
-		value->type = VALUE_STRING;
-		return json_get_string(at, &value->string, err);
-	case JSON_BOOL:
-		value->type = VALUE_BOOL;
-		return json_get_bool(at, &value->boolean, err);
-	case JSON_NUMBER:
-		value->type = json_is_int(at) ? VALUE_INT : VALUE_REAL;
-		return value->type == VALUE_INT ? json_get_int(at, &value->integer, err)
-						: json_get_double(at, &value->real, err);
-	default:
-		return json_error(at, err, "a number, a boolean or a string");
-	}
-}
-
 struct named_values configuration_named_values(
 	const struct bound_family *bound, const choice *configuration)
 {
@@ -171,45 +152,6 @@ struct named_values configuration_named_values(
 	return values;
 }
 
-enum status configuration_from_named_values(const struct bound_family *bound,
-	const struct named_values *values, choice *configuration, struct error *err)
-{
-	const struct family *family = bound->family;
-	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
-
-	space_fixed(bound->space, slots);
-	for (size_t i = 0; i < values->count; i++)
-		if (find_parameter(bound, values->items[i].name, err) < 0)
-			return STATUS_BAD_INPUT;
-	for (size_t i = 0; i < family->parameter_count; i++) {
-		const struct parameter *parameter = &family->parameters[i];
-		const struct value *value = named_values_find(values, parameter->name);
-		struct value absent;
-		int found;
-
-		if (!value && !parameter->absent_value)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a value of %s, found none", family->name,
-				parameter->name);
-		if (!value) {
-			TRY(expression_evaluate(
-				parameter->absent_value, slots, NULL, &absent, err));
-			value = &absent;
-		}
-		found = space_choice_find(bound->space, i, *value);
-		if (found < 0) {
-			CLEANUP(text_release) struct text text = {0};
-
-			value_format(*value, &text);
-			return configuration_refuse(bound, i, text_string(&text), err);
-		}
-		configuration[i] = (choice)found;
-	}
-	return STATUS_OK;
-}
-
-/* ---- choices ---- */
 /* The choice that a parameter has in what was written before it existed; -1 if there is none. */
 static ptrdiff_t absent_choice(const struct bound_family *bound, size_t parameter)
 {
@@ -225,6 +167,34 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 	return space_choice_find(bound->space, parameter, value);
 }
 
+enum status configuration_from_named_values(const struct bound_family *bound,
+	const struct named_values *values, choice *configuration, struct error *err)
+{
+	const struct family *family = bound->family;
+
+	for (size_t i = 0; i < values->count; i++)
+		if (find_parameter(bound, values->items[i].name, err) < 0)
+			return STATUS_BAD_INPUT;
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		const char *name = family->parameters[i].name;
+		const struct value *value = named_values_find(values, name);
+		const ptrdiff_t found = value ? space_choice_find(bound->space, i, *value)
+					      : absent_choice(bound, i);
+		CLEANUP(text_release) struct text text = {0};
+
+		if (found < 0 && !value)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a value of %s, found none", family->name, name);
+		if (found < 0) {
+			value_format(*value, &text);
+			return configuration_refuse(bound, i, text_string(&text), err);
+		}
+		configuration[i] = (choice)found;
+	}
+	return STATUS_OK;
+}
+
+/* ---- choices ---- */
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices)
 {
 	const struct space *space = bound->space;
@@ -305,6 +275,26 @@ enum status configuration_defaults(
 	return STATUS_OK;
 }
 
+enum status configuration_from_json(const struct bound_family *bound, const struct json_at *config,
+	struct value *values, bool *given, struct error *err)
+{
+	const struct family *family = bound->family;
+	CLEANUP(memory_free)
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+	struct json_at at;
+
+	for (size_t i = 0; i < family->parameter_count; i++)
+		names[i] = family->parameters[i].name;
+	TRY(json_expect_keys(config, names, err));
+	TRY(configuration_defaults(bound, values, err));
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		given[i] = json_find(config, names[i], &at);
+		if (given[i])
+			TRY(value_from_json(&at, &values[i], err));
+	}
+	return STATUS_OK;
+}
+
 /* How far apart two values of a parameter are: factors of two, 1 for names. */
 static double value_distance(struct value a, struct value b)
 {
@@ -352,19 +342,22 @@ static bool visit_configuration(
 	return nearest->best_distance > 0;
 }
 
-/* Whether values are in the lists and legal; configuration is set then. */
-static enum status is_legal(const struct bound_family *bound, const struct value *values,
-	choice *configuration, bool *legal, struct error *err)
+enum status configuration_examine(const struct bound_family *bound, const struct value *values,
+	choice *configuration, const char **violated, struct error *err)
 {
-	*legal = false;
+	int constraint = -1;
+
+	*violated = "a value that is not in its parameter's list";
 	for (size_t i = 0; i < bound->family->parameter_count; i++) {
-		int found = space_choice_find(bound->space, i, values[i]);
+		const int found = space_choice_find(bound->space, i, values[i]);
 
 		if (found < 0)
 			return STATUS_OK;
 		configuration[i] = (choice)found;
 	}
-	return configuration_is_legal(bound, configuration, legal, err);
+	TRY(examine(bound, configuration, &constraint, err));
+	*violated = constraint < 0 ? NULL : bound->space->constraints[constraint].why;
+	return STATUS_OK;
 }
 
 enum status configuration_nearest(const struct bound_family *bound, const struct value *values,
@@ -373,10 +366,13 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 	size_t count = bound->family->parameter_count;
 	struct nearest nearest = {
 		.bound = bound, .fixed = fixed, .best = configuration, .best_distance = INFINITY};
-	enum status status = is_legal(bound, values, configuration, found, err);
+	const char *violated;
+	enum status status;
 
-	if (status != STATUS_OK || *found)
-		return status;
+	TRY(configuration_examine(bound, values, configuration, &violated, err));
+	*found = !violated;
+	if (*found)
+		return STATUS_OK;
 	nearest.distances = memory_zeroed(count + 1, sizeof(*nearest.distances));
 	for (size_t i = 0; i < count; i++) {
 		const struct value_list *list = &bound->space->parameters[i].values;

@@ -11,9 +11,9 @@
 /* "BM=128,BN=256,...": canonical, every parameter in the family's order. */
 void configuration_format(
 	const struct bound_family *bound, const choice *configuration, struct text *text);
-/* Partial or full: values (all slots, one per name of the space) gets those of the parameters that
- * are named, given[i] says which those are. Numbers need not be in the lists. Errors: unknown names
- * (nearest offered), strings that are not in the list. */
+/* Partial or full: values (all slots, one per name of the space) gets the values of the parameters
+ * that are named, given[i] says which they are. Numbers need not be in the lists. Errors: unknown
+ * names (nearest offered), strings that are not in the list. */
 enum status configuration_parse(const struct bound_family *bound, const char *text,
 	struct value *values, bool *given, struct error *err);
 struct named_values configuration_named_values(
@@ -52,8 +52,13 @@ enum status configuration_expect_legal(
 enum status configuration_refuse(
 	const struct bound_family *bound, size_t parameter, const char *found, struct error *err);
 
-/* A value from JSON: a number, a boolean or a string. */
-enum status configuration_value_json(
-	const struct json_at *at, struct value *value, struct error *err);
+/* The family's defaults, and what an object of parameters says in their place: given[i]. Errors:
+ * names that are no parameters. Strings are borrowed from the tree. */
+enum status configuration_from_json(const struct bound_family *bound, const struct json_at *config,
+	struct value *values, bool *given, struct error *err);
+/* Whether one value per parameter is in the lists and legal: *violated is why not (borrowed from
+ * the family), or NULL, and configuration is set then. */
+enum status configuration_examine(const struct bound_family *bound, const struct value *values,
+	choice *configuration, const char **violated, struct error *err);
 
 #endif

@@ -7,34 +7,99 @@
 
 #include "base/memory.h"
 
-bool inputs_known(const struct inputs *inputs, const struct expression *expression)
-{
-	const int *slots;
-	size_t count;
+/* ---- shapes ---- */
+enum {
+	BLOCK_XY_MAX = 1024,
+	BLOCK_Z_MAX = 64,
+	CLUSTER_BLOCKS_MAX = 16, /* 8 is portable, 16 on request */
+	REPEAT_MAX = 1 << 20,
+};
 
-	if (!inputs->changed || !expression)
-		return inputs->changed != NULL;
-	slots = expression_slots(expression, &count);
-	for (size_t i = 0; i < count; i++)
-		if (inputs->changed[slots[i]])
-			return false;
-	return true;
+const int64_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
+
+enum status launch_is_active(
+	const struct launch *launch, const struct value *values, bool *is_active, struct error *err)
+{
+	*is_active = true;
+	return launch->when ? expression_test(launch->when, values, is_active, err) : STATUS_OK;
 }
 
-/* Of what was evaluated anew. */
-static void put_differs(const struct inputs *inputs, bool differs)
+static enum status evaluate_number(const struct expression *expression, const struct value *values,
+	int64_t least, int64_t most, uint32_t *result, struct error *err)
 {
-	if (inputs->differs)
-		*inputs->differs |= differs || !inputs->changed;
+	int64_t number;
+
+	TRY(expression_int_within(expression, values, least, most, &number, err));
+	*result = (uint32_t)number;
+	return STATUS_OK;
 }
 
-static bool are_known(const struct inputs *inputs, const struct expression_list *list)
+/* Along what is left out there is one. */
+static enum status evaluate_three(const struct expression_list *list, const struct value *values,
+	const int64_t most[3], uint32_t result[3], struct error *err)
 {
-	bool known = true;
+	for (size_t i = 0; i < 3; i++) {
+		result[i] = 1;
+		if (i < list->count)
+			TRY(evaluate_number(list->items[i], values, 1, most[i], &result[i], err));
+	}
+	return STATUS_OK;
+}
 
-	for (size_t i = 0; i < list->count; i++)
-		known &= inputs_known(inputs, list->items[i]);
-	return known;
+static enum status evaluate_block(const struct launch *launch, const struct value *values,
+	const struct device_spec *device, struct launch_shape *shape, struct error *err)
+{
+	static const int64_t most[3] = {BLOCK_XY_MAX, BLOCK_XY_MAX, BLOCK_Z_MAX};
+	int64_t threads = 1;
+
+	TRY(evaluate_three(&launch->block, values, most, shape->block, err));
+	for (size_t i = 0; i < 3; i++)
+		threads *= shape->block[i];
+	if (threads > device->max_threads_per_block)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at most %" PRId64 " threads in a block, found %" PRId64,
+			expression_where(launch->block.items[0]), device->max_threads_per_block,
+			threads);
+	return STATUS_OK;
+}
+
+static enum status evaluate_cluster(const struct launch *launch, const struct value *values,
+	const struct device_spec *device, struct launch_shape *shape, struct error *err)
+{
+	const int64_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
+	const int64_t most_of_each[3] = {most, most, most};
+	int64_t blocks = 1;
+
+	TRY(evaluate_three(&launch->cluster, values, most_of_each, shape->cluster, err));
+	for (size_t i = 0; i < launch->cluster.count; i++) {
+		blocks *= shape->cluster[i];
+		if (shape->grid[i] % shape->cluster[i] != 0)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected a grid of whole clusters, found %" PRIu32
+				" blocks in clusters of %" PRIu32,
+				expression_where(launch->cluster.items[i]), shape->grid[i],
+				shape->cluster[i]);
+	}
+	if (blocks > most)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected at most %" PRId64 " blocks in a cluster, found %" PRId64,
+			expression_where(launch->cluster.items[0]), most, blocks);
+	return STATUS_OK;
+}
+
+enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
+	const struct device_spec *device, struct launch_shape *shape, struct error *err)
+{
+	*shape = (struct launch_shape){.repeat = 1};
+	TRY(evaluate_three(&launch->grid, values, launch_grid_max, shape->grid, err));
+	TRY(evaluate_block(launch, values, device, shape, err));
+	TRY(evaluate_cluster(launch, values, device, shape, err));
+	if (launch->smem_bytes)
+		TRY(evaluate_number(launch->smem_bytes, values, 0, device->smem_per_block_bytes,
+			&shape->smem_dynamic_bytes, err));
+	if (launch->repeat)
+		TRY(evaluate_number(launch->repeat, values, 1, REPEAT_MAX, &shape->repeat, err));
+	return STATUS_OK;
 }
 
 /* ---- addresses ---- */
@@ -98,21 +163,15 @@ static struct memo_entry *access_memo_find(struct access_memo *memo, const struc
 }
 
 /* ---- a launch's model ---- */
-/* A number that is finite and not negative. */
-static enum status evaluate_amount(const struct expression *expression, const struct inputs *inputs,
+/* A number that is finite and not negative; without an expression `otherwise`. */
+static enum status evaluate_amount(const struct expression *expression, const struct value *values,
 	double otherwise, double *result, struct error *err)
 {
-	double before;
-
 	if (!expression) {
 		*result = otherwise;
 		return STATUS_OK;
 	}
-	if (inputs_known(inputs, expression))
-		return STATUS_OK;
-	before = *result;
-	TRY(expression_real(expression, inputs->values, result, err));
-	put_differs(inputs, !(*result == before));
+	TRY(expression_real(expression, values, result, err));
 	if (!isfinite(*result) || *result < 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an amount of at least 0, found %g",
@@ -120,11 +179,11 @@ static enum status evaluate_amount(const struct expression *expression, const st
 	return STATUS_OK;
 }
 
-static enum status evaluate_pipes(const struct model_amounts *amounts, const struct inputs *inputs,
+static enum status evaluate_pipes(const struct model_amounts *amounts, const struct value *values,
 	double result[PIPE_COUNT], struct error *err)
 {
 	for (int pipe = 0; pipe < PIPE_COUNT; pipe++)
-		TRY(evaluate_amount(amounts->pipe[pipe], inputs, 0, &result[pipe], err));
+		TRY(evaluate_amount(amounts->pipe[pipe], values, 0, &result[pipe], err));
 	return STATUS_OK;
 }
 
@@ -172,13 +231,12 @@ static enum status evaluate_access(const struct model_access *access, struct val
 	size_t lane_slot, struct access_memo *memo, struct work_smem_access *result,
 	struct error *err)
 {
-	const struct inputs inputs = {.values = values};
 	int64_t number;
 
 	TRY(expression_int_within(access->width_bytes, values, 1, 16, &number, err));
 	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
 	result->width_bytes = (uint32_t)number;
-	TRY(evaluate_amount(access->bytes, &inputs, 0, &result->bytes_per_step, err));
+	TRY(evaluate_amount(access->bytes, values, 0, &result->bytes_per_step, err));
 	return evaluate_addresses(access, values, lane_slot, memo, result->address, err);
 }
 
@@ -189,21 +247,9 @@ static enum status test_when(
 	return when ? expression_test(when, values, holds, err) : STATUS_OK;
 }
 
-static enum status evaluate_accesses(const struct model *model, const struct inputs *inputs,
+static enum status evaluate_accesses(const struct model *model, struct value *values,
 	size_t lane_slot, struct access_memo *memos, struct launch_work *work, struct error *err)
 {
-	struct value *values = inputs->values;
-	bool known = true;
-
-	for (size_t i = 0; i < model->access_count; i++)
-		known &= inputs_known(inputs, model->accesses[i].when) &&
-			 inputs_known(inputs, model->accesses[i].width_bytes) &&
-			 inputs_known(inputs, model->accesses[i].bytes) &&
-			 inputs_known(inputs, model->accesses[i].address);
-	if (known)
-		return STATUS_OK;
-	put_differs(inputs, true);
-	work->smem_access_count = 0;
 	if (!work->smem_accesses)
 		work->smem_accesses =
 			memory_zeroed(model->access_count, sizeof(*work->smem_accesses));
@@ -238,21 +284,9 @@ static enum status evaluate_tile(const struct model_tile *tile, const struct val
 	return STATUS_OK;
 }
 
-static enum status evaluate_tiles(const struct model *model, const struct inputs *inputs,
+static enum status evaluate_tiles(const struct model *model, const struct value *values,
 	const struct plan_buffer *tensors, struct launch_work *work, struct error *err)
 {
-	const struct value *values = inputs->values;
-	bool known = true;
-
-	for (size_t i = 0; i < model->tile_count; i++)
-		known &= inputs_known(inputs, model->tiles[i].when) &&
-			 inputs_known(inputs, model->tiles[i].rows) &&
-			 inputs_known(inputs, model->tiles[i].columns) &&
-			 inputs_known(inputs, model->tiles[i].row_offset);
-	if (known)
-		return STATUS_OK;
-	put_differs(inputs, true);
-	work->tile_count = 0;
 	if (!work->tiles)
 		work->tiles = memory_zeroed(model->tile_count, sizeof(*work->tiles));
 	for (size_t i = 0; i < model->tile_count; i++) {
@@ -267,7 +301,7 @@ static enum status evaluate_tiles(const struct model *model, const struct inputs
 	return STATUS_OK;
 }
 
-static enum status evaluate_numbers(const struct model *model, const struct inputs *inputs,
+static enum status evaluate_numbers(const struct model *model, const struct value *values,
 	struct launch_work *work, struct error *err)
 {
 	const struct {
@@ -275,7 +309,8 @@ static enum status evaluate_numbers(const struct model *model, const struct inpu
 		double *result;
 		double otherwise;
 	} numbers[] = {
-		{model->units, &work->units, (double)work->grid[0] * work->grid[1] * work->grid[2]},
+		{model->units, &work->units,
+			(double)work->shape.grid[0] * work->shape.grid[1] * work->shape.grid[2]},
 		{model->useful_fraction, &work->useful_ratio, 1},
 		{model->steps_mean, &work->steps_mean, 1},
 		{model->stages, &work->stages, 1},
@@ -285,60 +320,42 @@ static enum status evaluate_numbers(const struct model *model, const struct inpu
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
-		TRY(evaluate_amount(numbers[i].expression, inputs, numbers[i].otherwise,
+		TRY(evaluate_amount(numbers[i].expression, values, numbers[i].otherwise,
 			numbers[i].result, err));
-	return evaluate_amount(model->steps_max, inputs, work->steps_mean, &work->steps_max, err);
+	return evaluate_amount(model->steps_max, values, work->steps_mean, &work->steps_max, err);
 }
 
 /* Fills everything but the launch's shape. Of the values that of `lane` (lane_slot) is changed.
  * memos: one per access, or NULL. */
-static enum status model_evaluate(const struct model *model, const struct inputs *inputs,
-	size_t lane_slot, const struct plan_buffer *tensors, struct access_memo *memos,
-	struct launch_work *work, struct error *err)
+static enum status model_evaluate(const struct model *model, struct value *values, size_t lane_slot,
+	const struct plan_buffer *tensors, struct access_memo *memos, struct launch_work *work,
+	struct error *err)
 {
-	const enum schedule schedule = work->schedule;
-	const enum dtype dtype = work->dtype;
-
-	TRY(evaluate_numbers(model, inputs, work, err));
-	if (!inputs_known(inputs, model->schedule_text))
-		TRY(evaluate_schedule(model, inputs->values, &work->schedule, err));
-	TRY(dtype_evaluate(&model->dtype, inputs->values, &work->dtype, err));
-	put_differs(inputs, work->schedule != schedule || work->dtype != dtype);
-	TRY(evaluate_pipes(&model->per_step, inputs, work->per_step, err));
-	TRY(evaluate_pipes(&model->prologue, inputs, work->prologue, err));
-	TRY(evaluate_pipes(&model->epilogue, inputs, work->epilogue, err));
-	TRY(evaluate_accesses(model, inputs, lane_slot, memos, work, err));
-	return evaluate_tiles(model, inputs, tensors, work, err);
+	TRY(evaluate_numbers(model, values, work, err));
+	TRY(evaluate_schedule(model, values, &work->schedule, err));
+	TRY(dtype_evaluate(&model->dtype, values, &work->dtype, err));
+	TRY(evaluate_pipes(&model->per_step, values, work->per_step, err));
+	TRY(evaluate_pipes(&model->prologue, values, work->prologue, err));
+	TRY(evaluate_pipes(&model->epilogue, values, work->epilogue, err));
+	TRY(evaluate_accesses(model, values, lane_slot, memos, work, err));
+	return evaluate_tiles(model, values, tensors, work, err);
 }
 
 /* ---- launches ---- */
 enum {
 	REGS_LEAST = 16,
-	REGS_UNKNOWN = 32, /* so few that nothing is taken for too large */
+	REGS_UNKNOWN = 32, /* so few that no kernel is pruned for its registers */
 	REGS_MOST = 255
 };
 
-static bool shape_is_known(const struct launch *launch, const struct inputs *inputs)
-{
-	return are_known(inputs, &launch->grid) && are_known(inputs, &launch->block) &&
-	       are_known(inputs, &launch->cluster) && inputs_known(inputs, launch->smem_bytes) &&
-	       inputs_known(inputs, launch->repeat) && inputs_known(inputs, launch->regs_estimate);
-}
-
-static enum status evaluate_shape(const struct bound_family *bound, const struct launch *launch,
+static enum status evaluate_launch(const struct bound_family *bound, const struct launch *launch,
 	const struct value *values, struct launch_work *work, struct error *err)
 {
-	struct launch_shape shape;
 	int64_t regs = REGS_UNKNOWN;
 
-	TRY(launch_shape_evaluate(launch, values, bound->device, &shape, err));
+	TRY(launch_shape_evaluate(launch, values, bound->device, &work->shape, err));
 	if (launch->regs_estimate)
 		TRY(expression_int(launch->regs_estimate, values, &regs, err));
-	memcpy(work->grid, shape.grid, sizeof(work->grid));
-	memcpy(work->block, shape.block, sizeof(work->block));
-	memcpy(work->cluster, shape.cluster, sizeof(work->cluster));
-	work->smem_dynamic_bytes = shape.smem_dynamic_bytes;
-	work->repeat = shape.repeat;
 	work->has_model = launch->has_model;
 	/* an estimate is a guess: outside of what there is it means "the least" or "the most" */
 	work->regs_estimate = regs < REGS_LEAST  ? REGS_LEAST
@@ -348,17 +365,14 @@ static enum status evaluate_shape(const struct bound_family *bound, const struct
 }
 
 enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
-	const struct inputs *inputs, struct access_memo *memos, struct launch_work *work,
+	struct value *values, struct access_memo *memos, struct launch_work *work,
 	struct error *err)
 {
 	const struct bound_model *model = &bound->model;
 	const struct launch *launch = &model->launches[index];
 
-	if (!shape_is_known(launch, inputs)) {
-		put_differs(inputs, true);
-		TRY(evaluate_shape(bound, launch, inputs->values, work, err));
-	}
-	return model_evaluate(&launch->model, inputs,
+	TRY(evaluate_launch(bound, launch, values, work, err));
+	return model_evaluate(&launch->model, values,
 		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors, memos, work,
 		err);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidate/problem_reference.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "candidate/array_file.h"
-#include "expr/sizes.h"
 
 /* What is made, and of what. */
 struct making {
@@ -39,18 +37,18 @@ static enum status plan_kernel(const struct making *making, const struct referen
 	output->launch = launch;
 	*launch = (struct plan_launch){.entry = string_copy(reference->entry),
 		.unit = (uint32_t)making->build->unit_count,
-		.grid = {1, 1, 1},
-		.block = {1, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1};
+		.shape.grid = {1, 1, 1},
+		.shape.block = {1, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.repeat = 1};
 	output->unit_is_row = reference->unit_is_row;
 	TRY(evaluate_bounded(reference->units_per_block, making->values, 1, INT32_MAX,
 		&output->units_per_block, err));
 	TRY(evaluate_bounded(reference->block, making->values, 1, device->max_threads_per_block,
-		&launch->block[0], err));
+		&launch->shape.block[0], err));
 	if (reference->smem_bytes)
 		TRY(evaluate_bounded(reference->smem_bytes, making->values, 0,
-			device->smem_per_block_bytes, &launch->smem_dynamic_bytes, err));
+			device->smem_per_block_bytes, &launch->shape.smem_dynamic_bytes, err));
 	launch->argument_count = reference->arguments.count;
 	launch->arguments =
 		memory_zeroed(reference->arguments.count + 1, sizeof(*launch->arguments));
@@ -79,30 +77,16 @@ static enum status build_kernel(
 static enum status choose(const struct bound_family *bound, const struct reference *reference,
 	choice *choices, bool *found, struct error *err)
 {
-	const struct space *space = bound->space;
 	CLEANUP(memory_free)
-	struct value *values = memory_zeroed(space->parameter_count + 1, sizeof(*values));
+	struct value *values = memory_zeroed(bound->space->parameter_count + 1, sizeof(*values));
 	bool fixed[SPACE_PARAMETERS_MAX] = {false};
-	struct json_at config, at = {0};
+	struct json_at config;
 
 	if (!reference)
 		return configuration_default(bound, choices, found, err);
 	config = json_root(reference->configuration, bound->problem->operation->file);
-	TRY(configuration_defaults(bound, values, err));
-	while (json_next(&config, &at)) {
-		size_t i = 0;
-
-		while (i < space->parameter_count &&
-			strcmp(space_parameter_name(space, i), at.key) != 0)
-			i++;
-		if (i == space->parameter_count)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: $.reference.configuration: expected parameters of %s, found "
-				"\"%s\"",
-				bound->problem->operation->file, bound->family->name, at.key);
-		fixed[i] = true;
-		TRY(configuration_value_json(&at, &values[i], err));
-	}
+	if (configuration_from_json(bound, &config, values, fixed, err) != STATUS_OK)
+		return error_context(err, "$.reference.configuration of %s", bound->family->name);
 	return configuration_nearest(bound, values, fixed, choices, found, err);
 }
 
@@ -131,7 +115,7 @@ static bool may_serve(
 		       strcmp(family->name, reference->family) == 0);
 }
 
-/* reference: NULL where nobody named one. */
+/* reference: NULL if none is named. */
 static enum status trust(
 	const struct making *making, const struct reference *reference, struct error *err)
 {
@@ -155,7 +139,7 @@ static enum status trust(
 	}
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: %s: expected a configuration%s to compare the others with, found no legal one",
-		operation->file, making->problem->text, reference ? " as its reference says" : "");
+		operation->file, making->problem->title, reference ? " as its reference says" : "");
 	return error_hint(err, "\"reference\" names a kernel, a file or a configuration"),
 	       STATUS_BAD_INPUT;
 }
@@ -216,17 +200,9 @@ static enum status take_contents(
 	struct plan_contents contents = {.tensor = (uint32_t)tensor};
 	CLEANUP(text_release) struct text ignored = {0};
 
-	if (from->sizes) {
-		const int key =
-			name_table_find(&making->problem->operation->key_names, from->sizes);
-		const struct value value = making->problem->values[key];
-
-		if (!buffer->bytes || value.type != VALUE_STRING || !sizes_are(value.string))
-			return STATUS_OK;
-		contents.sizes = string_copy(value.string);
-	} else if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE) {
+	if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE)
 		return STATUS_OK;
-	} else if (from->expression)
+	if (from->expression)
 		contents.expression = string_copy(expression_text(from->expression));
 	else
 		contents.file = path_join(folder, from->file);
@@ -279,14 +255,4 @@ enum status problem_reference(const struct problem *problem, const struct catalo
 	build_release(build);
 	reference_plan_release(reference);
 	return STATUS_BAD_INPUT;
-}
-
-enum verified reference_verified(const struct reference_plan *reference)
-{
-	enum verified weakest = VERIFIED_REFERENCE;
-
-	for (size_t i = 0; i < reference->output_count; i++)
-		if (reference->outputs[i].verified > weakest)
-			weakest = reference->outputs[i].verified;
-	return weakest;
 }

@@ -9,7 +9,7 @@
 #include "candidate/candidate.h"
 #include "family/catalogue.h"
 
-/* Cubins are numbered as the units of the build: those of the trusted configuration first.
+/* Cubins are numbered as the units of the build: the trusted configuration's first.
  * catalogue: where its family is looked for; NULL: nothing will be run, kernels alone are wanted.
  * Errors: expressions that fail; a configuration that is not legal here; no family that could
  * serve.
@@ -17,7 +17,5 @@
 enum status problem_reference(const struct problem *problem, const struct catalogue *catalogue,
 	const struct device_spec *device, struct build *build, struct reference_plan *reference,
 	struct error *err);
-/* The weakest of what the outputs are compared with. */
-enum verified reference_verified(const struct reference_plan *reference);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/record.h"
+#include "record/record.h"
 
 /* Compiler remarks that matter; bits in `flags`. */
 enum kernel_flag {
@@ -15,6 +15,7 @@ enum kernel_flag {
 	FLAG_BIT_WGMMA_SERIALIZED,   /* ptxas serialised wgmma (C7510, C7511, C7515) */
 	FLAG_BIT_SETMAXNREG_IGNORED, /* ptxas ignored setmaxnreg (C7508) */
 	FLAG_BIT_THROTTLED,          /* samples were taken while the clock was held down */
+	FLAG_BIT_WARM_L2,            /* runs found what they read in the L2 */
 	FLAG_COUNT
 };
 #define FLAG_MASK(id) (1u << FLAG_BIT_##id)
@@ -27,7 +28,7 @@ struct kernel_resources {
 	int32_t stack_bytes;
 	int32_t barriers;
 	uint32_t flags;
-	/* known once it was set beside a block size and dynamic shared memory; -1: not known */
+	/* for the launch's block size and dynamic shared memory; -1: not known */
 	int32_t blocks_per_sm;
 	int32_t max_clusters; /* from the driver; -1 without clusters or GPU */
 };

@@ -2,8 +2,8 @@
  *
  * The regression gate: are the winners of a tuned file (the baseline) still what they were?
  *
- *	check_open -> check_run -> [check_retune] -> check_to_json, report/check_report.h ->
- *	[check_update] -> [check_keep] -> check_release
+ *	check_open -> check_run -> check_to_json, check_report_text -> [check_update] ->
+ *	[check_keep] -> check_release
  *
  * Every winner is compiled again from today's templates with today's compiler. On a GPU it is
  * verified and timed, interleaved with the anchor kernel and, where the baseline's cubin was kept,
@@ -19,31 +19,32 @@
 
 /* ---- what else is not as it was: the GPU, its partition, the driver, the compiler, the kernels
  * ---- */
-enum check_trait {
-	TRAIT_GPU,
-	TRAIT_SM_COUNT,
-	TRAIT_MIG,
-	TRAIT_UUID,
-	TRAIT_DRIVER,
-	TRAIT_NVRTC,
-	TRAIT_KERNEL,
-	TRAIT_COUNT
+enum environment_part {
+	ENVIRONMENT_GPU,
+	ENVIRONMENT_SM_COUNT,
+	ENVIRONMENT_MIG,
+	ENVIRONMENT_UUID,
+	ENVIRONMENT_DRIVER,
+	ENVIRONMENT_NVRTC,
+	ENVIRONMENT_KERNEL,
+	ENVIRONMENT_COUNT
 };
-extern const char *const check_trait_names[TRAIT_COUNT + 1]; /* "sm_count"; NULL-terminated */
-#define CHECK_DIFFERS(trait) (1u << TRAIT_##trait)
+extern const char
+	*const environment_part_names[ENVIRONMENT_COUNT + 1]; /* "sm_count"; NULL-terminated */
+#define CHECK_DIFFERS(part) (1u << ENVIRONMENT_##part)
 /* What a check is there to look at may differ without being asked for. */
 #define CHECK_ALLOWED_DEFAULT                                                                      \
 	(CHECK_DIFFERS(UUID) | CHECK_DIFFERS(DRIVER) | CHECK_DIFFERS(NVRTC) | CHECK_DIFFERS(KERNEL))
 
-struct check_trait_difference {
-	enum check_trait trait;
+struct environment_difference {
+	enum environment_part part;
 	char *baseline, *now;
 	bool allowed; /* to differ */
 };
 
 struct check_identity {
 	uint32_t allowed; /* CHECK_DIFFERS(...) */
-	struct check_trait_difference *items;
+	struct environment_difference *items;
 	size_t count, capacity;
 };
 
@@ -58,24 +59,23 @@ struct check_difference {
 enum check_against {
 	CHECK_AGAINST_NOTHING, /* no time on this device, or none to compare with */
 	CHECK_AGAINST_TUNED,   /* the time that tuning found */
-	CHECK_AGAINST_CHECKED, /* a time that an earlier check stored (--update, --keep-cubins) */
-	CHECK_AGAINST_KEPT,    /* the baseline's binary, in the same blocks */
+	CHECK_AGAINST_KEPT,    /* the baseline's binary, in the same rounds */
 	CHECK_AGAINST_COUNT
 };
 
-/* What a check measured of one kernel; stored in the baseline as the entry's "check". */
-struct check_reference {
-	double time_us, anchor_us;        /* medians over the blocks; 0: not measured */
-	struct check_estimate per_anchor; /* time over anchor */
-	size_t blocks;
+/* What a check measured of one kernel. */
+struct check_times {
+	double time_us, anchor_us;  /* medians over the rounds; 0: not measured */
+	struct interval per_anchor; /* time over anchor */
+	size_t rounds;
 };
 
 /* Time now over time then. */
 struct check_slowdown {
-	struct check_estimate ratio; /* value 0: not compared */
+	struct interval ratio; /* value 0: not compared */
 	enum check_against against;
 	double floor_ratio; /* by which the verdict widened it */
-	size_t blocks;      /* in which both were timed */
+	size_t rounds;      /* in which both were timed */
 };
 
 struct check_work; /* what is compiled and loaded of a row; check/row.h */
@@ -89,25 +89,24 @@ struct check_row {
 	struct check_difference *differences;
 	size_t difference_count;
 	bool kernel_changed;
+	bool by_program;    /* verified and timed today by a program of the user's */
 	double baseline_us; /* 0: none that was measured */
 	bool timed, compared;
 	bool same_binary; /* the kept cubin and today's are the same bytes */
 	struct check_slowdown slowdown;
 	double machine_ratio; /* the baseline's own binary, now over then; 0: not known */
-	struct check_reference now;
+	struct check_times now;
 	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel, where it has several
 				      */
 	size_t loads;
-	char *better; /* --retune: what was found and by how much, or NULL */
 	struct check_work *work;
 };
 
 struct check_options {
 	const char *const *only; /* operations; NULL or empty: all */
 	double threshold_ratio;  /* 0.05 */
-	double confidence_ratio; /* 0.99 */
 	double budget_s;         /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
-	uint32_t allowed;        /* CHECK_DIFFERS(...): what may differ from the baseline */
+	uint32_t allowed;        /* CHECK_DIFFERS(...): differences from the baseline to tolerate */
 	volatile sig_atomic_t *interrupted;
 };
 #define CHECK_SECONDS_PER_ENTRY 0.3
@@ -120,13 +119,14 @@ struct check {
 	struct check_row *rows;
 	size_t row_count;
 	struct check_identity identity;
-	uint32_t of_device; /* traits of the device as a whole that differ */
+	uint32_t of_device; /* parts of the device as a whole that differ */
 	bool measures;      /* false: a device model, resources only */
 	double anchor_us;   /* among the kernels of this check; 0: not measured */
 	char *kept_folder;  /* check_kept_folder() of the baseline */
 	char *notice;       /* what else the user should know, or NULL */
 };
 
+bool check_is_asked_for(const struct check_options *options, const char *operation);
 /* Borrows context and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
  * is a recording. */
 enum status check_open(struct context *context, struct tuned *baseline,
@@ -135,16 +135,11 @@ enum status check_open(struct context *context, struct tuned *baseline,
  * its verdict. */
 enum status check_run(struct check *check, struct error *err);
 void check_release(struct check *check);
-/* Has every problem tuned anew, with the baseline's winner as the incumbent. */
-enum status check_retune(
-	struct check *check, tune_problems *tune, void *context, struct error *err);
-/* For the tuner to tell what became of a problem: fills in row->better. */
-void check_take_tuned(struct check *check, const struct problem *problem,
-	const struct evaluated_list *evaluated, size_t winner, const struct tuned_entry *entry);
-
 /* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower, else STATUS_INCONCLUSIVE
  * if one is unclear or not comparable. */
 enum status check_status(const struct check *check);
+/* Of a row of which there is nothing more to say. */
+extern const char check_same_reason[];
 size_t check_count(const struct check *check, enum check_verdict verdict);
 
 /* "driver,nvrtc", "all" or "none". Errors: an unknown name, nearest offered. */

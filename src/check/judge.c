@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/baseline.h"
@@ -17,16 +16,7 @@ const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1] = {
 	[CHECK_FAILED] = "failed",
 };
 
-struct check_estimate check_estimate(const double *ratios, size_t count, double confidence_ratio)
-{
-	struct check_estimate estimate = {.value = statistics_quantile(ratios, count, 0.5)};
-
-	statistics_median_interval(ratios, count, confidence_ratio, &estimate.low, &estimate.high);
-	return estimate;
-}
-
-struct check_estimate check_estimate_over(
-	const struct check_estimate *now, const struct check_estimate *baseline)
+struct interval check_estimate_over(const struct interval *now, const struct interval *baseline)
 {
 	double value = now->value / baseline->value;
 	double below = hypot(now->value - now->low,
@@ -34,70 +24,44 @@ struct check_estimate check_estimate_over(
 	double above = hypot(now->high - now->value,
 		(baseline->value - baseline->low) * now->value / baseline->value);
 
-	return (struct check_estimate){.value = value,
+	return (struct interval){.value = value,
 		.low = value - below / baseline->value,
 		.high = value + above / baseline->value};
 }
 
-/* How many standard deviations on both sides hold this much of a distribution. */
-static double two_sided(double (*inside)(double), double confidence_ratio)
+struct interval check_estimate_stretched(const struct interval *estimate)
 {
-	double low = 0, high = 1000;
+	/* 99% and 95% of Student's distribution with three degrees of freedom, as short series have
+	 */
+	const double stretch = 5.841 / 3.182;
 
-	for (int i = 0; i < 60; i++) {
-		double middle = (low + high) / 2;
-
-		if (inside(middle) < confidence_ratio)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static double normal_inside(double deviations)
-{
-	return erf(deviations / sqrt(2));
-}
-
-struct check_estimate check_estimate_at(
-	const struct check_estimate *estimate, double from_ratio, double to_ratio)
-{
-	double stretch = two_sided(normal_inside, to_ratio) / two_sided(normal_inside, from_ratio);
-
-	return (struct check_estimate){.value = estimate->value,
+	return (struct interval){.value = estimate->value,
 		.low = estimate->value - (estimate->value - estimate->low) * stretch,
 		.high = estimate->value + (estimate->high - estimate->value) * stretch};
 }
 
-struct check_estimate check_estimate_widened(
-	const struct check_estimate *estimate, double half_width)
+struct interval check_estimate_widened(const struct interval *estimate, double half_width)
 {
-	return (struct check_estimate){.value = estimate->value,
+	return (struct interval){.value = estimate->value,
 		.low = estimate->value - hypot(estimate->value - estimate->low, half_width),
 		.high = estimate->value + hypot(estimate->high - estimate->value, half_width)};
 }
 
-/* P(|T| < t) with 3 degrees of freedom: Abramowitz and Stegun, 26.7.3. */
-static double student_inside(double t)
+double check_loads_half_width(double deviation, size_t loads)
 {
-	double angle = atan(t / sqrt(3));
+	/* holds 99% of Student's distribution with three degrees of freedom */
+	const double student = 5.8409093097334;
 
 	_Static_assert(CHECK_LOADS == 4, "three degrees of freedom");
-	return 2 / acos(-1) * (angle + sin(angle) * cos(angle));
+	return student * deviation / sqrt((double)loads);
 }
 
-double check_loads_half_width(double deviation, size_t loads, double confidence_ratio)
-{
-	return two_sided(student_inside, confidence_ratio) * deviation / sqrt((double)loads);
-}
-
-double check_estimate_half_ratio(const struct check_estimate *estimate)
+double check_estimate_half_ratio(const struct interval *estimate)
 {
 	return (estimate->high - estimate->low) / 2 / estimate->value;
 }
 
-enum check_verdict check_judge(const struct check_rule *rule, const struct check_estimate *slowdown)
+enum check_verdict check_judge(const struct check_rule *rule, const struct interval *slowdown)
 {
 	double low = slowdown->low - rule->floor_ratio, high = slowdown->high + rule->floor_ratio;
 	bool may_be_slower = high >= 1 + rule->threshold_ratio;
@@ -109,18 +73,17 @@ enum check_verdict check_judge(const struct check_rule *rule, const struct check
 	return may_be_slower ? CHECK_UNCLEAR : CHECK_SAME;
 }
 
-static struct check_estimate divided(const struct check_estimate *estimate, double by)
+static struct interval divided(const struct interval *estimate, double by)
 {
-	return (struct check_estimate){.value = estimate->value / by,
+	return (struct interval){.value = estimate->value / by,
 		.low = estimate->low / by,
 		.high = estimate->high / by};
 }
 
-enum check_verdict check_judge_clocked(const struct check_rule *rule,
-	const struct check_estimate *time, double anchor, bool clock_bound,
-	struct check_estimate *slowdown)
+enum check_verdict check_judge_clocked(const struct check_rule *rule, const struct interval *time,
+	double anchor, bool clock_bound, struct interval *slowdown)
 {
-	struct check_estimate other = divided(time, clock_bound ? 1 : anchor);
+	struct interval other = divided(time, clock_bound ? 1 : anchor);
 	enum check_verdict verdict;
 
 	*slowdown = divided(time, clock_bound ? anchor : 1);
@@ -132,11 +95,10 @@ enum check_verdict check_judge_clocked(const struct check_rule *rule,
 }
 
 /* What differs between runs of one binary on one GPU, by what the time is compared with: the same
- * blocks; another process with the same schedule; the re-measurement of a tuning run, among other
- * kernels and at another temperature. */
+ * rounds; the re-measurement of a tuning run, among other kernels and at another temperature, or
+ * the check that renewed the baseline. */
 static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 	[CHECK_AGAINST_TUNED] = 0.02,
-	[CHECK_AGAINST_CHECKED] = 0.01,
 	[CHECK_AGAINST_KEPT] = 0.005,
 };
 /* Narrower than this part of the threshold an interval need not be. */
@@ -146,32 +108,23 @@ static const double settled_part = 0.2;
 struct judgement {
 	enum check_verdict verdict;
 	enum check_against against;
-	struct check_estimate slowdown;
+	struct interval slowdown;
 	double own_half_ratio; /* of the interval, as far as this check is to blame for it */
 	double anchor_ratio;   /* the anchor's time now over then; 0: not known */
 };
 
-static struct check_estimate ratio_of(
-	const struct block_series *series, const struct block_series *over, double confidence_ratio)
+static struct interval ratio_of(const struct round_series *series, const struct round_series *over)
 {
 	CLEANUP(memory_free)
-	double *ratios = memory_zeroed(series->blocks + 1, sizeof(*ratios));
-	const size_t count = block_ratios(series, over, ratios);
+	double *ratios = memory_zeroed(series->rounds + 1, sizeof(*ratios));
+	const size_t count = round_ratios(series, over, ratios);
 
-	return check_estimate(ratios, count, confidence_ratio);
+	return statistics_interval(ratios, count, CONFIDENCE_99);
 }
 
-static double median(const struct block_series *series)
+static double median(const struct round_series *series)
 {
-	return statistics_quantile(series->block_us, series->blocks, 0.5);
-}
-
-/* A kernel that waits for DRAM does not mind the SM clock. */
-static bool is_clock_bound(const struct check_row *row)
-{
-	const struct score *score = &row->work->trial->evaluation.score;
-
-	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
+	return statistics_quantile(series->round_us, series->rounds, 0.5);
 }
 
 static struct check_rule rule_of(const struct check *check, enum check_against against)
@@ -182,33 +135,29 @@ static struct check_rule rule_of(const struct check *check, enum check_against a
 
 /* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
  * time is the mean of. */
-static double loads_half_ratio(
-	const struct block_series *series, size_t loads, double confidence_ratio)
+static double loads_half_ratio(const struct round_series *series, size_t loads)
 {
-	return check_loads_half_width(series->load_deviation_us, loads, confidence_ratio) /
-	       median(series);
+	return check_loads_half_width(series->load_deviation_us, loads) / median(series);
 }
 
 /* The estimate with what the loads of series add to its interval. */
-static struct check_estimate with_loads(const struct check_estimate *estimate,
-	const struct block_series *series, double confidence_ratio)
+static struct interval with_loads(
+	const struct interval *estimate, const struct round_series *series)
 {
 	size_t loads = series->loads > 1 ? series->loads : 1;
 
-	return check_estimate_widened(
-		estimate, estimate->value * loads_half_ratio(series, loads, confidence_ratio));
+	return check_estimate_widened(estimate, estimate->value * loads_half_ratio(series, loads));
 }
 
-enum check_verdict check_judge_beside(const struct block_series *now,
-	const struct block_series *then, double threshold_ratio, double confidence_ratio,
-	struct check_estimate *slowdown)
+enum check_verdict check_judge_pair(const struct round_series *now, const struct round_series *then,
+	double threshold_ratio, struct interval *slowdown)
 {
 	const struct check_rule rule = {
 		.threshold_ratio = threshold_ratio, .floor_ratio = floor_ratio[CHECK_AGAINST_KEPT]};
 
-	*slowdown = ratio_of(now, then, confidence_ratio);
-	*slowdown = with_loads(slowdown, now, confidence_ratio);
-	*slowdown = with_loads(slowdown, then, confidence_ratio);
+	*slowdown = ratio_of(now, then);
+	*slowdown = with_loads(slowdown, now);
+	*slowdown = with_loads(slowdown, then);
 	return check_judge(&rule, slowdown);
 }
 
@@ -216,33 +165,17 @@ static void judge_kept(
 	const struct check *check, struct check_row *row, struct judgement *judgement)
 {
 	judgement->against = CHECK_AGAINST_KEPT;
-	judgement->verdict =
-		check_judge_beside(row->work->now, row->work->then, check->options.threshold_ratio,
-			check->options.confidence_ratio, &judgement->slowdown);
+	judgement->verdict = check_judge_pair(row->work->now, row->work->then,
+		check->options.threshold_ratio, &judgement->slowdown);
 	judgement->own_half_ratio = check_estimate_half_ratio(&judgement->slowdown);
 }
 
-/* time over then, with the relative interval of what was normalised block by block */
-static struct check_estimate time_over(const struct check_estimate *relative, double time_ratio)
+/* time over then, with the relative interval of what was normalised round by round */
+static struct interval time_over(const struct interval *relative, double time_ratio)
 {
-	return (struct check_estimate){.value = time_ratio,
+	return (struct interval){.value = time_ratio,
 		.low = relative->low / relative->value * time_ratio,
 		.high = relative->high / relative->value * time_ratio};
-}
-
-static void judge_checked(const struct check *check, struct check_row *row,
-	const struct check_reference *then, const struct check_reference *now,
-	struct judgement *judgement)
-{
-	struct check_rule rule = rule_of(check, CHECK_AGAINST_CHECKED);
-	struct check_estimate relative = check_estimate_over(&now->per_anchor, &then->per_anchor);
-	double anchor = now->anchor_us / then->anchor_us;
-	struct check_estimate time = time_over(&relative, relative.value * anchor);
-
-	judgement->against = CHECK_AGAINST_CHECKED;
-	judgement->anchor_ratio = anchor;
-	judgement->verdict = check_judge_clocked(
-		&rule, &time, anchor, is_clock_bound(row), &judgement->slowdown);
 }
 
 /* The anchor's time at the start, now and in the run that the entry is of; 0: not known. */
@@ -254,71 +187,66 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 	return run && now > 0 && run->anchor_us > 0 ? now / run->anchor_us : 0;
 }
 
-/* Without a check of its own the baseline has the time of the re-measurement and the anchor's at
- * the start, when the GPU was cold: that is what it is compared with. */
+/* Without its binary the baseline has the time of the re-measurement, and the anchor's at the start
+ * of that run, when the GPU was cold. */
 static void judge_tuned(const struct check *check, struct check_row *row,
-	const struct check_reference *now, struct judgement *judgement)
+	const struct check_times *now, struct judgement *judgement)
 {
 	struct check_rule rule = rule_of(check, CHECK_AGAINST_TUNED);
 	double anchor = start_anchor_ratio(check, row);
 	const struct summary *time = &row->entry.winner.time;
-	struct check_estimate then = {.value = row->baseline_us,
-				      .low = time->ci95_low,
-				      .high = time->ci95_high},
-			      relative;
+	struct interval then = {.value = row->baseline_us,
+				.low = time->ci95_low,
+				.high = time->ci95_high},
+			relative;
 
-	then = check_estimate_at(&then, 0.95, check->options.confidence_ratio);
+	then = check_estimate_stretched(&then);
 	/* the re-measurement loaded it once */
-	then = check_estimate_widened(&then,
-		then.value * loads_half_ratio(row->work->now, 1, check->options.confidence_ratio));
+	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->work->now, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
 	judgement->anchor_ratio = anchor;
 	judgement->verdict = check_judge_clocked(&rule, &relative, anchor > 0 ? anchor : 1,
-		is_clock_bound(row), &judgement->slowdown);
+		score_is_clock_bound(&row->work->trial->evaluation.score), &judgement->slowdown);
 }
 
-static struct check_reference reference_now(
-	const struct check *check, const struct check_row *row, const struct block_series *anchor)
+static struct check_times times_now(const struct check_row *row, const struct round_series *anchor)
 {
-	const double confidence_ratio = check->options.confidence_ratio;
-	struct check_estimate per_anchor = ratio_of(row->work->now, anchor, confidence_ratio);
+	struct interval per_anchor = ratio_of(row->work->now, anchor);
 
-	return (struct check_reference){.time_us = median(row->work->now),
-		.anchor_us = median(anchor),
-		.per_anchor = with_loads(&per_anchor, row->work->now, confidence_ratio),
-		.blocks = row->work->now->blocks};
+	return (struct check_times){.time_us = median(row->work->now),
+		.anchor_us = row->by_program ? 0 : median(anchor), /* a program has none */
+		.per_anchor = with_loads(&per_anchor, row->work->now),
+		.rounds = row->work->now->rounds};
 }
 
 static bool has_kept(const struct check_row *row)
 {
 	return row->work->then && row->work->then->outcome == OUTCOME_OK &&
-	       row->work->then->blocks > 0;
+	       row->work->then->rounds > 0;
 }
 
 static struct judgement judge(
-	const struct check *check, struct check_row *row, const struct block_series *anchor)
+	const struct check *check, struct check_row *row, const struct round_series *anchor)
 {
-	struct check_reference now = reference_now(check, row, anchor), then;
+	struct check_times now = times_now(row, anchor);
 	struct judgement judgement = {.verdict = CHECK_NOT_COMPARABLE,
 		.own_half_ratio = check_estimate_half_ratio(&now.per_anchor)};
 
 	if (has_kept(row))
 		judge_kept(check, row, &judgement);
-	else if (check_reference_find(&row->entry, check->options.confidence_ratio, &then))
-		judge_checked(check, row, &then, &now, &judgement);
 	else if (row->baseline_us > 0)
 		judge_tuned(check, row, &now, &judgement);
 	return judgement;
 }
 
 bool check_time_is_settled(
-	const struct check *check, struct check_row *row, const struct block_series *anchor)
+	const struct check *check, struct check_row *row, const struct round_series *anchor)
 {
 	struct judgement judgement;
 
-	if (row->work->now->outcome != OUTCOME_OK || !row->work->now->blocks || !anchor->blocks ||
+	if (row->work->now->outcome != OUTCOME_OK || !row->work->now->rounds || !anchor->rounds ||
 		row->same_binary)
 		return true;
 	judgement = judge(check, row, anchor);
@@ -346,14 +274,14 @@ static double percent(double ratio)
 static void explain_machine(
 	const struct check_row *row, const struct judgement *judgement, struct text *reason)
 {
-	const double worth_saying_ratio = 0.01;
+	const double worth_saying_ratio = floor_ratio[CHECK_AGAINST_TUNED];
 
 	if (row->machine_ratio > 0 && fabs(row->machine_ratio - 1) > worth_saying_ratio)
 		append(reason, "the machine: %+.1f%% for the baseline's own binary",
 			percent(row->machine_ratio));
 	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
 		append(reason, "clock %+.1f%%", percent(1 / judgement->anchor_ratio));
-	if (row->work->now->throttled)
+	if (row->work->now->flags & FLAG_MASK(THROTTLED))
 		append(reason, "the clock was held down while it was timed");
 }
 
@@ -374,6 +302,8 @@ static char *explain(
 			percent(judgement->slowdown.high), against);
 	if (row->kernel_changed)
 		append(&reason, "the kernel changed");
+	if (row->by_program)
+		append(&reason, "verified_by: program");
 	check_differences_list(row, false, &reason);
 	explain_machine(row, judgement, &reason);
 	if (judgement->verdict == CHECK_UNCLEAR &&
@@ -385,10 +315,9 @@ static char *explain(
 	return text_detach(&reason);
 }
 
-void check_time(struct check *check, struct check_row *row, const struct block_series *anchor)
+void check_time(struct check *check, struct check_row *row, const struct round_series *anchor)
 {
-	const struct block_series *now = row->work->now;
-	struct check_reference then;
+	const struct round_series *now = row->work->now;
 	struct judgement judgement;
 	CLEANUP(memory_free) char *reason = NULL;
 
@@ -400,16 +329,15 @@ void check_time(struct check *check, struct check_row *row, const struct block_s
 			outcome_name(now->outcome), now->detail ? now->detail : "no message");
 	if (check_row_is_decided(row))
 		return;
-	if (!now->blocks || !anchor->blocks) {
+	if (!now->rounds || !anchor->rounds) {
 		check_row_decide(row, CHECK_UNCLEAR, "there was no time to measure it");
 		return;
 	}
-	row->now = reference_now(check, row, anchor);
+	row->now = times_now(row, anchor);
 	judgement = judge(check, row, anchor);
-	if (check_reference_find(&row->entry, check->options.confidence_ratio, &then))
-		row->machine_ratio = has_kept(row)      ? median(row->work->then) / then.time_us
-				     : row->same_binary ? row->now.time_us / then.time_us
-							: 0;
+	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
+		row->machine_ratio = (has_kept(row) ? median(row->work->then) : row->now.time_us) /
+				     row->baseline_us;
 	/* byte for byte the same: what differs is the machine, however it looks */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;
@@ -419,7 +347,7 @@ void check_time(struct check *check, struct check_row *row, const struct block_s
 	row->timed = true;
 	row->compared = judgement.slowdown.value > 0;
 	row->slowdown = (struct check_slowdown){judgement.slowdown, judgement.against,
-		floor_ratio[judgement.against], row->now.blocks};
+		floor_ratio[judgement.against], row->now.rounds};
 	reason = explain(check, row, &judgement);
 	check_row_decide(row, judgement.verdict, "%s", reason);
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/measure.h"
-
 #include "check/row.h"
 
 /* Today's kernels and the kept ones are loaded, short ones several times; today's are compared with
- * the reference; all are timed in blocks. A few rows at a time, so that their tensors fit into
- * memory together and a block is short. */
+ * the reference; all are timed in rounds. A few rows at a time, so that their tensors fit into
+ * memory together and a round is short. */
 enum {
 	GROUP_ROWS = 8,
-	WARM_UP_BLOCKS = 2,
-	BLOCKS_MIN = 12, /* fewer give no interval at 99% that leaves an outlier out */
-	BLOCKS_MAX = 200,
+	WARM_UP_ROUNDS = 2,
+	ROUNDS_MIN = 12,
+	ROUNDS_MAX = 200,
 };
-/* Loads of a binary are apart by a fraction of a microsecond; beside this it is nothing. */
+/* Loads of one binary differ by a fraction of a microsecond, which does not matter above this. */
 static const double several_loads_below_us = 50;
 
 /* The rows that are on the GPU together. */
@@ -20,12 +18,12 @@ struct group {
 	struct check *check;
 	struct check_row *rows[GROUP_ROWS];
 	size_t count;
-	struct block_series series[2 * GROUP_ROWS * CHECK_LOADS + 1]; /* the anchor first */
+	struct round_series series[2 * GROUP_ROWS * CHECK_LOADS + 1]; /* the anchor first */
 	size_t series_count;
 	/* of each row: where the loads of today's kernel and of the kept one begin, and the loads
 	 * merged */
-	struct block_series *now[GROUP_ROWS], *then[GROUP_ROWS];
-	struct block_series merged_now[GROUP_ROWS], merged_then[GROUP_ROWS];
+	struct round_series *now[GROUP_ROWS], *then[GROUP_ROWS];
+	struct round_series merged_now[GROUP_ROWS], merged_then[GROUP_ROWS];
 };
 
 /* ---- loading ---- */
@@ -70,7 +68,7 @@ static enum status load_kept(
 		&check->evaluator, work->problem, &work->kept.binary, &work->kept_loads[load], err);
 }
 
-/* Old and new take turns in who comes first: where code lies depends on what was loaded before. */
+/* Old and new kernels are loaded first in turn: the address of code depends on earlier loads. */
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
 	bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
@@ -148,13 +146,13 @@ static enum status load(struct group *group, struct error *err)
 
 /* ---- timing ---- */
 /* Returns the first. */
-static struct block_series *add_series(
+static struct round_series *add_series(
 	struct group *group, struct trial *const *loads, size_t count)
 {
-	struct block_series *first = &group->series[group->series_count];
+	struct round_series *first = &group->series[group->series_count];
 
 	for (size_t i = 0; i < count; i++)
-		group->series[group->series_count++] = (struct block_series){.trial = loads[i]};
+		group->series[group->series_count++] = (struct round_series){.trial = loads[i]};
 	return first;
 }
 
@@ -164,20 +162,20 @@ static void merge(struct group *group)
 	for (size_t i = 0; i < group->count; i++) {
 		struct check_work *work = group->rows[i]->work;
 
-		block_series_release(&group->merged_now[i]);
-		block_series_release(&group->merged_then[i]);
+		round_series_release(&group->merged_now[i]);
+		round_series_release(&group->merged_then[i]);
 		if (group->now[i]) {
-			block_series_merge(group->now[i], work->loads, &group->merged_now[i]);
+			round_series_merge(group->now[i], work->loads, &group->merged_now[i]);
 			work->now = &group->merged_now[i];
 		}
 		if (group->then[i]) {
-			block_series_merge(group->then[i], work->loads, &group->merged_then[i]);
+			round_series_merge(group->then[i], work->loads, &group->merged_then[i]);
 			work->then = &group->merged_then[i];
 		}
 	}
 }
 
-static bool enough(const struct block_series *series, size_t count, void *context)
+static bool enough(struct round_series *series, size_t count, void *context)
 {
 	struct group *group = context;
 	bool settled = true;
@@ -203,9 +201,9 @@ static double budget_seconds(const struct check *check, size_t rows)
 
 static enum status sample(struct group *group, struct trial *anchor, struct error *err)
 {
-	struct block_limits limits = {.warm_up_blocks = WARM_UP_BLOCKS,
-		.blocks_min = BLOCKS_MIN,
-		.blocks_max = BLOCKS_MAX,
+	struct round_limits limits = {.warm_up_rounds = WARM_UP_ROUNDS,
+		.first_look = ROUNDS_MIN,
+		.last_look = ROUNDS_MAX,
 		.enough = enough,
 		.context = group};
 	size_t timed = 0;
@@ -224,13 +222,13 @@ static enum status sample(struct group *group, struct trial *anchor, struct erro
 	if (!timed)
 		return STATUS_OK;
 	limits.seconds = budget_seconds(group->check, timed);
-	return blocks_run(
+	return rounds_run(
 		&group->check->evaluator, group->series, group->series_count, &limits, err);
 }
 
 static void judge(struct group *group)
 {
-	const struct block_series *anchor = &group->series[0];
+	const struct round_series *anchor = &group->series[0];
 	struct check *check = group->check;
 
 	merge(group);
@@ -240,11 +238,11 @@ static void judge(struct group *group)
 		if (!check_row_can_run(row))
 			continue;
 		check_time(check, row, anchor);
-		if (!row->now.blocks)
+		if (!row->now.rounds)
 			continue;
 		check->anchor_us = row->now.anchor_us;
-		evaluation_add_samples(&row->work->trial->evaluation, row->work->now->block_us,
-			row->work->now->blocks);
+		evaluation_add_samples(&row->work->trial->evaluation, row->work->now->round_us,
+			row->work->now->rounds);
 	}
 }
 
@@ -260,12 +258,12 @@ static void end(struct group *group, struct trial *anchor)
 		work->now_loads[0] = NULL;
 		drop_loads(check, work->now_loads);
 		drop_loads(check, work->kept_loads);
-		block_series_release(&group->merged_now[i]);
-		block_series_release(&group->merged_then[i]);
+		round_series_release(&group->merged_now[i]);
+		round_series_release(&group->merged_then[i]);
 	}
 	evaluator_free_trial(&check->evaluator, anchor);
 	for (size_t i = 0; i < group->series_count; i++)
-		block_series_release(&group->series[i]);
+		round_series_release(&group->series[i]);
 }
 
 /* What was timed is verified again: a kernel may go wrong with a later launch than the first. */

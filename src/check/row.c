@@ -101,7 +101,8 @@ enum status check_compile(struct check *check, struct error *err)
 
 /* ---- registers, spills, shared memory, occupancy: then and now ---- */
 struct launch_figures {
-	int64_t threads, regs, spill_bytes, smem_static_bytes, smem_dynamic_bytes, blocks_per_sm;
+	int64_t threads, regs, spill_bytes, stack_bytes, smem_static_bytes, smem_dynamic_bytes,
+		blocks_per_sm;
 };
 
 PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const char *format, ...)
@@ -118,22 +119,29 @@ PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const ch
 		(struct check_difference){.text = text_detach(&text), .is_worse = is_worse};
 }
 
-/* -1 where the baseline does not say. */
-static struct launch_figures figures_then(const struct tuned_launch *launch)
+/* -1 where the baseline does not say. Baselines of old have no local memory: what spilled had some.
+ */
+static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
 {
+	const struct tuned_launch *launch = &row->launches[i];
+	const int64_t stack_bytes =
+		i < row->score.launch_count ? row->score.launches[i].stack_bytes : -1;
+
 	return (struct launch_figures){
-		(int64_t)launch->block[0] * launch->block[1] * launch->block[2],
-		launch->regs_per_thread, launch->spill_bytes, launch->smem_static_bytes,
-		launch->smem_dynamic_bytes, launch->blocks_per_sm};
+		(int64_t)launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2],
+		launch->regs_per_thread, launch->spill_bytes,
+		stack_bytes || !launch->spill_bytes ? stack_bytes : -1, launch->smem_static_bytes,
+		launch->shape.smem_dynamic_bytes, launch->blocks_per_sm};
 }
 
 static struct launch_figures figures_now(
 	const struct plan_launch *launch, const struct kernel_resources *resources)
 {
 	return (struct launch_figures){
-		(int64_t)launch->block[0] * launch->block[1] * launch->block[2],
-		resources->regs_per_thread, resources->spill_store_bytes,
-		resources->smem_static_bytes, launch->smem_dynamic_bytes, resources->blocks_per_sm};
+		(int64_t)launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2],
+		resources->regs_per_thread, resources->spill_store_bytes, resources->stack_bytes,
+		resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
+		resources->blocks_per_sm};
 }
 
 /* One calculator for both sides: the driver's answer then and the model's now need not agree. */
@@ -148,6 +156,7 @@ static void calculate_blocks(const struct device_spec *spec, struct launch_figur
 				figures->smem_static_bytes, figures->smem_dynamic_bytes, &limiter);
 }
 
+/* A GPU says by itself that it cannot run a kernel. */
 static void compare_smem(const struct device_spec *spec, struct check_row *row, const char *where,
 	const struct launch_figures *then, const struct launch_figures *now)
 {
@@ -155,10 +164,15 @@ static void compare_smem(const struct device_spec *spec, struct check_row *row, 
 	int64_t bytes_now = now->smem_static_bytes + now->smem_dynamic_bytes;
 
 	if (bytes_now > spec->smem_per_block_bytes)
-		add(row, true, "%sshared memory no longer fits: %lld B of %lld B", where,
+		check_row_decide(row, CHECK_FAILED,
+			"cannot run: %sshared memory no longer fits: %lld B of %lld B", where,
 			(long long)bytes_now, (long long)spec->smem_per_block_bytes);
-	else if (then->smem_static_bytes >= 0 && then->smem_dynamic_bytes >= 0 &&
-		 bytes_then != bytes_now)
+	else if (!now->blocks_per_sm)
+		check_row_decide(row, CHECK_FAILED,
+			"cannot run: %sno block fits on an SM: %lld threads of %lld registers",
+			where, (long long)now->threads, (long long)now->regs);
+	if (then->smem_static_bytes >= 0 && then->smem_dynamic_bytes >= 0 &&
+		bytes_then != bytes_now)
 		add(row, false, "%sshared memory %lld -> %lld B", where, (long long)bytes_then,
 			(long long)bytes_now);
 }
@@ -181,6 +195,9 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 	if (then.spill_bytes >= 0 && then.spill_bytes != now.spill_bytes)
 		add(row, now.spill_bytes > then.spill_bytes, "%sspills %lld -> %lld B", where,
 			(long long)then.spill_bytes, (long long)now.spill_bytes);
+	if (then.stack_bytes >= 0 && now.stack_bytes >= 0 && then.stack_bytes != now.stack_bytes)
+		add(row, now.stack_bytes > then.stack_bytes, "%slocal memory %lld -> %lld B", where,
+			(long long)then.stack_bytes, (long long)now.stack_bytes);
 	compare_smem(spec, row, where, &then, &now);
 	if (then.blocks_per_sm >= 0 && now.blocks_per_sm >= 0 &&
 		then.blocks_per_sm != now.blocks_per_sm)
@@ -195,7 +212,8 @@ static void compare_flags(struct check_row *row)
 	uint32_t now = row->work->trial->evaluation.flags;
 
 	/* spills are listed with their size, and heat is no property of a kernel */
-	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED));
+	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
+		 FLAG_MASK(WARM_L2));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)
 		if (now & 1u << flag)
 			add(row, true, "the compiler now reports %s", kernel_flag_names[flag]);
@@ -215,7 +233,8 @@ void check_resources(const struct check *check, struct check_row *row)
 	const struct tuned_row *winner = &row->entry.winner;
 
 	differences_clear(row);
-	if (!trial->evaluation.resources)
+	row->by_program = trial->evaluation.by_program;
+	if (!trial->evaluation.resources && !row->by_program)
 		return;
 	row->kernel_changed = winner->kernel_hash[0] &&
 			      strcmp(winner->kernel_hash, trial->build.kernel_hash) != 0;
@@ -228,7 +247,7 @@ void check_resources(const struct check *check, struct check_row *row)
 
 		if (plan->launch_count > 1)
 			snprintf(where, sizeof(where), "%s: ", plan->launches[i].entry);
-		compare_launch(check, row, where, figures_then(&winner->launches[i]),
+		compare_launch(check, row, where, figures_then(winner, i),
 			figures_now(&plan->launches[i], &trial->evaluation.resources[i]));
 	}
 }
@@ -249,9 +268,6 @@ void check_row_release(struct check_row *row)
 		check_kept_release(&work->kept);
 		candidate_release(&work->winner);
 		problem_free(work->problem);
-		if (work->retuned)
-			tuned_entry_release(work->retuned);
-		free(work->retuned);
 	}
 	differences_clear(row);
 	free(row->differences);
@@ -260,7 +276,6 @@ void check_row_release(struct check_row *row)
 	free(row->family);
 	free(row->configuration);
 	free(row->reason);
-	free(row->better);
 	tuned_entry_release(&row->entry);
 	free(work);
 	*row = (struct check_row){0};

@@ -7,7 +7,7 @@
 #define CHECK_ROW_H
 
 #include "check/check.h"
-#include "engine/blocks.h"
+#include "engine/rounds.h"
 
 /* A binary of an earlier check. */
 struct check_kept {
@@ -20,15 +20,14 @@ struct check_work {
 	struct candidate winner;
 	struct trial *trial; /* of today's kernel; the evaluator's; NULL: it cannot be built */
 	bool can_run;        /* it compiled */
-	uint32_t differs;    /* traits (check/check.h) */
+	uint32_t differs;    /* parts (check/check.h) */
 	bool updated;        /* the row's entry is today's kernel now */
-	struct tuned_entry *retuned; /* the better entry, owned; NULL: none */
 	struct check_kept kept;
 	/* today's kernel (the first load is the trial) and the kept one; NULL: not loaded */
 	struct trial *now_loads[CHECK_LOADS], *kept_loads[CHECK_LOADS];
 	size_t loads;
 	/* today's kernel and the kept one (NULL: none), while they are measured; borrowed */
-	const struct block_series *now, *then;
+	const struct round_series *now, *then;
 };
 
 /* What the baseline says. */
@@ -45,6 +44,9 @@ bool check_row_is_decided(const struct check_row *row);
 bool check_row_can_run(const struct check_row *row);
 /* Submits all, waits for all. Rows that do not compile fail. */
 enum status check_compile(struct check *check, struct error *err);
+
+/* On a GPU: loads, verifies, times and judges all rows that can run, some at a time. */
+enum status check_measure(struct check *check, struct error *err);
 
 /* Compares what was compiled with the baseline's launches. Replaces row->differences. */
 void check_resources(const struct check *check, struct check_row *row);

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune advise: which sizes near the requested ones are better, and times over a range of sizes.
+ * tiletune advise: which sizes near the requested ones are better; where waves begin in a range.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "advise/advise.h"
-#include "advise/sweep.h"
+#include "advise/range.h"
 #include "base/memory.h"
 #include "cli/common.h"
 #include "cli/show.h"
-#include "figure/chart.h"
 
 struct advise_command {
 	struct common_options common;
 	struct device_choice device;
 	struct string_list problems, families;
-	const char *sweep, *config, *output, *csv;
+	const char *config, *output;
 	double budget_s;
 };
 
@@ -27,17 +24,15 @@ struct advise_command {
 
 static const struct option advise_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"M=4096,N=1793,K=4096,dtype=bf16; one value per key"),
-	OPTION("sweep", 0, STRING, sweep, "RANGE",
-		"N=1024:4096:64 or M=N=K=1024:4096:32: draw time over size"),
+		"M=4096,N=1793,K=4096,dtype=bf16, or a range of sizes: M=N=K=1700:1900:1"),
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
-		"of a sweep: this configuration, BM=128,...; needs --family"),
-	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"on a GPU: time for each of the few searches"),
-	OPTION("output", 'o', STRING, output, "FILE", "of a sweep: the figure as SVG"),
-	OPTION("csv", 0, STRING, csv, "FILE", "of a sweep: its numbers"),
+		"of a range: BM=256,BN=128,...; what is left out is filled in by the model"),
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME", "on a GPU: time for each problem"),
+	OPTION("output", 'o', STRING, output, "FILE",
+		"write a tuned file of all problems, which `tiletune report` draws"),
 	DEVICE_OPTIONS,
+	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -59,61 +54,70 @@ static const char *heading(enum variant_kind kind)
 	return headings[kind];
 }
 
-static void print_candidate(const struct advice_row *row, const char *indent)
+static void print_winner(const struct advice *row, const char *indent)
 {
-	const struct evaluation *evaluation = &row->best_of.best->evaluation;
+	const struct tuned_row *winner = &row->entry->winner;
+	CLEANUP(memory_free)
+	char *configuration = tuned_row_configuration(winner),
+	     *basis = prediction_basis_text(row->basis);
 
-	printf("%s%.2f us, ", indent, row->best_of.time_us);
-	show_speed(stdout, row->best_of.problem, &evaluation->score, row->best_of.time_us);
-	printf("  %s {%s}", evaluation->family, evaluation->configuration);
-	show_learned(stdout, row->best_of.best->candidate.bound);
+	printf("%s%.2f us, ", indent, winner->time.median);
+	show_speed(stdout, row->problem, &winner->score, winner->time.median);
+	printf("  %s {%s}", winner->family, configuration);
+	if (row->basis.source != PREDICTION_PHYSICS)
+		printf(" (%s)", basis);
 	putchar('\n');
 }
 
-static void print_cost(const struct advice_row *asked, const struct advice_row *row)
+static void print_cost(const struct advice *asked, const struct advice *row)
 {
-	double with_copy_us = row->best_of.time_us + row->copy_us;
+	const double with_copy_us = row->entry->winner.time.median + row->copy_us;
 
 	printf("      costs %.1f%% more %s and %+.2f MiB of memory; net gain %+.1f%%",
 		100 * (row->work / asked->work - 1), row->flop > 0 ? "FLOP" : "bytes",
 		(row->tensor_bytes - asked->tensor_bytes) / 1048576, 100 * row->net_gain_ratio);
 	if (row->copy_us > 0)
 		printf(", %+.1f%% if everything must be copied each time (%.1f us)",
-			100 * (asked->best_of.time_us / with_copy_us - 1), row->copy_us);
-	fputc('\n', stdout);
+			100 * (asked->entry->winner.time.median / with_copy_us - 1), row->copy_us);
+	putchar('\n');
 }
 
-static void print_row(const struct advice_row *asked, const struct advice_row *row)
+static void print_row(const struct advice *asked, const struct advice *row)
 {
-	struct text changes = {0};
-	bool same_work = row->variant->kind == VARIANT_PAD || row->variant->kind == VARIANT_PITCH;
+	CLEANUP(text_release) struct text changes = {0};
+	const bool same_work = advice_is_same_work(row);
 
 	variant_describe(row->variant, &changes);
 	printf("    %s: %.1f%% %s\n", text_string(&changes), 100 * advice_gain_ratio(row),
 		same_work ? "faster" : "more FLOP per second");
-	text_release(&changes);
-	print_candidate(row, "      ");
+	print_winner(row, "      ");
 	if (same_work)
 		print_cost(asked, row);
 	for (size_t i = 0; i < row->reason_count; i++)
 		printf("      because %s\n", row->reasons[i].text);
 }
 
+static const char *timing(const struct context *context)
+{
+	return device_measures(context->device) ? "measured" : "predicted, not measured";
+}
+
 static void print_advice(const struct advise *advise)
 {
-	const struct advice_row *asked = &advise->rows[0];
+	const struct context *context = advise->session->context;
+	const struct advice *asked = &advise->rows[0];
 	int shown = -1;
 	size_t of_kind = 0;
 
-	printf("%s %s on %s, %s\n", advise->operation->name, asked->best_of.problem->text,
-		device_spec(advise->context->device)->title,
-		advise->measured ? "measured" : "predicted, not measured");
-	print_candidate(asked, "  as requested: ");
-	show_why(stdout, asked->best_of.problem, &asked->best_of.best->evaluation.score, "    ");
+	printf("%s %s on %s, %s\n", asked->problem->operation->name, asked->problem->title,
+		device_spec(context->device)->title, timing(context));
+	print_winner(asked, "  as requested: ");
+	show_why(stdout, device_spec(context->device), asked->problem, &asked->entry->winner.score,
+		"    ", 0, "");
 	for (size_t i = 1; i < advise->row_count; i++) {
-		const struct advice_row *row = &advise->rows[i];
+		const struct advice *row = &advise->rows[i];
 
-		if (!row->best_of.best || advice_gain_ratio(row) < advice_gain_least_ratio)
+		if (!row->entry || !row->is_better)
 			continue;
 		if ((int)row->variant->kind != shown) {
 			printf("  %s:\n", heading(row->variant->kind));
@@ -128,280 +132,185 @@ static void print_advice(const struct advise *advise)
 			100 * advice_gain_least_ratio);
 }
 
-/* ---- searches: a means; what they find is said once, side by side ---- */
-struct tuning {
+/* ---- a range ---- */
+static void print_point(const struct range *range, size_t i)
+{
+	const struct launch_score *score = range_score(range, i);
+	CLEANUP(memory_free) char *sizes = range_sizes(range, i);
+	const struct tuned_row *winner;
+
+	if (!score)
+		return;
+	winner = &range->entries[i]->winner;
+	printf("  %s: %.0f tiles, %.0f wave%s (%.2f exactly), %.2f us, ", sizes, score->tiles,
+		score->waves, score->waves > 1 ? "s" : "", score->waves_exact, winner->time.median);
+	show_speed(stdout, range->problems->items[i], &winner->score, winner->time.median);
+	putchar('\n');
+}
+
+/* The first and the last size, and both sides of each edge. */
+static void print_range(const struct range *range)
+{
+	const struct context *context = range->session->context;
+	const size_t count = range->problems->count;
+
+	printf("%s on %s, %s\n  %s {%s}\n", range->problems->items[0]->operation->name,
+		device_spec(context->device)->title, timing(context), range->family,
+		range->configuration);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || i + 1 == count || range_is_edge(range, i) ||
+			range_is_edge(range, i + 1))
+			print_point(range, i);
+	if (range->missing)
+		printf("  %zu of %zu sizes are left out: this configuration is not legal there, or "
+		       "does not work\n",
+			range->missing, count);
+}
+
+/* ---- the command ---- */
+struct advising {
 	const struct advise_command *command;
+	struct context context;
+	struct tuned answer;
 	struct show show;
+	char *run_id;
 };
 
-static enum status tune_quickly(
-	void *context, struct problem_list *problems, struct tuned *tuned, struct error *err)
+/* Nothing is shown but progress: what searches find is compared at the end. */
+static struct session session_of(struct advising *advising, const struct effort *effort)
 {
-	struct tuning *tuning = context;
-	struct session session = {.context = tuning->show.context,
-		.problems = problems,
-		.effort = effort_find("quick"),
-		.budget_s = tuning->command->budget_s,
-		.pool = {.families = tuning->command->families.items, .score = true},
+	struct session session = {.context = &advising->context,
+		.effort = effort,
+		.budget_s = advising->command->budget_s,
+		.pool = {.families = advising->command->families.items, .score = true},
 		.seed = 1,
-		.tuned = tuned,
-		.run_id = "advise",
+		.tuned = &advising->answer,
+		.run_id = advising->run_id,
 		.interrupted = &common_interrupted,
-		.observer = show_observer(&tuning->show),
+		.observer = show_observer(&advising->show),
 		.keep_going = true};
 
 	session.observer.begin = NULL;
 	session.observer.end = NULL;
-	return session_run(&session, err);
+	session.observer.failed = NULL;
+	return session;
 }
 
-static enum status advise_problem(const struct advise_command *command, struct context *context,
-	const struct operation *operation, const char *text, struct error *err)
+/* What a GPU measures, or an estimate of few kernels. */
+static struct effort effort_of(const struct context *context, size_t evaluations)
 {
-	struct tuning tuning = {.command = command,
-		.show = {.out = stderr, .context = context, .progress = isatty(STDERR_FILENO)}};
-	struct advise_options options = {.families = command->families.items,
-		.tune = tune_quickly,
-		.tune_context = &tuning,
-		.interrupted = &common_interrupted};
+	struct effort effort =
+		*effort_find(device_measures(context->device) ? "quick" : "estimate");
+
+	if (!effort.measures)
+		effort.evaluations = evaluations;
+	return effort;
+}
+
+static enum status advise_problem(struct advising *advising, const struct problem *problem,
+	const char *text, struct error *err)
+{
+	const struct effort effort = effort_of(&advising->context, 8);
+	struct session session = session_of(advising, &effort);
 	CLEANUP(advise_release) struct advise advise = {0};
-	enum status status;
 
-	common_graceful = 1;
-	status = advise_run(&advise, context, operation, text, &options, err);
+	if (advising->command->config)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--config: expected a range of sizes, found one problem: %s", text);
+	TRY(advise_run(&advise, &session, problem, text, err));
+	if (!advising->command->common.json)
+		print_advice(&advise);
+	return STATUS_OK;
+}
 
+static enum status advise_range(
+	struct advising *advising, const struct problem_list *problems, struct error *err)
+{
+	const struct effort effort = effort_of(&advising->context, 1);
+	struct session session = session_of(advising, &effort);
+	CLEANUP(range_release) struct range range = {0};
+
+	session.pool.config = advising->command->config;
+	TRY(range_run(&range, &session, problems, err));
+	if (!advising->command->common.json)
+		print_range(&range);
+	return STATUS_OK;
+}
+
+static enum status advise_text(struct advising *advising, const struct operation *operation,
+	const char *text, struct error *err)
+{
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(memory_free) char *whole = range_complete(operation, text);
+	enum status status = problem_parse(operation, text, &problems, err);
+
+	/* keys that were left out are a mistake unless it is a range */
+	if (status != STATUS_OK && (problem_parse(operation, whole, &problems, NULL) != STATUS_OK ||
+					   problems.count < 2))
+		return status;
+	status = problems.count > 1 ? advise_range(advising, &problems, err)
+				    : advise_problem(advising, problems.items[0], text, err);
 	if (status != STATUS_BAD_INPUT)
-		common_notices(context);
-	TRY(status);
-	if (command->common.json) {
-		CLEANUP(run_release) struct run run = run_now(context);
-		CLEANUP(json_release) struct json *json = advise_to_json(&advise, &run);
-
-		return common_write_json("-", json, err);
-	}
-	print_advice(&advise);
-	return STATUS_OK;
+		common_notices(&advising->context);
+	return status;
 }
 
-/* ---- a sweep, drawn ---- */
-enum {
-	PLOT_COLUMNS = 84,
-	PLOT_ROWS = 21,
-	LINES_MAX = 2 * SWEEP_SERIES_MAX,
-};
-
-/* A chart and what it borrows from. */
-struct drawing {
-	struct chart chart;
-	double *x;
-	double *y[LINES_MAX];
-	char *names[LINES_MAX];
-	struct chart_series series[LINES_MAX];
-	struct chart_mark *marks;
-	char *title, *subtitle;
-};
-
-static void add_line(struct drawing *drawing, const struct sweep *sweep, size_t series,
-	bool measured, enum chart_style style)
+static void advising_release(struct advising *advising)
 {
-	size_t line = drawing->chart.series_count++, count = sweep->problems.count;
-
-	drawing->y[line] = memory_zeroed(count + 1, sizeof(double));
-	for (size_t i = 0; i < count; i++) {
-		const struct sweep_value *value = &sweep->series[series].values[i];
-		const double time_us = measured ? value->time.median : value->predicted_us;
-		const double rate = sweep->flop[i] > 0 ? sweep->flop[i] / time_us * 1e-6
-						       : sweep->bytes[i] / time_us * 1e-3;
-		const bool known = measured ? value->is_measured
-					    : value->is_legal && isfinite(time_us) && time_us > 0;
-
-		drawing->y[line][i] = known ? rate : NAN;
-	}
-	drawing->names[line] = string_format("%s %s {%s}",
-		measured ? "measured:" : "predicted:", sweep->series[series].family->name,
-		sweep->series[series].configuration);
-	drawing->series[line] = (struct chart_series){
-		.name = drawing->names[line], .y = drawing->y[line], .style = style};
-}
-
-static void add_marks(struct drawing *drawing, const struct sweep *sweep)
-{
-	drawing->marks = memory_zeroed(sweep->problems.count + 1, sizeof(*drawing->marks));
-	for (size_t i = 1; i < sweep->problems.count; i++)
-		if (sweep_is_wave_edge(sweep, 0, i))
-			drawing->marks[drawing->chart.mark_count++] = (struct chart_mark){
-				drawing->x[i], sweep->series[0].values[i].waves};
-}
-
-static void drawing_open(struct drawing *drawing, const struct sweep *sweep)
-{
-	size_t count = sweep->problems.count;
-
-	drawing->x = memory_zeroed(count + 1, sizeof(double));
-	for (size_t i = 0; i < count; i++)
-		drawing->x[i] = (double)sweep->x[i];
-	if (sweep->measured)
-		add_line(drawing, sweep, 0, true, CHART_LINE);
-	add_line(drawing, sweep, 0, false, sweep->measured ? CHART_DASHED : CHART_LINE);
-	for (size_t s = 1; s < sweep->series_count; s++)
-		add_line(drawing, sweep, s, sweep->measured, CHART_THIN);
-	add_marks(drawing, sweep);
-	drawing->title = string_format("%s, %s on %s, %s", sweep->operation->name, sweep->range,
-		device_spec(sweep->context->device)->title,
-		sweep->measured ? "measured" : "predicted, not measured");
-	drawing->subtitle = string_format("first size: %s", sweep->problems.items[0]->text);
-	drawing->chart.title = drawing->title;
-	drawing->chart.subtitle = drawing->subtitle;
-	drawing->chart.x_label = sweep->label;
-	drawing->chart.y_label = sweep->flop[0] > 0 ? "TFLOP/s" : "GB/s";
-	drawing->chart.x = drawing->x;
-	drawing->chart.count = count;
-	drawing->chart.series = drawing->series;
-	drawing->chart.marks = drawing->marks;
-	drawing->chart.mark_label =
-		"another number of waves of the first configuration begins (how many)";
-}
-
-static void drawing_release(struct drawing *drawing)
-{
-	for (size_t i = 0; i < drawing->chart.series_count; i++) {
-		free(drawing->y[i]);
-		free(drawing->names[i]);
-	}
-	free(drawing->marks);
-	free(drawing->x);
-	free(drawing->title);
-	free(drawing->subtitle);
-}
-
-static void sweep_progress(void *context, size_t done, size_t total)
-{
-	(void)context;
-	fprintf(stderr, "\r\033[K%zu of %zu sizes%s", done, total, done == total ? "\r\033[K" : "");
-}
-
-static enum status write_files(const struct advise_command *command, const struct sweep *sweep,
-	const struct drawing *drawing, struct error *err)
-{
-	CLEANUP(text_release) struct text svg = {0}, csv = {0};
-
-	if (command->output) {
-		chart_svg(&drawing->chart, &svg);
-		TRY(common_write(command->output, text_string(&svg), err));
-	}
-	if (command->csv) {
-		sweep_to_csv(sweep, &csv);
-		TRY(common_write(command->csv, text_string(&csv), err));
-	}
-	return STATUS_OK;
-}
-
-/* A file on stdout sends the plot to stderr. */
-static bool is_stdout(const char *path)
-{
-	return path && strcmp(path, "-") == 0;
-}
-
-static enum status print_sweep(const struct advise_command *command, const struct sweep *sweep,
-	const struct drawing *drawing, struct error *err)
-{
-	CLEANUP(text_release) struct text plot = {0};
-
-	if (command->common.json) {
-		CLEANUP(run_release) struct run run = run_now(sweep->context);
-		CLEANUP(json_release) struct json *json = sweep_to_json(sweep, &run);
-
-		return common_write_json("-", json, err);
-	}
-	chart_plot(&drawing->chart, PLOT_COLUMNS, PLOT_ROWS, &plot);
-	fputs(text_string(&plot),
-		is_stdout(command->output) || is_stdout(command->csv) ? stderr : stdout);
-	return STATUS_OK;
-}
-
-static enum status sweep(const struct advise_command *command, struct context *context,
-	const struct operation *operation, struct error *err)
-{
-	struct sweep_options options = {.families = command->families.items,
-		.configuration = command->config,
-		.interrupted = &common_interrupted,
-		.progress = isatty(STDERR_FILENO) ? sweep_progress : NULL};
-	CLEANUP(sweep_release) struct sweep found = {0};
-	CLEANUP(drawing_release) struct drawing drawing = {0};
-	enum status status;
-
-	common_graceful = 1;
-	status = sweep_run(&found, context, operation,
-		command->problems.count ? command->problems.items[0] : NULL, command->sweep,
-		&options, err);
-
-	if (status != STATUS_BAD_INPUT)
-		common_notices(context);
-	TRY(status);
-	drawing_open(&drawing, &found);
-	TRY(write_files(command, &found, &drawing, err));
-	return print_sweep(command, &found, &drawing, err);
-}
-
-/* ---- the command ---- */
-static enum status check_options(
-	const struct advise_command *command, const struct string_list *inputs, struct error *err)
-{
-	if (!command->sweep && !command->problems.count) {
-		error_set(err, STATUS_BAD_INPUT, "advise: expected a problem, found none");
-		return error_hint(err, "-p M=4096,N=1793,K=4096,dtype=bf16");
-	}
-	if (!command->sweep && (command->config || command->output || command->csv))
-		return error_set(err, STATUS_BAD_INPUT,
-			"advise: expected --sweep with --config, --output and --csv, found none");
-	if (command->sweep && command->problems.count > 1)
-		return error_set(err, STATUS_BAD_INPUT,
-			"advise: expected one -p with --sweep, found %zu", command->problems.count);
-	TRY(common_expect_output("output", command->output, inputs, err));
-	TRY(common_expect_output("csv", command->csv, inputs, err));
-	if (command->config && command->families.count != 1)
-		return error_set(err, STATUS_BAD_INPUT,
-			"advise: expected the --family of --config, found %zu",
-			command->families.count);
-	return STATUS_OK;
+	tuned_release(&advising->answer);
+	free(advising->run_id);
+	common_context_release(&advising->context);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct advise_command *command = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
-	CLEANUP(common_context_release) struct context context = {0};
+	CLEANUP(advising_release)
+	struct advising advising = {
+		.command = command, .show = {.out = stderr, .progress = isatty(STDERR_FILENO)}};
+	CLEANUP(problem_list_release) struct problem_list none = {0};
 	const struct operation *operation;
 
-	TRY(check_options(command, common_own_kernel(positional), err));
-	TRY(common_open(
-		&command->device, positional->items[0], true, false, &folders, &context, err));
-	TRY(catalogue_operation(&context.catalogue, positional->items[0], &operation, err));
-	TRY(common_check_families(&context.catalogue, operation, command->families.items, err));
-	if (command->sweep)
-		return sweep(command, &context, operation, err);
+	TRY(common_expect_output("output", command->output, common_own_kernel(positional), err));
+	TRY(common_open(&command->device, positional->items[0], true, false, &folders,
+		&advising.context, err));
+	TRY(catalogue_operation(
+		&advising.context.catalogue, positional->items[0], &operation, err));
+	catalogue_show_defaults(&advising.context.catalogue, command->common.verbose);
+	TRY(common_check_families(
+		&advising.context.catalogue, operation, command->families.items, err));
+	if (!command->problems.count)
+		TRY(common_problems(operation, &command->problems, NULL, &none, err));
+	advising.show.context = &advising.context;
+	advising.run_id = common_answer(&advising.context, &advising.answer);
+	common_graceful = 1;
 	for (size_t i = 0; i < command->problems.count; i++)
-		TRY(advise_problem(command, &context, operation, command->problems.items[i], err));
-	return STATUS_OK;
+		TRY(advise_text(&advising, operation, command->problems.items[i], err));
+	if (command->output) {
+		TRY(tuned_replace(&advising.answer, command->output, err));
+		common_say_wrote(command->output);
+	}
+	return command->common.json ? common_write_record(&tuned_record, &advising.answer, err)
+				    : STATUS_OK;
 }
 
 const struct command command_advise = {
 	.name = "advise",
 	.summary = "Tell which sizes near the requested ones are better, how much, why and at what "
 		   "cost",
-	.arguments = "OPERATION -p PROBLEM | OPERATION [-p PROBLEM] --sweep N=1024:4096:64",
+	.arguments = "OPERATION -p PROBLEM|RANGE",
 	.description =
 		"Looks at sizes rounded up and down and at rows further apart: what alignment,\n"
-		"tile waste and waves do there. On a GPU the asked problem and the best of them\n"
-		"are tuned and measured side by side; without one times are predicted, and the\n"
-		"answer says so.\n"
+		"tile waste and waves do there. The asked problem and the best of them are tuned;\n"
+		"without a GPU times are predicted, and the answer says so.\n"
 		"\n"
-		"With --sweep one configuration (the best in the middle of the sweep, or\n"
-		"--config) and its neighbours run over all sizes; the plot shows where a wave of\n"
-		"tiles more begins.",
+		"For a range of sizes one configuration (the best predicted in its middle, or\n"
+		"--config) runs over all of them: the answer shows where the number of waves of\n"
+		"tiles changes. Keys that a range leaves out have the operation's example values.",
 	.examples = "  tiletune advise gemm -p M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn\n"
-		    "  tiletune advise gemm -p batch=16,seq=1000,N=4096,K=4096,dtype=bf16 --json\n"
-		    "  tiletune advise gemm --sweep M=N=K=1024:4096:32 -o sweep.svg",
+		    "  tiletune advise gemm -p M=N=K=1700:1900:1,dtype=fp16 --family mma --config "
+		    "BM=256,BN=128 --device model:a100-sxm4 -o range.json",
 	.options = advise_option_table,
 	.options_size = sizeof(struct advise_command),
 	.positional_min = 1,

@@ -3,86 +3,74 @@
  * tiletune check: the regression gate of a CI.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "check/baseline.h"
-#include "check/check_json.h"
 #include "cli/common.h"
-#include "report/check_report.h"
-#include "tune/session.h"
+#include "check/check_report.h"
 
 struct check_command {
 	struct common_options common;
 	struct device_choice device;
 	struct string_list only;
-	const char *threshold, *confidence, *allow, *junit, *markdown;
+	const char *threshold, *allow, *junit, *markdown;
 	double budget_s;
-	bool update, retune, keep_cubins;
+	bool update, keep_cubins;
 };
 
 #define AT(member) offsetof(struct check_command, member)
 
-static const char *trait_choice(size_t index, const char **summary)
+static const char *part_choice(size_t index, const char **summary)
 {
 	static const char *const others[] = {"all", "none", NULL};
 
 	(void)summary;
-	return index < TRAIT_COUNT ? check_trait_names[index] : others[index - TRAIT_COUNT];
+	return index < ENVIRONMENT_COUNT ? environment_part_names[index]
+					 : others[index - ENVIRONMENT_COUNT];
 }
 
 static const struct option check_option_table[] = {
 	OPTION("only", 0, STRINGS, only, "OPERATION", "only these entries; may be repeated"),
 	OPTION("threshold", 't', STRING, threshold, "RATIO",
-		"a slowdown of this much must be found; default 5%"),
-	OPTION("confidence", 0, STRING, confidence, "RATIO",
-		"confidence of a verdict; default 99%"),
+		"smallest slowdown to detect; default 5%"),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"for timing; default 0.3 s per entry, less where the result is clear"),
 	CHOICE("allow", 0, WORD, allow, "WHAT,...",
-		"what may differ; default uuid,driver,nvrtc,kernel", trait_choice),
+		"differences from the baseline to tolerate; default uuid,driver,nvrtc,kernel",
+		part_choice),
+	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
+		common_l2_choice),
 	OPTION("junit", 0, STRING, junit, "FILE", "write JUnit XML"),
 	OPTION("markdown", 0, STRING, markdown, "FILE", "write Markdown, as for a job's summary"),
-	OPTION("retune", 0, FLAG, retune, NULL,
-		"also search for something faster than the baseline's winners"),
 	OPTION("update", 0, FLAG, update, NULL,
-		"if the check passes, make what was found the new baseline"),
+		"if the check passes, write today's kernels and times into the baseline"),
 	OPTION("keep-cubins", 0, FLAG, keep_cubins, NULL,
-		"if the check passes, store the binaries and their times beside the baseline: "
-		"later checks time old and new in turn"),
+		"if the check passes, store the binaries in BASELINE.cubins: later checks time "
+		"old and new in turn"),
 	DEVICE_OPTIONS,
+	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
-
-static enum status read_ratio(const char *option, const char *text, double least, double most,
-	double *ratio, struct error *err)
-{
-	if (!text)
-		return STATUS_OK;
-	if (text_parse_ratio(text, ratio, err) != STATUS_OK)
-		return error_context(err, "--%s", option);
-	if (*ratio < least || *ratio > most)
-		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %g%% to %g%%, found %s",
-			option, 100 * least, 100 * most, text);
-	return STATUS_OK;
-}
 
 static enum status read_options(
 	const struct check_command *command, struct check_options *options, struct error *err)
 {
 	*options = (struct check_options){.only = command->only.items,
 		.threshold_ratio = 0.05,
-		.confidence_ratio = 0.99,
 		.budget_s = command->budget_s,
 		.allowed = CHECK_ALLOWED_DEFAULT,
 		.interrupted = &common_interrupted};
 	if (command->allow)
 		TRY(check_allowed_parse(command->allow, &options->allowed, err));
-	TRY(read_ratio("threshold", command->threshold, 0.001, 10, &options->threshold_ratio, err));
-	return read_ratio(
-		"confidence", command->confidence, 0.5, 0.9999, &options->confidence_ratio, err);
+	if (!command->threshold)
+		return STATUS_OK;
+	if (text_parse_ratio(command->threshold, &options->threshold_ratio, err) != STATUS_OK)
+		return error_context(err, "--threshold");
+	if (options->threshold_ratio < 0.001 || options->threshold_ratio > 10)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--threshold: expected 0.1%% to 1000%%, found %s", command->threshold);
+	return STATUS_OK;
 }
 
 /* Another GPU cannot be compared: where the baseline can be checked. */
@@ -114,7 +102,7 @@ static enum status write_reports(const struct check_command *command, const stru
 	check_report_markdown(check, &markdown);
 	fputs(text_string(&text), command->common.json ? stderr : stdout);
 	if (check->notice)
-		fprintf(stderr, "notice: %s\n", check->notice);
+		common_notice("%s", check->notice);
 	hint_at_device(check, folders);
 	if (command->common.json)
 		TRY(common_write_json("-", json, err));
@@ -134,8 +122,7 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	if (!command->update && !command->keep_cubins)
 		return STATUS_OK;
 	if (check_status(check) != STATUS_OK) {
-		fprintf(stderr, "notice: %s is not changed: the check did not pass\n",
-			check->baseline->path);
+		common_notice("%s is not changed: the check did not pass", check->baseline->path);
 		return STATUS_OK;
 	}
 	if (command->update && check->measures) {
@@ -150,54 +137,25 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	TRY(tuned_save(check->baseline, check->baseline->path, NULL, err));
 	if (command->update)
 		fprintf(out, "wrote %s\n", check->baseline->path);
-	if (command->keep_cubins)
-		fprintf(out, "kept the cubins of %zu entries in %s\n", kept, check->kept_folder);
-	return STATUS_OK;
-}
-
-/* ---- a quick tuning of every problem ---- */
-struct retuning {
-	struct check *check;
-	const char *run_id;
-};
-
-static void take_tuned(void *context, const struct problem_result *result)
-{
-	const struct retuning *retuning = context;
-
-	check_take_tuned(retuning->check, result->pool->problem, result->evaluated, result->winner,
-		result->entry);
-}
-
-static enum status retune(
-	void *context, struct problem_list *problems, struct tuned *tuned, struct error *err)
-{
-	const struct retuning *retuning = context;
-	struct session session = {.context = retuning->check->context,
-		.problems = problems,
-		.effort = effort_find("quick"),
-		.pool = {.score = true},
-		.seed = 1,
-		.tuned = tuned,
-		.run_id = retuning->run_id,
-		.interrupted = &common_interrupted,
-		.observer = {.context = context, .end = take_tuned},
-		.keep_going = true};
-
-	return session_run(&session, err);
+	if (kept)
+		fprintf(out, "kept the cubins of %zu of %zu entries in %s\n", kept,
+			check->row_count, check->kept_folder);
+	if (!command->keep_cubins || kept)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"--keep-cubins: expected a kernel that is timed and is the baseline's, found none");
+	return error_hint(err, check->measures ? "--update makes today's kernels the baseline's"
+					       : "a device model times nothing: check on a GPU");
 }
 
 static enum status run_check(const struct check_command *command, struct check *check,
 	const struct folders *folders, struct error *err)
 {
 	char run_id[RUN_ID_SIZE];
-	struct retuning retuning = {.check = check, .run_id = run_id};
 
 	common_graceful = 1;
 	TRY(check_run(check, err));
 	run_new_id(run_id);
-	if (command->retune)
-		TRY(check_retune(check, retune, &retuning, err));
 	TRY(write_reports(command, check, folders, err));
 	TRY(write_baseline(command, check, run_id, err));
 	return check_status(check);
@@ -219,7 +177,15 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(tuned_load(positional->items[0], &baseline, err));
 	if (command->update || command->keep_cubins)
 		TRY(common_expect_output("update", positional->items[0], NULL, err));
-	command->device.only_shipped = true; /* nor a verdict */
+	command->device.runs_programs = true;
+	/* of entries that programs and kernels measured, those of the first one's kind */
+	for (size_t i = 0; i < baseline.entry_count; i++) {
+		if (!check_is_asked_for(&options, baseline.entries[i].operation))
+			continue;
+		if (baseline.entries[i].winner.by_program)
+			command->device.served = baseline.entries[i].operation;
+		break;
+	}
 	status = common_open(&command->device, NULL, false, true, &folders, &context, err);
 	/* a device model needs no GPU, but it must be asked for: a check never falls back */
 	if (status == STATUS_NO_DEVICE)
@@ -227,21 +193,22 @@ static enum status run(void *options_, const struct string_list *positional, str
 			baseline.device.sheet ? baseline.device.sheet : "NAME");
 	TRY(status);
 	common_notices(&context);
+	catalogue_show_defaults(&context.catalogue, command->common.verbose);
 	TRY(check_open(&context, &baseline, &options, &check, err));
 	return run_check(command, &check, &folders, err);
 }
 
 const struct command command_check = {
 	.name = "check",
-	.summary = "Tell by exit code whether the winners of a tuned file are as fast as they were",
+	.summary = "Detect regressions: compile and time the winners of a tuned file again",
 	.arguments = "BASELINE.json",
 	.description =
 		"Compiles every winner of the baseline again. On a GPU it is verified and timed,\n"
 		"interleaved with an anchor kernel, which tells a slower clock from a slower\n"
 		"kernel, and with the baseline's own binary where --keep-cubins stored it. The\n"
-		"ratio of the times has an interval (--confidence), widened by what differs\n"
-		"between runs: 0.5% beside the stored binary, 1% against an earlier check, 2%\n"
-		"against the tuning. Slower: the interval lies above 1 and reaches --threshold.\n"
+		"ratio of the times has an interval of 99%, widened by what differs between\n"
+		"runs: 0.5% against the stored binary, 2% against the tuning. Slower: the\n"
+		"interval is above 1 and reaches --threshold.\n"
 		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
 		"shared memory that no longer fits are the regression. Exit code: 0 passed, 3\n"
 		"slower, 4 unclear or not comparable, 1 wrong result or no longer compiles, 5 no\n"

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "learn/learned.h"
+#include "compile/cache.h"
 
 struct devices_options {
 	struct common_options common;
@@ -19,7 +20,7 @@ struct devices_options {
 #define AT(member) offsetof(struct devices_options, member)
 
 static const struct option devices_option_table[] = {
-	DEVICE_OPTIONS,
+	TOOLCHAIN_OPTIONS,
 	COMMON_OPTIONS,
 	{0},
 };
@@ -44,6 +45,7 @@ static struct json *gpu_json(
 	json_put_int(json, "dram_bytes", facts->dram_bytes);
 	json_put_double(json, "clock_mhz", facts->clock_hz * 1e-6);
 	json_put_string(json, "sheet", spec && spec->from_sheet ? spec->name : NULL);
+	json_put_int(json, "process_count", listing->identity.process_count);
 	json_put_string(json, "busy_by", listing->busy_by[0] ? listing->busy_by : NULL);
 	return json;
 }
@@ -63,13 +65,15 @@ static void print_gpu(
 		spec && spec->from_sheet ? spec->name : "");
 	if (listing->busy_by[0])
 		printf("  %13s in use by %s\n", "", listing->busy_by);
+	else if (listing->identity.process_count)
+		printf("  %13s %d other processes use it\n", "", listing->identity.process_count);
 }
 
 static enum status list_gpus(const struct devices_options *options, const struct folders *folders,
 	struct json *json, int *driver_version, struct error *err)
 {
 	struct device_options device_options = {
-		.config_folders = folders->configs, .worker_path = options->device.worker};
+		.config_folders = folders->configs, .worker_path = common_worker()};
 	CLEANUP(memory_free) struct device_listing *list = NULL;
 	CLEANUP(memory_free) char *why = NULL;
 	size_t count = 0;
@@ -99,7 +103,10 @@ static enum status list_sheet(const struct devices_options *options, const struc
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 	struct json *sheet;
 
-	TRY(device_spec_load(name, folders->configs, &spec, err));
+	if (device_spec_load(name, folders->configs, &spec, err) != STATUS_OK) {
+		fprintf(stderr, "notice: a device sheet is skipped: %s\n", err->message);
+		return STATUS_OK;
+	}
 	if (!options->common.json) {
 		printf("  model:%-16s %s, %s, %lld SMs\n", name, spec->title, spec->arch,
 			(long long)spec->sm_count);
@@ -133,7 +140,7 @@ static enum status list_sheets(const struct devices_options *options, const stru
 /* A missing compiler is reported, it is not a failure. */
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
-	struct compiler_options compiler_options = {.worker_path = options->device.worker,
+	struct compiler_options compiler_options = {.worker_path = common_worker(),
 		.nvrtc_path = options->device.nvrtc,
 		.driver_cuda_version = driver_version,
 		.workers = options->device.workers};
@@ -157,52 +164,20 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 	return json;
 }
 
-/* ---- what was learned on this machine ---- */
-struct own_listing {
-	const struct devices_options *options;
-	const char *folder;
-	struct json *json;
-};
-
-static enum status list_own(const char *name, void *context, struct error *err)
+static void show_cache(const struct devices_options *options, struct json *json)
 {
-	const struct own_listing *listing = context;
-	CLEANUP(memory_free) char *path = path_join(listing->folder, name);
-	CLEANUP(learned_file_release) struct learned_file file = {0};
-	struct json *json;
-	uint64_t timings = 0;
-
-	(void)err;
-	if (!string_ends_with(name, ".json") || learned_file_load(path, &file, NULL) != STATUS_OK)
-		return STATUS_OK;
-	for (size_t i = 0; i < file.family_count; i++)
-		timings += file.families[i].timings;
-	json = json_new_object();
-	json_put_string(json, "device", file.device);
-	json_put_int(json, "timings", (int64_t)timings);
-	json_put_int(json, "families", (int64_t)file.family_count);
-	json_push(listing->json, json);
-	if (!listing->options->common.json)
-		printf("%s  %-13s %" PRIu64 " timings of %zu families\n",
-			json_count(&(struct json_at){.node = listing->json}) > 1
-				? ""
-				: "learned here (`tiletune learn --drop DEVICE` forgets it)\n",
-			file.device, timings, file.family_count);
-	return STATUS_OK;
-}
-
-static enum status list_learned(
-	const struct devices_options *options, struct json *json, struct error *err)
-{
-	CLEANUP(memory_free) char *cache = NULL;
 	CLEANUP(memory_free) char *folder = NULL;
+	struct cache_size size;
 
-	if (path_cache_folder(options->device.cache, &cache, NULL) != STATUS_OK)
-		return STATUS_OK;
-	folder = path_join(cache, "learned");
-	return directory_exists(folder) ? directory_list(folder, list_own,
-						  &(struct own_listing){options, folder, json}, err)
-					: STATUS_OK;
+	if (path_cache_folder(options->device.cache, &folder, NULL) != STATUS_OK)
+		return;
+	size = cache_measure(folder);
+	json_put_string(json, "folder", folder);
+	json_put_int(json, "kernels", (int64_t)size.kernels);
+	json_put_int(json, "bytes", (int64_t)size.bytes);
+	if (!options->common.json)
+		printf("cache\n  %s, %" PRIu64 " kernels, %s\n", folder, size.kernels,
+			format_bytes((double)size.bytes).text);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -211,24 +186,24 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
 	CLEANUP(json_release) struct json *json = json_new_object();
 	struct json *gpus = json_new_array(), *sheets = json_new_array(),
-		    *learned = json_new_array();
+		    *cache = json_new_object();
 	int driver_version = 0;
 
 	(void)positional;
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
-	json_put(json, "learned", learned);
 	TRY(common_check_workers(&options->device, err));
 	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
 	TRY(list_sheets(options, &folders, sheets, err));
-	TRY(list_learned(options, learned, err));
 	json_put(json, "compiler", show_compiler(options, driver_version));
+	json_put(json, "cache", cache);
+	show_cache(options, cache);
 	return options->common.json ? common_write_json("-", json, err) : STATUS_OK;
 }
 
 const struct command command_devices = {
 	.name = "devices",
-	.summary = "List GPUs, device sheets and the compiler that is found",
+	.summary = "List GPUs, device sheets, the compiler that is found and the cache of kernels",
 	.arguments = "",
 	.options = devices_option_table,
 	.options_size = sizeof(struct devices_options),

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_write.h"
 #include "cli/common.h"
 #include "cli/show.h"
 #include "format/tuned.h"
 #include "engine/candidates.h"
 #include "engine/explanation.h"
+#include "engine/row.h"
 
 struct explain_options {
 	struct common_options common;
@@ -32,6 +32,7 @@ static const struct option explain_option_table[] = {
 		"BM=128,...; what is left out is filled in by the model"),
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
 	DEVICE_OPTIONS,
+	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -40,9 +41,8 @@ struct explain {
 	const struct explain_options *options;
 	struct context context;
 	struct problem_list problems;
-	struct explain_document document; /* of one problem, for --json */
-	struct text reasons;              /* why families are left out */
-	size_t explained;
+	struct tuned answer; /* of --json */
+	char *run_id;
 };
 
 static void print_fact(const struct fact *fact, const char *indent)
@@ -58,161 +58,107 @@ static void print_fact(const struct fact *fact, const char *indent)
 		fact->unit[0] ? " " : "", fact->unit);
 }
 
-static void print_explanation(const struct explanation *explanation, const char *indent);
-
 /* What is said of the candidate stands four blanks further in than its name. */
-static void print_explanation(const struct explanation *explanation, const char *indent)
+static void print_explanation(const struct explanation *explanation)
 {
-	const struct candidate *candidate = &explanation->completion.candidate;
+	const struct candidate *candidate = &explanation->candidate;
 	const struct bound_family *bound = candidate->bound;
-	CLEANUP(text_release) struct text configuration = {0}, filled = {0};
-	CLEANUP(memory_free) char *deeper = string_format("%s  ", indent);
+	const struct score *score = &explanation->evaluation.score;
+	CLEANUP(text_release) struct text filled = {0};
+	CLEANUP(memory_free) char *source = prediction_basis_text(prediction_basis(bound));
 
-	configuration_format(bound, candidate->choices, &configuration);
 	for (size_t i = 0; i < bound->space->parameter_count; i++)
-		if (explanation->completion.filled_in[i])
+		if (!explanation->given[i])
 			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
 				space_parameter_name(bound->space, i));
-	printf("%s%s {%s}\n", indent, bound->family->name, text_string(&configuration));
+	printf("  %s {%s}\n", bound->family->name, explanation->evaluation.configuration);
 	if (filled.length)
-		printf("%sfilled in by the model: %s\n", deeper, filled.data);
-	show_why(stdout, bound->problem, &explanation->score, deeper);
-	if (prediction_basis(bound).source != PREDICTION_PHYSICS) {
-		printf("%swith what was learned", deeper);
-		show_learned(stdout, bound);
-		printf(": predicted %.2f us\n", candidate->prediction.time_us);
-	}
-	if (explanation->score.launch_count > 1)
-		for (size_t i = 0; i < explanation->score.launch_count; i++)
-			printf("%slaunch %zu: predicted %.2f us\n", deeper, i + 1,
-				explanation->score.launches[i].predicted_time_us);
+		printf("    filled in by the model: %s\n", filled.data);
+	show_why(stdout, bound->device, bound->problem, score, "    ",
+		candidate->prediction.time_us, source);
 	if (explanation->compile_problem)
-		printf("%sdoes not compile: %s\n", deeper, explanation->compile_problem);
-	if (explanation->warnings)
-		printf("%sthe compiler says:\n%s\n", deeper, explanation->warnings);
+		printf("    does not compile: %s\n", explanation->compile_problem);
+	if (explanation->evaluation.warnings)
+		printf("    the compiler says:\n%s\n", explanation->evaluation.warnings);
 	for (size_t i = 0; i < explanation->facts.count; i++)
-		print_fact(&explanation->facts.items[i], deeper);
-	for (size_t i = 0; i < explanation->step_count; i++) {
-		const struct explanation *step = &explanation->steps[i];
-		const struct problem *problem = step->completion.candidate.bound->problem;
-
-		printf("%sstep %zu: %s %s\n", deeper, i + 1, problem->operation->name,
-			problem->text);
-		print_explanation(step, deeper);
-	}
+		print_fact(&explanation->facts.items[i], "    ");
 }
 
-/* The configuration of a family that is explained; *why: why there is none. */
-static enum status choose(struct explain *explain, const struct family *family,
-	const struct problem *problem, struct bound_family **bound, struct completion *completion,
-	bool *found, struct text *why, struct error *err)
+/* As the entry of a tuned file; a candidate of which no block fits has no time, and no row. */
+static enum status add_row(
+	const struct explanation *explanation, struct tuned_entry *entry, struct error *err)
 {
-	const char *config = explain->options->config ? explain->options->config : "";
-	struct error reason = {0};
-	bool applies;
+	struct tuned_row *row = &entry->families[entry->family_count];
 
-	*found = false;
-	TRY(family_applies(
-		family, problem, device_spec(explain->context.device), &applies, why, err));
-	if (!applies) {
-		CLEANUP(memory_free) char *needs = text_detach(why);
-
-		text_appendf(why, "%s does not apply: needs %s", family->name, needs);
+	if (!isfinite(explanation->candidate.prediction.time_us))
 		return STATUS_OK;
-	}
-	text_clear(why);
-	if (family->step_count && (*config || explain->options->where)) {
-		/* nothing of its own to configure */
-		text_appendf(why, "%s has no parameters", family->name);
-		return STATUS_OK;
-	}
-	TRY(family_bind(family, problem, device_spec(explain->context.device),
-		explain->options->where, bound, err));
-	TRY(bound_family_expect_memory(*bound, err));
-	if (completion_find(*bound, config, found, completion, why, &reason) != STATUS_OK)
-		/* a parameter or value that this family does not know: another one may */
-		text_appendf(why, reason.hint[0] ? "%s (%s)" : "%s", reason.message, reason.hint);
-	else if (*found && family->step_count)
-		return explanation_choose_steps(&explain->context, *bound, found, why, err);
+	TRY(row_describe(&explanation->candidate, &explanation->evaluation, row, err));
+	row->why = explanation_why(explanation);
+	entry->family_count++;
 	return STATUS_OK;
 }
 
-static void bound_family_release(struct bound_family **bound)
+static void put_entry(struct explain *explain, struct tuned_entry *entry)
 {
-	bound_family_free(*bound);
+	const char *kept;
+	size_t best = 0;
+
+	for (size_t i = 1; i < entry->family_count; i++)
+		if (entry->families[i].time.median < entry->families[best].time.median)
+			best = i;
+	if (!entry->family_count)
+		return;
+	entry->winner = tuned_row_copy(&entry->families[best]);
+	tuned_put_entry(&explain->answer, entry, NULL, &kept);
 }
 
-static enum status explain_family(struct explain *explain, const struct family *family,
-	const struct problem *problem, struct error *err)
+static enum status explain_family(struct explain *explain, const struct candidates *pool,
+	size_t family, struct tuned_entry *entry, struct error *err)
 {
-	CLEANUP(bound_family_release) struct bound_family *bound = NULL;
 	CLEANUP(explanation_release) struct explanation explanation = {0};
-	CLEANUP(text_release) struct text why = {0};
-	struct completion completion = {0};
+	size_t candidate;
 	bool found;
 
-	TRY(choose(explain, family, problem, &bound, &completion, &found, &why, err));
-	if (why.length)
-		text_appendf(&explain->reasons, "\n  %s", why.data);
+	TRY(explanation_choose(pool, family, &candidate, &found, err));
 	if (!found)
 		return STATUS_OK;
-	TRY(explanation_make(&explain->context, &completion, &explanation, err));
-	if (explain->options->common.json) {
-		struct explain_document *document = &explain->document;
-
-		document->candidates[document->candidate_count++] =
-			explanation_describe(&explanation);
-	} else {
-		if (!explain->explained) /* no heading over an error */
-			printf("%s %s on %s\n", problem->operation->name, problem->text,
-				device_spec(explain->context.device)->title);
-		print_explanation(&explanation, "  ");
-	}
-	explain->explained++;
+	TRY(explanation_make(&explain->context, pool, candidate, &explanation, err));
+	if (explain->options->common.json)
+		return add_row(&explanation, entry, err);
+	print_explanation(&explanation);
 	return STATUS_OK;
-}
-
-static enum status explain_families(
-	struct explain *explain, const struct problem *problem, struct error *err)
-{
-	explain->explained = 0;
-	text_clear(&explain->reasons);
-	for (size_t i = 0; i < explain->context.catalogue.family_count; i++) {
-		const struct family *family = explain->context.catalogue.families[i];
-
-		if (family->operation == problem->operation &&
-			candidates_family_wanted(family, explain->options->families.items))
-			TRY(explain_family(explain, family, problem, err));
-	}
-	if (!explain->explained)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a family that can do this, found none%s", problem->text,
-			text_string(&explain->reasons));
-	return explain->options->common.json
-		       ? common_write_record(&explain_document_record, &explain->document, err)
-		       : STATUS_OK;
 }
 
 static enum status explain_problem(
 	struct explain *explain, const struct problem *problem, struct error *err)
 {
-	enum status status;
+	const struct device_spec *device = device_spec(explain->context.device);
+	const struct candidates_options options = {.families = explain->options->families.items,
+		.where = explain->options->where,
+		.config = explain->options->config,
+		.score = true};
+	CLEANUP(candidates_release) struct candidates pool = {0};
+	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 
-	explain->document = (struct explain_document){.operation = problem->operation->name,
+	TRY(candidates_open(&explain->context.catalogue, problem, device, &options, &pool, err));
+	entry = (struct tuned_entry){.operation = string_copy(problem->operation->name),
 		.problem = problem_named_values(problem),
-		.device = gpu_model_of(device_spec(explain->context.device),
-			device_identity(explain->context.device)->name),
-		.candidates = memory_zeroed(explain->context.catalogue.family_count + 1,
-			sizeof(*explain->document.candidates))};
-	status = explain_families(explain, problem, err);
-	record_release(&explain_document_record, &explain->document);
-	return status;
+		.predicted = true,
+		.run = string_copy(explain->run_id),
+		.families = memory_zeroed(pool.family_count + 1, sizeof(*entry.families))};
+	if (!explain->options->common.json)
+		printf("%s %s on %s\n", problem->operation->name, problem->title, device->title);
+	for (size_t f = 0; f < pool.family_count; f++)
+		TRY(explain_family(explain, &pool, f, &entry, err));
+	put_entry(explain, &entry);
+	return STATUS_OK;
 }
 
 static void explain_release(struct explain *explain)
 {
 	problem_list_release(&explain->problems);
-	text_release(&explain->reasons);
+	tuned_release(&explain->answer);
+	free(explain->run_id);
 	common_context_release(&explain->context);
 }
 
@@ -227,13 +173,15 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(common_open(&options->device, positional->items[0], true, false, &folders,
 		&explain.context, err));
 	TRY(catalogue_operation(catalogue, positional->items[0], &operation, err));
+	catalogue_show_defaults(catalogue, options->common.verbose);
 	TRY(common_check_families(catalogue, operation, options->families.items, err));
-	TRY(common_problems(operation, &options->problems, NULL, "explain",
-		"-p M=4096,N=4096,K=4096,dtype=bf16", &explain.problems, err));
+	TRY(common_problems(operation, &options->problems, NULL, &explain.problems, err));
 	common_notices(&explain.context);
+	explain.run_id = common_answer(&explain.context, &explain.answer);
 	for (size_t i = 0; i < explain.problems.count; i++)
 		TRY(explain_problem(&explain, explain.problems.items[i], err));
-	return STATUS_OK;
+	return options->common.json ? common_write_record(&tuned_record, &explain.answer, err)
+				    : STATUS_OK;
 }
 
 const struct command command_explain = {

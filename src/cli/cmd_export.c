@@ -13,27 +13,43 @@
 #include "cli/common.h"
 #include "export/choice.h"
 #include "export/export.h"
-#include "learn/learned.h"
+#include "score/learned.h"
 #include "export/export_kernel.h"
 
 struct export_options {
-	const char *format, *output, *device, *nvrtc, *cache, *worker, *objective;
+	const char *format, *output, *device, *nvrtc, *cache, *objective;
 	struct string_list problems, paths, arches;
+	unsigned leaves;
 	bool no_learned;
 };
 
 #define AT(member) offsetof(struct export_options, member)
 
-/* Tables first, then kernels. */
+/* What the Python module writes. */
+static const struct {
+	const char *name, *summary;
+} rule_formats[] = {
+	{"rule-c", "a decision tree over the sizes of a problem, as one function in C"},
+	{"rule-py", "the same in Python"},
+	{NULL, NULL},
+};
+
+/* Tables first, then kernels, then rules. */
 static const char *format_choice(size_t index, const char **summary)
 {
-	size_t tables = 0;
+	size_t tables = 0, images = 0;
 
 	while (export_formats[tables])
 		tables++;
 	if (index < tables) {
 		*summary = export_formats[index]->summary;
 		return export_formats[index]->name;
+	}
+	while (export_images[images].name)
+		images++;
+	if (index >= tables + images) {
+		*summary = rule_formats[index - tables - images].summary;
+		return rule_formats[index - tables - images].name;
 	}
 	*summary = export_images[index - tables].summary;
 	return export_images[index - tables].name;
@@ -42,20 +58,20 @@ static const char *format_choice(size_t index, const char **summary)
 static const struct option export_option_table[] = {
 	CHOICE("format", 'F', STRING, format, "FORMAT", "what to write:", format_choice),
 	OPTION("output", 'o', STRING, output, "FILE",
-		"default: standard output; metadata of kernels goes beside it"),
+		"default: standard output; metadata of kernels goes to FILE.json"),
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"only these entries of OPERATION; lists and ranges per key, or some keys alone "
-		"(dtype=bf16); a bundle gets those, too, that the file lacks, as lookup answers "
-		"them"),
+		"select entries of OPERATION; lists and ranges per key, or some keys alone "
+		"(dtype=bf16); a bundle also gets untuned problems, with the configuration "
+		"`lookup` predicts"),
 	OPTION("arch", 0, STRINGS, arches, "ARCH",
-		"compile a bundle for this one, too (sm_80), where the kernel can be"),
+		"also compile a bundle for this architecture (sm_80)"),
+	OPTION("leaves", 0, COUNT, leaves, "N", "of a rule's tree, at most; default 32"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"only entries that were tuned for it; default time", common_objective_choice),
 	OPTION("device", 'd', STRING, device, "DEVICE",
 		"that kernels are compiled for: cuda:N, model:NAME; default: the file's own"),
 	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
 	OPTION("cache-dir", 0, STRING, cache, "DIR", "where compiled kernels are kept"),
-	OPTION("worker", 0, STRING, worker, "FILE", "the program that workers are started from"),
 	LEARNED_OPTION(no_learned),
 	OPTION("path", 0, STRINGS, paths, "DIR",
 		"look for templates/ and configs/ here first; an own kernel's file"),
@@ -110,8 +126,11 @@ static enum status select_entries(
 
 static enum status write_bytes(const char *output, const struct text *bytes, struct error *err)
 {
-	if (strcmp(output, "-") != 0)
-		return file_write(output, text_string(bytes), bytes->length, err);
+	if (strcmp(output, "-") != 0) {
+		TRY(file_write(output, text_string(bytes), bytes->length, err));
+		common_say_wrote(output);
+		return STATUS_OK;
+	}
 	if (isatty(STDOUT_FILENO) && memchr(text_string(bytes), 0, bytes->length)) {
 		error_set(err, STATUS_BAD_INPUT,
 			"export: expected a file or a pipe for binary output, found a terminal");
@@ -129,14 +148,14 @@ static enum status open_compiler(struct exporting *exporting, unsigned workers, 
 	const struct export_options *options = exporting->options;
 	CLEANUP(memory_free) char *cache = NULL;
 	struct compiler_options compiler = {
-		.workers = workers, .worker_path = options->worker, .nvrtc_path = options->nvrtc};
+		.workers = workers, .worker_path = common_worker(), .nvrtc_path = options->nvrtc};
 
 	TRY(path_cache_folder(options->cache, &cache, err));
 	compiler.cache_folder = cache;
 	return compiler_open(&compiler, &exporting->compiler, err);
 }
 
-/* The architectures: the device's own, then those of --arch. */
+/* The architectures: the device's own, then the ones that --arch names. */
 static enum status list_arches(struct exporting *exporting, struct error *err)
 {
 	const struct string_list *more = &exporting->options->arches;
@@ -163,9 +182,9 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 
 	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
 		&exporting->folders, &exporting->device, err));
-	TRY(learned_open(exporting->options->no_learned ? LEARNED_NONE : LEARNED_ALL,
-		exporting->folders.configs, exporting->options->cache, exporting->device->name,
-		&exporting->catalogue, &exporting->learned, err));
+	TRY(learned_open(&(struct learned_choice){.none = exporting->options->no_learned},
+		exporting->folders.configs, exporting->device->name, &exporting->catalogue,
+		&exporting->learned, err));
 	TRY(list_arches(exporting, err));
 	TRY(open_compiler(exporting, 0, err));
 	source->catalogue = &exporting->catalogue;
@@ -177,7 +196,7 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	return STATUS_OK;
 }
 
-/* Builds compile the sources that lie here: entries that were tuned with older ones follow them. */
+/* Builds compile today's sources: entries that were tuned with older ones follow them. */
 static enum status renew(struct exporting *exporting, struct error *err)
 {
 	struct export_source *source = &exporting->source;
@@ -187,17 +206,17 @@ static enum status renew(struct exporting *exporting, struct error *err)
 
 	if (common_device_spec(exporting->options->device, &exporting->tuned.device,
 		    &exporting->folders, &exporting->device, &reason) != STATUS_OK) {
-		text_appendf(notice, "notice: not compared with the sources that lie here: %s\n",
-			reason.message);
+		text_appendf(
+			notice, "notice: not compared with today's sources: %s\n", reason.message);
 		return STATUS_OK;
 	}
 	export_renew(&exporting->catalogue, exporting->device, &exporting->tuned, source->entries,
 		&source->entry_count, &renewal);
 	if (renewal.renewed)
 		text_appendf(notice,
-			"notice: %zu of %zu entries were tuned with other sources than lie here: "
-			"their defines, launches and arguments are made anew, their times are of "
-			"then; `tiletune check` compares\n",
+			"notice: %zu of %zu entries were tuned with different kernel sources: "
+			"defines, launches and arguments are of today's, times are the old ones; "
+			"`tiletune check` compares\n",
 			renewal.renewed, source->entry_count);
 	if (!renewal.gone)
 		return STATUS_OK;
@@ -205,9 +224,29 @@ static enum status renew(struct exporting *exporting, struct error *err)
 		return error_set(
 			err, renewal.why.status, "%s: %s", exporting->file, renewal.why.message);
 	text_appendf(notice,
-		"notice: %zu entries are left out: the sources that lie here have no such kernel "
+		"notice: %zu entries are left out: today's sources have no such kernel "
 		"(%s); tune them again\n",
 		renewal.gone, renewal.why.message);
+	return STATUS_OK;
+}
+
+/* What formats need that score the candidates of a journal: all runs are of one GPU model. */
+static enum status prepare_scores(struct exporting *exporting, struct error *err)
+{
+	const struct journal_record *journal = &exporting->journal;
+
+	for (size_t i = 1; i < journal->run_count; i++)
+		if (!gpu_model_same(&journal->runs[i].device, &journal->runs[0].device))
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: expected runs on %s, found one on %s", exporting->file,
+				journal->runs[0].device.name, journal->runs[i].device.name);
+	if (!journal->run_count)
+		return STATUS_OK;
+	TRY(catalogue_load(exporting->folders.templates, NULL, &exporting->catalogue, err));
+	TRY(common_device_spec(
+		NULL, &journal->runs[0].device, &exporting->folders, &exporting->device, err));
+	exporting->source.catalogue = &exporting->catalogue;
+	exporting->source.device = exporting->device;
 	return STATUS_OK;
 }
 
@@ -220,6 +259,8 @@ static enum status export_table(
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a tuned file for --format %s, found a journal",
 			exporting->file, format->name);
+	if (format->scores && exporting->source.journal)
+		TRY(prepare_scores(exporting, err));
 	if (format->compiles)
 		TRY(prepare(exporting, err));
 	else if (format->builds)
@@ -274,7 +315,7 @@ static enum status write_kernel(const struct export_kernel *kernel,
 		error_set(err, STATUS_BAD_INPUT,
 			"export: expected a kernel of one source for standard output, found %zu",
 			kernel->build.unit_count);
-		return error_hint(err, "-o NAME%s writes them beside each other", image->suffix);
+		return error_hint(err, "-o NAME%s writes a file for each", image->suffix);
 	}
 	return write_bytes(output, &kernel->images[0], err);
 }
@@ -296,8 +337,9 @@ static enum status export_image(
 		&exporting->folders, &exporting->device, err));
 	TRY(export_kernel_open(&exporting->catalogue, exporting->device, entry, &kernel, err));
 	if (strcmp(entry->winner.kernel_hash, kernel.build.kernel_hash) != 0)
-		fprintf(stderr, "notice: the sources make another kernel than the one that was "
-				"tuned; `tiletune check` tells what that means\n");
+		fprintf(stderr,
+			"notice: today's sources build a different kernel than the tuned one; run "
+			"`tiletune check`\n");
 	if (image->arch_prefix)
 		TRY(open_compiler(exporting, 1, err));
 	TRY(export_kernel_make(&kernel, image, exporting->compiler, err));
@@ -358,6 +400,57 @@ static void exporting_release(struct exporting *exporting)
 	folders_release(&exporting->folders);
 }
 
+/* The folder of the Python module, installed or in a checkout; empty: where Python finds it. */
+static char *python_folder(const char *folder)
+{
+	static const char *const places[] = {
+		"python", "../share/tiletune/python", "../src/python", "../../src/python"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
+		CLEANUP(memory_free) char *path = path_join(folder, places[i]);
+		CLEANUP(memory_free) char *module = path_join(path, "tiletune/rules.py");
+
+		if (access(module, R_OK) == 0)
+			return string_copy(path);
+	}
+	return string_copy("");
+}
+
+/* Becomes `python3 -m tiletune.rules` with the same words. */
+static enum status export_rule(const struct export_options *options,
+	const struct string_list *positional, struct error *err)
+{
+	CLEANUP(memory_free) char *program = path_executable();
+	CLEANUP(memory_free) char *folder = path_parent(program);
+	CLEANUP(memory_free) char *module = python_folder(folder);
+	CLEANUP(memory_free)
+	char *python3_here = path_join(folder, "python3"); /* of its environment */
+	CLEANUP(memory_free)
+	char *leaves = string_format("%u", options->leaves ? options->leaves : 32);
+	const char *python = access(python3_here, X_OK) == 0 ? python3_here : "python3";
+	const char *words[] = {python, "-m", "tiletune.rules", positional->items[0],
+		positional->count > 1 ? positional->items[1] : "", "--format", options->format,
+		"--leaves", leaves, "--output", options->output ? options->output : "-",
+		options->problems.count ? "--problem" : NULL,
+		options->problems.count ? options->problems.items[0] : NULL, NULL};
+
+	if (positional->count < 2 || options->problems.count > 1)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--format %s: expected an operation, and at most one -p with keys of its "
+			"entries, found %s",
+			options->format, positional->count < 2 ? "no operation" : "several");
+	if (*module) {
+		const char *old = getenv("PYTHONPATH");
+		CLEANUP(memory_free)
+		char *path = old ? string_format("%s:%s", module, old) : string_copy(module);
+
+		setenv("PYTHONPATH", path, true);
+	}
+	execvp(python, (char *const *)words);
+	error_set(err, STATUS_FAILED, "%s: %s", python, strerror(errno));
+	return error_hint(err, "rules are fitted by the Python module tiletune: install python3");
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct export_options *options = options_;
@@ -375,6 +468,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	TRY(common_expect_output("output", exporting.output,
 		&(struct string_list){.items = positional->items, .count = 1}, err));
+	if (strncmp(options->format, "rule-", 5) == 0)
+		return export_rule(options, positional, err);
 	format = export_format_find(options->format);
 	image = export_image_find(options->format);
 	if (options->arches.count && (!format || !format->compiles))
@@ -391,7 +486,7 @@ const struct command command_export = {
 	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
 	.description =
 		"Formats that hold every evaluation take a journal, too. A kernel is that of one\n"
-		"entry, specialised, with NAME.json beside it: what is needed to launch it.",
+		"entry, specialised, with NAME.json: what is needed to launch it.",
 	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
 		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
 		    "--format cubin -o gemm.cubin",

@@ -3,10 +3,9 @@
  * tiletune families: operations, their keys, families and parameters.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "cli/common.h"
 
 struct families_options {
@@ -64,18 +63,18 @@ struct operation_line {
 };
 
 static const struct record_member family_members[] = {
-	RECORD_VALUE(struct family_line, name, "family", "its name"),
-	RECORD_VALUE(struct family_line, summary, "summary", "what it is"),
-	RECORD_VALUE(struct family_line, composite, "composite", "made of other operations"),
+	RECORD_VALUE(struct family_line, name, "family"),
+	RECORD_VALUE(struct family_line, summary, "summary"),
+	RECORD_VALUE(struct family_line, composite, "composite"),
 };
 static RECORD_DEFINE(struct family_line, family_line_record, family_members, .name = "family");
 
 static const struct record_member operation_members[] = {
-	RECORD_VALUE(struct operation_line, name, "operation", "its name"),
-	RECORD_VALUE(struct operation_line, summary, "summary", "what it computes"),
-	RECORD_STRINGS(struct operation_line, keys, "keys", "of its problems"),
-	RECORD_RECORDS(struct operation_line, families, family_count, family_line_record,
-		"families", "that compete"),
+	RECORD_VALUE(struct operation_line, name, "operation"),
+	RECORD_VALUE(struct operation_line, summary, "summary"),
+	RECORD_STRINGS(struct operation_line, keys, "keys"),
+	RECORD_RECORDS(
+		struct operation_line, families, family_count, family_line_record, "families"),
 };
 static RECORD_DEFINE(
 	struct operation_line, operation_line_record, operation_members, .name = "operation");

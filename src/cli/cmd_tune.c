@@ -3,17 +3,18 @@
  * tiletune tune: the main job.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "candidate/problem_reference.h"
 #include "cli/show.h"
 #include "cli/tuning.h"
 #include "search/strategy.h"
-#include "tune/precompile.h"
 #include "tune/search.h"
+#include "engine/strategy_program.h"
+#include "tune/shared.h"
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -25,10 +26,25 @@ static const char *effort_choice(size_t index, const char **summary)
 
 static const char *strategy_choice(size_t index, const char **summary)
 {
-	if (!strategies[index])
+	size_t count = 0;
+
+	while (strategies[count])
+		count++;
+	if (index > count)
 		return NULL;
-	*summary = strategies[index]->summary;
-	return strategies[index]->name;
+	*summary = index < count ? strategies[index]->summary : strategy_program.summary;
+	return index < count ? strategies[index]->name : "program:CMD";
+}
+
+static const char *shared_choice(size_t index, const char **summary)
+{
+	static const char *const summaries[] = {
+		"the best geometric mean of the times", "the smallest largest loss"};
+
+	if (!shared_goal_names[index])
+		return NULL;
+	*summary = summaries[index];
+	return shared_goal_names[index];
 }
 
 static const struct option tune_option_table[] = {
@@ -36,26 +52,37 @@ static const struct option tune_option_table[] = {
 		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
 	OPTION("suite", 's', STRING, suite, "FILE", "a list of problems (configs/suites)"),
 	OPTION("known", 0, STRINGS, known, "FILE",
-		"a tuned file or a folder of them: what they know is not tuned again"),
+		"a tuned file: its problems are not tuned again; may be repeated"),
+	OPTION("learned", 0, STRING, device.learned, "FILE",
+		"predict with what `python3 -m tiletune.learn` wrote, not with what is shipped"),
 	OPTION("shard", 0, STRING, shard, "I/N",
 		"the I-th of N parts of the problems, for as many processes"),
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
+	OPTION("config", 'c', STRING, config, "CONFIG",
+		"only configurations with these values: BM=128,BN=256,..."),
 	CHOICE("effort", 'e', STRING, effort, "EFFORT", "how much is tried; default quick",
 		effort_choice),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"time per problem, the re-measurement of the best included"),
-	OPTION("evaluations", 0, COUNT, evaluations, "N", "at most so many candidates per problem"),
-	CHOICE("strategy", 0, WORD, strategy, "NAME",
-		"not the effort's; rule:NAME: that rule alone", strategy_choice),
+		"time limit per problem, re-measurement of the best included"),
+	OPTION("evaluations", 0, COUNT, evaluations, "N",
+		"maximum number of candidates per problem"),
+	CHOICE("strategy", 0, STRING, strategy, "NAME",
+		"search strategy instead of the effort's own", strategy_choice),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"what the winner is the best in; default time", common_objective_choice),
+	CHOICE("shared", 0, MAYBE, shared, "[WHAT]",
+		"one configuration for all problems, and its price for each; the file holds its "
+		"entries; default mean",
+		shared_choice),
+	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
+		common_l2_choice),
 	OPTION("seed", 0, COUNT, seed, "N", "of the search and of the inputs; default 1"),
 	OPTION("output", 'o', STRING, output, "FILE", "the tuned file; default tuned.json"),
 	OPTION("journal", 0, STRING, journal, "FILE",
-		"default: beside the tuned file, X.journal.jsonl"),
+		"default: next to the tuned file, X.journal.jsonl"),
 	OPTION("no-journal", 0, FLAG, no_journal, NULL, "write none: nothing can be resumed"),
-	OPTION("fresh", 0, FLAG, fresh, NULL, "start anew even if a run was interrupted"),
+	OPTION("fresh", 0, FLAG, fresh, NULL, "start again even if a run was interrupted"),
 	OPTION("dry-run", 'n', FLAG, dry_run, NULL,
 		"print the size of the space and what each constraint removes; with "
 		"--compile-only also what limits of the GPU remove of compiled kernels"),
@@ -63,6 +90,7 @@ static const struct option tune_option_table[] = {
 		"fill the cache of kernels, on a machine without the GPU: --device model:NAME"),
 	OPTION("progress", 0, FLAG, progress, NULL, "show progress even if this is no terminal"),
 	DEVICE_OPTIONS,
+	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -71,9 +99,9 @@ static enum status read_problems(struct tuning *tuning, const char *operation_na
 	const struct operation **operation, struct error *err)
 {
 	TRY(catalogue_operation(&tuning->context.catalogue, operation_name_, operation, err));
+	catalogue_show_defaults(&tuning->context.catalogue, tuning->options->common.verbose);
 	return common_problems(*operation, &tuning->options->problems, tuning->suite.problems,
-		"tune", "-p M=4096,N=4096,K=4096,dtype=bf16, or --suite FILE", &tuning->problems,
-		err);
+		&tuning->problems, err);
 }
 
 /* The effort's row, with what the command line changes of it. */
@@ -93,8 +121,9 @@ static enum status choose_effort(
 	*effort = *row;
 	if (tuning->options->evaluations) {
 		effort->evaluations = tuning->options->evaluations;
-		effort->of_each_family = 0; /* so many, and no more */
+		effort->of_each_family = 0; /* exactly this number */
 		effort->is_strict = true;
+		effort->seconds = INFINITY; /* --budget limits it */
 	}
 	return STATUS_OK;
 }
@@ -107,6 +136,7 @@ static struct candidates_options chosen_pool(const struct tuning *tuning, bool s
 							       ? options->families.items
 							       : tuning->suite.families,
 		.where = options->where ? options->where : tuning->suite.where,
+		.config = options->config,
 		.score = score};
 }
 
@@ -127,15 +157,48 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-/* The session, with the files that it writes opened; effort is what it points to. */
-static enum status open_session(struct tuning *tuning, const struct operation *operation,
-	struct effort *effort, struct session *session, struct error *err)
+/* One configuration for all problems (--shared): the session then tries that alone. */
+static enum status choose_shared(const struct tuning *tuning, FILE *out,
+	struct shared_choice *shared, struct session *session, struct error *err)
 {
-	TRY(choose_effort(tuning, effort, err));
-	if (session->objective == OBJECTIVE_ENERGY && !device_measures(tuning->context.device))
+	const struct tune_options *options = tuning->options;
+
+	if (options->shard || session->objective != OBJECTIVE_TIME || tuning->context.l2_warm)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--objective energy: expected a device that measures, found %s, whose "
-			"times are predicted",
+			"--shared: expected all problems and --objective time, found --%s",
+			options->shard            ? "shard"
+			: tuning->context.l2_warm ? "l2 warm"
+						  : "objective energy");
+	common_graceful = 1;
+	TRY(shared_choose(session, strcmp(options->shared, "worst") == 0, shared, err));
+	fprintf(out,
+		"shared by %zu problems: %s {%s}\n  of %zu that were compared; %.1f%% slower than "
+		"the "
+		"best of each in the geometric mean, at most %.1f%%\n",
+		session->problems->count, shared->family, shared->configuration, shared->compared,
+		100 * shared->mean_loss, 100 * shared->largest_loss);
+	for (size_t i = 0; i < session->problems->count; i++)
+		fprintf(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
+			100 * (shared->us[i] / shared->best_us[i] - 1), shared->best_us[i],
+			session->problems->items[i]->text);
+	return STATUS_OK;
+}
+
+/* The session, with the files that it writes opened. */
+static enum status open_session(struct tuning *tuning, const struct operation *operation,
+	struct session *session, struct error *err)
+{
+	if (session->objective ==
+		(tuning->context.l2_warm ? OBJECTIVE_ENERGY : OBJECTIVE_WARM_TIME))
+		return error_set(err, STATUS_BAD_INPUT, "--objective %s: expected it %s --l2 warm",
+			objective_names[session->objective],
+			tuning->context.l2_warm ? "without" : "with");
+	if (tuning->context.l2_warm)
+		session->objective = OBJECTIVE_WARM_TIME;
+	if (session->objective != OBJECTIVE_TIME && !device_measures(tuning->context.device))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a device that measures, found %s, whose times are predicted",
+			tuning->context.l2_warm ? "--l2 warm" : "--objective energy",
 			device_identity(tuning->context.device)->name);
 	TRY(tuning_open_tuned(tuning, err));
 	tuning->description = (struct run_description){.context = &tuning->context,
@@ -144,6 +207,7 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 		.effort = session->effort->name,
 		.families = session->pool.families,
 		.where = session->pool.where,
+		.config = session->pool.config,
 		.shard = tuning->options->shard,
 		.budget_s = session->budget_s,
 		.seed = session->seed,
@@ -172,6 +236,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
 		.several = tuning->context.team != NULL,
+		.verbose = options->common.verbose,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = {.context = &tuning->context,
 		.problems = &tuning->problems,
@@ -186,21 +251,26 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
+	CLEANUP(shared_choice_release) struct shared_choice shared = {0};
+	const char *shared_family[2] = {NULL, NULL};
 	struct error finish_error = {0};
 	enum status status;
 	bool names_journal;
 
-	TRY(open_session(tuning, operation, &effort, &session, err));
-	if (tuning->context.learned && device_measures(tuning->context.device))
-		session.own_folder = tuning->context.learned->own_folder;
+	TRY(choose_effort(tuning, &effort, err));
+	if (options->shared) {
+		TRY(choose_shared(tuning, show.out, &shared, &session, err));
+		shared_family[0] = shared.family;
+		session.pool.families = shared_family;
+		session.pool.config = shared.configuration;
+	}
+	TRY(open_session(tuning, operation, &session, err));
 	if (tuning->taken.count)
 		fprintf(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
 	names_journal = session.journal && !tuning->journal_folder;
 	common_graceful = 1;
 	status = session_run(&session, err);
-	if (session.own_folder)
-		tuning_learn(tuning, session.own_folder);
 	/* a part without problems leaves a file, too */
 	if (status == STATUS_OK && !tuning->problems.count)
 		status = session_save(&session, err);
@@ -225,8 +295,58 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 static void removed(void *context, const struct problem_result *result)
 {
 	(void)context;
-	printf("%s, compiled:\n", result->pool->problem->text);
+	printf("%s, compiled:\n", result->pool->problem->title);
 	show_removed(stdout, result);
+}
+
+static enum status request_kernels(
+	struct kernel_store *store, const struct build *build, struct error *err)
+{
+	for (size_t i = 0; i < build->unit_count; i++) {
+		const struct compile_result *kernel;
+
+		TRY(kernel_store_request(store, &build->units[i], &kernel, err));
+	}
+	return STATUS_OK;
+}
+
+static enum status request_helpers(const struct context *context, struct error *err)
+{
+	CLEANUP(build_release) struct build build = {0};
+
+	TRY(plain_build(
+		(const char *const *)context->template_folders, "common/helpers.cu", &build, err));
+	return request_kernels(context->store, &build, err);
+}
+
+static enum status request_reference(
+	const struct context *context, const struct problem *problem, struct error *err)
+{
+	CLEANUP(build_release) struct build build = {0};
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+
+	TRY(problem_reference(problem, &context->catalogue, device_spec(context->device), &build,
+		&reference, err));
+	return request_kernels(context->store, &build, err);
+}
+
+/* What session_run() would try on a device model, with the helper kernels and references that only
+ * a GPU needs. */
+static enum status precompile(struct session *session, struct error *err)
+{
+	const struct context *context = session->context;
+	CLEANUP(queue_release) struct queue queue = {0};
+	enum status status;
+
+	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
+		&session->pool, &queue, err));
+	TRY(request_helpers(context, err));
+	for (size_t i = 0; i < queue.count; i++)
+		TRY(request_reference(context, queue.items[i].problem, err));
+	status = session_run(session, err);
+	while (kernel_store_pending(context->store) && !*session->interrupted)
+		kernel_store_poll(context->store, 0.2);
+	return status;
 }
 
 /* What a search on the model tries, until nothing better comes: no time to keep to. */
@@ -238,6 +358,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	struct show show = {.out = stderr,
 		.context = &tuning->context,
 		.several = true,
+		.verbose = options->common.verbose,
 		.progress = options->progress || isatty(STDERR_FILENO)};
 	struct session session = {.context = &tuning->context,
 		.problems = &tuning->problems,
@@ -266,7 +387,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
 	common_graceful = 1;
-	status = precompile_run(&session, err);
+	status = precompile(&session, err);
 	count = kernel_store_count(context->store, &compiled);
 	printf("%zu kernels, %zu of them compiled now in %.1f s of compilers\n", count, compiled,
 		kernel_store_seconds(context->store));
@@ -296,6 +417,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 		TRY(shard_parse(options->shard, &tuning.shard, err));
 	tuning_choose_files(&tuning);
 	options->device.several = !options->dry_run;
+	options->device.runs_programs = true;
+	options->device.describes = options->dry_run && !options->compile_only;
 	if (!options->dry_run)
 		TRY(tuning_check_files(&tuning, common_own_kernel(positional), err));
 	TRY(common_open(&options->device, name, true, !options->dry_run || options->compile_only,
@@ -304,7 +427,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 	/* before anything is opened or compiled */
 	TRY(common_check_families(
 		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
-	TRY(search_expect_strategy(options->strategy, err));
 	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)
 		TRY(dry_run(&tuning, err));
@@ -326,7 +448,8 @@ const struct command command_tune = {
 		"--device cuda:all, or cuda:0,cuda:2: several GPUs of one model share the "
 		"problems. --shard I/N does the same over processes and machines: each writes a\n"
 		"journal of its own, and all may write one tuned file (configs/cluster).\n"
-		"FILE.json: a kernel of your own (templates/README.md).",
+		"FILE.json: a kernel of your own (templates/README.md). One that names a program\n"
+		"starts it, and says so (templates/programs.md).",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
 		"  tiletune tune gemm -p M=1,16,128,N=4096,K=4096,dtype=bf16 --effort thorough -o "

@@ -5,27 +5,26 @@
  * By the readers that tiletune works with, and by the records from which their schemas follow
  * (configs/schemas). One row per format in the table below.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/advice.h"
-#include "advise/sweep.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "candidate/bound_family.h"
-#include "check/check_json.h"
+#include "check/check_report.h"
 #include "cli/common.h"
-#include "cli/families_check.h"
-#include "engine/explanation.h"
-#include "engine/kernel_json.h"
-#include "family/family.h"
+#include "engine/kernel_check.h"
+#include "engine/trial.h"
+#include "candidate/problem_reference.h"
+#include "cli/removed.h"
+#include "format/kernel_json.h"
+#include "family/own_kernel.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
-#include "import/t1.h"
-#include "learn/learned.h"
-#include "lookup/lookup.h"
+#include "score/learned.h"
 #include "spec/sheet.h"
 #include "tune/suite.h"
 
@@ -43,7 +42,7 @@ static const struct option validate_option_table[] = {
 	{0},
 };
 
-/* One file under way. */
+/* The file that is being validated. */
 struct checked {
 	const char *path;
 	const struct folders *folders;
@@ -52,7 +51,6 @@ struct checked {
 	char format[64]; /* "tiletune.tuned/1"; "" while unknown */
 };
 
-/* ---- readers ---- */
 static enum status read_tuned(const struct checked *file, struct error *err)
 {
 	CLEANUP(tuned_release) struct tuned tuned = {0};
@@ -60,21 +58,25 @@ static enum status read_tuned(const struct checked *file, struct error *err)
 	return tuned_load(file->path, &tuned, err);
 }
 
+static enum status check_form(
+	const struct record *record, const struct json_at *at, struct error *err)
+{
+	CLEANUP(memory_free) void *value = memory_zeroed(1, record->size);
+
+	TRY(record_from_json(record, at, value, NULL, err));
+	record_release(record, value);
+	return STATUS_OK;
+}
+
 static enum status read_line(const struct json_at *at, struct error *err)
 {
 	const struct journal_line *line = journal_lines;
-	CLEANUP(memory_free) void *value = NULL;
 	const char *event;
 
 	TRY(json_member_string(at, "event", &event, err));
 	while (line->event && strcmp(line->event, event) != 0)
 		line++;
-	if (!line->event)
-		return STATUS_OK;
-	value = memory_zeroed(1, line->record->size);
-	TRY(record_from_json(line->record, at, value, NULL, err));
-	record_release(line->record, value);
-	return STATUS_OK;
+	return line->event ? check_form(line->record, at, err) : STATUS_OK;
 }
 
 /* Every whole line; what a kill tore is the reader's to judge. */
@@ -102,16 +104,12 @@ static enum status read_journal(const struct checked *file, struct error *err)
 {
 	CLEANUP(journal_record_release) struct journal_record record = {0};
 
+	TRY(journal_form(file, err));
+	if (file->schema_only)
+		return STATUS_OK;
 	TRY(journal_read(file->path, &record, err));
 	return record.bad_lines ? error_set(err, STATUS_BAD_INPUT, "%s", record.bad_line)
 				: STATUS_OK;
-}
-
-static enum status suite_form(const struct checked *file, struct error *err)
-{
-	CLEANUP(suite_release) struct suite suite = {0};
-
-	return suite_load(file->path, file->folders->roots, &suite, err);
 }
 
 static enum status read_suite(const struct checked *file, struct error *err)
@@ -123,6 +121,8 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	const struct family *family;
 
 	TRY(suite_load(file->path, file->folders->roots, &suite, err));
+	if (file->schema_only)
+		return STATUS_OK;
 	if (catalogue_load(file->folders->templates, suite.operation, &catalogue, err) !=
 			STATUS_OK ||
 		catalogue_operation(&catalogue, suite.operation, &operation, err) != STATUS_OK)
@@ -147,23 +147,175 @@ static enum status read_device(const struct checked *file, struct error *err)
 
 static enum status read_learned(const struct checked *file, struct error *err)
 {
-	CLEANUP(learned_file_release) struct learned_file learned = {0};
+	CLEANUP(learned_release) struct learned learned = {0};
 
-	return learned_file_load(file->path, &learned, err);
+	return learned_load(file->path, &learned, err);
 }
 
 static enum status read_record(
 	const struct checked *file, const struct record *record, struct error *err)
 {
-	CLEANUP(memory_free) void *value = memory_zeroed(1, record->size);
 	CLEANUP(json_release) struct json *root = NULL;
-	struct json_at at;
 
 	TRY(json_parse(text_string(&file->content), file->content.length, file->path, &root, err));
-	at = json_root(root, file->path);
-	TRY(record_from_json(record, &at, value, NULL, err));
-	record_release(record, value);
+	const struct json_at at = json_root(root, file->path);
+	return check_form(record, &at, err);
+}
+
+/* ---- what is tried of families beyond reading them ---- */
+static void stop_compiler(struct compiler **compiler)
+{
+	compiler_close(*compiler);
+}
+
+/* "n=1024,layout=rows": something for each key that has no default. */
+static void invent_problem(const struct operation *operation, struct text *text)
+{
+	const int64_t usual = 1024;
+
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *key = &operation->keys[i];
+
+		if (key->default_value)
+			continue;
+		text_appendf(text, "%s%s=", text->length ? "," : "", key->name);
+		if (key->values)
+			text_append(text, key->values[0]);
+		else
+			text_appendf(text, "%" PRId64,
+				key->is_real       ? 1
+				: key->min > usual ? key->min
+				: key->max < usual ? key->max
+						   : usual);
+	}
+}
+
+/* A problem to compile for: that of the keys' defaults, of an example, or an invented one; none. */
+static enum status some_problem(
+	const struct family *family, struct problem_list *problems, struct error *err)
+{
+	const struct example_list *examples = &family->examples;
+	const struct string_list none = {0};
+	CLEANUP(text_release) struct text text = {0};
+
+	if (common_problems(family->operation, &none, NULL, problems, NULL) == STATUS_OK)
+		return STATUS_OK;
+	if (examples->legal_count)
+		return problem_parse(family->operation, examples->legal[0].problem, problems, err);
+	invent_problem(family->operation, &text);
+	(void)problem_parse(family->operation, text_string(&text), problems, NULL);
 	return STATUS_OK;
+}
+
+static enum status compile_reference(const struct problem *problem,
+	const struct device_spec *device, struct kernel_store *store, struct error *err)
+{
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+	CLEANUP(build_release) struct build build = {0};
+	const struct compile_result *kernel;
+
+	TRY(problem_reference(problem, NULL, device, &build, &reference, err));
+	for (size_t i = 0; i < build.unit_count; i++)
+		if (kernel_store_wait(store, &build.units[i], &kernel, err) != STATUS_OK) {
+			err->status = STATUS_BAD_INPUT;
+			return error_context(err, "%s: %s: its reference", problem->operation->file,
+				problem->title);
+		}
+	return STATUS_OK;
+}
+
+/* Compiles the default configuration and the operation's reference: whether they do, and the
+ * kernels take what they are given. of_operation: the reference alone. */
+static enum status compile_one(const struct family *family, bool of_operation,
+	const struct device_spec *device, struct kernel_store *store, struct error *err)
+{
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
+	CLEANUP(trial_release) struct trial trial = {0};
+	struct candidate candidate = {0};
+	bool found = false;
+
+	TRY(some_problem(family, &problems, err));
+	if (problems.count)
+		TRY(compile_reference(problems.items[0], device, store, err));
+	if (of_operation)
+		return STATUS_OK;
+	if (problems.count)
+		TRY(family_bind_if_applies(
+			family, problems.items[0], device, NULL, &bound, NULL, err));
+	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
+		return error_context(err, "%s", family->file);
+	if (!found) {
+		common_notice("%s: nothing to compile was found%s", family->file,
+			problems.count ? "" : " (an example would name a problem)");
+		return STATUS_OK;
+	}
+	candidate.bound = bound;
+	TRY(trial_start(&trial, &candidate, store, err));
+	while (trial.stage < TRIAL_COMPILED) {
+		kernel_store_poll(store, 1);
+		TRY(trial_take_compiled(&trial, false, err));
+	}
+	if (trial.evaluation.outcome == OUTCOME_OK)
+		TRY(kernel_sources_check(family, &trial.plan, err));
+	return trial.evaluation.outcome == OUTCOME_OK ||
+			       trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: %s: expected it to compile with %s, found %s", family->file,
+				 problems.items[0]->title, trial.evaluation.configuration,
+				 trial.evaluation.detail);
+}
+
+static bool is_meant(const struct family *family, const char *only)
+{
+	return !only || strcmp(strrchr(family->name, '/') + 1, only) == 0;
+}
+
+static enum status compile_families(const struct catalogue *catalogue, const char *only,
+	const struct device_spec *device, struct error *err)
+{
+	CLEANUP(memory_free) char *cache = NULL;
+	CLEANUP(stop_compiler) struct compiler *compiler = NULL;
+	struct compiler_options options = {.workers = 1};
+	struct kernel_store *store;
+	struct error reason = {0};
+	enum status status = STATUS_OK;
+
+	if (path_cache_folder(NULL, &cache, &reason) == STATUS_OK)
+		options.cache_folder = cache;
+	if (compiler_open(&options, &compiler, &reason) != STATUS_OK) {
+		common_notice("nothing was compiled: %.*s", (int)strcspn(reason.message, "\n"),
+			reason.message);
+		return STATUS_OK;
+	}
+	store = kernel_store_new(compiler, device->arch);
+	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
+		const struct family *family = catalogue->families[i];
+		const bool of_operation = only && strcmp(only, "operation") == 0;
+
+		if (family->launch_count && (of_operation || is_meant(family, only)))
+			status = compile_one(family, of_operation, device, store, err);
+	}
+	kernel_store_free(store);
+	return status;
+}
+
+/* Whether a family's own examples are what they say, on the default device. only: the family's own
+ * name, "operation" for the reference alone; NULL: all of them. */
+static enum status families_check(
+	const struct catalogue *catalogue, const char *only, struct error *err)
+{
+	CLEANUP(device_spec_release) struct device_spec *device = NULL;
+
+	TRY(device_spec_load(NULL, NULL, &device, err));
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		const struct family *family = catalogue->families[i];
+
+		if (is_meant(family, only) && !family->step_count)
+			TRY(family_examples_check(family, device, err));
+	}
+	return compile_families(catalogue, only, device, err);
 }
 
 /* An operation or family: its folder is loaded as the catalogue loads it, other families too. */
@@ -197,27 +349,20 @@ static enum status read_own_kernel(const struct checked *file, struct error *err
 
 static const struct {
 	const char *format;
-	/* what looks at the form: a function or, where nothing else reads it, a record */
-	enum status (*form)(const struct checked *file, struct error *err);
-	const struct record *record;
+	const struct record *record; /* where nothing else reads it */
 	enum status (*read)(const struct checked *file, struct error *err);
 } formats[] = {
-	{"tiletune.tuned/1", .form = read_tuned},
-	{"tiletune.journal/1", .form = journal_form, .read = read_journal},
-	{"tiletune.suite/1", .form = suite_form, .read = read_suite},
-	{"tiletune.device/1", .form = read_device},
+	{"tiletune.tuned/1", .read = read_tuned},
+	{"tiletune.journal/1", .read = read_journal},
+	{"tiletune.suite/1", .read = read_suite},
+	{"tiletune.device/1", .read = read_device},
 	{"tiletune.device_defaults/1", .record = &device_defaults_record},
-	{"tiletune.learned/1", .form = read_learned},
-	{"tiletune.operation/1", .form = read_template},
-	{"tiletune.family/1", .form = read_template},
-	{"tiletune.own_kernel/1", .form = read_own_kernel},
-	{"T1", .form = read_own_kernel},
-	{"tiletune.explain/1", .record = &explain_document_record},
+	{"tiletune.learned/1", .read = read_learned},
+	{"tiletune.operation/1", .read = read_template},
+	{"tiletune.family/1", .read = read_template},
+	{"tiletune.own_kernel/1", .read = read_own_kernel},
 	{"tiletune.check/1", .record = &check_document_record},
-	{"tiletune.lookup/1", .record = &lookup_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
-	{"tiletune.advise/1", .record = &advise_record},
-	{"tiletune.sweep/1", .record = &sweep_record},
 };
 
 /* ---- formats ---- */
@@ -240,74 +385,39 @@ static enum status find_format(struct checked *file, struct error *err)
 	TRY(json_parse(content, file->content.length, file->path, &root, err));
 	at = json_root(root, file->path);
 	TRY(json_expect(&at, JSON_OBJECT, err));
-	if (t1_is(&at)) {
-		string_put(file->format, sizeof(file->format), "T1");
-		return STATUS_OK;
-	}
+	TRY(own_kernel_refuse_t1(&at, err));
 	TRY(json_member_string(&at, "format", &format, err));
 	string_put(file->format, sizeof(file->format), format);
 	return STATUS_OK;
-}
-
-/* The schema of a format that we only describe, below one of the roots; the caller frees it. */
-static char *schema_find(const struct checked *file)
-{
-	const char *name = file->format;
-
-	if (!string_starts_with(name, "tiletune.") || !string_ends_with(name, "/1"))
-		return NULL;
-	name += strlen("tiletune.");
-	if (strspn(name, "abcdefghijklmnopqrstuvwxyz_") != strlen(name) - strlen("/1"))
-		return NULL;
-	for (const char *const *root = file->folders->roots; *root; root++) {
-		char *path = string_format("%s/configs/schemas/%.*s.schema.json", *root,
-			(int)(strlen(name) - strlen("/1")), name);
-
-		if (file_exists(path))
-			return path;
-		free(path);
-	}
-	return NULL;
 }
 
 static enum status unknown_format(const struct checked *file, struct error *err)
 {
 	const char *names[ARRAY_COUNT(formats) + 1] = {NULL};
 	CLEANUP(text_release) struct text list = {0};
-	CLEANUP(memory_free) char *schema = schema_find(file);
-	const char *nearest;
 
-	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
 		names[i] = formats[i].format;
-		text_appendf(&list, "%s%s", i ? ", " : "", names[i]);
-	}
+	text_append_names(&list, names);
+	if (removed_expect_not(file->format, NULL, NULL, err) != STATUS_OK)
+		return error_context(err, "%s: $.format", file->path);
 	error_set(err, STATUS_BAD_INPUT, "%s: $.format: expected one of %s, found \"%s\"",
 		file->path, text_string(&list), file->format);
-	nearest = name_nearest(file->format, names);
-	if (schema)
-		return error_hint(
-			err, "tiletune does not read this format; its JSON Schema is %s", schema);
-	return nearest ? error_hint(err, "did you mean \"%s\"?", nearest) : STATUS_BAD_INPUT;
+	return name_hint(file->format, names, err);
 }
 
 static enum status check_file(struct checked *file, struct error *err)
 {
 	TRY(file_read(file->path, &file->content, err));
 	TRY(find_format(file, err));
-	for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
-		if (strcmp(formats[i].format, file->format) != 0)
-			continue;
-		if (formats[i].record)
-			TRY(read_record(file, formats[i].record, err));
-		else if (formats[i].form)
-			TRY(formats[i].form(file, err));
-		return formats[i].read && !file->schema_only ? formats[i].read(file, err)
-							     : STATUS_OK;
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
+		if (strcmp(formats[i].format, file->format) == 0)
+			return formats[i].record ? read_record(file, formats[i].record, err)
+						 : formats[i].read(file, err);
 	return unknown_format(file, err);
 }
 
-/* Another of the files that this message is about, or NULL: templates are read by folder. */
+/* Another of the files that the message is about, or NULL: templates are read by folder. */
 static const char *is_about(const char *message, const char *path, const struct string_list *files)
 {
 	for (size_t i = 0; i < files->count; i++) {
@@ -327,9 +437,9 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 	json_put_string(json, "file", file->path);
 	json_put_string(json, "format", file->format[0] ? file->format : NULL);
 	json_put_bool(json, "ok", status == STATUS_OK);
-	if (status != STATUS_OK)
+	if (err->message[0])
 		json_put_string(json, "error", err->message);
-	if (status != STATUS_OK && err->hint[0])
+	if (err->hint[0])
 		json_put_string(json, "hint", err->hint);
 	return json;
 }
@@ -347,14 +457,11 @@ static enum status run(void *options_, const struct string_list *positional, str
 			.folders = &folders,
 			.schema_only = options->schema_only};
 		struct error reason = {0};
-		enum status found = check_file(&file, &reason);
-
-		const char *other =
-			found == STATUS_OK ? NULL : is_about(reason.message, file.path, positional);
+		const enum status found = check_file(&file, &reason);
+		const char *other = is_about(reason.message, file.path, positional);
 
 		if (other) { /* said of that file; this one may be right */
-			error_set(&reason, found,
-				"%s: not looked at, as %s is not what it should be", file.path,
+			error_set(&reason, found, "%s: skipped, because %s is invalid", file.path,
 				other);
 			skipped++;
 		}
@@ -382,9 +489,7 @@ const struct command command_validate = {
 	.summary = "Check files of any of our formats with the readers that use them",
 	.arguments = "FILE...",
 	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
-		       "families, own kernels, explanations. The format is the one that the file "
-		       "names. Exit code 2\n"
-		       "if any is bad.",
+		       "families, own kernels. The format is the one that the file names.",
 	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
 		    "  tiletune validate templates/gemm/mma.json --json",
 	.options = validate_option_table,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/removed.h"
 #include "compile/worker.h"
 #include "measure/worker.h"
 
@@ -37,6 +38,7 @@ static enum status unknown_option(
 	CLEANUP(string_list_release) struct string_list names = {0};
 	const char *nearest;
 
+	TRY(removed_expect_not(command->name, name, NULL, err));
 	for (const struct option *option = command->options; option->name; option++)
 		string_list_add(&names, option->name);
 	string_list_add(&names, "help");
@@ -65,7 +67,8 @@ void option_choices(const struct option *option, const char *separator, struct t
 		text_appendf(text, "%s%s", i ? separator : "", names.items[i]);
 }
 
-static enum status check_choice(const struct option *option, const char *value, struct error *err)
+static enum status check_choice(const struct command *command, const struct option *option,
+	const char *value, struct error *err)
 {
 	CLEANUP(string_list_release) struct string_list names = {0};
 	CLEANUP(text_release) struct text list = {0};
@@ -74,6 +77,14 @@ static enum status check_choice(const struct option *option, const char *value, 
 	choice_names(option, &names);
 	if (name_find(value, names.items) >= 0)
 		return STATUS_OK;
+	for (size_t i = 0; i < names.count; i++) { /* "program:CMD" stands for many */
+		const char *colon = strchr(names.items[i], ':');
+
+		if (colon &&
+			strncmp(value, names.items[i], (size_t)(colon + 1 - names.items[i])) == 0)
+			return STATUS_OK;
+	}
+	TRY(removed_expect_not(command->name, option->name, value, err));
 	option_choices(option, "|", &list);
 	error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"", list.data, value);
 	nearest = name_nearest(value, names.items);
@@ -106,14 +117,15 @@ static enum status store_duration(
 				 "expected a time of more than nothing, found \"%s\"", value);
 }
 
-static enum status store(
-	const struct option *option, const char *value, void *options, struct error *err)
+static enum status store(const struct command *command, const struct option *option,
+	const char *value, void *options, struct error *err)
 {
 	enum status status = STATUS_OK;
 
-	if (option->choice && option->type == OPTION_STRING)
-		status = check_choice(option, value, err);
-	if (option->type == OPTION_STRING || option->type == OPTION_WORD)
+	if (option->choice && (option->type == OPTION_STRING || option->type == OPTION_MAYBE))
+		status = check_choice(command, option, value, err);
+	if (option->type == OPTION_STRING || option->type == OPTION_WORD ||
+		option->type == OPTION_MAYBE)
 		*(const char **)place(option, options) = value;
 	else if (option->type == OPTION_STRINGS)
 		string_list_add(place(option, options), value);
@@ -134,6 +146,7 @@ static const struct option *find_long(
 }
 
 struct cursor {
+	const struct command *command;
 	int at, count;
 	char **arguments;
 };
@@ -149,10 +162,20 @@ static enum status take(struct cursor *cursor, const struct option *option, cons
 		*(bool *)place(option, options) = !negated;
 		return STATUS_OK;
 	}
+	if (option->type == OPTION_MAYBE && !attached) {
+		const char *next =
+			cursor->at + 1 < cursor->count ? cursor->arguments[cursor->at + 1] : "";
+		struct error ignored;
+
+		if (check_choice(cursor->command, option, next, &ignored) != STATUS_OK)
+			return store(cursor->command, option, option->choice(0, &attached), options,
+				err);
+	}
 	if (!attached && cursor->at + 1 >= cursor->count)
 		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
 			option->name, option->argument);
-	return store(option, attached ? attached : cursor->arguments[++cursor->at], options, err);
+	return store(cursor->command, option, attached ? attached : cursor->arguments[++cursor->at],
+		options, err);
 }
 
 static enum status parse_long(
@@ -204,13 +227,17 @@ static enum status check_positional(
 	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %zu argument%s", command->name,
 		command->positional_max ? command->arguments : "no arguments", positional->count,
 		positional->count == 1 ? "" : "s");
+	for (size_t i = 0; i < positional->count; i++)
+		if (strchr(positional->items[i], '='))
+			return error_hint(err, "a problem is one word without blanks: -p "
+					       "M=4096,N=4096,K=4096,dtype=bf16");
 	return error_hint(err, "`tiletune help %s` shows how it is used", command->name);
 }
 
 enum status option_parse(const struct command *command, int count, char **arguments, void *options,
 	struct string_list *positional, bool *help, struct error *err)
 {
-	struct cursor cursor = {.count = count, .arguments = arguments};
+	struct cursor cursor = {.command = command, .count = count, .arguments = arguments};
 	bool only_positional = false;
 
 	*help = false;
@@ -292,11 +319,9 @@ void option_help(const struct command *command, struct text *text)
 	row(advise) \
 	row(check) \
 	row(lookup) \
-	row(learn) \
 	row(new) \
 	row(export) \
 	row(merge) \
-	row(cache) \
 	row(report) \
 	row(devices) \
 	row(families) \
@@ -332,6 +357,7 @@ enum status command_unknown(const char *name, struct error *err)
 
 	for (const struct command *const *command = commands; *command; command++)
 		string_list_add(&names, (*command)->name);
+	TRY(removed_expect_not(name, NULL, NULL, err));
 	nearest = name_nearest(name, names.items);
 	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
 	if (nearest)

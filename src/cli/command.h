@@ -18,6 +18,7 @@ enum option_type {
 	OPTION_FLAG,    /* bool; --no-NAME resets it */
 	OPTION_STRING,  /* const char *, borrowed from argv; one of the choices if there are some */
 	OPTION_WORD,    /* the same, but it may be something else than a choice */
+	OPTION_MAYBE,   /* the same, but the first choice where none of them follows */
 	OPTION_STRINGS, /* struct string_list: may be given several times */
 	OPTION_COUNT,   /* unsigned, from 1 */
 	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
@@ -63,7 +64,7 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
-/* Of all, those of workers too; NULL: there is none. */
+/* Of all commands, of workers too; NULL: there is none. */
 const struct command *command_find(const char *name);
 /* The error for a name that is none, with the nearest that is. */
 enum status command_unknown(const char *name, struct error *err);

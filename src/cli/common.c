@@ -11,13 +11,24 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "device/device.h"
 #include "family/own_kernel.h"
-#include "format/tuned.h"
 
 /* A signal handler has nowhere else to write to. */
 volatile sig_atomic_t common_interrupted, common_graceful;
+
+void common_notice(const char *format, ...)
+{
+	CLEANUP(text_release) struct text text = {0}, shown = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_append_args(&text, format, args);
+	va_end(args);
+	text_append_shown(&shown, text_string(&text), "\n\t");
+	fprintf(stderr, "notice: %s\n", text_string(&shown));
+}
 
 static void add_root(struct string_list *list, char *root)
 {
@@ -32,7 +43,7 @@ static void add_root(struct string_list *list, char *root)
 
 static const char *const *roots_find(const struct string_list *paths)
 {
-	static const char *const beside[] = {".", "..", "../..", "../share/tiletune"};
+	static const char *const nearby[] = {".", "..", "../..", "../share/tiletune"};
 	CLEANUP(memory_free)
 	char *executable = path_executable(), *folder = path_parent(executable);
 	const char *variable = getenv("TILETUNE_PATH");
@@ -41,8 +52,7 @@ static const char *const *roots_find(const struct string_list *paths)
 	/* named folders count even if they are empty: the error then names them */
 	for (size_t i = 0; i < paths->count; i++) {
 		if (access(paths->items[i], F_OK) != 0)
-			fprintf(stderr, "notice: --path %s: there is no such folder\n",
-				paths->items[i]);
+			common_notice("--path %s: there is no such folder", paths->items[i]);
 		string_list_add(&list, string_copy(paths->items[i]));
 	}
 	while (variable && *variable) {
@@ -52,8 +62,8 @@ static const char *const *roots_find(const struct string_list *paths)
 			string_list_add(&list, string_copy_bytes(variable, length));
 		variable += length + (variable[length] == ':');
 	}
-	for (size_t i = 0; i < ARRAY_COUNT(beside); i++)
-		add_root(&list, path_join(folder, beside[i]));
+	for (size_t i = 0; i < ARRAY_COUNT(nearby); i++)
+		add_root(&list, path_join(folder, nearby[i]));
 	return list.items;
 }
 
@@ -81,6 +91,11 @@ void folders_release(struct folders *folders)
 	*folders = (struct folders){0};
 }
 
+const char *common_worker(void)
+{
+	return getenv("TILETUNE_WORKER");
+}
+
 enum status common_check_workers(const struct device_choice *choice, struct error *err)
 {
 	const unsigned workers_max = 1024;
@@ -91,31 +106,38 @@ enum status common_check_workers(const struct device_choice *choice, struct erro
 				 workers_max, choice->workers);
 }
 
+static void say_program(const char *command, const char *folder)
+{
+	fprintf(stderr, "starts %s (in %s)\n", command, folder);
+}
+
 enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
 	bool need_compiler, const struct folders *folders, struct context *context,
 	struct error *err)
 {
 	struct context_options options = {.roots = folders->roots,
 		.operation = operation,
+		.served = choice->served,
 		.device = choice->name ? choice->name : "auto",
+		.program_starts = choice->runs_programs ? say_program : NULL,
+		.describes = choice->describes,
 		.allow_model = allow_model,
 		.need_compiler = need_compiler,
 		.several = choice->several,
-		.worker_path = choice->worker,
+		.worker_path = common_worker(),
 		.nvrtc_path = choice->nvrtc,
 		.cache_folder = choice->cache,
+		.cache_seed = choice->cache_seed,
+		.l2_warm = choice->l2 && strcmp(choice->l2, "warm") == 0,
 		.no_cache = choice->no_cache,
-		/* a recording says the same everywhere */
-		.learned = choice->no_learned ? LEARNED_NONE
-			   : choice->only_shipped || choice->no_cache ||
-					   (choice->name &&
-						   string_starts_with(choice->name, "replay:"))
-				   ? LEARNED_SHIPPED
-				   : LEARNED_ALL,
+		.learned = {.none = choice->no_learned, .file = choice->learned},
 		.workers = choice->workers,
 		.wait_s = choice->wait_s,
 		.seed = 1};
 
+	if (choice->no_learned && choice->learned)
+		return error_set(
+			err, STATUS_BAD_INPUT, "expected --learned or --no-learned, found both");
 	TRY(common_check_workers(choice, err));
 	return context_open(&options, context, err);
 }
@@ -123,7 +145,7 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 static void say_once(char **notice)
 {
 	if (*notice)
-		fprintf(stderr, "notice: %s\n", *notice);
+		common_notice("%s", *notice);
 	free(*notice);
 	*notice = NULL;
 }
@@ -139,41 +161,28 @@ void common_context_release(struct context *context)
 	const char *problem = context->compiler ? compiler_cache_problem(context->compiler) : NULL;
 
 	if (problem)
-		fprintf(stderr, "notice: compiled kernels are not kept: %s\n", problem);
+		common_notice("compiled kernels are not kept: %s", problem);
 	context_release(context);
 }
 
-/* The problem that nobody needs to name: every key has a default. */
-static enum status add_known_problem(
-	const struct operation *operation, struct problem_list *problems, struct error *err)
+enum status common_problems(const struct operation *operation, const struct string_list *texts,
+	const char *const *extra, struct problem_list *problems, struct error *err)
 {
 	CLEANUP(memory_free)
 	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
 	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
 
-	for (size_t i = 0; i < operation->key_count; i++)
-		if (!operation->keys[i].default_value)
-			return STATUS_OK;
-	ARRAY_GROW(problems->items, problems->count, problems->capacity);
-	TRY(problem_complete(operation, values, given, &problems->items[problems->count], err));
-	problems->count++;
-	return STATUS_OK;
-}
-
-enum status common_problems(const struct operation *operation, const struct string_list *texts,
-	const char *const *extra, const char *command, const char *hint,
-	struct problem_list *problems, struct error *err)
-{
 	for (size_t i = 0; i < texts->count; i++)
 		TRY(problem_parse(operation, texts->items[i], problems, err));
 	for (; extra && *extra; extra++)
 		TRY(problem_parse(operation, *extra, problems, err));
-	if (!problems->count)
-		TRY(add_known_problem(operation, problems, err));
 	if (problems->count)
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: expected a problem, found none", command);
-	return error_hint(err, "%s", hint);
+	ARRAY_GROW(problems->items, problems->count, problems->capacity);
+	if (problem_complete(operation, values, given, &problems->items[0], err) != STATUS_OK)
+		return error_context(err, "expected a problem, found none");
+	problems->count++;
+	return STATUS_OK;
 }
 
 enum status common_check_families(const struct catalogue *catalogue,
@@ -186,21 +195,20 @@ enum status common_check_families(const struct catalogue *catalogue,
 	return STATUS_OK;
 }
 
-/* GPU number N of this machine. */
-static enum status spec_of_gpu(const char *number, const char *const *configs,
+/* A GPU of this machine; selector: its number or UUID. */
+static enum status spec_of_gpu(const char *selector, const char *const *configs,
 	struct device_spec **spec, struct error *err)
 {
 	struct device_options options = {.config_folders = configs};
 	CLEANUP(memory_free) struct device_listing *list = NULL;
 	CLEANUP(memory_free) char *why = NULL;
-	char *end;
-	size_t count = 0;
-	unsigned long index = strtoul(number, &end, 10);
+	size_t count = 0, index;
 
 	TRY(device_list_cuda(&options, &list, &count, &why, err));
-	if (*end || index >= count)
+	index = device_listing_find(list, count, selector);
+	if (index == count)
 		return error_set(err, STATUS_NO_DEVICE, "cuda:%s: expected one of %zu GPUs%s%s",
-			number, count, why ? ": " : "", why ? why : "");
+			selector, count, why ? ": " : "", why ? why : "");
 	return device_spec_match(&list[index].facts, configs, spec, err);
 }
 
@@ -229,12 +237,12 @@ enum status common_device_spec(const char *name, const struct gpu_model *model,
 
 	if (!name)
 		return spec_of_model(model, configs, spec, err);
-	if (string_starts_with(name, "cuda:"))
+	if (string_starts_with(name, "cuda:") && name[strlen("cuda:")])
 		return spec_of_gpu(name + strlen("cuda:"), configs, spec, err);
 	if (string_starts_with(name, "model:"))
 		return device_spec_load(name + strlen("model:"), configs, spec, err);
-	return error_set(
-		err, STATUS_BAD_INPUT, "--device: expected cuda:N or model:NAME, found %s", name);
+	return error_set(err, STATUS_BAD_INPUT,
+		"--device: expected cuda:N, cuda:UUID or model:NAME, found %s", name);
 }
 
 enum status common_expect_output(
@@ -247,7 +255,7 @@ enum status common_expect_output(
 				option, inputs->items[i], path);
 	if (path && string_ends_with(path, ".gz"))
 		return error_set(err, STATUS_BAD_INPUT,
-			"--%s: expected a name without .gz, as nothing is written packed, found %s",
+			"--%s: expected a name without .gz (output is never compressed), found %s",
 			option, path);
 	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
 		return STATUS_OK;
@@ -264,7 +272,13 @@ void common_journal_notice(const struct journal_record *record)
 	CLEANUP(memory_free) char *notice = journal_notice(record);
 
 	if (notice)
-		fprintf(stderr, "notice: %s\n", notice);
+		common_notice("%s", notice);
+}
+
+void common_say_wrote(const char *path)
+{
+	if (strcmp(path, "-") != 0)
+		fprintf(stderr, "wrote %s\n", path);
 }
 
 enum status common_write(const char *path, const char *text, struct error *err)
@@ -287,8 +301,21 @@ enum status common_write_json(const char *path, const struct json *json, struct 
 
 const char *common_objective_choice(size_t index, const char **summary)
 {
-	*summary = index == OBJECTIVE_ENERGY ? "joules of one run" : NULL;
+	*summary = index == OBJECTIVE_ENERGY      ? "joules of one run"
+		   : index == OBJECTIVE_WARM_TIME ? "time in a warm L2: what --l2 warm measures"
+						  : NULL;
 	return objective_names[index];
+}
+
+const char *common_l2_choice(size_t index, const char **summary)
+{
+	static const char *const names[] = {"cold", "warm", NULL};
+	static const char *const summaries[] = {"no run finds its data there; the default",
+		"the data of all runs are the same: as of a kernel that follows their producer",
+		NULL};
+
+	*summary = summaries[index];
+	return names[index];
 }
 
 enum objective common_objective(const char *word)
@@ -297,36 +324,6 @@ enum objective common_objective(const char *word)
 }
 
 /* ---- what is written down of a run ---- */
-void run_signature(const struct run_description *run, char signature[HASH_SIZE])
-{
-	const struct device_identity *device = device_identity(run->context->device);
-	struct hash *hash = hash_new();
-	double numbers[2] = {run->budget_s, (double)run->seed};
-
-	hash_add_string(hash, run->operation);
-	for (size_t i = 0; i < run->problems->count; i++)
-		hash_add_string(hash, run->problems->items[i]->text);
-	hash_add_string(hash, run->effort);
-	for (size_t i = 0; run->families && run->families[i]; i++)
-		hash_add_string(hash, run->families[i]);
-	hash_add_string(hash, run->where ? run->where : "");
-	hash_add_string(hash, run->strategy ? run->strategy : "");
-	hash_add_string(hash, run->objective);
-	hash_add(hash, numbers, sizeof(numbers));
-	hash_add_string(hash, device->kind);
-	hash_add_string(hash, device->name);
-	/* of several GPUs any may go on with what another began; a job that was preempted too may
-	 * get another one */
-	hash_add_string(hash, run->context->team || run->shard ? "" : device->uuid);
-	if (run->shard)
-		hash_add_string(hash, run->shard);
-	hash_add_string(hash, device->driver);
-	if (run->context->compiler)
-		hash_add_string(hash, compiler_identity(run->context->compiler));
-	catalogue_hash(&run->context->catalogue, hash);
-	hash_finish(hash, signature);
-}
-
 void run_new_id(char id[RUN_ID_SIZE])
 {
 	time_t now = time(NULL);
@@ -392,32 +389,21 @@ struct run run_of(const struct context *context, const char *id)
 	return run;
 }
 
-struct json *run_journal_line(
-	const struct run_description *run, const char *id, const char *signature)
-{
-	const struct device_identity *identity = device_identity(run->context->device);
-	struct json *json = json_new_object(), *options = json_new_object();
-	struct run head = run_of(run->context, id);
-
-	json_put_string(json, "format", "tiletune.journal/1");
-	record_put_json(&run_line_record, &head, json);
-	run_release(&head);
-	json_put_string(json, "signature", signature);
-	json_put_string(json, "device_kind", identity->kind);
-	json_put(json, "device", gpu_model_json(device_spec(run->context->device), identity->name));
-	json_put_string(options, "effort", run->effort);
-	json_put_string(options, "where", run->where);
-	json_put_string(options, "strategy", run->strategy);
-	json_put_double(options, "budget_s", run->budget_s);
-	json_put_int(options, "seed", (int64_t)run->seed);
-	json_put(json, "options", options);
-	return json;
-}
-
 struct run run_now(const struct context *context)
 {
 	char id[RUN_ID_SIZE];
 
 	run_new_id(id);
 	return run_of(context, id);
+}
+
+char *common_answer(const struct context *context, struct tuned *answer)
+{
+	struct run run = run_now(context);
+	char *id = string_copy(run.id);
+
+	tuned_init(answer, "",
+		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
+	tuned_put_run(answer, &run);
+	return id;
 }

@@ -8,7 +8,6 @@
 
 #include <signal.h>
 
-#include "base/hash.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "family/catalogue.h"
@@ -23,13 +22,18 @@ extern const char tiletune_commit[]; /* "" if it was not built in a checkout */
 /* First member of a command's struct, with COMMON_OPTIONS in its table. */
 struct common_options {
 	struct string_list paths;
-	bool json;
+	bool json, verbose;
 };
 #define COMMON_OPTIONS                                                                             \
 	OPTION("path", 0, STRINGS, common.paths, "DIR",                                            \
 		"look for templates/ and configs/ here first; an own kernel's file"),              \
 		OPTION("json", 0, FLAG, common.json, NULL,                                         \
 			"the answer as JSON on stdout, messages on stderr")
+
+#define VERBOSE_OPTION(member)                                                                     \
+	OPTION("verbose", 'v', FLAG, member, NULL,                                                 \
+		"name a problem by all of its keys, those with their defaults too, and say why "   \
+		"families do not compete")
 
 #define LEARNED_OPTION(member)                                                                     \
 	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
@@ -39,32 +43,35 @@ struct common_options {
 struct device_choice {
 	const char *name; /* --device */
 	const char *nvrtc;
-	const char *cache;
+	const char *cache, *cache_seed, *l2;
 	bool no_cache;
 	unsigned workers;
 	double wait_s;
-	const char *worker;
 	bool no_learned;
-	bool only_shipped; /* the answer must not depend on what was learned on this machine */
-	bool several;      /* the command can work with several GPUs */
+	const char *learned; /* file that the user named; NULL: what is shipped */
+	bool several;        /* the command can work with several GPUs */
+	bool runs_programs, describes;
+	const char *served; /* see struct context_options */
 };
+#define TOOLCHAIN_OPTIONS                                                                          \
+	OPTION("nvrtc", 0, STRING, device.nvrtc, "FILE", "the NVRTC library to use"),              \
+		OPTION("cache-dir", 0, STRING, device.cache, "DIR",                                \
+			"where compiled kernels are kept"),                                        \
+		OPTION("workers", 'j', COUNT, device.workers, "N",                                 \
+			"compilers at once; by default one per core, less where memory is short")
 #define DEVICE_OPTIONS                                                                             \
 	OPTION("device", 'd', STRING, device.name, "DEVICE",                                       \
 		"auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"),                               \
-		OPTION("nvrtc", 0, STRING, device.nvrtc, "FILE", "the NVRTC library to use"),      \
-		OPTION("cache-dir", 0, STRING, device.cache, "DIR",                                \
-			"where compiled kernels are kept"),                                        \
+		TOOLCHAIN_OPTIONS,                                                                 \
+		OPTION("cache-seed", 0, STRING, device.cache_seed, "DIR",                          \
+			"another cache, which is only read"),                                      \
 		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
-			"compile everything anew, keep nothing"),                                  \
+			"compile everything again, keep nothing"),                                 \
 		LEARNED_OPTION(device.no_learned),                                                 \
-		OPTION("workers", 'j', COUNT, device.workers, "N",                                 \
-			"compilers at once; by default one per core, less where memory is short"), \
 		OPTION("wait", 0, DURATION, device.wait_s, "TIME",                                 \
-			"how long to wait for a GPU that another tuner holds"),                    \
-		OPTION("worker", 0, STRING, device.worker, "FILE",                                 \
-			"the program that workers are started from")
+			"how long to wait for a GPU that another tuner holds")
 
-/* Where templates/ and configs/ are: --path, TILETUNE_PATH, beside the binary, its parents,
+/* Where templates/ and configs/ are: --path, TILETUNE_PATH, the folder of the binary, its parents,
  * ../share/tiletune. Lists end with NULL. */
 struct folders {
 	const char *const *roots, *const *templates, *const *configs;
@@ -77,9 +84,10 @@ void folders_release(struct folders *folders);
 enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
 	bool need_compiler, const struct folders *folders, struct context *context,
 	struct error *err);
+/* The program of worker processes, for tests; NULL: this one. */
+const char *common_worker(void);
 enum status common_check_workers(const struct device_choice *choice, struct error *err);
-/* Says it, once: when what the user asked for is understood, so that it does not come before a
- * typing error. */
+/* Prints held-back notices once, after the arguments were validated. */
 void common_notices(struct context *context);
 /* Says what went wrong with the cache of kernels, if anything did. */
 void common_context_release(struct context *context);
@@ -88,8 +96,7 @@ void common_context_release(struct context *context);
  * extra (NULL-terminated, may be NULL): more of them.
  * Errors, STATUS_BAD_INPUT: there are none; hint: how to name one. */
 enum status common_problems(const struct operation *operation, const struct string_list *texts,
-	const char *const *extra, const char *command, const char *hint,
-	struct problem_list *problems, struct error *err);
+	const char *const *extra, struct problem_list *problems, struct error *err);
 /* Refuses a family (names: NULL-terminated, may be NULL) that the operation does not have. */
 enum status common_check_families(const struct catalogue *catalogue,
 	const struct operation *operation, const char *const *names, struct error *err);
@@ -111,9 +118,13 @@ enum status common_expect_output(
 	const char *option, const char *path, const struct string_list *inputs, struct error *err);
 /* Of OPERATION or FILE: the file, or NULL. */
 const struct string_list *common_own_kernel(const struct string_list *positional);
-/* Says on stderr that lines of a journal were passed over. */
+/* Says on stderr that lines of a journal were skipped. */
 void common_journal_notice(const struct journal_record *record);
 
+/* "notice: ..." on stderr: one line, even if names and paths hold control characters. */
+PRINTF_LIKE(1, 2) void common_notice(const char *format, ...);
+/* "wrote FILE", unless it is stdout. */
+void common_say_wrote(const char *path);
 /* Writes text to path ("-": stdout), and reports a full disk. */
 enum status common_write(const char *path, const char *text, struct error *err);
 enum status common_write_json(const char *path, const struct json *json, struct error *err);
@@ -122,6 +133,7 @@ enum status common_write_record(const struct record *record, const void *value, 
 
 /* Of an option whose word is an objective; NULL: time. */
 const char *common_objective_choice(size_t index, const char **summary);
+const char *common_l2_choice(size_t index, const char **summary);
 enum objective common_objective(const char *word);
 
 /* ---- what is written down of a run ---- */
@@ -129,30 +141,13 @@ enum {
 	RUN_ID_SIZE = 40
 };
 
-struct run_description {
-	const struct context *context;
-	const char *operation;
-	const struct problem_list *problems;
-	const char *effort;
-	const char *const *families; /* NULL or empty: all */
-	const char *where;
-	const char *strategy;
-	const char *objective;
-	const char *shard; /* NULL: of all problems */
-	double budget_s;
-	uint64_t seed;
-};
-
-/* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
- * measure the same things. */
-void run_signature(const struct run_description *run, char signature[HASH_SIZE]);
 /* Date, process and some randomness: "20260131T120000-1a2b3c". */
 void run_new_id(char id[RUN_ID_SIZE]);
-struct json *run_journal_line(
-	const struct run_description *run, const char *id, const char *signature);
 /* Date, command, toolchain, driver, clocks. */
 struct run run_of(const struct context *context, const char *id);
 /* The same with an id of its own: "run" of documents. */
 struct run run_now(const struct context *context);
+/* An empty tuned file that a command answers with, and the run in it; the caller frees its id. */
+char *common_answer(const struct context *context, struct tuned *answer);
 
 #endif

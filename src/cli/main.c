@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,14 +15,15 @@
 static void interrupt(int signal_number)
 {
 	(void)signal_number;
-	/* ours to end at once where nobody looks; the journal is written line by line anyway */
+	/* the command does not look at it: the process ends at once; the journal is written line by
+	 * line anyway */
 	if (common_interrupted || !common_graceful)
 		_Exit(STATUS_INTERRUPTED);
 	common_interrupted = 1;
 }
 
 /* A file that is opened must not take a standard descriptor's number: console text would go into
- * it. What was closed stays as good as closed: it is neither read nor written. */
+ * it. A closed descriptor becomes one that can be neither read nor written. */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

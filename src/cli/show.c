@@ -2,14 +2,13 @@
 #include "cli/show.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/common.h"
 #include "candidate/composite.h"
-#include "tune/picks.h"
+#include "tune/shortlist.h"
 
 static const double draw_every_seconds = 0.1;
 
@@ -22,17 +21,24 @@ static void clear_line(const struct show *show)
 static void heading(
 	const struct show *show, const struct candidates *pool, size_t problem, size_t count)
 {
+	size_t left_out = 0;
+
 	if (count > 1)
 		fprintf(show->out, "[%zu/%zu] ", problem + 1, count);
-	fprintf(show->out, "%s %s on %s\n", pool->problem->operation->name, pool->problem->text,
+	fprintf(show->out, "%s %s on %s\n", pool->problem->operation->name, pool->problem->title,
 		pool->device->title);
 	for (size_t f = 0; f < pool->family_count; f++)
 		fprintf(show->out, "  %-14s %10.0f configurations, %zu legal\n",
 			pool->families[f].bound->family->name, pool->families[f].product,
 			pool->families[f].count);
-	if (pool->left_out)
-		for (const char *line = pool->left_out; *line; line = strchr(line, '\n') + 1)
+	for (const char *line = pool->left_out; line && *line; line = strchr(line, '\n') + 1) {
+		left_out++;
+		if (show->verbose)
 			fprintf(show->out, "  %.*s\n", (int)strcspn(line, "\n"), line);
+	}
+	if (left_out && !show->verbose)
+		fprintf(show->out, "  %zu famil%s (--verbose says why)\n", left_out,
+			left_out == 1 ? "y does not compete" : "ies do not compete");
 }
 
 static void begin(void *context, const struct candidates *pool, size_t problem, size_t count)
@@ -77,7 +83,7 @@ static void progress(void *context, const struct session_progress *now)
 }
 
 /* Fewer FLOP per byte than any GPU needs to be bound by computing: such a problem is bound by
- * memory, whatever limits a candidate. */
+ * memory, independent of what limits a candidate. */
 static const double flop_per_byte_least = 10;
 
 static bool is_bound_by_memory(const struct score *score, double flop, double bytes)
@@ -116,65 +122,85 @@ void show_learned(FILE *out, const struct bound_family *bound)
 		fprintf(out, " (%s)", source);
 }
 
-void show_why(
-	FILE *out, const struct problem *problem, const struct score *score, const char *indent)
+/* "512 tiles on 132 slots: ..." of one launch, three lines; time: what to say behind the bound. */
+static void show_launch(FILE *out, const struct device_spec *device,
+	const struct launch_score *launch, bool estimated, const char *indent, const char *time)
 {
-	const struct launch_score *longest;
+	const double idle = (double)device->sm_count - launch->slots_per_wave;
 
-	if (!score->launch_count)
-		return;
-	longest = &score->launches[score->longest];
-	if (!longest->blocks_per_sm) {
+	if (!launch->blocks_per_sm) {
 		fprintf(out,
-			"%snot one block fits on an SM: %d registers a thread, %.1f KiB shared "
+			"no block fits on an SM: %d registers per thread, %.1f KiB shared "
 			"memory\n",
-			indent, longest->regs_per_thread, (double)longest->smem_bytes / 1024);
+			launch->regs_per_thread, (double)launch->smem_bytes / 1024);
 		return;
 	}
 	fprintf(out,
-		"%s%.0f tiles on %.0f slots: %.0f wave%s (%.2f exactly), wave efficiency %.0f%%, "
-		"tile efficiency %.1f%%\n",
-		indent, longest->tiles, longest->slots_per_wave, longest->waves,
-		longest->waves > 1 ? "s" : "", longest->waves_exact,
-		100 * longest->wave_efficiency_ratio, 100 * longest->tile_efficiency_ratio);
+		"%.0f tiles on %.0f slots: %.0f wave%s (%.2f exactly), wave efficiency %.0f%%, "
+		"tile efficiency %.1f%%",
+		launch->tiles, launch->slots_per_wave, launch->waves, launch->waves > 1 ? "s" : "",
+		launch->waves_exact, 100 * launch->wave_efficiency_ratio,
+		100 * launch->tile_efficiency_ratio);
+	if (idle > 0)
+		fprintf(out, ", %.0f of %lld SMs idle", idle, (long long)device->sm_count);
 	fprintf(out,
-		"%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers, %.1f KiB "
+		"\n%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers, %.1f KiB "
 		"shared memory%s",
-		indent, longest->blocks_per_sm, longest->blocks_per_sm == 1 ? "" : "s",
-		100 * longest->occupancy_ratio, occupancy_limiter_names[longest->occupancy_limiter],
-		longest->regs_per_thread, (double)longest->smem_bytes / 1024,
-		score->regs_estimated ? " (both estimated: not compiled)" : "");
-	if (longest->stack_bytes)
-		fprintf(out, ", %d bytes of local memory a thread", longest->stack_bytes);
-	fprintf(out, "\n%sbound by %s; predicted %.2f us%s, ", indent,
-		bound_kind_names[longest->bound], score->predicted_time_us,
-		score->without_model ? " (no model: from FLOP, bytes and waves alone)"
-				     : " (physics)");
-	show_speed(out, problem, score, score->predicted_time_us);
-	if (longest->bank_conflict_ratio > 1.005)
-		fprintf(out, "; bank conflicts x%.2f", longest->bank_conflict_ratio);
-	if (longest->lines_per_row_ratio > 1.005)
+		indent, launch->blocks_per_sm, launch->blocks_per_sm == 1 ? "" : "s",
+		100 * launch->occupancy_ratio, occupancy_limiter_names[launch->occupancy_limiter],
+		launch->regs_per_thread, (double)launch->smem_bytes / 1024,
+		estimated ? " (both estimated: not compiled)" : "");
+	if (launch->stack_bytes)
+		fprintf(out, ", %d bytes of local memory a thread", launch->stack_bytes);
+	fprintf(out, "\n%sbound by %s%s", indent, bound_kind_names[launch->bound], time);
+	if (launch->bank_conflict_ratio > 1.005)
+		fprintf(out, "; bank conflicts x%.2f", launch->bank_conflict_ratio);
+	if (launch->lines_per_row_ratio > 1.005)
 		fprintf(out, "; %.0f%% more cache lines than aligned rows",
-			100 * (longest->lines_per_row_ratio - 1));
+			100 * (launch->lines_per_row_ratio - 1));
 	fputc('\n', out);
 }
 
-/* That its result is right is not taken for granted. */
+void show_why(FILE *out, const struct device_spec *device, const struct problem *problem,
+	const struct score *score, const char *indent, double predicted_us, const char *kind)
+{
+	const bool several = score->launch_count > 1;
+
+	for (size_t i = 0; i < score->launch_count; i++) {
+		const struct launch_score *launch = &score->launches[i];
+		CLEANUP(memory_free)
+		char *time =
+			several ? string_format(", %.2f us by physics", launch->predicted_time_us)
+				: string_copy("");
+
+		fputs(indent, out);
+		if (several)
+			fprintf(out, "launch %zu of %zu: ", i + 1, score->launch_count);
+		show_launch(out, device, launch, score->regs_estimated, indent, time);
+	}
+	if (!score->launch_count || !(predicted_us > 0 && isfinite(predicted_us)))
+		return;
+	fprintf(out, "%spredicted %.2f us (%s), ", indent, predicted_us,
+		score->without_model ? "no model: from FLOP, bytes and waves alone" : kind);
+	show_speed(out, problem, score, predicted_us);
+	fputc('\n', out);
+}
+
+/* What the result was compared with, unless it was a reference kernel. */
 static void show_verified(FILE *out, const struct evaluation *evaluation, const char *indent)
 {
-	if (!evaluation->predicted && evaluation->verified != VERIFIED_REFERENCE)
-		fprintf(out, "%sverified: %s (compared with %s%s)\n", indent,
-			verified_names[evaluation->verified], verified_words[evaluation->verified],
+	CLEANUP(memory_free)
+	char *words = verified_words(evaluation->verified, evaluation->by_program);
+
+	if (!evaluation->predicted && words)
+		fprintf(out, "%s%s%s\n", indent, words,
 			evaluation->verified == VERIFIED_SELF
-				? " alone: \"reference\" of the operation would say what is right"
+				? "; \"reference\" of the operation would say what is right"
 				: "");
 }
 
 static void show_measured(FILE *out, const struct measured *measured, const char *indent)
 {
-	if (measured->draws > 1)
-		fprintf(out, "%sthe slowest of %u draws of group sizes takes %.2f times the mean\n",
-			indent, measured->draws, measured->worst_draw_ratio);
 	if (measured->energy_j > 0)
 		fprintf(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
 			measured->energy_j * 1e3, measured->power_w,
@@ -211,8 +237,8 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 	}
 }
 
-/* Beside the winner: by the rounds that both have, where they were timed side by side. */
-static double beside_us(const struct problem_result *result, const struct evaluated *item)
+/* Compared with the winner: by the rounds that both have, where they were timed in turn. */
+static double paired_time_us(const struct problem_result *result, const struct evaluated *item)
 {
 	const double paired_us = result->paired_us[item - result->evaluated->items];
 
@@ -231,13 +257,13 @@ static const struct evaluated *fastest_other(const struct problem_result *result
 			item->remeasured != winner->remeasured ||
 			(family != SIZE_MAX && result->pool->family_of[item->candidate] != family))
 			continue;
-		if (!best || beside_us(result, item) < beside_us(result, best))
+		if (!best || paired_time_us(result, item) < paired_time_us(result, best))
 			best = item;
 	}
 	return best;
 }
 
-/* The best of each family beside the winner: by how much it won. */
+/* The best of each family compared with the winner: by how much it won. */
 static void show_families(FILE *out, const struct problem_result *result)
 {
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
@@ -255,10 +281,11 @@ static void show_families(FILE *out, const struct problem_result *result)
 static void show_difference(FILE *out, const struct problem_result *result,
 	const struct evaluated *winner, const struct evaluated *second)
 {
-	double ratio = beside_us(result, second) / beside_us(result, winner) - 1;
+	double ratio = paired_time_us(result, second) / paired_time_us(result, winner) - 1;
 
 	fprintf(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
-		ratio < 0 ? "faster: tied" : "slower");
+		ratio < 0 ? "faster, but tied with the winner, which won by the rule for ties below"
+			  : "slower");
 }
 
 static void show_ties(FILE *out, const struct problem_result *result)
@@ -288,58 +315,9 @@ static void show_model(FILE *out, const struct problem_result *result)
 				  ->bound);
 	if (quality.measured > 2)
 		fprintf(out,
-			"; over %zu measured: rank correlation %.2f, regret of its first 1/4/8/16: "
-			"%.1f/%.1f/%.1f/%.1f%%",
-			quality.measured, quality.rank_correlation, 100 * quality.regret[0],
-			100 * quality.regret[1], 100 * quality.regret[2], 100 * quality.regret[3]);
+			"; over %zu measured: rank correlation %.2f, the fastest is its number %zu",
+			quality.measured, quality.rank_correlation, quality.rank_of_best);
 	fputc('\n', out);
-}
-
-/* The fastest pick of a rule; false: this is another pick of a rule that was shown. */
-static bool best_pick(const struct problem_result *result, size_t first, double best_us,
-	struct pick_distance *best)
-{
-	const struct search_pick *picks = result->picks->items;
-
-	for (size_t i = 0; i < first; i++)
-		if (strcmp(picks[i].rule, picks[first].rule) == 0)
-			return false;
-	*best = pick_distance(result->pool, result->evaluated, &picks[first], best_us);
-	for (size_t i = first + 1; i < result->picks->count; i++) {
-		struct pick_distance distance =
-			pick_distance(result->pool, result->evaluated, &picks[i], best_us);
-
-		if (strcmp(picks[i].rule, picks[first].rule) == 0 &&
-			distance.time_us < best->time_us)
-			*best = distance;
-	}
-	return true;
-}
-
-static void show_picks(FILE *out, const struct problem_result *result)
-{
-	double best_us = evaluated_search_us(&result->evaluated->items[result->winner]);
-
-	for (size_t i = 0; i < result->picks->count; i++) {
-		CLEANUP(text_release) struct text configuration = {0};
-		struct pick_distance best = {0};
-		const struct bound_family *bound;
-
-		if (!best_pick(result, i, best_us, &best))
-			continue;
-		bound = candidates_family_of(result->pool, best.pick->candidate)->bound;
-		configuration_format(bound,
-			candidates_configuration(result->pool, best.pick->candidate),
-			&configuration);
-		fprintf(out, "  rule %s: ", best.pick->rule);
-		if (isfinite(best.time_us))
-			fprintf(out, "%.2f us%s, %.2f times the best", best.time_us,
-				best.evaluated < 0 ? " (predicted, not tried)" : "",
-				1 + best.regret_ratio);
-		else
-			fputs("does not run", out);
-		fprintf(out, ": %s {%s}\n", bound->family->name, text_string(&configuration));
-	}
 }
 
 void show_removed(FILE *out, const struct problem_result *result)
@@ -419,21 +397,29 @@ static void end(void *context, const struct problem_result *result)
 	clear_line(show);
 	if (show->several)
 		heading(show, result->pool, result->number, result->count);
-	fprintf(show->out, "%s\n", winner->evaluation.predicted ? "predicted, not measured:" : "");
+	fprintf(show->out, "%s\n",
+		!winner->evaluation.predicted ? ""
+		: winner->evaluation.score.without_model
+			? "predicted (no model: from FLOP, bytes and waves alone), not measured:"
+			: "predicted (physics), not measured:");
 	show_row(show->out, "winner", problem, winner);
 	show_steps(show->out, result->pool, winner->candidate);
-	show_why(show->out, problem, &winner->evaluation.score, "             ");
+	show_why(show->out, result->pool->device, problem, &winner->evaluation.score,
+		"             ",
+		winner->evaluation.predicted ? 0 : winner->evaluation.score.predicted_time_us,
+		"physics");
 	show_verified(show->out, &winner->evaluation, "             ");
 	show_measured(show->out, &winner->evaluation.measured, "             ");
+	if (winner->evaluation.flags & FLAG_MASK(WARM_L2))
+		fprintf(show->out, "             timed in a warm L2\n");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);
 		show_difference(show->out, result, winner, second);
 	}
 	show_families(show->out, result);
 	show_ties(show->out, result);
-	if (!winner->evaluation.predicted)
+	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
 		show_model(show->out, result);
-	show_picks(show->out, result);
 	show_outcomes(show->out, result);
 	if (result->kept)
 		fprintf(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
@@ -448,7 +434,7 @@ static void taken(void *context, const struct problem *problem, size_t number, s
 	clear_line(show);
 	if (count > 1)
 		fprintf(show->out, "[%zu/%zu] ", number + 1, count);
-	fprintf(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->text,
+	fprintf(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->title,
 		entry->winner.family, entry->winner.time.median);
 }
 
@@ -457,7 +443,7 @@ static void failed(void *context, const struct problem *problem, const struct er
 	struct show *show = context;
 
 	clear_line(show);
-	fprintf(show->out, "  failed: %s: %s\n", problem->text, err->message);
+	fprintf(show->out, "  failed: %s: %s\n", problem->title, err->message);
 }
 
 static void notice(void *context, const char *text)
@@ -465,7 +451,7 @@ static void notice(void *context, const char *text)
 	const struct show *show = context;
 
 	clear_line(show);
-	fprintf(stderr, "notice: %s\n", text);
+	common_notice("%s", text);
 }
 
 struct session_observer show_observer(struct show *show)
@@ -485,7 +471,7 @@ void show_space(FILE *out, const struct candidates *pool)
 		const struct family_candidates *family = &pool->families[f];
 		const struct space *space = family->bound->space;
 
-		fprintf(out, "%s: %s\n", family->bound->family->name, pool->problem->text);
+		fprintf(out, "%s: %s\n", family->bound->family->name, pool->problem->title);
 		fprintf(out, "  raw product  %15.0f\n", family->product);
 		for (size_t i = 0; i < space->constraint_count; i++)
 			if (family->removed.by_constraint[i] > 0)

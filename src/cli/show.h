@@ -12,21 +12,22 @@
 struct show {
 	FILE *out;               /* stderr with --json or -o -, else stdout */
 	bool several;            /* GPUs: problems are told of when they end */
+	bool verbose;            /* why families do not compete */
 	bool progress;           /* draw a line that is overwritten */
 	struct context *context; /* its notices are printed first */
 	double last_drawn;
-	bool predicted;
 };
 
 struct session_observer show_observer(struct show *show);
 
-/* What predictions come from beside physics, " (shipped: 17201 timings)"; nothing where that is
- * all.
+/* What predictions come from in addition to physics, " (shipped: 17201 timings)"; nothing where
+ * that is all.
  */
 void show_learned(FILE *out, const struct bound_family *bound);
-/* "tiles 512 in 4 waves (tail 88% full)": why a score is what it is. */
-void show_why(
-	FILE *out, const struct problem *problem, const struct score *score, const char *indent);
+/* "512 tiles on 132 slots: 4 waves, ...": why a score is what it is, launch by launch; then one
+ * predicted time and where it comes from, unless predicted_us is 0. */
+void show_why(FILE *out, const struct device_spec *device, const struct problem *problem,
+	const struct score *score, const char *indent, double predicted_us, const char *kind);
 /* "62.4 TFLOP/s"; where memory is the bound, or the problem has little to compute, ", 3900 GB/s" as
  * well: of what must be read and written once. */
 void show_speed(

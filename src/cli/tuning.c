@@ -13,7 +13,40 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "learn/own.h"
+#include "record/record_write.h"
+#include "cli/removed.h"
+
+void run_signature(const struct run_description *run, char signature[HASH_SIZE])
+{
+	const struct device_identity *device = device_identity(run->context->device);
+	struct hash *hash = hash_new();
+	double numbers[2] = {run->budget_s, (double)run->seed};
+
+	hash_add_string(hash, run->operation);
+	for (size_t i = 0; i < run->problems->count; i++)
+		hash_add_string(hash, run->problems->items[i]->text);
+	hash_add_string(hash, run->effort);
+	for (size_t i = 0; run->families && run->families[i]; i++)
+		hash_add_string(hash, run->families[i]);
+	hash_add_string(hash, run->where ? run->where : "");
+	if (run->config)
+		hash_add_string(hash, run->config);
+	hash_add_string(hash, run->strategy ? run->strategy : "");
+	hash_add_string(hash, run->objective);
+	hash_add(hash, numbers, sizeof(numbers));
+	hash_add_string(hash, device->kind);
+	hash_add_string(hash, device->name);
+	/* of several GPUs any may go on with what another began; a job that was preempted too may
+	 * get another one */
+	hash_add_string(hash, run->context->team || run->shard ? "" : device->uuid);
+	if (run->shard)
+		hash_add_string(hash, run->shard);
+	hash_add_string(hash, device->driver);
+	if (run->context->compiler)
+		hash_add_string(hash, compiler_identity(run->context->compiler));
+	catalogue_hash(&run->context->catalogue, hash);
+	hash_finish(hash, signature);
+}
 
 bool tuning_to_stdout(const struct tuning *tuning)
 {
@@ -82,15 +115,28 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
 		return error_hint(err, "to replace a file that is no tuned file, remove it first");
 	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
-	return tuned_expect_device(&tuning->tuned, &device, err);
+	TRY(tuned_expect_device(&tuning->tuned, &device, err));
+	for (size_t i = 0; i < tuning->tuned.entry_count && !tuning->options->output; i++) {
+		if (tuning->tuned.entries[i].predicted || device_measures(tuning->context.device))
+			continue;
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected no measured entries where times are predicted, found "
+			"some",
+			tuning->output);
+		return error_hint(err, "-o FILE names the file for the predicted ones");
+	}
+	return STATUS_OK;
 }
 
 enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err)
 {
 	const struct string_list *paths = &tuning->options->known;
 
-	for (size_t i = 0; i < paths->count; i++)
+	for (size_t i = 0; i < paths->count; i++) {
+		if (directory_exists(paths->items[i]))
+			return removed_expect_not("tune", "known", "FOLDER", err);
 		TRY(known_load(&tuning->known, paths->items[i], &tuning->context, err));
+	}
 	known_take(&tuning->known, &tuning->context, objective, &tuning->problems, &tuning->taken,
 		&tuning->tuned);
 	return STATUS_OK;
@@ -106,7 +152,7 @@ static enum status take_journal(const char *name, void *context, struct error *e
 	(void)err;
 	if (tuning->journal_path || !string_starts_with(name, tuning->signature))
 		return STATUS_OK;
-	tuning->journal_lock = open(path, O_RDWR | O_CLOEXEC);
+	tuning->journal_lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (tuning->journal_lock >= 0 && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
 		tuning->journal_path = string_copy(path);
 	else
@@ -130,7 +176,8 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 		return STATUS_OK;
 	tuning->journal_path = string_format("%s/%s-%s.journal.jsonl", tuning->journal_folder,
 		tuning->signature, tuning->runs[0].id);
-	tuning->journal_lock = open(tuning->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	tuning->journal_lock =
+		open(tuning->journal_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (tuning->journal_lock >= 0)
 		flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
 	return STATUS_OK;
@@ -155,6 +202,30 @@ static enum status read_journal(
 			*resume = NULL;
 	}
 	return STATUS_OK;
+}
+
+static struct json *run_journal_line(
+	const struct run_description *run, const char *id, const char *signature)
+{
+	const struct device_identity *identity = device_identity(run->context->device);
+	struct json *json = json_new_object(), *options = json_new_object();
+	struct run head = run_of(run->context, id);
+
+	json_put_string(json, "format", "tiletune.journal/1");
+	record_put_json(&run_line_record, &head, json);
+	run_release(&head);
+	json_put_string(json, "signature", signature);
+	json_put_string(json, "device_kind", identity->kind);
+	json_put(json, "device", gpu_model_json(device_spec(run->context->device), identity->name));
+	json_put_string(options, "effort", run->effort);
+	json_put_string(options, "where", run->where);
+	if (run->config)
+		json_put_string(options, "config", run->config);
+	json_put_string(options, "strategy", run->strategy);
+	json_put_double(options, "budget_s", run->budget_s);
+	json_put_int(options, "seed", (int64_t)run->seed);
+	json_put(json, "options", options);
+	return json;
 }
 
 /* The run of one GPU: its journal, its line there, its place in the tuned file. resumes: the run
@@ -239,20 +310,10 @@ enum status tuning_finish(struct tuning *tuning, const struct session *session, 
 	/* the last run's last: it alone says that all of them are */
 	for (size_t i = 0; i < tuning->run_count; i++)
 		TRY(finish_run(tuning, &tuning->runs[i], outcome, err));
-	/* of a journal in the cache nobody knows */
+	/* no one else knows of a journal in the cache */
 	if (tuning->journal_folder)
 		unlink(tuning->journal_path);
 	return STATUS_OK;
-}
-
-void tuning_learn(const struct tuning *tuning, const char *folder)
-{
-	const struct context *context = &tuning->context;
-	struct error err = {0};
-
-	if (own_fit(folder, device_spec(context->device), &context->catalogue, context->learned,
-		    &err) != STATUS_OK)
-		fprintf(stderr, "notice: nothing is learned here: %s\n", err.message);
 }
 
 void tuning_release(struct tuning *tuning)

@@ -7,17 +7,33 @@
 
 #include "cli/common.h"
 #include "tune/session.h"
-#include "tune/shard.h"
 #include "tune/suite.h"
 
 struct tune_options {
 	struct common_options common;
 	struct device_choice device;
 	struct string_list problems, families, known;
-	const char *suite, *shard, *where, *effort, *strategy, *objective, *output, *journal;
+	const char *suite, *shard, *where, *config, *effort, *strategy, *objective, *output,
+		*journal, *shared;
 	double budget_s;
 	unsigned seed, evaluations;
 	bool fresh, dry_run, compile_only, progress, no_journal;
+};
+
+/* What a run does, as its journal says it. */
+struct run_description {
+	const struct context *context;
+	const char *operation;
+	const struct problem_list *problems;
+	const char *effort;
+	const char *const *families; /* NULL or empty: all */
+	const char *where;
+	const char *config; /* NULL: any */
+	const char *strategy;
+	const char *objective;
+	const char *shard; /* NULL: of all problems */
+	double budget_s;
+	uint64_t seed;
 };
 
 /* One GPU's part in a run: a run of its own to those who read what was written. */
@@ -49,6 +65,9 @@ struct tuning {
 	double started; /* clock_seconds() */
 };
 
+/* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
+ * measure the same things. */
+void run_signature(const struct run_description *run, char signature[HASH_SIZE]);
 bool tuning_to_stdout(const struct tuning *tuning);
 /* The tuned file that is saved while the run goes on; NULL: a stream, which is written to once. */
 const char *tuning_saved_path(const struct tuning *tuning);
@@ -66,8 +85,6 @@ enum status tuning_begin(struct tuning *tuning, struct session *session, struct 
 /* outcome: what the session ended with. */
 enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
 	struct error *err);
-/* What was learned here, fitted anew with the timings of this run; that it cannot be is said. */
-void tuning_learn(const struct tuning *tuning, const char *folder);
 void tuning_release(struct tuning *tuning);
 
 #endif

@@ -6,38 +6,28 @@
  *
  * The cache may always be deleted. What is wrong with an entry (other format, wrong size or
  * checksum, no code for the architecture that it names, another's file, one that others can write
- * to) makes it a miss and removes it; it is never an error.
+ * to) makes it a miss and removes it; it is never an error. It keeps itself below CACHE_BYTES_MAX:
+ * once a day, and while much is written, the longest unused entries go, and temporary files that a
+ * killed process left.
  *
- * Kernels are code, so folders are the user's alone. $TILETUNE_CACHE_GROUP names a group that is
- * trusted: a FOLDER of that group, which it may write to, is shared by its members.
- * $TILETUNE_CACHE_SEED names another cache where what is not in FOLDER is looked for; it is only
- * read, and nobody but its owner (or that group) may write to it.
+ * Kernels are code, so folders are the user's alone. Another cache, the seed, may be named where
+ * what is not in FOLDER is looked for; it is only read, and only its owner may write to it.
  */
 #ifndef COMPILE_CACHE_H
 #define COMPILE_CACHE_H
 
 #include "compile/cache_entry.h"
 
+/* About a million kernels: a suite of 10,000 problems on one architecture. */
+#define CACHE_BYTES_MAX ((uint64_t)24 << 30)
+
 struct cache;
 
-struct cache_item {
-	char key[HASH_SIZE];
-	struct cache_label label;
-	uint64_t size_bytes;
-	double age_s; /* since it was last used, to within an hour */
-	bool failed;  /* the compiler refused it: kept as well */
-};
-
-/* What check and trim did. */
-struct cache_summary {
-	uint64_t kept_count, kept_bytes;
-	uint64_t removed_count, removed_bytes;
-};
-
-/* Makes the folder. STATUS_BAD_INPUT if it cannot be made or written to. */
-enum status cache_open(const char *folder, struct cache **cache, struct error *err);
+/* Makes the folder. seed: NULL: $TILETUNE_CACHE_SEED, or none. STATUS_BAD_INPUT if the folder
+ * cannot be made or written to, or a seed is none. */
+enum status cache_open(
+	const char *folder, const char *seed, struct cache **cache, struct error *err);
 void cache_close(struct cache *cache); /* NULL is fine */
-const char *cache_folder(const struct cache *cache);
 
 /* False: not there. Ticket and from_cache of the result are not set. */
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result);
@@ -47,23 +37,13 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	const struct cache_label *label, const struct compile_result *result, struct error *err);
 
-/* ---- one file: for the tests ---- */
-/* Between an entry's name and the random end of the temporary file that becomes it. */
-#define CACHE_TEMPORARY ".new-"
+/* Removes the longest unused entries until at most max_bytes are left, and old temporary files. */
+void cache_trim(struct cache *cache, uint64_t max_bytes);
 
-char *cache_entry_path(const struct cache *cache, const char key[HASH_SIZE]); /* caller frees */
-
-/* ---- for the command that looks after it ---- */
-typedef void cache_visit(const struct cache_item *item, void *context);
-/* Every good entry, by key; damaged ones are passed over. */
-enum status cache_list(struct cache *cache, cache_visit *visit, void *context, struct error *err);
-
-/* Reads everything; removes what is damaged and temporary files that a killed tuner left. */
-enum status cache_check(struct cache *cache, struct cache_summary *summary, struct error *err);
-
-/* Removes what was not used for max_age_s, then the longest unused until at most max_bytes are
- * left. Negative max_age_s, UINT64_MAX: no such limit. */
-enum status cache_trim(struct cache *cache, uint64_t max_bytes, double max_age_s,
-	struct cache_summary *summary, struct error *err);
+struct cache_size {
+	uint64_t kernels, bytes;
+};
+/* Of FOLDER, without opening it; zeros where there is none. */
+struct cache_size cache_measure(const char *folder);
 
 #endif

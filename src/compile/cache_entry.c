@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/record_wire.h"
+#include "record/record_wire.h"
 #include "compile/cubin.h"
 #include "compile/worker.h"
 
@@ -13,16 +13,15 @@ enum {
 };
 
 static const struct record_member entry_members[] = {
-	RECORD_VALUE(struct cache_entry, label.unit, "unit", "what was compiled"),
-	RECORD_VALUE(struct cache_entry, label.arch, "arch", "for what"),
-	RECORD_VALUE(struct cache_entry, label.compiler, "compiler", "by what"),
-	RECORD_NESTED(
-		struct cache_entry, result, compile_result_record, "result", "what became of it"),
+	RECORD_VALUE(struct cache_entry, label.unit, "unit"),
+	RECORD_VALUE(struct cache_entry, label.arch, "arch"),
+	RECORD_VALUE(struct cache_entry, label.compiler, "compiler"),
+	RECORD_NESTED(struct cache_entry, result, compile_result_record, "result"),
 };
 static RECORD_DEFINE(struct cache_entry, entry_record, entry_members, .name = "cache_entry");
 
 void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
-	const char *headers, char key[HASH_SIZE])
+	const char *toolkit, char key[HASH_SIZE])
 {
 	struct hash *hash = hash_new();
 	struct text layout = {0};
@@ -33,8 +32,8 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	hash_add_string(hash, compiler);
 	hash_add_string(hash, arch);
 	hash_add_string(hash, unit->source);
-	if (*headers)
-		hash_add_string(hash, headers);
+	if (*toolkit)
+		hash_add_string(hash, toolkit);
 	hash_add(hash, &unit->option_count, sizeof(unit->option_count));
 	for (size_t i = 0; i < unit->option_count; i++)
 		hash_add_string(hash, unit->options[i]);
@@ -100,7 +99,4 @@ void cache_entry_pack(
 	text_append_bytes(bytes, body.data, body.length);
 }
 
-void cache_entry_release(struct cache_entry *entry)
-{
-	record_release(&entry_record, entry);
-}
+RECORD_RELEASE(cache_entry_release, entry_record);

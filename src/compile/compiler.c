@@ -17,7 +17,7 @@ struct compiler {
 };
 
 /* ---- finding the NVRTC to work with ---- */
-/* A library of 110 MB from a slow disk, and a trial. */
+/* Enough for 110 MB from a slow disk and a trial compilation. */
 static const double load_timeout_s = 60;
 
 static enum status take_answer(
@@ -38,24 +38,24 @@ static enum status take_answer(
 	return error_set(err, STATUS_NO_DEVICE, "the worker did not understand");
 }
 
-/* One candidate, in a worker that is started where there is none. */
-static enum status try_candidate(const char *path, const char *worker_path, struct slot *slot,
-	struct compile_loaded *loaded, struct error *err)
+/* Tries one candidate; starts a worker if there is none. */
+static enum status try_candidate(const char *path, const char *worker_path,
+	struct compile_process *process, struct compile_loaded *loaded, struct error *err)
 {
 	CLEANUP(message_release) struct message message = {0};
 	CLEANUP(text_release) struct text how = {0};
 	enum message_result result;
 
-	if (slot->state == SLOT_ABSENT)
-		TRY(compile_slot_start(slot, worker_path, err));
-	compile_slot_load(slot, path, true, load_timeout_s);
+	if (process->state == PROCESS_ABSENT)
+		TRY(compile_process_start(process, worker_path, err));
+	compile_process_load(process, path, true, load_timeout_s);
 	result = message_receive(
-		slot->worker.from_fd, &slot->worker.pending, load_timeout_s, &message);
+		process->worker.from_fd, &process->worker.pending, load_timeout_s, &message);
 	if (result == MESSAGE_READY) {
-		slot->state = SLOT_IDLE;
+		process->state = PROCESS_IDLE;
 		return take_answer(&message, loaded, err);
 	}
-	compile_slot_end(slot, &how);
+	compile_process_end(process, &how);
 	if (result == MESSAGE_NONE)
 		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %.0f s", path,
 			load_timeout_s);
@@ -64,8 +64,8 @@ static enum status try_candidate(const char *path, const char *worker_path, stru
 		text_string(&how));
 }
 
-static enum status refuse_too_new(const struct nvrtc_search *search, struct slot *slot,
-	struct compile_loaded *loaded, struct error *err)
+static enum status refuse_too_new(const struct nvrtc_search *search,
+	struct compile_process *process, struct compile_loaded *loaded, struct error *err)
 {
 	enum status status = error_set(err, STATUS_NO_DEVICE,
 		"%s: is %s, newer than the driver's CUDA %d.%d, which would refuse its code",
@@ -73,7 +73,7 @@ static enum status refuse_too_new(const struct nvrtc_search *search, struct slot
 		search->driver_cuda_version % 1000 / 10);
 
 	record_release(&compile_loaded_record, loaded);
-	compile_slot_end(slot, NULL); /* a library that was used is not safely unloaded */
+	compile_process_end(process, NULL); /* a library that was used is not safely unloaded */
 	return status;
 }
 
@@ -89,7 +89,7 @@ static void indent_lines(struct text *text, const char *lines)
 }
 
 static enum status find_nvrtc(const struct nvrtc_search *search, const char *worker_path,
-	struct slot *slot, struct compile_loaded *loaded, struct error *err)
+	struct compile_process *process, struct compile_loaded *loaded, struct error *err)
 {
 	CLEANUP(nvrtc_candidates_release) struct nvrtc_candidates candidates = {0};
 	CLEANUP(text_release) struct text refusals = {0};
@@ -101,14 +101,14 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		const char *path = candidates.items[i].path;
 		struct error why = {0};
 
-		status = try_candidate(path, worker_path, slot, loaded, &why);
-		/* killed: by the library, or by who is short of memory */
+		status = try_candidate(path, worker_path, process, loaded, &why);
+		/* the library killed it, or the kernel for want of memory */
 		if (status != STATUS_OK && strstr(why.message, "was killed"))
-			status = try_candidate(path, worker_path, slot, loaded, &why);
+			status = try_candidate(path, worker_path, process, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
 			loaded->major > search->driver_cuda_version / 1000)
-			status = refuse_too_new(search, slot, loaded, &why);
-		/* that the loader does not know a name is said once, with the places */
+			status = refuse_too_new(search, process, loaded, &why);
+		/* names that the loader does not know stand in the list of places */
 		if (status != STATUS_OK &&
 			(strchr(path, '/') || search->given ||
 				!strstr(why.message, "cannot open shared object")))
@@ -142,17 +142,17 @@ static enum status open_with(
 		string_copy(options->worker_path ? options->worker_path : executable);
 	jobs->worker_path = compiler->worker_path;
 	jobs->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
-	jobs->slot_count = options->workers ? options->workers : host_limits_workers(&limits);
-	jobs->slots = memory_zeroed(jobs->slot_count, sizeof(*jobs->slots));
+	jobs->process_count = options->workers ? options->workers : host_limits_workers(&limits);
+	jobs->processes = memory_zeroed(jobs->process_count, sizeof(*jobs->processes));
 	nvrtc_search_init(&search, options->nvrtc_path, options->driver_cuda_version);
 	search.executable_folder = folder;
-	TRY(find_nvrtc(&search, jobs->worker_path, &jobs->slots[0], &compiler->nvrtc, err));
+	TRY(find_nvrtc(&search, jobs->worker_path, &jobs->processes[0], &compiler->nvrtc, err));
 	jobs->library_path = compiler->nvrtc.path;
 	jobs->compiler = compiler->nvrtc.identity;
-	jobs->header_folders = headers_find(jobs->library_path);
-	jobs->headers = headers_new(jobs->header_folders);
-	return options->cache_folder ? cache_open(options->cache_folder, &jobs->cache, err)
-				     : STATUS_OK;
+	toolkit_find(jobs->library_path, &jobs->toolkit);
+	return options->cache_folder
+		       ? cache_open(options->cache_folder, options->cache_seed, &jobs->cache, err)
+		       : STATUS_OK;
 }
 
 enum status compiler_open(
@@ -189,7 +189,7 @@ const char *compiler_path(const struct compiler *compiler)
 
 unsigned compiler_worker_count(const struct compiler *compiler)
 {
-	return compiler->jobs.slot_count;
+	return compiler->jobs.process_count;
 }
 
 size_t compiler_pending(const struct compiler *compiler)
@@ -237,7 +237,4 @@ size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, si
 	return jobs_fds(&compiler->jobs, fds, max);
 }
 
-void compile_result_release(struct compile_result *result)
-{
-	record_release(&compile_result_record, result);
-}
+RECORD_RELEASE(compile_result_release, compile_result_record);

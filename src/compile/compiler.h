@@ -23,6 +23,7 @@ struct compiler_options {
 	int driver_cuda_version;  /* 13000 for 13.0; 0: no driver; newer major versions of NVRTC are
 				   * left out */
 	const char *cache_folder; /* NULL: no cache */
+	const char *cache_seed;   /* another one, which is only read; NULL: see compile/cache.h */
 	double timeout_s;         /* per unit; 0: 120 */
 };
 
@@ -41,13 +42,13 @@ struct compile_result {
 	size_t entry_count;
 	double seconds;  /* that the compiler took, now or when the cached one was made */
 	bool from_cache; /* nothing was compiled for this ticket: it was in the cache, or the
-			  * same unit was under way */
+			  * same unit was being compiled */
 };
 
 /* STATUS_NO_DEVICE if there is no usable NVRTC: says what was looked for and where. */
 enum status compiler_open(
 	const struct compiler_options *options, struct compiler **compiler, struct error *err);
-void compiler_close(struct compiler *compiler);                 /* kills what is under way */
+void compiler_close(struct compiler *compiler);                 /* kills the workers */
 const char *compiler_identity(const struct compiler *compiler); /* "NVRTC 13.0 (V13.0.88)" */
 const char *compiler_path(const struct compiler *compiler);
 unsigned compiler_worker_count(const struct compiler *compiler);
@@ -62,7 +63,7 @@ size_t compiler_pending(const struct compiler *compiler); /* submitted, not yet 
 /* True and a result (caller releases), or false when none came within timeout_s (0: only look,
  * negative: no limit), at once when nothing is pending. */
 bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_result *result);
-/* File descriptors to wait on beside others (and poll at least once a second, for the time
+/* File descriptors to wait on together with others (and poll at least once a second, for the time
  * limits); returns how many (at most max). They change with each poll or submit. */
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max);
 void compile_result_release(struct compile_result *result);

@@ -7,23 +7,15 @@
 #include "compile/cubin.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
 	MACHINE_CUDA = 190,      /* EM_CUDA */
 	SYMBOL_IS_KERNEL = 0x10, /* in st_other: STO_CUDA_ENTRY */
-	FORMAT_BYTE = 2,
 	FORMAT_SIZED = 4,
-	ATTRIBUTE_FRAME_SIZE = 0x11,  /* sized: u32 symbol, u32 bytes */
-	ATTRIBUTE_REGS = 0x2f,        /* sized: u32 symbol, u32 count */
-	ATTRIBUTE_BARRIERS = 0x4c,    /* byte */
 	ATTRIBUTE_PARAM = 0x17,       /* sized: u32, u16 ordinal, u16 offset, u32 with the bytes */
 	ATTRIBUTE_PARAM_BYTES = 0x19, /* value: of all, where there are any */
 	PARAM_BYTES_SHIFT = 18,
-	/* From sm_90 on `.nv.shared.KERNEL` includes the system's 1 KiB per block, and a section
-	 * `.nv.shared.reserved.0` says so; before, neither. */
-	SMEM_RESERVED_BYTES = 1024,
 };
 
 static bool within(const struct cubin *cubin, uint64_t at, uint64_t size)
@@ -161,11 +153,6 @@ const char *cubin_kernel_name(const struct cubin *cubin, size_t index)
 	return NULL;
 }
 
-static int32_t clamped(uint64_t value)
-{
-	return value > INT32_MAX ? -1 : (int32_t)value;
-}
-
 static void param_read(const unsigned char *payload, struct cubin_kernel *kernel)
 {
 	uint16_t ordinal;
@@ -182,62 +169,41 @@ static void param_read(const unsigned char *payload, struct cubin_kernel *kernel
 		kernel->param_count = ordinal + 1;
 }
 
-/* Takes what the records of one section say of the symbol (or, per kernel, of the kernel). */
-static void info_read(const struct cubin *cubin, const Elf64_Shdr *section, size_t symbol,
-	struct cubin_kernel *kernel)
+/* The parameters that the records of a kernel's section tell of; what all of them take. */
+static uint32_t info_read(
+	const struct cubin *cubin, const Elf64_Shdr *section, struct cubin_kernel *kernel)
 {
 	const unsigned char *at = cubin->data + section->sh_offset;
 	size_t left = (size_t)section->sh_size;
+	uint32_t bytes = 0;
 
 	while (left >= 4) {
-		uint8_t format = at[0], attribute = at[1];
+		const bool is_sized = at[0] == FORMAT_SIZED;
 		uint16_t value;
-		uint32_t pair[2];
 		size_t size = 4;
 
 		memcpy(&value, at + 2, sizeof(value));
-		if (format == FORMAT_SIZED)
-			size += value;
-		if (format == 0 || format > FORMAT_SIZED || size > left)
-			return;
-		if (format == FORMAT_SIZED && value >= sizeof(pair)) {
-			memcpy(pair, at + 4, sizeof(pair));
-			if (attribute == ATTRIBUTE_REGS && pair[0] == symbol)
-				kernel->regs_per_thread = clamped(pair[1]);
-			if (attribute == ATTRIBUTE_FRAME_SIZE && pair[0] == symbol)
-				kernel->stack_bytes = clamped(pair[1]);
-			if (attribute == ATTRIBUTE_PARAM && value >= 12)
-				param_read(at + 4, kernel);
-		} else if (format == FORMAT_BYTE && attribute == ATTRIBUTE_BARRIERS) {
-			kernel->barriers = at[2];
-		}
-		at += size;
-		left -= size;
-	}
-}
-
-/* None where nothing speaks of them; not known where they do not add up to what the section says.
- */
-static void params_check(const struct cubin *cubin, const Elf64_Shdr *section, const char *name,
-	struct cubin_kernel *kernel)
-{
-	Elf64_Shdr constants; /* where they lie: every kernel has it */
-	const unsigned char *at = cubin->data + section->sh_offset;
-	size_t left = (size_t)section->sh_size;
-	uint32_t sum = 0, bytes = 0;
-
-	for (uint16_t value; left >= 4;) {
-		size_t size;
-
-		memcpy(&value, at + 2, sizeof(value));
-		size = at[0] == FORMAT_SIZED ? 4 + (size_t)value : 4;
-		if (size > left)
+		size += is_sized ? value : 0;
+		if (at[0] == 0 || at[0] > FORMAT_SIZED || size > left)
 			break;
-		if (at[1] == ATTRIBUTE_PARAM_BYTES && at[0] != FORMAT_SIZED)
+		if (at[1] == ATTRIBUTE_PARAM && is_sized && value >= 12)
+			param_read(at + 4, kernel);
+		if (at[1] == ATTRIBUTE_PARAM_BYTES && !is_sized)
 			bytes = value;
 		at += size;
 		left -= size;
 	}
+	return bytes;
+}
+
+/* None where nothing speaks of them; not known where they do not add up to what the section says.
+ */
+static void params_check(
+	const struct cubin *cubin, const char *name, uint32_t bytes, struct cubin_kernel *kernel)
+{
+	Elf64_Shdr constants; /* where they lie: every kernel has it */
+	uint32_t sum = 0;
+
 	if (kernel->param_count < 0 && !bytes &&
 		section_find(cubin, ".nv.constant0.", name, &constants))
 		kernel->param_count = 0;
@@ -250,56 +216,25 @@ static void params_check(const struct cubin *cubin, const Elf64_Shdr *section, c
 		kernel->param_count = -1;
 }
 
-static int32_t smem_static(const struct cubin *cubin, const char *name)
+bool cubin_has_kernel(const struct cubin *cubin, const char *name)
 {
-	Elf64_Shdr section, reserved;
-	uint64_t bytes;
+	for (size_t i = 0; i < cubin->symbol_count; i++) {
+		const char *found = kernel_symbol(cubin, i);
 
-	if (!section_find(cubin, ".nv.shared.", name, &section))
-		return 0;
-	bytes = section.sh_size;
-	if (section_find(cubin, ".nv.shared.reserved.0", "", &reserved))
-		bytes = bytes > SMEM_RESERVED_BYTES ? bytes - SMEM_RESERVED_BYTES : 0;
-	return clamped(bytes);
+		if (found && strcmp(found, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel)
 {
-	for (size_t i = 0; i < cubin->symbol_count; i++) {
-		const char *found = kernel_symbol(cubin, i);
-		Elf64_Shdr section;
+	Elf64_Shdr section;
 
-		if (!found || strcmp(found, name) != 0)
-			continue;
-		*kernel = (struct cubin_kernel){-1, -1, -1, -1, -1, {0}};
-		if (table_find(cubin, ".nv.info", &section))
-			info_read(cubin, &section, i, kernel);
-		if (section_find(cubin, ".nv.info.", name, &section) &&
-			section.sh_type != SHT_NOBITS) {
-			info_read(cubin, &section, i, kernel);
-			params_check(cubin, &section, name, kernel);
-		}
-		kernel->smem_static_bytes = smem_static(cubin, name);
-		return true;
-	}
-	return false;
-}
-
-bool cubin_variable_find(const struct cubin *cubin, const char *name, uint64_t *bytes)
-{
-	for (size_t i = 0; i < cubin->symbol_count; i++) {
-		Elf64_Sym symbol;
-		const char *found;
-
-		memcpy(&symbol, cubin->data + cubin->symbols_at + i * sizeof(symbol),
-			sizeof(symbol));
-		if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF)
-			continue;
-		found = table_string(cubin, cubin->strings_at, cubin->strings_size, symbol.st_name);
-		if (!found || strcmp(found, name) != 0)
-			continue;
-		*bytes = symbol.st_size;
-		return true;
-	}
-	return false;
+	*kernel = (struct cubin_kernel){.param_count = -1};
+	if (!cubin_has_kernel(cubin, name))
+		return false;
+	if (section_find(cubin, ".nv.info.", name, &section) && section.sh_type != SHT_NOBITS)
+		params_check(cubin, name, info_read(cubin, &section, kernel), kernel);
+	return true;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads what a cubin (an ELF file for the GPU) says of its kernels: registers, stack, barriers,
- * static shared memory. Pure; any bytes may be given: every offset is checked, and what cannot be
- * read is an error or unknown, never a fault.
- *
- * Spills are not recorded in a cubin; ptxas_report.h reads them from the compiler's log.
+ * Reads what a cubin (an ELF file for the GPU) says of its kernels: their names and parameters.
+ * Pure; any bytes may be given: every offset is checked, and what cannot be read is an error or not
+ * known, never a fault. Registers, memory and spills are in the compiler's report (ptxas_report.h).
  */
 #ifndef COMPILE_CUBIN_H
 #define COMPILE_CUBIN_H
@@ -30,13 +28,8 @@ struct cubin {
 	size_t strings_at, strings_size; /* .strtab */
 };
 
-/* Figures of one kernel; -1: the cubin does not say. */
 struct cubin_kernel {
-	int32_t regs_per_thread;
-	int32_t stack_bytes;
-	int32_t barriers;
-	int32_t smem_static_bytes; /* without what the system reserves per block */
-	int32_t param_count;
+	int32_t param_count; /* -1: the cubin does not say */
 	uint32_t param_bytes[CUBIN_PARAMS_MAX];
 };
 
@@ -48,10 +41,8 @@ bool cubin_is_for(const void *data, size_t size, int compute_capability);
 /* The index-th kernel's name, borrowed; NULL beyond the last one. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
+bool cubin_has_kernel(const struct cubin *cubin, const char *name);
 /* False if there is no kernel of this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
-
-/* The bytes of a variable in __constant__ or __device__ memory; false if there is none. */
-bool cubin_variable_find(const struct cubin *cubin, const char *name, uint64_t *bytes);
 
 #endif

@@ -26,7 +26,9 @@ static struct job *job_new(
 	job->ticket = ticket;
 	job->name = string_copy(unit->name ? unit->name : "kernel.cu");
 	job->arch = string_copy(arch);
-	cache_key(unit, arch, jobs->compiler, headers_of(jobs->headers, unit->source)->hash,
+	cache_key(unit, arch, jobs->compiler,
+		toolkit_is_included(unit->source) ? toolkit_hash(&jobs->toolkit)
+						  : toolkit_prelude(),
 		job->key);
 	return job;
 }
@@ -37,7 +39,7 @@ static void job_free(struct job *job)
 	while (job) {
 		struct job *next = job->followers;
 
-		/* a follower has no followers of its own: its list goes on where its own would */
+		/* the followers are linked by `next`: the first takes over the rest of the list */
 		if (next)
 			next->followers = next->next;
 		text_release(&job->frame);
@@ -48,18 +50,15 @@ static void job_free(struct job *job)
 	}
 }
 
-static void job_pack(struct jobs *jobs, struct job *job, const struct build_unit *unit)
+static void job_pack(struct job *job, const struct build_unit *unit)
 {
 	struct compile_request request = {.unit = *unit, .arch = job->arch};
-
-	if (headers_of(jobs->headers, unit->source)->source)
-		request.header_folders = jobs->header_folders;
 
 	request.unit.name = job->name;
 	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);
 }
 
-/* Where in the table a job with this key is linked, or would be. */
+/* The link of the table that holds the job with this key, or the one to put it into. */
 static struct job **table_link(struct jobs *jobs, const char key[HASH_SIZE])
 {
 	struct job **link = &jobs->table[hash_bytes(key, HASH_SIZE - 1, 0) % JOB_BUCKETS];
@@ -79,7 +78,7 @@ static void jobs_queue(struct jobs *jobs, struct job *job)
 	jobs->queued++;
 }
 
-/* Off the queue; NULL when it is empty. */
+/* Removes the first job of the queue; NULL if it is empty. */
 static struct job *jobs_next(struct jobs *jobs)
 {
 	struct job *job = jobs->first;
@@ -131,7 +130,7 @@ void jobs_submit(
 		answer(jobs, result, ticket, true);
 		job_free(job);
 	} else {
-		job_pack(jobs, job, unit);
+		job_pack(job, unit);
 		*link = job;
 		jobs_queue(jobs, job);
 	}
@@ -168,7 +167,7 @@ static void jobs_finish(struct jobs *jobs, struct job *job, struct compile_resul
 	job_free(job);
 }
 
-/* The same with an outcome without a kernel. */
+/* The same for an outcome without a kernel. */
 static void jobs_fail(struct jobs *jobs, struct job *job, enum outcome outcome, const char *log)
 {
 	jobs_finish(
@@ -180,27 +179,23 @@ void jobs_release(struct jobs *jobs)
 	struct compile_result result;
 	struct job *job;
 
-	/* all are told before the first is waited for */
-	for (unsigned i = 0; i < jobs->slot_count; i++)
-		worker_kill(&jobs->slots[i].worker);
-	for (unsigned i = 0; i < jobs->slot_count; i++) {
-		compile_slot_end(&jobs->slots[i], NULL);
-		job_free(jobs->slots[i].job);
+	/* all are killed before the first is waited for */
+	for (unsigned i = 0; i < jobs->process_count; i++)
+		worker_kill(&jobs->processes[i].worker);
+	for (unsigned i = 0; i < jobs->process_count; i++) {
+		compile_process_end(&jobs->processes[i], NULL);
+		job_free(jobs->processes[i].job);
 	}
-	free(jobs->slots);
+	free(jobs->processes);
 	while ((job = jobs_next(jobs)))
 		job_free(job);
 	while (jobs_take(jobs, &result))
 		compile_result_release(&result);
 	free(jobs->finished);
 	cache_close(jobs->cache);
-	headers_free(jobs->headers);
-	for (size_t i = 0; jobs->header_folders && jobs->header_folders[i]; i++)
-		free(jobs->header_folders[i]);
-	free(jobs->header_folders);
+	toolkit_release(&jobs->toolkit);
 }
 
-/* ---- the processes ---- */
 enum {
 	START_FAILURES_MAX = 3
 };
@@ -208,43 +203,46 @@ enum {
 static const double start_timeout_s = 60;
 
 /* ---- one process ---- */
-enum status compile_slot_start(struct slot *slot, const char *path, struct error *err)
+enum status compile_process_start(
+	struct compile_process *process, const char *path, struct error *err)
 {
-	const enum status status = worker_start(&slot->worker, path, "worker-compile", true, err);
+	const enum status status =
+		worker_start(&process->worker, path, "worker-compile", true, err);
 
-	slot->state = status == STATUS_OK ? SLOT_IDLE : SLOT_ABSENT;
+	process->state = status == STATUS_OK ? PROCESS_IDLE : PROCESS_ABSENT;
 	return status;
 }
 
-void compile_slot_load(struct slot *slot, const char *library_path, bool try, double timeout_s)
+void compile_process_load(
+	struct compile_process *process, const char *library_path, bool try, double timeout_s)
 {
 	const struct compile_load load = {.path = (char *)(uintptr_t)library_path, .try = try};
 	struct text frame = {0};
 
 	message_pack(COMPILE_LOAD, &compile_load_record, &load, &frame);
-	(void)worker_send(&slot->worker, &frame, NULL);
+	(void)worker_send(&process->worker, &frame, NULL);
 	text_release(&frame);
-	slot->state = SLOT_STARTING;
-	slot->deadline_s = clock_seconds() + timeout_s;
+	process->state = PROCESS_STARTING;
+	process->deadline_s = clock_seconds() + timeout_s;
 }
 
-void compile_slot_end(struct slot *slot, struct text *how)
+void compile_process_end(struct compile_process *process, struct text *how)
 {
-	worker_end(&slot->worker, how);
-	slot->state = SLOT_ABSENT;
+	worker_end(&process->worker, how);
+	process->state = PROCESS_ABSENT;
 }
 
-/* ---- all of them ---- */
-/* The process is gone, or of no more use. Whatever it compiled is lost with it. */
-static void lose_worker(struct jobs *jobs, struct slot *slot)
+/* ---- all processes ---- */
+/* The process is gone, or of no more use. What it compiled is lost with it. */
+static void lose_worker(struct jobs *jobs, struct compile_process *process)
 {
-	const enum slot_state state = slot->state;
-	struct job *job = slot->job;
+	const enum process_state state = process->state;
+	struct job *job = process->job;
 	CLEANUP(text_release) struct text how = {0};
 	CLEANUP(memory_free) char *log = NULL;
 
-	slot->job = NULL;
-	compile_slot_end(slot, &how);
+	process->job = NULL;
+	compile_process_end(process, &how);
 	if (job && worker_was_killed(&how) && !job->was_killed) {
 		job->was_killed = true;
 		jobs_queue(jobs, job);
@@ -253,66 +251,68 @@ static void lose_worker(struct jobs *jobs, struct slot *slot)
 	log = string_format("the compiler's process was %s", text_string(&how));
 	if (job)
 		jobs_fail(jobs, job, OUTCOME_COMPILE_CRASHED, log);
-	else if (state == SLOT_STARTING)
+	else if (state == PROCESS_STARTING)
 		jobs->start_failures++;
 }
 
-static void take_answer(struct jobs *jobs, struct slot *slot, const struct message *message)
+static void take_answer(
+	struct jobs *jobs, struct compile_process *process, const struct message *message)
 {
 	struct compile_result result;
 
-	if (slot->state == SLOT_STARTING && message->kind == COMPILE_LOADED) {
+	if (process->state == PROCESS_STARTING && message->kind == COMPILE_LOADED) {
 		jobs->start_failures = 0;
-	} else if (message->kind == COMPILE_RESULT && slot->job &&
+	} else if (message->kind == COMPILE_RESULT && process->job &&
 		   message_unpack(message, &compile_result_record, "worker-compile", &result,
 			   NULL) == STATUS_OK) {
-		struct job *job = slot->job;
+		struct job *job = process->job;
 
-		slot->job = NULL;
+		process->job = NULL;
 		jobs_finish(jobs, job, result);
 	} else {
-		lose_worker(jobs, slot);
+		lose_worker(jobs, process);
 		return;
 	}
-	slot->state = SLOT_IDLE;
+	process->state = PROCESS_IDLE;
 }
 
-static void check_deadline(struct jobs *jobs, struct slot *slot, double now)
+static void check_deadline(struct jobs *jobs, struct compile_process *process, double now)
 {
-	struct job *job = slot->job;
+	struct job *job = process->job;
 	CLEANUP(memory_free) char *log = NULL;
 
-	if (slot->state == SLOT_DYING || slot->state == SLOT_IDLE || now < slot->deadline_s)
+	if (process->state == PROCESS_DYING || process->state == PROCESS_IDLE ||
+		now < process->deadline_s)
 		return;
-	if (slot->state == SLOT_STARTING)
+	if (process->state == PROCESS_STARTING)
 		jobs->start_failures++;
-	/* its end is taken by a later call: memory of that size takes a while to give back */
-	worker_kill(&slot->worker);
-	slot->state = SLOT_DYING;
-	slot->job = NULL;
+	/* a later call sees its end: the kernel takes a while to free that much memory */
+	worker_kill(&process->worker);
+	process->state = PROCESS_DYING;
+	process->job = NULL;
 	if (!job)
 		return;
 	log = string_format("the compiler took longer than %.3g s", jobs->timeout_s);
 	jobs_fail(jobs, job, OUTCOME_COMPILE_TIMEOUT, log);
 }
 
-static void attend(struct jobs *jobs, struct slot *slot, double now)
+static void attend(struct jobs *jobs, struct compile_process *process, double now)
 {
 	struct message message;
 	enum message_result received;
 
-	if (slot->state == SLOT_ABSENT)
+	if (process->state == PROCESS_ABSENT)
 		return;
-	received = message_receive(slot->worker.from_fd, &slot->worker.pending, 0, &message);
+	received = message_receive(process->worker.from_fd, &process->worker.pending, 0, &message);
 	if (received == MESSAGE_CLOSED) {
-		lose_worker(jobs, slot);
+		lose_worker(jobs, process);
 	} else if (received == MESSAGE_READY) {
-		/* what a killed one still said is too late */
-		if (slot->state != SLOT_DYING)
-			take_answer(jobs, slot, &message);
+		/* an answer of a killed worker is too late */
+		if (process->state != PROCESS_DYING)
+			take_answer(jobs, process, &message);
 		message_release(&message);
 	} else {
-		check_deadline(jobs, slot, now);
+		check_deadline(jobs, process, now);
 	}
 }
 
@@ -321,15 +321,15 @@ static void start_workers(struct jobs *jobs)
 {
 	size_t coming = 0;
 
-	for (unsigned i = 0; i < jobs->slot_count; i++)
-		coming += jobs->slots[i].state == SLOT_STARTING;
-	for (unsigned i = 0; i < jobs->slot_count && coming < jobs->queued; i++) {
-		struct slot *slot = &jobs->slots[i];
+	for (unsigned i = 0; i < jobs->process_count; i++)
+		coming += jobs->processes[i].state == PROCESS_STARTING;
+	for (unsigned i = 0; i < jobs->process_count && coming < jobs->queued; i++) {
+		struct compile_process *process = &jobs->processes[i];
 
-		if (slot->state != SLOT_ABSENT || jobs->start_failures >= START_FAILURES_MAX)
+		if (process->state != PROCESS_ABSENT || jobs->start_failures >= START_FAILURES_MAX)
 			continue;
-		if (compile_slot_start(slot, jobs->worker_path, NULL) == STATUS_OK)
-			compile_slot_load(slot, jobs->library_path, false, start_timeout_s);
+		if (compile_process_start(process, jobs->worker_path, NULL) == STATUS_OK)
+			compile_process_load(process, jobs->library_path, false, start_timeout_s);
 		else
 			jobs->start_failures++;
 		coming++;
@@ -338,24 +338,24 @@ static void start_workers(struct jobs *jobs)
 
 static bool anyone_left(const struct jobs *jobs)
 {
-	for (unsigned i = 0; i < jobs->slot_count; i++)
-		if (jobs->slots[i].state != SLOT_ABSENT)
+	for (unsigned i = 0; i < jobs->process_count; i++)
+		if (jobs->processes[i].state != PROCESS_ABSENT)
 			return true;
 	return jobs->start_failures < START_FAILURES_MAX;
 }
 
 static void hand_out(struct jobs *jobs)
 {
-	for (unsigned i = 0; i < jobs->slot_count && jobs->queued; i++) {
-		struct slot *slot = &jobs->slots[i];
+	for (unsigned i = 0; i < jobs->process_count && jobs->queued; i++) {
+		struct compile_process *process = &jobs->processes[i];
 
-		if (slot->state != SLOT_IDLE)
+		if (process->state != PROCESS_IDLE)
 			continue;
-		slot->job = jobs_next(jobs);
-		slot->state = SLOT_BUSY;
-		slot->deadline_s = clock_seconds() + jobs->timeout_s;
+		process->job = jobs_next(jobs);
+		process->state = PROCESS_BUSY;
+		process->deadline_s = clock_seconds() + jobs->timeout_s;
 		/* if the process is gone, the next call finds that out and loses this unit */
-		(void)worker_send(&slot->worker, &slot->job->frame, NULL);
+		(void)worker_send(&process->worker, &process->job->frame, NULL);
 	}
 }
 
@@ -363,8 +363,8 @@ void jobs_advance(struct jobs *jobs)
 {
 	double now = clock_seconds();
 
-	for (unsigned i = 0; i < jobs->slot_count; i++)
-		attend(jobs, &jobs->slots[i], now);
+	for (unsigned i = 0; i < jobs->process_count; i++)
+		attend(jobs, &jobs->processes[i], now);
 	hand_out(jobs);
 	start_workers(jobs);
 	while (jobs->queued && !anyone_left(jobs))
@@ -376,22 +376,23 @@ size_t jobs_fds(const struct jobs *jobs, struct pollfd *fds, size_t max)
 {
 	size_t count = 0;
 
-	for (unsigned i = 0; i < jobs->slot_count && count < max; i++)
-		if (jobs->slots[i].state != SLOT_ABSENT)
+	for (unsigned i = 0; i < jobs->process_count && count < max; i++)
+		if (jobs->processes[i].state != PROCESS_ABSENT)
 			fds[count++] = (struct pollfd){
-				.fd = jobs->slots[i].worker.from_fd, .events = POLLIN};
+				.fd = jobs->processes[i].worker.from_fd, .events = POLLIN};
 	return count;
 }
 
 void jobs_wait(const struct jobs *jobs, double timeout_s)
 {
-	CLEANUP(memory_free) struct pollfd *fds = memory_zeroed(jobs->slot_count, sizeof(*fds));
-	size_t count = jobs_fds(jobs, fds, jobs->slot_count);
-	double wait_s = 60; /* the caller's loop comes back */
+	CLEANUP(memory_free) struct pollfd *fds = memory_zeroed(jobs->process_count, sizeof(*fds));
+	size_t count = jobs_fds(jobs, fds, jobs->process_count);
+	double wait_s = 60; /* the caller calls again */
 
-	for (unsigned i = 0; i < jobs->slot_count; i++)
-		if (jobs->slots[i].state == SLOT_STARTING || jobs->slots[i].state == SLOT_BUSY)
-			wait_s = fmin(wait_s, jobs->slots[i].deadline_s - clock_seconds());
+	for (unsigned i = 0; i < jobs->process_count; i++)
+		if (jobs->processes[i].state == PROCESS_STARTING ||
+			jobs->processes[i].state == PROCESS_BUSY)
+			wait_s = fmin(wait_s, jobs->processes[i].deadline_s - clock_seconds());
 	if (timeout_s >= 0)
 		wait_s = fmin(wait_s, timeout_s);
 	poll(fds, count, (int)(fmax(wait_s, 0) * 1e3 + 0.999));

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +21,23 @@ static const struct library_entry calls[] = {
 #undef CALL
 };
 
-/* Options of ours that older versions lack: what a complaint mentions, what to pass. */
+/* Options that older versions lack: the word in their error message, and the option. */
 static const struct extra {
 	const char *name;
 	const char *option;
 } extras[] = {
-	/* NVRTC's own cache would make compile times look better than they are */
+	/* NVRTC's own cache would falsify compile times */
 	{"no-cache", "--no-cache"},
 	/* setrlimit() is for the whole process, and the workers' stack is large enough */
 	{"modify-stack-limit", "--modify-stack-limit=false"},
-	/* a source is whole: nothing is looked for in the working folder */
+	/* nothing is looked for in the working folder; it also keeps headers of the toolkit from
+	 * including their neighbours, so that a source with headers goes without */
 	{"no-source-include", "--no-source-include"},
 };
 
 enum {
-	EXTRA_COUNT = ARRAY_COUNT(extras)
+	EXTRA_COUNT = ARRAY_COUNT(extras),
+	EXTRA_SOURCE_INCLUDE = EXTRA_COUNT - 1
 };
 _Static_assert(sizeof(((struct nvrtc *)0)->refused_extras) >= EXTRA_COUNT * sizeof(bool),
 	"one for each extra");
@@ -89,7 +90,7 @@ static enum status identify(struct nvrtc *nvrtc, struct error *err)
 }
 
 /* NVRTC opens its second library by its bare name when it compiles. Where neither is on the
- * loader's path (wheels), the name is found because the file beside the first is open already.
+ * loader's path (wheels), the name is found because the file next to the first is open already.
  * Elsewhere there may be no such file, which is no error. */
 static void open_builtins(struct nvrtc *nvrtc)
 {
@@ -134,7 +135,7 @@ void nvrtc_release(struct nvrtc *nvrtc)
 	*nvrtc = (struct nvrtc){0};
 }
 
-/* Refuses, from now on, the extra that the log complains about; false if it is none. */
+/* Marks the extra option that the log names as refused; false if the log names none. */
 static bool refuse_extra(struct nvrtc *nvrtc, const char *log)
 {
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
@@ -166,8 +167,8 @@ static nvrtcResult get_text(
 	return result;
 }
 
-/* A name with C linkage is what it is; the compiler is asked for any other, and makes the
- * instances of templates that are asked for. */
+/* Names with C linkage are not mangled. The compiler gives any other name, and instantiates the
+ * templates that are asked for. */
 static bool needs_lowering(const struct build_unit *unit, const char *entry)
 {
 	return !name_is_valid(entry) || !strstr(unit->source, "extern \"C\"");
@@ -184,8 +185,7 @@ static nvrtcResult add_expressions(
 	return result;
 }
 
-/* Where the compiler knows none, the entry's own name: what the code has in its place is found out
- * from the code. */
+/* The entry's own name where the compiler knows no other; worker.c then looks into the cubin. */
 static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 	const struct build_unit *unit, char **symbols)
 {
@@ -201,17 +201,22 @@ static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 	}
 }
 
+static nvrtcResult create(
+	const struct nvrtc *nvrtc, const struct build_unit *unit, nvrtcProgram *program)
+{
+	CLEANUP(stand_ins_release) struct stand_ins all = toolkit_stand_ins();
+
+	return nvrtc->functions.create(program, unit->source, unit->name, (int)all.count,
+		(const char *const *)all.texts, (const char *const *)all.names);
+}
+
 static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *unit,
-	const struct header_set *headers, const char *const *options, int option_count, bool to_ptx,
-	char **symbols, struct text *image, struct text *log)
+	const char *const *options, int option_count, bool to_ptx, char **symbols,
+	struct text *image, struct text *log)
 {
 	const struct nvrtc_functions *functions = &nvrtc->functions;
 	nvrtcProgram program = NULL;
-	const bool has_headers = headers && headers->source;
-	nvrtcResult result =
-		functions->create(&program, has_headers ? headers->source : unit->source,
-			unit->name, has_headers ? (int)headers->count : 0,
-			has_headers ? headers->texts : NULL, has_headers ? headers->names : NULL);
+	nvrtcResult result = create(nvrtc, unit, &program);
 
 	text_clear(log);
 	if (result != NVRTC_SUCCESS)
@@ -229,16 +234,13 @@ static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *un
 	return result;
 }
 
-/* ---- what a refusal may mean ---- */
-static bool is_of_toolkit(const struct header_set *headers, const char *file, size_t length)
+/* ---- hints ---- */
+static bool is_of_toolkit(const struct toolkit *toolkit, const char *file)
 {
-	if (string_starts_with(file, "__nv_"))
-		return true;
-	for (size_t i = 0; headers && i < headers->count; i++)
-		if (strlen(headers->names[i]) == length &&
-			strncmp(headers->names[i], file, length) == 0)
+	for (size_t i = 0; toolkit && i < toolkit->folder_count; i++)
+		if (string_starts_with(file, toolkit->folders[i]))
 			return true;
-	return false;
+	return string_starts_with(file, "__nv_");
 }
 
 /* The -D whose name stands in the line; NULL: none. */
@@ -259,16 +261,16 @@ static const char *macro_in(const struct build_unit *unit, const char *line, siz
 	return NULL;
 }
 
-/* Behind the first error, which is "FILE(LINE): error: ...", the line itself, and a mark. */
-static void put_hint(
-	const struct build_unit *unit, const struct header_set *headers, struct text *log)
+/* Adds a hint after the first error, which has three lines: "FILE(LINE): error: ...", the source
+ * line, and a caret. */
+static void put_hint(const struct build_unit *unit, const struct toolkit *toolkit, struct text *log)
 {
 	CLEANUP(text_release) struct text hinted = {0};
 	const char *text = text_string(log), *line = strchr(text, '\n'), *mark = NULL, *rest = NULL;
-	const char *macro = NULL;
+	const char *macro = NULL, *missing = strstr(text, "open source file \"");
 	size_t length = 0;
 
-	if (line && is_of_toolkit(headers, text, strcspn(text, "(\n")))
+	if (line && is_of_toolkit(toolkit, text))
 		macro = macro_in(unit, line + 1, &length);
 	if (line)
 		mark = strchr(line + 1, '\n');
@@ -281,7 +283,15 @@ static void put_hint(
 		text_append(&hinted,
 			"hint: <cub/cub.cuh> has the host's part, too; include what kernels "
 			"use of it, as <cub/block/block_reduce.cuh>\n");
-	else if (macro)
+	else if (line && missing && missing < line) {
+		missing = strchr(missing, '"') + 1;
+		length = strcspn(missing, "\"");
+		text_appendf(&hinted,
+			"hint: write what kernels need of it (nothing, where only the host's code "
+			"uses "
+			"it) to stubs/%.*s next to the JSON, with \"include_paths\": [\"stubs\"]\n",
+			(int)length, missing);
+	} else if (macro)
 		text_appendf(&hinted,
 			"hint: the macro %.*s has a name of that header's; \"as\": \"macro OTHER\" "
 			"gives it another\n",
@@ -293,30 +303,54 @@ static void put_hint(
 	text_append(log, text_string(&hinted));
 }
 
+static void add_option(struct name_set *made, const char *name, const char *value)
+{
+	CLEANUP(memory_free) char *option = string_format("%s%s", name, value);
+
+	name_set_add(made, option, strlen(option));
+}
+
+/* The unit's own and what every unit gets; the caller frees the list. */
+static const char **options_of(const struct nvrtc *nvrtc, const struct build_unit *unit,
+	const struct toolkit *toolkit, const char *arch, struct name_set *made, size_t *count)
+{
+	const char **all = memory_zeroed(
+		unit->option_count + TOOLKIT_FOLDERS_MAX + EXTRA_COUNT + 2, sizeof(*all));
+
+	const bool has_headers = toolkit && toolkit_is_included(unit->source);
+
+	*count = 0;
+	for (size_t i = 0; i < unit->option_count; i++)
+		all[(*count)++] = unit->options[i];
+	add_option(made, "-arch=", arch);
+	if (toolkit)
+		add_option(made, "--pre-include=", TOOLKIT_PRELUDE);
+	for (size_t i = 0; has_headers && i < toolkit->folder_count; i++)
+		add_option(made, "-I", toolkit->folders[i]);
+	for (size_t i = 0; i < made->count; i++)
+		all[(*count)++] = made->items[i];
+	for (size_t i = 0; i < EXTRA_COUNT; i++)
+		if (!nvrtc->refused_extras[i] && (i != EXTRA_SOURCE_INCLUDE || !has_headers))
+			all[(*count)++] = extras[i].option;
+	return all;
+}
+
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
-	const struct header_set *headers, const char *arch, char **symbols, struct text *image,
+	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log)
 {
-	CLEANUP(memory_free)
-	const char **all = memory_zeroed(unit->option_count + EXTRA_COUNT + 2, sizeof(*all));
-	CLEANUP(memory_free) char *arch_option = string_format("-arch=%s", arch);
-	bool to_ptx = string_starts_with(arch, "compute_");
+	const bool to_ptx = string_starts_with(arch, "compute_");
 	nvrtcResult result;
 
 	do {
-		size_t count = 0;
+		CLEANUP(name_set_release) struct name_set made = {0};
+		size_t count;
+		CLEANUP(memory_free)
+		const char **all = options_of(nvrtc, unit, toolkit, arch, &made, &count);
 
-		for (size_t i = 0; i < unit->option_count; i++)
-			all[count++] = unit->options[i];
-		all[count++] = arch_option;
-		all[count++] = "--ptxas-options=-v"; /* the report */
-		for (size_t i = 0; i < EXTRA_COUNT; i++)
-			if (!nvrtc->refused_extras[i])
-				all[count++] = extras[i].option;
-		result = compile_once(
-			nvrtc, unit, headers, all, (int)count, to_ptx, symbols, image, log);
+		result = compile_once(nvrtc, unit, all, (int)count, to_ptx, symbols, image, log);
 	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
-	/* both count their strings' end */
+	/* both count the NUL at the end of a string */
 	while (log->length && log->data[log->length - 1] == '\0')
 		log->length--;
 	while (to_ptx && image->length && image->data[image->length - 1] == '\0')
@@ -324,7 +358,7 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 	if (result == NVRTC_SUCCESS && image->length)
 		return NVRTC_COMPILED;
 	if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
-		put_hint(unit, headers, log);
+		put_hint(unit, toolkit, log);
 		return NVRTC_REFUSED;
 	}
 	text_appendf(log, "%s\n",

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "candidate/build.h"
-#include "compile/headers.h"
+#include "compile/toolkit.h"
 #include "process/library.h"
 
 /* CALL(member, name as in NVRTC's header) */
@@ -53,15 +53,15 @@ enum nvrtc_answer {
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
 void nvrtc_release(struct nvrtc *nvrtc);
 
-/* Compiles nothing in particular: shows that the installation is whole. */
+/* Compiles an empty kernel: shows that the installation is complete. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
 /* arch: "sm_90a" gives a cubin, "compute_90a" PTX text. `log` is what the compiler said, with the
- * report of ptxas, whatever the answer. symbols[i], where the unit was compiled: what the code
+ * report of ptxas, with every answer. symbols[i], where the unit was compiled: what the code
  * calls the unit's i-th entry, which is a name or a C++ name expression (the caller frees it).
- * headers: that it includes; NULL: none. */
+ * toolkit: whose headers it may include; NULL: none. */
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
-	const struct header_set *headers, const char *arch, char **symbols, struct text *image,
+	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log);
 
 #endif

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where NVRTC may be. Lists candidates, best first, and the places that were looked at; loads
- * nothing (a worker process does, so that a damaged library cannot harm us).
- *
- * Groups, in this order; within a group the newest version comes first:
- *  1. a file or folder that the user named (option, or TILETUNE_NVRTC): then nothing else;
- *  2. CUDA_HOME, CUDA_PATH;
- *  3. the usual places of toolkits and of Python wheels, and the loader's path.
- * Only versioned names (libnvrtc.so.13), never a folder called `stubs`. Major versions newer than
- * the driver's are left out: it would refuse their cubins.
+ * nothing (a worker process does, so that a damaged library cannot harm us). In this order:
+ *  1. a file or folder that the user named (--nvrtc, else TILETUNE_NVRTC): then nothing else;
+ *  2. the folders CUDA_HOME and CUDA_PATH;
+ *  3. /usr/local/cuda and /usr/local/cuda-*, the wheels of Python (VIRTUAL_ENV, CONDA_PREFIX,
+ *     ~/.local, /usr/local, /usr), build/cuda of the program, and the loader's path.
+ * Within each the newest version comes first. Only versioned names (libnvrtc.so.13), never a folder
+ * called `stubs`. Major versions newer than the driver's are left out: it would refuse their
+ * cubins.
  */
 #ifndef COMPILE_NVRTC_FIND_H
 #define COMPILE_NVRTC_FIND_H
+
+#include <stdbool.h>
 
 #include "base/text.h"
 
 /* What the search depends on; strings are borrowed, NULL where not set. */
 struct nvrtc_search {
-	const char *given;    /* file, folder, or a name for the loader */
-	const char *given_by; /* what named it, for messages */
+	const char *given; /* file, folder, or a name for the loader */
 	const char *cuda_home, *cuda_path;
 	const char *virtual_env, *conda_prefix, *home;
 	const char *executable_folder;
@@ -28,15 +29,15 @@ struct nvrtc_search {
 };
 
 struct nvrtc_candidate {
-	char *path; /* a file, or a bare name for the loader */
-	int group;
-	int major, minor; /* from the name and place of the file; -1: unknown */
+	char *path;       /* a file, or a bare name for the loader */
+	int group;        /* 1 to 3, as above */
+	int major, minor; /* -1: not known */
 };
 
 struct nvrtc_candidates {
 	struct nvrtc_candidate *items;
 	size_t count, capacity;
-	struct text places; /* one line per place: what it is, what was found there */
+	struct text places; /* one line for each place that was looked at */
 };
 
 /* The search that this process's environment asks for. */

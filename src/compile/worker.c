@@ -3,7 +3,9 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <math.h>
@@ -13,8 +15,11 @@
 #include "compile/cubin.h"
 #include "compile/nvrtc.h"
 #include "compile/ptxas_report.h"
+#include "compile/sandbox.h"
 
-/* A compilation takes 120 to 650 MB; one that takes this much has run away. */
+static const char extra_folder_variable[] = "TILETUNE_COMPILER_FOLDER";
+
+/* A compilation takes 120 to 650 MB; one that takes this much does not end. */
 static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -33,7 +38,8 @@ static void limit_resources(void)
 	struct rlimit limit = {0, 0};
 	int fd;
 
-	setrlimit(RLIMIT_CORE, &limit); /* a dump of the compiler helps nobody and takes seconds */
+	setrlimit(
+		RLIMIT_CORE, &limit); /* a core dump of the compiler is useless and takes seconds */
 	if (!SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0 &&
 		limit.rlim_cur > memory_limit_bytes) {
 		limit.rlim_cur = memory_limit_bytes;
@@ -70,42 +76,17 @@ static enum status answer_load(
 	return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record, &loaded, err);
 }
 
-/* What the log does not say, the cubin does; where both speak and differ, the cubin is what will
- * run. */
-static void merge_cubin(
-	struct compiler_entry *entry, const struct cubin_kernel *kernel, struct text *remarks)
-{
-	struct kernel_resources *resources = &entry->resources;
-
-	if (resources->regs_per_thread >= 0 && kernel->regs_per_thread >= 0 &&
-		resources->regs_per_thread != kernel->regs_per_thread)
-		text_appendf(remarks, "%s: %d registers in the report, %d in the cubin\n",
-			entry->name, resources->regs_per_thread, kernel->regs_per_thread);
-	if (kernel->regs_per_thread >= 0)
-		resources->regs_per_thread = kernel->regs_per_thread;
-	if (resources->smem_static_bytes < 0)
-		resources->smem_static_bytes = kernel->smem_static_bytes;
-	if (resources->stack_bytes < 0)
-		resources->stack_bytes = kernel->stack_bytes;
-	if (resources->barriers < 0)
-		resources->barriers = kernel->barriers;
-}
-
-/* False, and the reason in remarks, where an entry is neither in the report nor in the cubin.
- * cubin: NULL if it cannot be read (a later layout than we know): then the report must do. */
-static bool read_entries(
-	const struct cubin *cubin, struct compile_result *result, struct text *remarks)
+/* False, and the reason in remarks, where an entry is not in the cubin. cubin: NULL if it cannot be
+ * read (a later layout than we know): then the report must tell of it. */
+static bool has_entries(
+	const struct cubin *cubin, const struct compile_result *result, struct text *remarks)
 {
 	for (size_t i = 0; i < result->entry_count; i++) {
-		struct compiler_entry *entry = &result->entries[i];
-		struct cubin_kernel kernel;
+		const struct compiler_entry *entry = &result->entries[i];
 		const char *name;
 
-		if (cubin && cubin_kernel_find(cubin, entry->symbol, &kernel)) {
-			merge_cubin(entry, &kernel, remarks);
-			continue;
-		}
-		if (entry->resources.regs_per_thread >= 0)
+		if (cubin ? cubin_has_kernel(cubin, entry->symbol)
+			  : entry->resources.regs_per_thread >= 0)
 			continue;
 		text_appendf(remarks, "error: no kernel named \"%s\"; there are:", entry->name);
 		for (size_t j = 0; cubin && j < 8 && (name = cubin_kernel_name(cubin, j)); j++)
@@ -116,18 +97,18 @@ static bool read_entries(
 	return true;
 }
 
-/* A kernel without C linkage beside others with it: _Z4gemmPf for gemm, if there is one alone. */
+/* A kernel without C linkage in a source that has others with it: _Z4gemmPf for gemm, if there is
+ * one alone. */
 static void find_symbols(const struct cubin *cubin, struct compile_result *result)
 {
 	for (size_t i = 0; i < result->entry_count; i++) {
 		struct compiler_entry *entry = &result->entries[i];
 		CLEANUP(memory_free)
 		char *mangled = string_format("_Z%zu%s", strlen(entry->name), entry->name);
-		struct cubin_kernel kernel;
 		const char *name, *found = NULL;
 		size_t count = 0;
 
-		if (cubin_kernel_find(cubin, entry->symbol, &kernel))
+		if (cubin_has_kernel(cubin, entry->symbol))
 			continue;
 		for (size_t k = 0; (name = cubin_kernel_name(cubin, k)) != NULL; k++)
 			if (string_starts_with(name, mangled) && name[strlen(mangled)] != 'I') {
@@ -141,7 +122,7 @@ static void find_symbols(const struct cubin *cubin, struct compile_result *resul
 	}
 }
 
-/* A macro of ours that the source defines anew: what was asked for is not what was compiled. The
+/* A macro of ours that the source defines again: what was asked for is not what was compiled. The
  * line that says so; NULL: there is none. */
 static char *find_redefined(const char *log, const struct build_unit *unit)
 {
@@ -169,12 +150,12 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 	return NULL;
 }
 
-/* NVRTC keeps the assembler's error for itself where a report is asked for: it is read there. */
+/* With -v, NVRTC does not return the assembler's error: the reason is looked for in the report. */
 static void explain_silence(const char *report, struct text *log)
 {
 	static const char mark[] = " bytes smem";
 	enum {
-		SMEM_STATIC_BYTES = 48 << 10 /* that every architecture gives */
+		SMEM_STATIC_BYTES = 48 << 10 /* the limit of every architecture */
 	};
 
 	for (const char *at = report; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
@@ -210,7 +191,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 			  : answer == NVRTC_REFUSED ? OUTCOME_COMPILE_FAILED
 						    : OUTCOME_COMPILE_CRASHED;
 	if (has_code) {
-		if (!read_entries(readable ? &cubin : NULL, result, &rest))
+		if (!has_entries(readable ? &cubin : NULL, result, &rest))
 			result->outcome =
 				readable ? OUTCOME_COMPILE_FAILED : OUTCOME_COMPILE_CRASHED;
 		if (!readable)
@@ -236,7 +217,29 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 	result->log = text_detach(&rest);
 }
 
-static enum status answer_unit(struct nvrtc *nvrtc, struct headers **headers,
+/* From now on the library's own files and the toolkit's headers are all that is read: a source
+ * cannot show what else is on this machine. */
+static void close_in(const struct nvrtc *nvrtc, const struct toolkit *toolkit)
+{
+	CLEANUP(memory_free) char *folder = path_parent(nvrtc->library.path);
+	CLEANUP(memory_free) char *pattern = string_format("%s/libnvrtc*", folder);
+	CLEANUP(name_set_release) struct name_set readable = {0};
+	const char *extra = getenv(extra_folder_variable);
+	glob_t files = {0};
+
+	for (size_t i = 0; i < toolkit->folder_count; i++)
+		name_set_add(&readable, toolkit->folders[i], strlen(toolkit->folders[i]));
+	if (glob(pattern, 0, NULL, &files) == 0)
+		for (size_t i = 0; i < files.gl_pathc; i++)
+			name_set_add(&readable, files.gl_pathv[i], strlen(files.gl_pathv[i]));
+	globfree(&files);
+	if (SANITIZED) /* sanitizers read what the process maps */
+		name_set_add(&readable, "/proc", strlen("/proc"));
+	(void)sandbox_enter(
+		(char *const *)readable.items, readable.count, extra && *extra ? extra : NULL);
+}
+
+static enum status answer_unit(struct nvrtc *nvrtc, struct toolkit *toolkit, bool *is_closed,
 	const struct message *message, int reply_fd, struct error *err)
 {
 	struct compile_request request;
@@ -255,11 +258,12 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct headers **headers,
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
 	symbols = memory_zeroed(unit->entry_count + 1, sizeof(*symbols));
-	if (request.header_folders && !*headers)
-		*headers = headers_new(request.header_folders);
-	answer = nvrtc_compile(nvrtc, unit,
-		request.header_folders ? headers_of(*headers, unit->source) : NULL, request.arch,
-		symbols, &result.cubin, &log);
+	if (!*is_closed) {
+		toolkit_find(nvrtc->library.path, toolkit);
+		close_in(nvrtc, toolkit);
+		*is_closed = true;
+	}
+	answer = nvrtc_compile(nvrtc, unit, toolkit, request.arch, symbols, &result.cubin, &log);
 	for (size_t i = 0; i < unit->entry_count; i++)
 		result.entries[i] = (struct compiler_entry){.name = string_copy(unit->entries[i]),
 			.symbol = symbols[i] ? symbols[i] : string_copy(unit->entries[i])};
@@ -276,7 +280,8 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct headers **headers,
 int compile_worker_main(void)
 {
 	struct nvrtc nvrtc = {0};
-	struct headers *headers = NULL; /* one toolkit's, whatever unit asks */
+	struct toolkit toolkit = {0};
+	bool is_closed = false;
 	struct text pending = {0};
 	struct message message;
 	struct error err = {0};
@@ -291,14 +296,15 @@ int compile_worker_main(void)
 		if (message.kind == COMPILE_LOAD)
 			status = answer_load(&nvrtc, &message, reply_fd, &err);
 		else if (message.kind == COMPILE_UNIT)
-			status = answer_unit(&nvrtc, &headers, &message, reply_fd, &err);
+			status =
+				answer_unit(&nvrtc, &toolkit, &is_closed, &message, reply_fd, &err);
 		else
 			status = error_set(&err, STATUS_FAILED,
 				"worker-compile: expected frames on its standard input");
 		message_release(&message);
 	}
 	text_release(&pending);
-	headers_free(headers);
+	toolkit_release(&toolkit);
 	if (status != STATUS_OK)
 		fprintf(stderr, "%s\n", err.message);
 	return (int)status;
@@ -306,44 +312,39 @@ int compile_worker_main(void)
 
 /* ---- messages ---- */
 static const struct record_member load_members[] = {
-	RECORD_VALUE(struct compile_load, path, "path", "file, or name for the loader"),
-	RECORD_VALUE(struct compile_load, try, "try", "whether to compile something small"),
+	RECORD_VALUE(struct compile_load, path, "path"),
+	RECORD_VALUE(struct compile_load, try, "try"),
 };
 RECORD_DEFINE(struct compile_load, compile_load_record, load_members, .name = "compile_load");
 
 static const struct record_member loaded_members[] = {
-	RECORD_VALUE(struct compile_loaded, path, "path", "where the loader found it"),
-	RECORD_VALUE(struct compile_loaded, identity, "identity", "name and version"),
-	RECORD_VALUE(struct compile_loaded, major, "major", "major version"),
+	RECORD_VALUE(struct compile_loaded, path, "path"),
+	RECORD_VALUE(struct compile_loaded, identity, "identity"),
+	RECORD_VALUE(struct compile_loaded, major, "major"),
 };
 RECORD_DEFINE(
 	struct compile_loaded, compile_loaded_record, loaded_members, .name = "compile_loaded");
 
 static const struct record_member refusal_members[] = {
-	RECORD_VALUE(struct compile_refusal, reason, "reason", "why it cannot be used"),
+	RECORD_VALUE(struct compile_refusal, reason, "reason"),
 };
 RECORD_DEFINE(
 	struct compile_refusal, compile_refusal_record, refusal_members, .name = "compile_refusal");
 
 static const struct record_member request_members[] = {
-	RECORD_VALUE(struct compile_request, unit.name, "name", "for messages"),
-	RECORD_VALUE(struct compile_request, unit.source, "source", "includes expanded"),
-	RECORD_VALUE(struct compile_request, arch, "arch", "sm_90a, or compute_90a for PTX"),
-	RECORD_VALUES(struct compile_request, unit.options, unit.option_count, "options",
-		"of the compiler"),
-	RECORD_VALUES(struct compile_request, unit.entries, unit.entry_count, "entries",
-		"kernels that are launched"),
-	RECORD_STRINGS(struct compile_request, header_folders, "header_folders",
-		"where headers of the toolkit are", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct compile_request, unit.name, "name"),
+	RECORD_VALUE(struct compile_request, unit.source, "source"),
+	RECORD_VALUE(struct compile_request, arch, "arch"),
+	RECORD_VALUES(struct compile_request, unit.options, unit.option_count, "options"),
+	RECORD_VALUES(struct compile_request, unit.entries, unit.entry_count, "entries"),
 };
 RECORD_DEFINE(
 	struct compile_request, compile_request_record, request_members, .name = "compile_request");
 
 static const struct record_member entry_members[] = {
-	RECORD_VALUE(struct compiler_entry, name, "name", "of the kernel"),
-	RECORD_VALUE(struct compiler_entry, symbol, "symbol", "what the code calls it"),
-	RECORD_NESTED(struct compiler_entry, resources, kernel_resources_record, "resources",
-		"what it takes"),
+	RECORD_VALUE(struct compiler_entry, name, "name"),
+	RECORD_VALUE(struct compiler_entry, symbol, "symbol"),
+	RECORD_NESTED(struct compiler_entry, resources, kernel_resources_record, "resources"),
 };
 static RECORD_DEFINE(struct compiler_entry, entry_record, entry_members, .name = "compiler_entry");
 
@@ -361,13 +362,11 @@ static enum status result_check(
 }
 
 static const struct record_member result_members[] = {
-	RECORD_ENUM(struct compile_result, outcome, outcome_names, "outcome", "what became of it"),
-	RECORD_VALUE(struct compile_result, seconds, "seconds", "that the compiler took", .low = 0,
-		.high = HUGE_VAL),
-	RECORD_VALUE(struct compile_result, log, "log", "warnings, or why not"),
-	RECORD_VALUE(struct compile_result, cubin, "cubin", "or PTX text"),
-	RECORD_RECORDS(struct compile_result, entries, entry_count, entry_record, "entries",
-		"of the build unit, in its order"),
+	RECORD_ENUM(struct compile_result, outcome, outcome_names, "outcome"),
+	RECORD_VALUE(struct compile_result, seconds, "seconds", .low = 0, .high = HUGE_VAL),
+	RECORD_VALUE(struct compile_result, log, "log"),
+	RECORD_VALUE(struct compile_result, cubin, "cubin"),
+	RECORD_RECORDS(struct compile_result, entries, entry_count, entry_record, "entries"),
 };
 RECORD_DEFINE(struct compile_result, compile_result_record, result_members,
 	.name = "compile_result", .check = result_check);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The worker process: loads one NVRTC, compiles what it is sent, reads logs and cubins (so that
- * whatever is wrong with them stays here).
+ * their faults stay here).
  */
 #ifndef COMPILE_WORKER_H
 #define COMPILE_WORKER_H
@@ -43,7 +43,6 @@ RECORD_DECLARE(struct compile_refusal, compile_refusal_record);
 struct compile_request {
 	struct build_unit unit;
 	char *arch;
-	char **header_folders; /* NULL-terminated; NULL: it includes no headers */
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
 

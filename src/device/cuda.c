@@ -42,11 +42,12 @@ static enum status cuda_open(struct device *device, const char *rest,
 		.reference_timeout_s = options->reference_timeout_s > 0
 					       ? options->reference_timeout_s
 					       : reference_timeout_default_s,
+		.l2_warm = options->l2_warm,
 	};
 	if (cuda_worker_hello(&cuda->worker, &gpu, err) != STATUS_OK)
 		return error_context(err, "cuda:%s", cuda->worker.selector);
 	device->identity = gpu.identity;
-	/* From here on it is this GPU, whatever the numbering does. */
+	/* From here on it is this GPU, even if the numbering changes. */
 	free(cuda->worker.selector);
 	cuda->worker.selector = string_copy(gpu.identity.uuid);
 	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
@@ -101,7 +102,7 @@ static enum status ready(const struct cuda_device *cuda, struct error *err)
 }
 
 /* The anchor: a fixed kernel of the helpers whose time depends on the clock alone. Every run stores
- * it, so that a slower clock is not taken for a slower kernel. It is loaded and sampled like any
+ * it, so that a slower clock is not mistaken for a slower kernel. It is loaded and sampled like any
  * candidate, by this plan, with the helpers' cubin and without a problem. */
 static void anchor_plan(int64_t sm_count, struct plan *plan)
 {
@@ -118,10 +119,10 @@ static void anchor_plan(int64_t sm_count, struct plan *plan)
 	launch = plan->launches;
 	*launch = (struct plan_launch){
 		.entry = string_copy("tt_anchor_1"),
-		.grid = {blocks, 1, 1},
-		.block = {ANCHOR_BLOCK, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1,
+		.shape.grid = {blocks, 1, 1},
+		.shape.block = {ANCHOR_BLOCK, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.repeat = 1,
 		.argument_count = ANCHOR_ARGUMENTS,
 	};
 	launch->arguments = memory_zeroed(ANCHOR_ARGUMENTS, sizeof(*launch->arguments));
@@ -145,17 +146,14 @@ static enum status cuda_anchor(struct device *device, device_handle *handle, str
 	return STATUS_OK;
 }
 
-/* Times the anchor while nothing else is under way. */
+/* Times the anchor while nothing else runs. */
 static enum status anchor_measure(struct device *device, struct error *err)
 {
 	device_handle handle = 0;
 	struct device_sample_request request = {
 		.handles = &handle,
 		.handle_count = 1,
-		.sampling = {.rounds_min = 5,
-			.rounds_max = 15,
-			.seconds_max = 2,
-			.target_ratio = 0.002},
+		.sampling = {.rounds = 5, .seconds_max = 2},
 	};
 	struct device_event event;
 	enum status status = STATUS_OK;

@@ -262,6 +262,15 @@ static bool has_failed(const struct cuda_device *cuda, const struct cuda_request
 	return false;
 }
 
+/* Whether one of the first `count` requests, which were sent, will be answered for the handle. */
+static bool is_awaited(const struct cuda_device *cuda, size_t count, device_handle handle)
+{
+	for (size_t i = 0; i < count; i++)
+		if (request_has(&cuda->requests[i], handle))
+			return true;
+	return false;
+}
+
 static void unload(struct cuda_device *cuda, size_t at)
 {
 	struct cuda_handle *handle = cuda_handle_find(cuda, cuda->requests[at].sample.handles[0]);
@@ -282,6 +291,8 @@ void cuda_pump(struct cuda_device *cuda)
 			return;
 		request = &cuda->requests[at];
 		if (request->kind == REQUEST_UNLOAD) {
+			if (is_awaited(cuda, at, request->sample.handles[0]))
+				return;
 			unload(cuda, at);
 			continue;
 		}
@@ -290,8 +301,8 @@ void cuda_pump(struct cuda_device *cuda)
 			return;
 		if (request_prepare(cuda, at))
 			continue;
-		/* A write must not wait for a worker that is busy: it may hang, and then nobody
-		 * would see to it. With nothing to answer it reads at once. */
+		/* A write must not wait for a worker that is busy: it may hang, and then nothing
+		 * would notice. With nothing to answer it reads at once. */
 		if (at > 0 && request->kind == REQUEST_LOAD &&
 			cuda->unanswered_bytes +
 					load_bytes(cuda, cuda_handle_find(cuda,
@@ -335,7 +346,7 @@ static void restart(struct cuda_device *cuda)
 		lose(cuda, &err);
 }
 
-/* Charges whoever was under way. outcome: crashed or timed_out. killed: from outside. */
+/* Blames the handle in progress. outcome: crashed or timed_out. killed: by SIGKILL from outside. */
 static void fail(struct cuda_device *cuda, enum outcome outcome, bool killed, const char *detail)
 {
 	device_handle active = cuda->progress.handle;
@@ -372,13 +383,9 @@ static void worker_failed(struct cuda_device *cuda)
 
 static void worker_hangs(struct cuda_device *cuda, double allowed_s)
 {
-	CLEANUP(text_release) struct text how = {0};
-	CLEANUP(memory_free) char *detail = NULL;
+	CLEANUP(memory_free)
+	char *detail = cuda_worker_kill(&cuda->worker, allowed_s, cuda->progress.reference);
 
-	worker_end(&cuda->worker.process, &how);
-	detail = string_format("no answer within %.3g s%s%s", allowed_s,
-		strstr(text_string(&how), "has not ended") ? "; the measuring worker was " : "",
-		strstr(text_string(&how), "has not ended") ? text_string(&how) : "");
 	fail(cuda, OUTCOME_TIMED_OUT, false, detail);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests to the worker of cuda:N, and events for the loop. The worker serves in order, so an
- * answer belongs to the first request. When the worker dies, whoever was under way is charged with
+ * answer belongs to the first request. When the worker dies, the handle in progress is charged with
  * it; everything else that was not answered is asked again of a fresh worker, which is first told
  * the problems and candidates that it needs.
  */

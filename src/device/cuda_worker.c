@@ -82,7 +82,7 @@ static enum status hello(struct cuda_worker *worker, struct measure_gpu *gpu, st
 	return status;
 }
 
-/* Whether it is worth another try: the process was killed, and did not say what is wrong. */
+/* Whether to try again: the process was killed, and did not say what is wrong. */
 static bool try_again(enum status status, const struct error *reason, size_t attempt)
 {
 	if (status == STATUS_OK || strcmp(reason->message, ended) != 0 ||
@@ -193,4 +193,18 @@ enum status cuda_worker_list(
 	if (status != STATUS_OK)
 		*why = string_copy(reason.message);
 	return STATUS_OK;
+}
+
+char *cuda_worker_kill(struct cuda_worker *worker, double allowed_s, bool in_reference)
+{
+	struct measure_open *open = &worker->open;
+	CLEANUP(text_release) struct text how = {0};
+	bool stays;
+
+	worker_end(&worker->process, &how);
+	stays = strstr(text_string(&how), "has not ended") != NULL;
+	if (in_reference)
+		open->reference_timeout_s = fmin(open->reference_timeout_s, open->kernel_timeout_s);
+	return string_format("no answer within %.3g s%s%s", allowed_s,
+		stays ? "; the measuring worker was " : "", stays ? text_string(&how) : "");
 }

@@ -30,4 +30,8 @@ void cuda_worker_release(struct cuda_worker *worker);
 enum status cuda_worker_list(
 	const char *path, struct measure_gpus *gpus, char **why, struct error *err);
 
+/* Ends one that did not answer in that time; returns what to say of it, which the caller frees. One
+ * that hung in a reference waits for those of other problems no longer than for kernels. */
+char *cuda_worker_kill(struct cuda_worker *worker, double allowed_s, bool in_reference);
+
 #endif

@@ -8,12 +8,14 @@
 #include "base/clock.h"
 #include "device/device_kind.h"
 
-extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_replay;
+extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_program,
+	device_kind_replay;
 
 static const struct device_kind *const device_kinds[] = {
 	&device_kind_cuda,
 	&device_kind_model,
 	&device_kind_replay,
+	&device_kind_program,
 	NULL,
 };
 
@@ -24,6 +26,21 @@ enum status device_list_cuda(const struct device_options *options, struct device
 	*count = 0;
 	*why = NULL;
 	return device_kind_cuda.list(options, list, count, why, err);
+}
+
+size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector)
+{
+	const size_t digits = strspn(selector, "0123456789");
+
+	if (digits && digits < 10 && !selector[digits]) {
+		const size_t index = strtoul(selector, NULL, 10);
+
+		return index < count ? index : count;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].identity.uuid, selector) == 0)
+			return i;
+	return count;
 }
 
 static const struct device_kind *kind_find(const char *name, const char **rest)
@@ -46,7 +63,7 @@ static enum status kind_unknown(const char *name, struct error *err)
 	CLEANUP(memory_free) char *prefix = string_copy_bytes(name, strcspn(name, ":"));
 	const char *nearest;
 
-	for (size_t i = 0; device_kinds[i]; i++) {
+	for (size_t i = 0; device_kinds[i] != &device_kind_program; i++) { /* its JSON names it */
 		names[i] = device_kinds[i]->name;
 		text_appendf(&expected, "%s%s:", i ? ", " : "", device_kinds[i]->name);
 	}
@@ -117,6 +134,13 @@ bool device_compiles(const struct device *device)
 bool device_measures(const struct device *device)
 {
 	return device->kind->measures;
+}
+
+size_t device_ahead(const struct device *device)
+{
+	const size_t usual = 4; /* enough that it never waits for us */
+
+	return device->ahead ? device->ahead : usual;
 }
 
 bool device_recorded(const struct device *device, const char *operation, const char *problem,

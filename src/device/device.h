@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * A device as the loop sees it: something that loads candidates, verifies and samples them.
- * Three kinds behind one table: cuda (the real GPU, in a worker process), model (a spec sheet;
- * time is predicted), replay (a recorded journal).
+ * Four kinds behind one table: cuda (the real GPU, in a worker process), model (a spec sheet;
+ * time is predicted), replay (a recorded journal), program (one that takes configurations and
+ * answers with times).
  *
  * Requests are queued and answered by events in order; a crash or hang of the GPU's process ends
- * in an event of the handle that was under way (crashed, timed_out), a fresh process, and, for the
+ * in an event of the handle in progress (crashed, timed_out), a fresh process, and, for the
  * other handles, in their requests being served again without the caller's doing. Only when that
  * fails repeatedly is there a DEVICE_EVENT_LOST.
  *
@@ -23,6 +24,7 @@
 struct device;
 
 struct catalogue;
+struct family;
 
 struct device_options {
 	const char *const *config_folders;
@@ -30,11 +32,13 @@ struct device_options {
 					    * keys; NULL: problems are as they were recorded */
 	const char *worker_path;           /* NULL: this executable; `PATH worker-measure` */
 	const struct text *helpers_cubin;  /* or device_helpers(), for cuda */
+	const struct family *program;      /* of the device "program": whose it is; borrowed */
 	double wait_s;                     /* for the GPU's lock */
 	uint64_t seed;                     /* of the inputs */
 	double kernel_timeout_s;           /* watchdog for one request; 0: 10 */
 	double reference_timeout_s;        /* large problems are slow in fp64; 0: 300 */
 	uint64_t memory_limit_bytes;       /* 0: 80% of what is free */
+	bool l2_warm;                      /* runs find what they read in the L2, if it fits */
 };
 
 typedef uint32_t device_handle; /* 0 is none */
@@ -57,8 +61,9 @@ struct device_sample_request {
 	struct sampling sampling;
 };
 
-/* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE". Errors: STATUS_BAD_INPUT for an
- * unknown name, STATUS_NO_DEVICE with what was looked for, or who holds the lock. */
+/* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE", "program". Errors:
+ * STATUS_BAD_INPUT for an unknown name, STATUS_NO_DEVICE with what was looked for, or who holds the
+ * lock. */
 enum status device_open(const char *name, const struct device_options *options,
 	struct device **device, struct error *err);
 void device_close(struct device *device);
@@ -68,6 +73,8 @@ void device_learned(struct device *device, const struct learned *learned);
 const struct device_identity *device_identity(const struct device *device);
 bool device_compiles(const struct device *device); /* false: replay needs no cubins */
 bool device_measures(const struct device *device); /* false: times are predicted */
+/* How many candidates it should have at a time, so that it does not wait. */
+size_t device_ahead(const struct device *device);
 
 /* What a device that is a recording can answer for: calls visit for every candidate recorded of
  * this problem (texts are canonical and borrowed for the call). False, without a call, on a device
@@ -80,8 +87,8 @@ bool device_recorded(const struct device *device, const char *operation, const c
  * the device is open. Measures the anchor. On a device that measures it is needed before anything
  * is verified or sampled; elsewhere it does nothing. */
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
-/* A handle of the anchor kernel, to be sampled beside others (no load event comes for it); 0 on a
- * device that does not measure. */
+/* A handle of the anchor kernel, to be sampled in turn with others (no load event comes for it); 0
+ * on a device that does not measure. */
 enum status device_anchor(struct device *device, device_handle *handle, struct error *err);
 
 /* Announces a problem: tensors are filled, the reference is computed when first needed.
@@ -114,5 +121,7 @@ struct device_listing {
 /* Real GPUs; count 0 with *why set (caller frees) when there is no driver or no GPU. */
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err);
+/* What follows "cuda:": the number of a GPU or its UUID. count where there is none. */
+size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector);
 
 #endif

@@ -15,7 +15,8 @@ struct device {
 	void *state;                                     /* the kind's own */
 	struct device_event *events;                     /* that wait to be polled */
 	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
-	double busy_s, busy_since_s;                     /* since: 0 while nothing is under way */
+	size_t ahead;                /* device_ahead(), where it is not the usual number */
+	double busy_s, busy_since_s; /* since: 0 while nothing is pending */
 };
 
 /* Takes the event. */
@@ -31,7 +32,7 @@ struct device_kind {
 	/* What is in the machine, as device_list_cuda() says it; NULL: nothing. */
 	enum status (*list)(const struct device_options *options, struct device_listing **list,
 		size_t *count, char **why, struct error *err);
-	/* rest: what follows the colon ("" if nothing). On failure close is called all the same. */
+	/* rest: what follows the colon ("" if nothing). On failure close is called, too. */
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);
 	void (*close)(struct device *device); /* state may be NULL */

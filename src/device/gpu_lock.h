@@ -14,7 +14,7 @@
 /* Waits up to wait_s. STATUS_NO_DEVICE names the holder; STATUS_FAILED if the folder or file cannot
  * be made. *fd is to be closed to unlock. */
 enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct error *err);
-/* "process 1234", or "" if nobody holds it. */
+/* "process 1234", or "" if no process holds it. */
 void gpu_lock_holder(const char *uuid, char *holder, size_t size);
 
 #endif

@@ -79,9 +79,10 @@ static enum status model_load(struct device *device, const struct device_load_re
 
 		*resources = request->resources[i];
 		resources->blocks_per_sm = occupancy_blocks_per_sm(device->spec,
-			(int)(launch->block[0] * launch->block[1] * launch->block[2]),
+			(int)(launch->shape.block[0] * launch->shape.block[1] *
+				launch->shape.block[2]),
 			resources->regs_per_thread, resources->smem_static_bytes,
-			launch->smem_dynamic_bytes, &limiter);
+			launch->shape.smem_dynamic_bytes, &limiter);
 		resources->max_clusters = -1;
 		if (resources->blocks_per_sm < 1 && candidate->fits) {
 			candidate->fits = false;

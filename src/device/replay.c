@@ -6,8 +6,9 @@
  * predicted. For tests, search research and demonstrations.
  *
  * A request to sample one handle is answered by the samples of the search, one for several handles
- * by those of the re-measurement. A candidate that was not in it is answered by its samples of the
- * search, made as much longer as the others became: the card was warmer then.
+ * by those of the re-measurement, as many as are asked for; more requests get those that follow,
+ * until there are none. A candidate that was not in it is answered by its samples of the
+ * search, scaled by the mean slowdown of the others: the card was warmer then.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,6 +33,11 @@ struct replay_problem {
 	char *operation, *text;
 };
 
+struct replay_handle {
+	const struct recorded *candidate; /* NULL: not recorded, or unloaded */
+	size_t sampled;                   /* of its samples were told */
+};
+
 struct replay {
 	char *path;
 	struct journal_record journal;
@@ -40,12 +46,12 @@ struct replay {
 	size_t count, capacity;
 	struct replay_problem *problems; /* number - 1 */
 	size_t problem_count, problem_capacity;
-	const struct recorded **handles; /* number - 1; NULL: not recorded, or unloaded */
+	struct replay_handle *handles; /* number - 1 */
 	size_t handle_count, handle_capacity;
 };
 
 extern const struct device_kind device_kind_replay;
-/* The same of a journal whose times were predicted. */
+/* As above, for a journal whose times were predicted. */
 static const struct device_kind replay_predicted;
 
 /* ---- the recording ---- */
@@ -310,33 +316,29 @@ static enum device_event_kind stage_of(enum outcome outcome)
 	}
 }
 
-/* The samples, or where a compact journal has their summary only, as many that lie evenly around
- * the same median and have an interval as wide. */
+/* The samples; where the journal has their summary only, as many values around the same median as
+ * are known as well, in an order without a trend. */
 static double *samples_of(const struct evaluation *evaluation, size_t *count)
 {
+	const double golden = 0.6180339887498949;
 	const struct summary *time = &evaluation->time;
-	double *samples_us;
+	double *samples_us, spread_us;
 
 	*count = evaluation->sample_count;
 	if (*count)
 		return memory_copy(evaluation->samples_us, *count * sizeof(*samples_us));
 	*count = time->count;
 	samples_us = memory_zeroed(*count, sizeof(*samples_us));
-	for (size_t i = 0; i < *count; i++) {
-		/* the interval's ends are some 0.98 sqrt(n) places from the middle */
-		double place =
-			((double)i - ((double)*count - 1) / 2) / (0.98 * sqrt((double)*count));
-
-		samples_us[i] =
-			time->median + (place < 0 ? place * (time->median - time->ci95_low)
-						  : place * (time->ci95_high - time->median));
-	}
+	spread_us = (time->ci95_high - time->ci95_low) * sqrt(0.75 * (double)*count);
+	for (size_t i = 0; i < *count; i++)
+		samples_us[i] = fmax(
+			0, time->median + (fmod((double)i * golden + 0.5, 1) - 0.5) * spread_us);
 	return samples_us;
 }
 
-/* What was recorded, as far as this stage shows it, its samples `longer` times as long. */
-static void answer(struct device *device, device_handle handle, enum device_event_kind stage,
-	const struct evaluation *evaluation, double longer)
+/* What was recorded, as far as this stage shows it. */
+static struct device_event told(
+	device_handle handle, enum device_event_kind stage, const struct evaluation *evaluation)
 {
 	struct device_event event = {.kind = stage, .handle = handle};
 
@@ -359,10 +361,21 @@ static void answer(struct device *device, device_handle handle, enum device_even
 	if (stage == DEVICE_EVENT_SAMPLED && evaluation->time.count) {
 		event.predicted = evaluation->predicted;
 		event.samples_us = samples_of(evaluation, &event.sample_count);
-		for (size_t i = 0; i < event.sample_count; i++)
-			event.samples_us[i] *= longer;
 	}
-	device_event_push(device, event);
+	return event;
+}
+
+/* Leaves the next of the samples in it, at most `most` of them, `longer` times as long. */
+static void keep_samples(
+	struct device_event *event, struct replay_handle *handle, size_t most, double longer)
+{
+	const size_t first = handle->sampled;
+
+	event->sample_count = event->sample_count > first ? event->sample_count - first : 0;
+	event->sample_count = event->sample_count < most ? event->sample_count : most;
+	handle->sampled += event->sample_count;
+	for (size_t i = 0; i < event->sample_count; i++)
+		event->samples_us[i] = event->samples_us[first + i] * longer;
 }
 
 static enum status replay_load(struct device *device, const struct device_load_request *request,
@@ -374,10 +387,11 @@ static enum status replay_load(struct device *device, const struct device_load_r
 
 	(void)err;
 	ARRAY_GROW(replay->handles, replay->handle_count, replay->handle_capacity);
-	replay->handles[replay->handle_count++] = candidate;
+	replay->handles[replay->handle_count++] = (struct replay_handle){.candidate = candidate};
 	*handle = (device_handle)replay->handle_count;
 	if (candidate)
-		answer(device, *handle, DEVICE_EVENT_LOADED, evaluation_of(candidate), 1);
+		device_event_push(
+			device, told(*handle, DEVICE_EVENT_LOADED, evaluation_of(candidate)));
 	else
 		device_event_push(device,
 			(struct device_event){.kind = DEVICE_EVENT_LOADED,
@@ -389,16 +403,16 @@ static enum status replay_load(struct device *device, const struct device_load_r
 
 static const struct recorded *candidate_of(const struct replay *replay, device_handle handle)
 {
-	if (handle == 0 || handle > replay->handle_count || !replay->handles[handle - 1])
+	if (handle == 0 || handle > replay->handle_count || !replay->handles[handle - 1].candidate)
 		BUG("device handle %u", handle);
-	return replay->handles[handle - 1];
+	return replay->handles[handle - 1].candidate;
 }
 
 static enum status replay_verify(struct device *device, device_handle handle, struct error *err)
 {
 	(void)err;
-	answer(device, handle, DEVICE_EVENT_VERIFIED,
-		evaluation_of(candidate_of(device->state, handle)), 1);
+	device_event_push(device, told(handle, DEVICE_EVENT_VERIFIED,
+					  evaluation_of(candidate_of(device->state, handle))));
 	return STATUS_OK;
 }
 
@@ -433,10 +447,13 @@ static enum status replay_sample(
 	for (size_t i = 0; i < request->handle_count; i++) {
 		const struct recorded *candidate = candidate_of(replay, request->handles[i]);
 		const bool again = together && candidate->remeasured;
+		struct device_event event = told(request->handles[i], DEVICE_EVENT_SAMPLED,
+			again ? candidate->remeasured : evaluation_of(candidate));
 
-		answer(device, request->handles[i], DEVICE_EVENT_SAMPLED,
-			again ? candidate->remeasured : evaluation_of(candidate),
+		keep_samples(&event, &replay->handles[request->handles[i] - 1],
+			together ? request->sampling.rounds : SIZE_MAX,
 			again || !candidate->searched ? 1 : warmer);
+		device_event_push(device, event);
 	}
 	return STATUS_OK;
 }
@@ -445,7 +462,7 @@ static void replay_unload(struct device *device, device_handle handle)
 {
 	struct replay *replay = device->state;
 
-	replay->handles[handle - 1] = NULL;
+	replay->handles[handle - 1].candidate = NULL;
 }
 
 static void replay_recorded(const struct device *device, const char *operation, const char *problem,

@@ -4,7 +4,7 @@
 #include "engine/scoring.h"
 #include "engine/row.h"
 
-/* Room for one more configuration behind those that are there. */
+/* Appends room for one more configuration; returns it. */
 static choice *room_for_one(struct family_candidates *family)
 {
 	if (family->count == family->capacity) {
@@ -19,6 +19,8 @@ static bool collect(const choice *configuration, const struct value *slots, void
 	struct family_candidates *family = context;
 
 	(void)slots;
+	if (family->count == CANDIDATES_LEGAL_MAX)
+		return false;
 	memcpy(room_for_one(family), configuration, family->parameter_count * sizeof(choice));
 	family->count++;
 	return true;
@@ -111,25 +113,23 @@ bool candidates_family_wanted(const struct family *family, const char *const *na
 	return false;
 }
 
-/* A composite family competes as one candidate, made of its steps' winners. *ready is false where
- * these are not known. */
-static enum status choose_steps(const struct catalogue *catalogue,
-	const struct candidates_options *options, struct bound_family *bound, bool *ready,
-	struct text *left_out, struct error *err)
+/* A composite family competes as one candidate, made of its steps' winners; whether these are
+ * known. */
+static bool choose_steps(const struct catalogue *catalogue,
+	const struct candidates_options *options, struct bound_family *bound, struct text *left_out)
 {
 	const struct steps_source source = {.catalogue = catalogue,
 		.tuned = options->tuned,
 		.measured = options->measured_steps};
 	CLEANUP(text_release) struct text why = {0};
 
-	*ready = true;
-	if (!bound->family->step_count)
-		return STATUS_OK;
-	TRY(steps_choose_all(&source, bound, ready, &why, err));
-	if (!*ready)
-		text_appendf(left_out, "%s does not compete: %s\n", bound->family->name,
-			text_string(&why));
-	return STATUS_OK;
+	for (size_t i = 0; i < bound->family->step_count; i++)
+		if (!steps_choose(&source, bound, i, &why)) {
+			text_appendf(left_out, "%s does not compete: %s\n", bound->family->name,
+				text_string(&why));
+			return false;
+		}
+	return true;
 }
 
 /* Whether the family can launch for this problem (an argument may be too small for it), by one of
@@ -163,23 +163,73 @@ static void family_candidates_release(struct family_candidates *family)
 	free(family->removed.by_constraint);
 }
 
+/* ---- a given configuration, whole or in part ---- */
+/* "BM == 128", "KIND == 'x'" of config, a line each, and where. Errors: a parameter or value that
+ * the family does not have. */
+static enum status config_condition(const struct bound_family *bound,
+	const struct candidates_options *options, bool *given, struct text *condition,
+	struct error *err)
+{
+	const struct space *space = bound->space;
+	CLEANUP(memory_free)
+	struct value *slots = memory_zeroed(space->names.count, sizeof(*slots));
+
+	TRY(configuration_parse(bound, options->config, slots, given, err));
+	for (size_t i = 0; i < space->parameter_count; i++) {
+		const struct value value = slots[space_parameter_slot(space, i)];
+		const char *quote = value.type == VALUE_STRING ? "'" : "";
+		CLEANUP(text_release) struct text found = {0};
+
+		if (!given[i])
+			continue;
+		value_format(value, &found);
+		if (space_choice_find(space, i, value) < 0)
+			return configuration_refuse(bound, i, text_string(&found), err);
+		text_appendf(condition, "%s%s == %s%s%s", condition->length ? "\n" : "",
+			space_parameter_name(space, i), quote, text_string(&found), quote);
+	}
+	if (options->where)
+		text_appendf(condition, "\n%s", options->where);
+	return STATUS_OK;
+}
+
+/* Binds it again for those configurations that are asked for; *bound is NULL, and left_out says
+ * why, where the family does not have them. */
+static enum status restrict_family(const struct candidates_options *options,
+	struct bound_family **bound, bool *given, struct text *left_out, struct error *err)
+{
+	const struct bound_family whole = **bound;
+	CLEANUP(text_release) struct text condition = {0};
+	struct error reason = {0};
+	enum status status = config_condition(*bound, options, given, &condition, &reason);
+
+	bound_family_free(*bound);
+	*bound = NULL;
+	if (status == STATUS_OK)
+		return family_bind(whole.family, whole.problem, whole.device,
+			text_string(&condition), bound, err);
+	text_appendf(left_out, "%s does not compete: %s%s%s%s\n", whole.family->name,
+		reason.message, reason.hint[0] ? " (" : "", reason.hint, reason.hint[0] ? ")" : "");
+	return STATUS_OK;
+}
+
 static enum status add_family(const struct catalogue *catalogue, struct candidates *pool,
 	const struct family *family, const struct candidates_options *options,
 	struct text *left_out, struct error *err)
 {
 	struct family_candidates *added;
 	struct bound_family *bound;
-	bool ready = false;
+	bool given[SPACE_PARAMETERS_MAX] = {false};
 	enum status status = STATUS_OK;
 
 	TRY(family_bind_if_applies(family, pool->problem, pool->device,
 		family->step_count ? NULL : options->where, &bound, left_out, err));
+	if (bound && options->config && !family->step_count)
+		TRY(restrict_family(options, &bound, given, left_out, err));
 	if (!bound)
 		return STATUS_OK;
 	status = bound_family_expect_memory(bound, err);
-	if (status == STATUS_OK)
-		status = choose_steps(catalogue, options, bound, &ready, left_out, err);
-	if (status != STATUS_OK || !ready) {
+	if (status != STATUS_OK || !choose_steps(catalogue, options, bound, left_out)) {
 		bound_family_free(bound);
 		return status;
 	}
@@ -187,11 +237,21 @@ static enum status add_family(const struct catalogue *catalogue, struct candidat
 		memory_resize(pool->families, pool->family_count + 1, sizeof(*pool->families));
 	added = &pool->families[pool->family_count++];
 	*added = (struct family_candidates){.bound = bound, .first = pool->count};
+	memcpy(added->given, given, sizeof(given));
 	describe_parameters(added);
 	if (options->device)
 		TRY(take_recorded(pool->problem, options->device, added, err));
-	if (!added->recorded)
-		TRY(space_enumerate(bound->space, collect, added, &added->removed, err));
+	bound->space->interrupted = options->interrupted;
+	if (!added->recorded && (status = space_enumerate(bound->space, collect, added,
+					 &added->removed, err)) != STATUS_OK)
+		return status == STATUS_BAD_INPUT ? error_context(err, "%s", family->name) : status;
+	if (added->count == CANDIDATES_LEGAL_MAX) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected less than %d legal configurations, found more (%.3g with "
+			"illegal ones)",
+			family->name, CANDIDATES_LEGAL_MAX, added->product);
+		return error_hint(err, "--where 'EXPR' takes a part of them");
+	}
 	if (!can_launch(added, left_out)) {
 		family_candidates_release(added);
 		pool->family_count--;
@@ -212,9 +272,16 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 		const struct space *space = family->bound->space;
 		size_t worst = 0, count = space->constraint_count;
 
-		for (size_t i = 1; i < count; i++)
-			if (family->removed.by_constraint[i] > 0)
+		uint64_t last = 0;
+
+		/* they are applied in the order of the parameters; what was asked for, which is
+		 * added last, removes something in any case */
+		for (size_t i = 0; i < count; i++)
+			if (family->removed.by_constraint[i] > 0 &&
+				space->constraints[i].parameters >= last + (i + 1 == count)) {
+				last = space->constraints[i].parameters;
 				worst = i;
+			}
 		text_appendf(&text, "\n  %s: ", family->bound->family->name);
 		if (family->recorded)
 			text_append(&text, "the recording has none for this problem");
@@ -224,10 +291,11 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 		else
 			text_append(&text, "a parameter has no value here");
 	}
+	for (const char *line = pool->left_out; line && *line; line = strchr(line, '\n') + 1)
+		text_appendf(&text, "\n  %.*s", (int)strcspn(line, "\n"), line);
 	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a configuration that can serve this problem on %s, found none%s%s%s",
-		pool->problem->text, pool->device->title, text_string(&text),
-		pool->left_out ? "\n  " : "", pool->left_out ? pool->left_out : "");
+		"%s: expected a configuration that can serve this problem on %s, found none%s",
+		pool->problem->title, pool->device->title, text_string(&text));
 }
 
 static void describe_view(struct candidates *pool)

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "format/tuned.h"
-#include "learn/prediction.h"
+#include "score/prediction.h"
 #include "search/strategy.h"
 #include "space/enumerate.h"
 
@@ -19,8 +19,9 @@ struct family_candidates {
 	size_t parameter_count;
 	struct search_parameter *parameters;
 	double product;
-	struct space_removed removed; /* by constraint */
-	bool recorded;                /* the space is what a recording holds, not the whole */
+	struct space_removed removed;     /* by constraint */
+	bool given[SPACE_PARAMETERS_MAX]; /* per parameter: options->config names it */
+	bool recorded;                    /* the space is what a recording holds, not the whole */
 };
 
 struct candidates {
@@ -39,16 +40,21 @@ struct candidates {
 struct candidates_options {
 	const char *const *families; /* names to take; NULL or empty: all that apply */
 	const char *where;           /* extra constraint, or NULL */
-	bool score;                  /* false: sizes only (--dry-run) */
+	const char *config; /* "BM=128,...": these parameters have these values; NULL: any */
+	bool score;         /* false: sizes only (--dry-run) */
 	const struct device *device; /* only what it can answer for (replay); NULL: all */
 	const struct tuned
 		*tuned;      /* what serves the steps of composite families; NULL: without them */
 	bool measured_steps; /* predicted entries do not count for that */
+	const volatile int *interrupted; /* STATUS_INTERRUPTED; NULL: nothing ends it */
 };
 
-/* Errors: a named family that does not apply (and why); an expression that fails. A space without
- * a legal configuration is an error STATUS_BAD_INPUT that names the constraint which removed the
- * last ones. */
+/* More cannot be held, nor would a search look at them. */
+#define CANDIDATES_LEGAL_MAX 10000000
+
+/* Errors: more than CANDIDATES_LEGAL_MAX legal configurations; a named family that does not apply
+ * (and why); an expression that fails. A space without a legal configuration is an error
+ * STATUS_BAD_INPUT that names the constraint which removed the last ones. */
 enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct candidates_options *options,
 	struct candidates *pool, struct error *err);
@@ -73,9 +79,10 @@ size_t candidates_rank(const struct candidates *pool, size_t candidate);
 /* An evaluation that ended, with the candidate's number. */
 struct evaluated {
 	size_t candidate;
-	bool remeasured;  /* its samples are those of the re-measurement */
-	bool taken_up;    /* the re-measurement has had it, whatever came of it */
-	unsigned loads;   /* and those of its last part (tune/settle.h), of so many; 0: not in it */
+	bool remeasured;  /* its times are from the final measurement (tune/final.h) */
+	bool is_tried;    /* it was in that, successfully or not */
+	unsigned stage;   /* of it that its times are of; 0: none */
+	unsigned loads;   /* of which they are the mean */
 	double search_us; /* median of the search, before it was re-measured; 0: it was not */
 	struct evaluation evaluation;
 };
@@ -90,10 +97,5 @@ struct evaluated_list {
 	struct evaluated *items;
 	size_t count, capacity;
 };
-
-/* Tunes problems for someone whose business is something else; their entries are put into tuned.
- * Errors other than STATUS_NO_DEVICE and STATUS_INTERRUPTED are of single problems. */
-typedef enum status tune_problems(
-	void *context, struct problem_list *problems, struct tuned *tuned, struct error *err);
 
 #endif

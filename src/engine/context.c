@@ -46,6 +46,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 	struct compiler_options compiler_options = {.workers = options->workers,
 		.worker_path = options->worker_path,
 		.nvrtc_path = options->nvrtc_path,
+		.cache_seed = options->cache_seed,
 		.driver_cuda_version = driver_version};
 	enum status status = options->no_cache
 				     ? STATUS_OK
@@ -94,6 +95,10 @@ static enum status open_cuda(const struct context_options *options, struct conte
 	if (kernel_store_wait(context->store, &helpers.units[0], &kernel, err) != STATUS_OK)
 		return refuse_architecture(context, err);
 	context->helpers = &kernel->cubin;
+	if (device_identity(context->device)->process_count)
+		context->notice = string_format(
+			"%d other processes use this GPU: times may be longer and less certain",
+			device_identity(context->device)->process_count);
 	return device_helpers(context->device, context->helpers, err);
 }
 
@@ -126,20 +131,77 @@ static enum status open_auto(const struct context_options *options, struct conte
 		return status;
 	*err = (struct error){0};
 	TRY(open_modelled(options, context, "model:", device_options, err));
-	context->notice = string_format("no GPU, so times are predicted for %s, not measured; "
-					"--device model:NAME takes another (%s)",
-		device_spec(context->device)->title, why);
+	context->notice = string_format("no GPU (`tiletune devices` says why): times are predicted "
+					"for %s; --device model:NAME takes another",
+		device_spec(context->device)->title);
 	return STATUS_OK;
+}
+
+/* The program that serves the operation of a run, if one does; else NULL. */
+static enum status find_program(const struct context_options *options,
+	const struct context *context, const struct family **program, struct error *err)
+{
+	const char *name = options->served ? options->served : options->operation;
+	const struct operation *operation = NULL;
+
+	*program = NULL;
+	if (name)
+		TRY(catalogue_operation(&context->catalogue, name, &operation, err));
+	for (size_t i = 0; operation && i < context->catalogue.family_count; i++)
+		if (context->catalogue.families[i]->operation == operation &&
+			context->catalogue.families[i]->program)
+			*program = context->catalogue.families[i];
+	return STATUS_OK;
+}
+
+static enum status open_program(const struct context_options *options, struct context *context,
+	const struct family *family, const struct device_options *device_options, struct error *err)
+{
+	struct device_options with = *device_options;
+	CLEANUP(memory_free) char *folder = path_parent(family->file);
+	CLEANUP(text_release) struct text command = {0};
+
+	if (options->describes)
+		return device_open("model:", device_options, &context->device, err);
+	if (strcmp(options->device, "auto") != 0 || !options->program_starts) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a kernel, found a program, which is a device itself",
+			family->file);
+		return error_hint(err, "`tune` and `check` run it, without --device");
+	}
+	for (const char **word = family->program; *word; word++)
+		text_appendf(&command, "%s%s", command.length ? " " : "", *word);
+	options->program_starts(command.data, folder);
+	with.program = context->program = family;
+	return device_open("program", &with, &context->device, err);
 }
 
 static enum status open_device(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
-	if (strcmp(options->device, "auto") == 0)
-		return open_auto(options, context, device_options, err);
-	return string_starts_with(options->device, "cuda:")
-		       ? open_cuda(options, context, options->device, device_options, err)
-		       : open_modelled(options, context, options->device, device_options, err);
+	const struct family *program;
+	const char *more;
+	char *notice;
+
+	if (strcmp(options->device, "cuda:") == 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--device: expected cuda:N, cuda:UUID or cuda:all, found cuda:");
+	TRY(find_program(options, context, &program, err));
+	TRY(program && !string_starts_with(options->device, "replay:")
+			? open_program(options, context, program, device_options, err)
+		: strcmp(options->device, "auto") == 0
+			? open_auto(options, context, device_options, err)
+		: string_starts_with(options->device, "cuda:")
+			? open_cuda(options, context, options->device, device_options, err)
+			: open_modelled(options, context, options->device, device_options, err));
+	more = device_spec(context->device)->notice;
+	if (more) {
+		notice = string_format("%s%s%s", context->notice ? context->notice : "",
+			context->notice ? "; " : "", more);
+		free(context->notice);
+		context->notice = notice;
+	}
+	return STATUS_OK;
 }
 
 static enum status open_all(
@@ -150,15 +212,16 @@ static enum status open_all(
 		.catalogue = &context->catalogue,
 		.worker_path = options->worker_path,
 		.wait_s = options->wait_s,
-		.seed = options->seed};
+		.seed = options->seed,
+		.l2_warm = options->l2_warm};
 
+	context->l2_warm = options->l2_warm;
 	TRY(catalogue_load((const char *const *)context->template_folders, options->operation,
 		&context->catalogue, err));
 	TRY(open_device(options, context, &device_options, err));
 	context->learned = memory_zeroed(1, sizeof(*context->learned));
-	TRY(learned_open(options->learned, (const char *const *)context->config_folders,
-		options->cache_folder, device_spec(context->device)->name, &context->catalogue,
-		context->learned, err));
+	TRY(learned_open(&options->learned, (const char *const *)context->config_folders,
+		device_spec(context->device)->name, &context->catalogue, context->learned, err));
 	device_learned(context->device, context->learned);
 	return STATUS_OK;
 }

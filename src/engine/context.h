@@ -9,24 +9,32 @@
 #include "device/device.h"
 #include "family/catalogue.h"
 #include "engine/kernel_store.h"
-#include "learn/learned.h"
+#include "score/learned.h"
 #include "process/team.h"
 
 struct context_options {
 	const char *const *roots; /* folders that hold templates/ and configs/; NULL-terminated */
 	const char *operation;    /* load only this one; NULL: all */
-	const char *device;       /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
-	bool several;             /* also "cuda:all" and "cuda:0,cuda:2" */
-	bool allow_model;         /* auto may fall back to the embedded sheet */
-	bool need_compiler;       /* false: go on without one (explain, dry runs) */
-	const char *worker_path;  /* NULL: this executable */
+	const char *served; /* of all: the one that a program may be the device for, or NULL */
+	const char *device; /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
+	/* Where the operation is served by a program (family.h): called with its command and folder
+	 * before it is started, and its device is opened in the place of "auto". NULL: no program
+	 * is started. */
+	void (*program_starts)(const char *command, const char *folder);
+	bool describes;          /* nothing is evaluated: a program's space may be asked for */
+	bool several;            /* also "cuda:all" and "cuda:0,cuda:2" */
+	bool allow_model;        /* auto may fall back to the embedded sheet */
+	bool need_compiler;      /* false: go on without one (explain, dry runs) */
+	const char *worker_path; /* NULL: this executable */
 	const char *nvrtc_path;
 	const char *cache_folder; /* NULL: the user's */
+	const char *cache_seed;   /* another one, which is only read; NULL: see compile/cache.h */
 	bool no_cache;
-	enum learned_wanted learned;
+	struct learned_choice learned;
 	unsigned workers; /* compilers; 0: automatic */
 	double wait_s;    /* for the GPU's lock */
 	uint64_t seed;
+	bool l2_warm; /* struct device_options */
 };
 
 struct context {
@@ -34,15 +42,17 @@ struct context {
 	char **config_folders;
 	struct catalogue catalogue;
 	struct device *device;
-	struct learned *learned;    /* of the device */
-	struct compiler *compiler;  /* NULL: none found, and none needed */
-	struct kernel_store *store; /* NULL without a compiler */
-	const struct text *helpers; /* cubin of the helper kernels, of the store; NULL: no GPU */
-	struct team *team;          /* of several GPUs (engine/gpus.h); NULL: one */
-	struct context *others;     /* of the first of several: theirs, all but the device shared */
-	size_t other_count;         /* each knows it */
-	char *cache_notice;         /* why nothing is kept, or NULL */
-	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
+	struct learned *learned;      /* of the device */
+	bool l2_warm;                 /* times are of a warm L2 */
+	struct compiler *compiler;    /* NULL: none found, and none needed */
+	struct kernel_store *store;   /* NULL without a compiler */
+	const struct text *helpers;   /* cubin of the helper kernels, of the store; NULL: no GPU */
+	struct team *team;            /* of several GPUs (engine/gpus.h); NULL: one */
+	const struct family *program; /* whose program the device is, of the catalogue; NULL */
+	struct context *others; /* of the first of several: theirs, all but the device shared */
+	size_t other_count;     /* each knows it */
+	char *cache_notice;     /* why nothing is kept, or NULL */
+	char *notice;           /* what the user should know (no GPU: the model is used), or NULL */
 };
 
 enum status context_open(

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "candidate/problem_reference.h"
-#include "engine/blocks.h"
+#include "engine/rounds.h"
 #include "engine/kernel_check.h"
 
 enum {
@@ -278,7 +278,8 @@ static enum status take_reference(struct evaluator *evaluator, struct trial *tri
 {
 	CLEANUP(memory_free)
 	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
-		trial->problem->operation->name, trial->problem->text, outcome_name(event->outcome),
+		trial->problem->operation->name, trial->problem->title,
+		outcome_name(event->outcome),
 		event->detail ? event->detail : outcome_summary(event->outcome));
 
 	trial_finish(trial, event->outcome, words);
@@ -293,15 +294,17 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 
 	evaluation->flags |= event->flags;
 	if (event->kind == DEVICE_EVENT_SAMPLED && trial->series) {
-		block_series_take(trial->series, event);
+		round_series_take(trial->series, event);
 		return STATUS_OK;
 	}
 	if (event->kind == DEVICE_EVENT_LOADED)
 		trial_take_resources(trial, event);
 	if (event->kind == DEVICE_EVENT_VERIFIED) {
-		evaluation->verification = event->verification;
 		evaluation->verified = event->verified;
+		evaluation->by_program = event->by_program;
 	}
+	if (event->kind == DEVICE_EVENT_VERIFIED || event->verification.done)
+		evaluation->verification = event->verification;
 	if (event->kind == DEVICE_EVENT_SAMPLED) {
 		evaluation->measured = event->measured;
 		if (event->sample_count) {
@@ -412,7 +415,7 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
 			continue;
 		handles[loaded++] = trial->handle;
 		if (trial->series)
-			continue; /* it stays as it is: more blocks follow */
+			continue; /* it stays as it is: more rounds follow */
 		trial->stage = TRIAL_SAMPLING;
 		trial->goal = TRIAL_DONE;
 	}

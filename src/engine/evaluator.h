@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator: whatever is compiled, loaded, verified or timed goes through here. Any set of
- * candidates of any problems, and kernels of another origin beside them; each trial moves on by
+ * The evaluator: all that is compiled, loaded, verified or timed goes through here. Any set of
+ * candidates of any problems, together with kernels of another origin; each trial moves on by
  * itself up to the goal that its caller sets, and callers pace the rest:
  *
  *	evaluator_add() -> { evaluator_step(), evaluator_take() }* -> evaluator_free_trial()
@@ -9,7 +9,7 @@
  * for a search that goes on as results come, and for candidates that are timed side by side
  *
  *	evaluator_add() ... -> evaluator_run() -> evaluator_sample() -> evaluator_run(), or
- *	blocks_run() (engine/blocks.h)
+ *	rounds_run() (engine/rounds.h)
  */
 #ifndef ENGINE_EVALUATOR_H
 #define ENGINE_EVALUATOR_H
@@ -22,8 +22,8 @@
 struct evaluator {
 	struct context *context;
 	volatile sig_atomic_t *interrupted; /* may be NULL */
-	bool keeps_pruned;          /* what a family's rules would drop is looked at all the same */
-	bool outlives_references;   /* one that fails is what becomes of its trials, no error */
+	bool keeps_pruned;          /* evaluates candidates that the family's prune rules reject */
+	bool outlives_references;   /* a failing reference fails its trials, not the call */
 	size_t on_device_max;       /* trials that may be on the device at a time; 0: all */
 	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, alone */
 	struct trial **trials;      /* in the order in which they came; pointers stay valid */
@@ -68,7 +68,7 @@ enum status evaluator_run(struct evaluator *evaluator, struct error *err);
  * goal is TRIAL_DONE now. Those that are not loaded are left out. */
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err);
-/* Verifies again those of them that are on the device and worked so far: a kernel may go wrong with
+/* Verifies the trials again that are on the device and worked so far: a kernel may go wrong with
  * a later launch than those that were verified first. Its outcome is what becomes of that. */
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/gpus.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,17 +43,13 @@ static enum status choose(struct machine *machine, size_t index, struct error *e
 static enum status choose_named(struct machine *machine, const char *name, struct error *err)
 {
 	const char *rest = name + strlen("cuda:");
-	char *end = NULL;
 	size_t index;
 
 	if (!string_starts_with(name, "cuda:") || !*rest)
 		return error_set(err, STATUS_BAD_INPUT,
 			"device: expected GPUs as cuda:0,cuda:2, found \"%s\"", name);
-	index = isdigit((unsigned char)*rest) ? strtoul(rest, &end, 10) : machine->count;
-	for (size_t i = 0; !end && i < machine->count; i++)
-		if (strcmp(machine->list[i].identity.uuid, rest) == 0)
-			index = i;
-	if ((end && *end) || index >= machine->count)
+	index = device_listing_find(machine->list, machine->count, rest);
+	if (index == machine->count)
 		return error_set(err, STATUS_NO_DEVICE, "%s: expected one of %zu GPUs", name,
 			machine->count);
 	return choose(machine, index, err);
@@ -199,7 +194,8 @@ enum status gpus_open(
 		.config_folders = (const char *const *)folders,
 		.worker_path = options->worker_path,
 		.wait_s = options->wait_s,
-		.seed = options->seed};
+		.seed = options->seed,
+		.l2_warm = options->l2_warm};
 	CLEANUP(machine_release) struct machine machine = {0};
 	enum status status =
 		options->several

@@ -11,8 +11,8 @@
 /* Whether a device's name means several. */
 bool gpus_named(const char *device);
 
-/* Context of the first, whose `others` are those of the rest, without their helper kernels yet
- * (gpus_join()). One of the rest that does not open is left out with a notice. Errors: as
+/* Context of the first, whose `others` are the contexts of the rest, without their helper kernels
+ * yet (gpus_join()). One of the rest that does not open is left out with a notice. Errors: as
  * context_open(); STATUS_BAD_INPUT for GPUs of several models, with the lists to use. */
 enum status gpus_open(
 	const struct context_options *options, struct context *context, struct error *err);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_check.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "compile/cubin.h"
+#include "source/kernel_source.h"
 
 static void append_given(const struct plan_launch *launch, const struct plan_buffer *buffers,
 	const struct plan_tensor_map *tensor_maps, struct text *text)
@@ -51,4 +55,90 @@ enum status kernel_arguments_check(const struct compile_result *kernel,
 		"%s: expected the kernel's %d arguments (bytes: %s), found %zu (%s)", name,
 		found.param_count, found.param_count ? taken.data : "none", launch->argument_count,
 		launch->argument_count ? given.data : "none");
+}
+
+/* "scan<256>" is declared as scan. */
+static const struct source_kernel *kernel_find(
+	const struct kernel_source *source, const char *entry)
+{
+	const size_t length = strcspn(entry, "<");
+
+	for (size_t i = 0; i < source->kernel_count; i++)
+		if (strlen(source->kernels[i].name) == length &&
+			strncmp(source->kernels[i].name, entry, length) == 0)
+			return &source->kernels[i];
+	return NULL;
+}
+
+static enum status pointer_check(const char *entry, const struct source_variable *argument,
+	const struct plan_buffer *buffer, struct error *err)
+{
+	const int dtype = argument->dtype ? dtype_find(argument->dtype) : -1;
+
+	if (argument->is_const && buffer_is_output(buffer->role))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected an input for the argument const %s *%s, found the output %s",
+			entry, argument->type, argument->name, buffer->name);
+	if (dtype >= 0 && argument->lanes == 1 && buffer->role != BUFFER_WORKSPACE &&
+		dtype_size((enum dtype)dtype) != dtype_size(buffer->dtype))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected elements of %s for the argument %s *%s, found %s of %s",
+			entry, argument->dtype, argument->type, argument->name, buffer->name,
+			dtype_names[buffer->dtype]);
+	return STATUS_OK;
+}
+
+/* count: of the dimensions that the launch names. */
+static enum status dimension_check(const char *text, const char *entry, const char *index,
+	const char *member, size_t count, struct error *err)
+{
+	static const char axes[] = "xyz";
+
+	for (size_t axis = count; axis < 3; axis++) {
+		CLEANUP(memory_free) char *read = string_format("%s.%c", index, axes[axis]);
+
+		if (!strstr(text, read))
+			continue;
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a \"%s\" of %zu dimensions, as the source reads %s, found "
+			"%zu",
+			entry, member, axis + 1, read, count);
+		return error_hint(err, "1 for a dimension that is not used");
+	}
+	return STATUS_OK;
+}
+
+static enum status source_check(const char *text, const struct launch *described,
+	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
+{
+	const char *entry = described->entry.text;
+	CLEANUP(kernel_source_release) struct kernel_source source = {0};
+	const struct source_kernel *kernel;
+
+	kernel_source_read(text, NULL, &source);
+	kernel = kernel_find(&source, entry);
+	if (!kernel || kernel->argument_count != launch->argument_count)
+		return STATUS_OK;
+	for (size_t i = 0; i < launch->argument_count; i++)
+		if (kernel->arguments[i].is_pointer && launch->arguments[i].kind == ARGUMENT_BUFFER)
+			TRY(pointer_check(entry, &kernel->arguments[i],
+				&buffers[launch->arguments[i].index], err));
+	if (source.kernel_count > 1) /* it is not known which of them reads what */
+		return STATUS_OK;
+	TRY(dimension_check(text, entry, "blockIdx", "grid", described->grid.count, err));
+	return dimension_check(text, entry, "threadIdx", "block", described->block.count, err);
+}
+
+enum status kernel_sources_check(
+	const struct family *family, const struct plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->launch_count && plan->launch_count == family->launch_count;
+		i++) {
+		const struct launch *launch = &family->launches[i];
+
+		if (source_check(family->sources[launch->source].text, launch, &plan->launches[i],
+			    plan->buffers, err) != STATUS_OK)
+			return error_context(err, "%s", family->file);
+	}
+	return STATUS_OK;
 }

@@ -7,7 +7,7 @@
 #define ENGINE_KERNEL_STORE_H
 
 #include "compile/compiler.h"
-#include "family/plan.h"
+#include "plan/reference_plan.h"
 
 struct kernel_store;
 

@@ -3,18 +3,10 @@
 
 #include <math.h>
 
-#include "base/record_write.h"
-#include "learn/prediction.h"
+#include "record/record_write.h"
+#include "score/prediction.h"
 
 /* ---- what serves the steps of a composite family ---- */
-/* Whether a row can serve the step; it is chosen then. */
-static bool take_row(const struct steps_source *source, struct bound_family *bound, size_t step,
-	const struct tuned_row *row, struct error *reason)
-{
-	return composite_choose_named(source->catalogue, bound, step, row->family,
-		       &row->configuration, reason) == STATUS_OK;
-}
-
 /* The fastest row that is slower than `after`, or NULL. */
 static const struct tuned_row *next_row(const struct tuned_entry *entry, double after)
 {
@@ -29,46 +21,28 @@ static const struct tuned_row *next_row(const struct tuned_entry *entry, double 
 	return next;
 }
 
-static bool take_entry(const struct steps_source *source, struct bound_family *bound, size_t step,
-	const struct tuned_entry *entry, struct error *reason)
-{
-	double time = 0;
-
-	if (take_row(source, bound, step, &entry->winner, reason))
-		return true;
-	for (const struct tuned_row *row; (row = next_row(entry, time)); time = row->time.median)
-		if (take_row(source, bound, step, row, reason))
-			return true;
-	return false;
-}
-
 bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
 	struct text *why)
 {
 	const struct problem *problem = bound->composite->steps[step].problem;
-	const char *operation = problem->operation->name;
 	struct error reason = {0};
 	const struct tuned_entry *entry =
 		source->tuned ? tuned_find_problem(source->tuned, problem, OBJECTIVE_TIME) : NULL;
 	const bool known = entry && !entry->unfinished && (!source->measured || !entry->predicted);
-	const bool chosen = known && take_entry(source, bound, step, entry, &reason);
+	double after = 0;
 
-	if (!chosen && why)
-		text_appendf(why, "its step %s %s %s%s", operation, problem->text,
+	for (const struct tuned_row *row = known ? &entry->winner : NULL; row;
+		row = next_row(entry, after)) {
+		if (composite_choose(source->catalogue, bound, step, row->family,
+			    &row->configuration, &reason) == STATUS_OK)
+			return true;
+		after = row == &entry->winner ? 0 : row->time.median;
+	}
+	if (why)
+		text_appendf(why, "its step %s %s %s%s", problem->operation->name, problem->title,
 			known ? "has no winner that serves here: " : "is not tuned",
 			known ? reason.message : "");
-	return chosen;
-}
-
-enum status steps_choose_all(const struct steps_source *source, struct bound_family *bound,
-	bool *ready, struct text *why, struct error *err)
-{
-	*ready = false;
-	TRY(composite_open(source->catalogue, bound, err));
-	*ready = true;
-	for (size_t i = 0; *ready && i < bound->composite->step_count; i++)
-		*ready = steps_choose(source, bound, i, why);
-	return STATUS_OK;
+	return false;
 }
 
 static enum status steps_describe(
@@ -109,12 +83,11 @@ static enum status bind(const struct catalogue *catalogue, const struct problem 
 static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
 	const struct tuned_row *row, struct error *err)
 {
-	TRY(composite_open(catalogue, bound, err));
 	if (row->step_count != bound->composite->step_count)
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected %zu steps, found %zu",
 			row->family, bound->composite->step_count, row->step_count);
 	for (size_t i = 0; i < row->step_count; i++)
-		TRY(composite_choose_named(catalogue, bound, i, row->steps[i].family,
+		TRY(composite_choose(catalogue, bound, i, row->steps[i].family,
 			&row->steps[i].configuration, err));
 	return STATUS_OK;
 }
@@ -155,7 +128,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 		make_candidate(catalogue, problem, device, row, candidate, err), candidate, err);
 }
 
-/* ---- launch arguments chosen anew ---- */
+/* ---- launch arguments chosen again ---- */
 /* Less than the model can tell apart is no reason to leave what was measured. */
 static const double worth_it_ratio = 0.97;
 
@@ -302,16 +275,12 @@ static struct tuned_launch launch_of(const struct plan *plan, const struct build
 		.entry = string_copy(from->entry),
 		.arguments = memory_zeroed(from->argument_count + 1, sizeof(struct value)),
 		.argument_count = from->argument_count,
-		.smem_dynamic_bytes = from->smem_dynamic_bytes,
-		.repeat = from->repeat,
+		.shape = from->shape,
 		.smem_static_bytes = -1,
 		.regs_per_thread = -1,
 		.spill_bytes = -1,
 		.blocks_per_sm = -1};
 
-	memcpy(launch.grid, from->grid, sizeof(launch.grid));
-	memcpy(launch.block, from->block, sizeof(launch.block));
-	memcpy(launch.cluster, from->cluster, sizeof(launch.cluster));
 	for (size_t i = 0; i < from->argument_count; i++)
 		launch.arguments[i] = argument_value(plan, &from->arguments[i]);
 	if (!resources)
@@ -330,9 +299,12 @@ static void put_evaluation(struct tuned_row *row, const struct evaluation *evalu
 
 	row->time = evaluation->time;
 	row->flags = evaluation->flags;
-	row->regs_per_thread = score->launches[score->longest].regs_per_thread;
-	row->smem_bytes = score->launches[score->longest].smem_bytes;
-	row->spill_bytes = 0;
+	row->regs_per_thread = row->smem_bytes = row->spill_bytes = -1;
+	if (score->launch_count) {
+		row->regs_per_thread = score->launches[score->longest].regs_per_thread;
+		row->smem_bytes = score->launches[score->longest].smem_bytes;
+		row->spill_bytes = 0;
+	}
 	for (size_t i = 0; evaluation->resources && i < evaluation->launch_count; i++)
 		if (evaluation->resources[i].spill_store_bytes > row->spill_bytes)
 			row->spill_bytes = evaluation->resources[i].spill_store_bytes;
@@ -344,6 +316,7 @@ static void put_evaluation(struct tuned_row *row, const struct evaluation *evalu
 	*row->errors = (struct tuned_errors){
 		.points = -1, .violations = -1, .max_abs_error = NAN, .max_rel_error = NAN};
 	row->verified = evaluation->verified;
+	row->by_program = evaluation->by_program;
 	if (verification->done)
 		*row->errors = (struct tuned_errors){.verified = true,
 			.points = (int64_t)verification->points,
@@ -407,12 +380,13 @@ static enum status describe(const struct candidate *candidate, const struct eval
 	take_options(row, bound->family->options);
 	row->family = string_copy(evaluation->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);
-	row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
+	if (plan.launch_count)
+		row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
 	row->launch_count = plan.launch_count;
 	for (size_t i = 0; i < plan.launch_count; i++)
 		row->launches[i] = launch_of(&plan, &build, i, evaluation->resources);
 	row->tflops = flop > 0 ? flop / seconds * 1e-12 : NAN;
-	row->gb_per_s = bytes / seconds * 1e-9;
+	row->gb_per_s = bytes > 0 ? bytes / seconds * 1e-9 : NAN;
 	row->measured = evaluation->measured;
 	put_evaluation(row, evaluation);
 	put_buffers(row, &plan);

@@ -2,7 +2,7 @@
  *
  * Rows of a tuned file, "winner" or one of "families": a candidate as a row, and a row made into a
  * candidate again, for a problem that need not be the one it was tuned for. Nothing is enumerated,
- * so that it takes no time whatever the size of the space.
+ * so that the time does not depend on the size of the space.
  */
 #ifndef ENGINE_ROW_H
 #define ENGINE_ROW_H
@@ -45,12 +45,8 @@ struct steps_source {
 };
 
 /* The step's entry: its winner or, where that is itself composite or no longer legal, the fastest
- * of its families that serves. False: there is none; why (may be NULL) says so. bound is that of a
- * composite family after composite_open(). */
+ * of its families that serves. False: there is none; why (may be NULL) says so. */
 bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
 	struct text *why);
-/* All of them; *ready is false where one is missing. Opens the composite. */
-enum status steps_choose_all(const struct steps_source *source, struct bound_family *bound,
-	bool *ready, struct text *why, struct error *err);
 
 #endif

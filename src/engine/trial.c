@@ -76,9 +76,10 @@ static void take_compiler_resources(struct trial *trial)
 		resources[i] = kernel_take_entry(trial->kernels[launch->unit], launch);
 		resources[i].max_clusters = -1;
 		resources[i].blocks_per_sm = occupancy_blocks_per_sm(trial->candidate.bound->device,
-			(int)(launch->block[0] * launch->block[1] * launch->block[2]),
+			(int)(launch->shape.block[0] * launch->shape.block[1] *
+				launch->shape.block[2]),
 			resources[i].regs_per_thread, resources[i].smem_static_bytes,
-			launch->smem_dynamic_bytes, &limiter);
+			launch->shape.smem_dynamic_bytes, &limiter);
 		trial->evaluation.flags |= resources[i].flags;
 	}
 	free(trial->evaluation.resources);
@@ -110,7 +111,7 @@ static void take_warnings(struct trial *trial)
 	text_release(&text);
 }
 
-/* Else it is finished: a GPU would read what nobody gave. */
+/* Else it is finished: a GPU would read arguments that were not given. */
 static bool arguments_fit(struct trial *trial)
 {
 	const struct plan *plan = &trial->plan;
@@ -139,8 +140,10 @@ static const char *limit_of_none(const struct trial *trial)
 
 		if (resources->blocks_per_sm == 0 &&
 			occupancy_blocks_per_sm(trial->candidate.bound->device,
-				(int)(launch->block[0] * launch->block[1] * launch->block[2]), 0,
-				resources->smem_static_bytes, launch->smem_dynamic_bytes, NULL) > 0)
+				(int)(launch->shape.block[0] * launch->shape.block[1] *
+					launch->shape.block[2]),
+				0, resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
+				NULL) > 0)
 			return "limit of the GPU: registers of a thread times threads of a block";
 	}
 	return "limit of the GPU: shared memory of a block";
@@ -149,11 +152,14 @@ static const char *limit_of_none(const struct trial *trial)
 static enum status prune(struct trial *trial, struct error *err)
 {
 	const struct evaluation *evaluation = &trial->evaluation;
+	const struct score *score = &evaluation->score;
 	const char *why = NULL;
 	int rule = -1;
 
 	TRY(candidate_prune(trial->candidate.bound, trial->slots, evaluation->resources,
-		evaluation->launch_count, &rule, &why, err));
+		evaluation->launch_count, score->longest,
+		score->launch_count ? score->launches[score->longest].smem_bytes : 0, &rule, &why,
+		err));
 	if (rule >= 0)
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, why);
 	else if (!isfinite(evaluation->score.predicted_time_us))

@@ -22,7 +22,7 @@ enum trial_stage {
 	TRIAL_DONE,     /* its evaluation says how it ended */
 };
 
-struct block_series; /* engine/blocks.h */
+struct round_series; /* engine/rounds.h */
 
 /* Kernels of another origin, as an earlier run kept them. */
 struct binary {
@@ -45,7 +45,7 @@ struct trial {
 	const struct trial *original; /* this is one more load of that one; borrowed */
 	const struct binary *binary;  /* or of these kernels; borrowed */
 	device_handle handle;         /* 0: not loaded */
-	struct block_series *series;  /* where its samples go while blocks are run; borrowed */
+	struct round_series *series;  /* where its samples go while rounds are run; borrowed */
 	struct evaluation evaluation;
 };
 

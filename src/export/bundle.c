@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bundles: entries with their compiled kernels and all that launching them needs, as
- * launch/tiletune_launch.h reads them (its structs are the format); as a file or as a C array.
+ * launch/tiletune_launch.h reads them (its structs are the format).
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "export/bundle_entry.h"
-#include "lookup/lookup.h"
+#include "advise/lookup.h"
 
 static enum status refuse(const struct tuned_entry *entry, struct error *err)
 {
@@ -90,11 +89,9 @@ static enum status answer(const struct export_source *source, const struct probl
 
 	TRY(lookup_find(&request, problem, &found, err));
 	if (!found.result)
-		return error_set(err, STATUS_FAILED, "%s: %s", problem->text, found.why);
-	entry->operation = string_copy(found.operation);
-	entry->problem = problem_named_values(problem);
+		return error_set(err, STATUS_FAILED, "%s: %s", problem->title, found.why);
+	*entry = lookup_entry(&found, problem);
 	entry->predicted = true;
-	entry->winner = tuned_row_copy(found.result);
 	return STATUS_OK;
 }
 
@@ -147,8 +144,9 @@ static enum status write_entries(const struct export_source *source,
 			bundle.missing);
 	if (bundle.changed)
 		text_appendf(source->notice,
-			"notice: the sources make other kernels than %zu of those that were tuned; "
-			"`tiletune check` tells what that means\n",
+			"notice: today's sources make other kernels than %zu of the tuned ones; "
+			"run "
+			"`tiletune check`\n",
 			bundle.changed);
 	for (size_t i = 0; i < arches; i++)
 		kernel_store_free(bundle.stores[i]);
@@ -193,33 +191,4 @@ const struct export_format export_format_bundle = {
 	.summary = "kernels, compiled, with all that launching them needs: tiletune_launch.h",
 	.compiles = true,
 	.write = write,
-};
-
-/* ---- the same as a C array ---- */
-static enum status write_c(const struct export_source *source, struct text *text, struct error *err)
-{
-	CLEANUP(text_release) struct text file = {0};
-
-	TRY(write(source, &file, err));
-	text_appendf(text,
-		"/* A bundle of %s; made by `tiletune export --format bundle-c`:\n"
-		" *\tttl_open_memory(tiletune_bundle, sizeof(tiletune_bundle), &bundle, &err) */\n"
-		"#include <stdint.h>\n\n"
-		"static const uint64_t tiletune_bundle[] = {\n",
-		source->name);
-	for (size_t i = 0; i < file.length; i += sizeof(uint64_t)) {
-		uint64_t word;
-
-		memcpy(&word, file.data + i, sizeof(word));
-		text_appendf(text, "0x%" PRIx64 "%s", word, i / 8 % 5 == 4 ? ",\n" : ",");
-	}
-	text_append(text, "};\n");
-	return STATUS_OK;
-}
-
-const struct export_format export_format_bundle_c = {
-	.name = "bundle-c",
-	.summary = "the same as a C array",
-	.compiles = true,
-	.write = write_c,
 };

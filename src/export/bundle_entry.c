@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "candidate/launch_work.h"
 #include "candidate/composite.h"
 #include "engine/row.h"
 #include "measure/candidate_kernels.h"
@@ -138,11 +139,11 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 				bundle, launches, &from->arguments[k], &named->arguments.items[k]);
 		step.entry = bundle_put_text(bundle, from->entry);
 		step.unit = from->unit;
-		memcpy(step.grid, from->grid, sizeof(step.grid));
-		memcpy(step.block, from->block, sizeof(step.block));
-		memcpy(step.cluster, from->cluster, sizeof(step.cluster));
-		step.smem_dynamic_bytes = from->smem_dynamic_bytes;
-		step.repeat = from->repeat;
+		memcpy(step.grid, from->shape.grid, sizeof(step.grid));
+		memcpy(step.block, from->shape.block, sizeof(step.block));
+		memcpy(step.cluster, from->shape.cluster, sizeof(step.cluster));
+		step.smem_dynamic_bytes = from->shape.smem_dynamic_bytes;
+		step.repeat = from->shape.repeat;
 		step.arguments = bundle_since(bundle, TTL_TABLE_arguments, step.arguments.first);
 		bundle_put(bundle, TTL_TABLE_steps, &step);
 		launches->at++;
@@ -246,7 +247,7 @@ enum {
 	SMALLER_SIZES_MAX = 255
 };
 
-/* An entry under way, and the one of a smaller problem beside it. */
+/* An entry that is being written, and the entry of a smaller problem. */
 struct smaller {
 	const struct tuned_row *row;
 	const struct export_kernel *kernel;

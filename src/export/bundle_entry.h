@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of a bundle under way, and how an entry gets into them.
+ * The tables of a bundle that is being written; adds entries to them.
  */
 #ifndef EXPORT_BUNDLE_ENTRY_H
 #define EXPORT_BUNDLE_ENTRY_H

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format_text.h"
 #include "base/memory.h"
 
 /* A problem that was asked for. */
@@ -23,72 +24,52 @@ static struct wanted *wanted_find(struct wanted *wanted, size_t count, const cha
 		&(struct wanted){.text = text}, wanted, count, sizeof(*wanted), compare_wanted);
 }
 
-/* "M=4096,dtype=bf16": the next item, its key and its value; false: there is none, or it is no key
- * with a value. */
-static bool next_item(char **rest, const char **key, const char **value)
-{
-	char *item = strsep(rest, ","), *equals = item ? strchr(item, '=') : NULL;
-
-	if (!equals)
-		return false;
-	*equals = '\0';
-	*key = item;
-	*value = equals + 1;
-	return true;
-}
-
 /* Whether the text names keys of the operation, if not all that a problem has. */
 static bool is_part(const struct operation *operation, const char *text)
 {
-	CLEANUP(memory_free) char *copy = string_copy(text);
-	const char *key, *value;
+	struct pair pair;
 
-	for (char *rest = copy; rest;) {
+	while (pair_next(&text, &pair)) {
+		CLEANUP(memory_free)
+		char *name = string_copy_bytes(pair.name, (size_t)pair.name_length);
 		size_t i = 0;
 
-		if (!next_item(&rest, &key, &value))
-			return false;
-		while (i < operation->key_count && strcmp(operation->keys[i].name, key) != 0)
+		while (i < operation->key_count && strcmp(operation->keys[i].name, name) != 0)
 			i++;
-		if (i == operation->key_count)
+		if (i == operation->key_count || pair.value[-1] != '=')
 			return false;
 	}
 	return true;
 }
 
-static bool has_part(const struct tuned_entry *entry, const char *text)
+static bool has_part(const char *problem, const char *text)
 {
-	CLEANUP(memory_free) char *copy = string_copy(text);
-	CLEANUP(text_release) struct text printed = {0};
-	const char *key, *wanted;
-	char *rest = copy;
+	struct pair wanted, pair;
 
-	while (rest && next_item(&rest, &key, &wanted)) {
-		const struct value *value = named_values_find(&entry->problem, key);
+	while (pair_next(&text, &wanted)) {
+		CLEANUP(memory_free)
+		char *name = string_copy_bytes(wanted.name, (size_t)wanted.name_length);
 
-		text_clear(&printed);
-		if (value)
-			value_format(*value, &printed);
-		if (strcmp(text_string(&printed), wanted) != 0)
+		if (!pair_find(problem, name, &pair) || pair.value_length != wanted.value_length ||
+			memcmp(pair.value, wanted.value, (size_t)pair.value_length) != 0)
 			return false;
 	}
 	return true;
 }
 
-/* Of an operation's entries those of the problems, which are sorted, and those with the keys of a
- * part; all if there is neither. */
+/* Whether an operation's entry is of one of the problems, which are sorted, or has the keys of a
+ * part; every entry is, if there is neither. */
 static bool is_wanted(const struct tuned_entry *entry, struct wanted *wanted, size_t count,
 	const struct name_set *parts)
 {
-	CLEANUP(memory_free) char *text = NULL;
+	CLEANUP(memory_free) char *text = named_values_text(&entry->problem);
 	struct wanted *found;
 
 	if (!count && !parts->count)
 		return true;
 	for (size_t i = 0; i < parts->count; i++)
-		if (has_part(entry, parts->items[i]))
+		if (has_part(text, parts->items[i]))
 			return true;
-	text = named_values_text(&entry->problem);
 	found = wanted_find(wanted, count, text);
 	if (found)
 		found->tuned = true;

@@ -9,8 +9,8 @@
 #include "export/export.h"
 #include "family/problem_text.h"
 
-/* Entries of the source's tuned file and objective: those of the operation (NULL: of all), and of
- * it those of the problems in `texts` (none: all), or those that have the keys which a text names
+/* Entries of the source's tuned file and objective: the operation's (NULL: all), and of
+ * them the entries of the problems in `texts` (none: all), or which have the keys that a text names
  * that is no whole problem ("dtype=bf16"). predicts: what the file lacks becomes `untuned`. The
  * problems and both lists are the caller's. */
 enum status export_choose(const struct operation *operation, const char *const *texts, size_t count,

@@ -4,12 +4,11 @@
  * evaluation. Behind what all rows begin with come the numbers and texts of the record.
  */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/record_schema.h"
+#include "record/record_cells.h"
 #include "base/memory.h"
 #include "export/export.h"
-#include "report/format.h"
+#include "base/format_text.h"
 
 static void number_cell(struct text *text, double number)
 {
@@ -30,8 +29,8 @@ static bool is_column(const struct record_cell *cell)
 {
 	static const char *const before[] = {"family", "configuration", "outcome", "run", NULL};
 
-	return !*cell->prefix && cell->member->kind != RECORD_KIND_FLAGS &&
-	       cell->member->kind != RECORD_KIND_BOOL && name_find(cell->member->name, before) < 0;
+	return cell->member->kind != RECORD_KIND_FLAGS && cell->member->kind != RECORD_KIND_BOOL &&
+	       name_find(cell->member->name, before) < 0;
 }
 
 static void add_name(const struct record_cell *item, void *context)
@@ -50,7 +49,7 @@ static void add_value(const struct record_cell *item, void *context)
 	if (string)
 		csv_append(context, string);
 	else if (isfinite(number))
-		export_number(number, context);
+		text_append_real(context, number);
 	text_append(context, ",");
 }
 

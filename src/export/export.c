@@ -6,8 +6,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/hash.h"
 
 /* One line per format, in the order of `tiletune help export`. */
 /* clang-format off */
@@ -16,12 +17,8 @@
 	row(cmake) \
 	row(make) \
 	row(csv) \
-	row(t4) \
-	row(bundle) \
-	row(bundle_c) \
-	row(bencher) \
-	row(github_benchmark) \
-	row(journal)
+	row(features) \
+	row(bundle)
 /* clang-format on */
 #define DECLARE(name) extern const struct export_format export_format_##name;
 #define ADDRESS(name) &export_format_##name,
@@ -79,18 +76,46 @@ void export_arguments(const struct tuned_launch *launch, const char *separator, 
 	}
 }
 
-void export_json(struct json *json, struct text *text)
+enum status export_refuse(const struct tuned_entry *entry, const char *what, const char *value,
+	size_t at, struct error *err)
 {
-	json_append(json, true, text);
-	json_free(json);
+	CLEANUP(text_release) struct text name = {0};
+
+	export_name(entry, &name);
+	error_set(err, STATUS_BAD_INPUT, "%s: %s \"%s\" holds the character '%c'",
+		text_string(&name), what, value, value[at]);
+	return error_hint(err,
+		"--format c-header and the tuned file itself hold every character; OPERATION -p "
+		"PROBLEM chooses other entries");
 }
 
-void export_number(double number, struct text *text)
+void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE])
 {
-	char digits[32];
+	snprintf(hash, EXPORT_HASH_SIZE, "%08" PRIx32,
+		(uint32_t)hash_bytes(text_string(content), content->length, 0));
+}
 
-	snprintf(digits, sizeof(digits), "%.15g", number);
-	if (strtod(digits, NULL) != number)
-		snprintf(digits, sizeof(digits), "%.17g", number);
-	text_append(text, digits);
+/* The part that begins here; NULL: it is text. */
+static const struct export_part *part_at(const char *at, const struct export_part *parts)
+{
+	for (; parts->name; parts++) {
+		const size_t length = strlen(parts->name);
+
+		if (strncmp(at + 1, parts->name, length) == 0 && at[1 + length] == '@')
+			return parts;
+	}
+	return NULL;
+}
+
+void export_fill(const char *form, const struct export_part *parts, struct text *text)
+{
+	while (*form) {
+		const struct export_part *part = *form == '@' ? part_at(form, parts) : NULL;
+
+		if (part)
+			text_append(text, part->value);
+		else
+			text_append_char(text, *form);
+		form += part ? strlen(part->name) + 2 : 1;
+	}
 }

@@ -34,6 +34,7 @@ struct export_format {
 	const char *name; /* as --format has it */
 	const char *summary;
 	bool reads_journals, compiles;
+	bool scores; /* needs catalogue and device of a journal */
 	bool builds; /* who reads it compiles the sources that lie here */
 	enum status (*write)(
 		const struct export_source *source, struct text *text, struct error *err);
@@ -54,9 +55,17 @@ void export_defines(const struct tuned_row *row, struct text *text);
 /* "132 1 1" of a launch's grid, block or cluster. */
 void export_dimensions(const uint32_t dimensions[3], const char *separator, struct text *text);
 void export_arguments(const struct tuned_launch *launch, const char *separator, struct text *text);
-/* A JSON document, which is taken. */
-void export_json(struct json *json, struct text *text);
-/* A number that reads back as itself. */
-void export_number(double number, struct text *text);
+/* Refuses a value that the format cannot hold: the entry and value[at] are named. */
+enum status export_refuse(const struct tuned_entry *entry, const char *what, const char *value,
+	size_t at, struct error *err);
+/* Names of variables hold a hash of the file's content, so that one build may include several. */
+#define EXPORT_HASH_SIZE 9
+void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE]);
+/* The texts of assets/, in which @NAME@ stands for a part. */
+struct export_part {
+	const char *name, *value; /* the last: NULL */
+};
+extern const char export_h_in[], export_cmake_in[], export_mk_in[];
+void export_fill(const char *form, const struct export_part *parts, struct text *text);
 
 #endif

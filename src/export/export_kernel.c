@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "engine/kernel_store.h"
 #include "engine/row.h"
 
@@ -35,6 +35,10 @@ static enum status open(struct export_kernel *kernel, const struct catalogue *ca
 	TRY(problem_from_named_values(operation, &entry->problem, &kernel->problem, err));
 	TRY(row_candidate(catalogue, kernel->problem, kernel->device, &entry->winner,
 		&kernel->candidate, err));
+	if (kernel->candidate.bound->family->program)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a kernel, found a program, which compiles by itself",
+			entry->winner.family);
 	slots = candidate_values(&kernel->candidate, err);
 	if (!slots)
 		return STATUS_FAILED;
@@ -84,7 +88,7 @@ void export_renew(const struct catalogue *catalogue, const struct device_spec *d
 		struct error err = {0};
 		bool renewed = false;
 
-		if (!*entry->winner.kernel_hash || /* nobody knows of which sources it is */
+		if (!*entry->winner.kernel_hash || /* its sources are unknown */
 			catalogue_operation(catalogue, entry->operation, &operation, &err) !=
 				STATUS_OK ||
 			renew(catalogue, device, operation, entry, &renewed, &err) == STATUS_OK)
@@ -181,26 +185,9 @@ enum status export_kernel_make(struct export_kernel *kernel, const struct export
 struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files)
 {
-	const struct bound_family *bound = kernel->candidate.bound;
-	struct kernel_document document = {.kind = image->name,
-		.operation = kernel->problem->operation->name,
-		.problem = problem_named_values(kernel->problem),
-		.family = bound->family->name,
-		.configuration = configuration_named_values(bound, kernel->candidate.choices),
-		.arch = kernel->device->arch,
-		.compiler = compiler ? compiler_identity(compiler) : NULL,
-		.units = kernel->units,
-		.unit_count = kernel->build.unit_count,
-		.plan = kernel->plan};
-	struct json *json;
-
-	string_put(document.kernel_hash, HASH_SIZE, kernel->build.kernel_hash);
-	for (size_t i = 0; i < document.unit_count; i++)
-		document.units[i].file = path_name(files[i]);
-	json = record_to_json(&kernel_document_record, &document);
-	named_values_release(&document.problem);
-	named_values_release(&document.configuration);
-	return json;
+	return kernel_json(image->name, &kernel->candidate, &kernel->build, &kernel->plan,
+		kernel->units, files, kernel->device->arch,
+		compiler ? compiler_identity(compiler) : NULL);
 }
 
 void export_kernel_release(struct export_kernel *kernel)

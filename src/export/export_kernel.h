@@ -9,7 +9,7 @@
 #include "family/catalogue.h"
 #include "format/tuned.h"
 #include "engine/candidates.h"
-#include "engine/kernel_json.h"
+#include "format/kernel_json.h"
 
 /* What a unit is turned into. */
 struct export_image {
@@ -27,7 +27,7 @@ struct export_kernel {
 	struct build build;
 	const struct device_spec *device; /* borrowed */
 	struct text *images;              /* one per unit, once made */
-	struct kernel_unit *units;        /* likewise; their files are not named yet */
+	struct kernel_unit *units;        /* one per image; their files are not named yet */
 };
 
 /* Errors: as row_candidate(). */
@@ -39,9 +39,9 @@ enum status export_kernel_make(struct export_kernel *kernel, const struct export
 /* {"format": "tiletune.kernel/1", ...}; files: the paths of the units' files. */
 struct json *export_kernel_json(const struct export_kernel *kernel,
 	const struct export_image *image, const struct compiler *compiler, char *const *files);
-/* Entries that were tuned with other sources than lie here, for builds that compile these. */
+/* Entries that were tuned with other sources than today's, for builds that compile these. */
 struct renewal {
-	size_t renewed;   /* made anew (engine/row.h): their times stay */
+	size_t renewed;   /* made of today's sources (engine/row.h): their times stay */
 	size_t gone;      /* there is no such kernel any more: dropped from the list */
 	struct error why; /* of the first of these */
 };

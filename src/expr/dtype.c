@@ -8,42 +8,17 @@
 #include "base/text.h"
 
 const char *const dtype_names[] = {
-	[DTYPE_FP32] = "fp32",
-	[DTYPE_TF32] = "tf32",
-	[DTYPE_FP16] = "fp16",
-	[DTYPE_BF16] = "bf16",
-	[DTYPE_FP8_E4M3] = "fp8_e4m3",
-	[DTYPE_I32] = "i32",
-	[DTYPE_FP64] = "fp64",
-	[DTYPE_FP8_E5M2] = "fp8_e5m2",
-	[DTYPE_I8] = "i8",
-	[DTYPE_I16] = "i16",
-	[DTYPE_I64] = "i64",
-	[DTYPE_U8] = "u8",
-	[DTYPE_U16] = "u16",
-	[DTYPE_U32] = "u32",
-	[DTYPE_U64] = "u64",
-	[DTYPE_BOOL] = "bool",
-	NULL,
-};
+#define ROW(id, name, bytes, exponent, mantissa) name,
+	DTYPES(ROW)
+#undef ROW
+		NULL};
 
-static const size_t sizes_bytes[DTYPE_COUNT] = {
-	[DTYPE_FP32] = 4,
-	[DTYPE_TF32] = 4,
-	[DTYPE_FP16] = 2,
-	[DTYPE_BF16] = 2,
-	[DTYPE_FP8_E4M3] = 1,
-	[DTYPE_I32] = 4,
-	[DTYPE_FP64] = 8,
-	[DTYPE_FP8_E5M2] = 1,
-	[DTYPE_I8] = 1,
-	[DTYPE_I16] = 2,
-	[DTYPE_I64] = 8,
-	[DTYPE_U8] = 1,
-	[DTYPE_U16] = 2,
-	[DTYPE_U32] = 4,
-	[DTYPE_U64] = 8,
-	[DTYPE_BOOL] = 1,
+static const struct {
+	int bytes, exponent, mantissa;
+} layouts[] = {
+#define ROW(id, name, bytes, exponent, mantissa) {bytes, exponent, mantissa},
+	DTYPES(ROW)
+#undef ROW
 };
 
 int dtype_find(const char *name)
@@ -55,7 +30,7 @@ size_t dtype_size(enum dtype dtype)
 {
 	if ((unsigned)dtype >= DTYPE_COUNT)
 		BUG("dtype %d", (int)dtype);
-	return sizes_bytes[dtype];
+	return (size_t)layouts[dtype].bytes;
 }
 
 /* Sign, exponent and mantissa bits of IEEE 754's kind; e4m3 has no infinity. */
@@ -94,27 +69,20 @@ uint64_t dtype_bits(enum dtype dtype, double value)
 	uint64_t bits = 0;
 	float single;
 
-	switch (dtype) {
-	case DTYPE_FP64:
+	if (dtype == DTYPE_FP64) {
 		memcpy(&bits, &value, sizeof(value));
 		return bits;
-	case DTYPE_TF32:
-		return small_float(value, 8, 10, true) << 13;
-	case DTYPE_FP32:
+	}
+	if (dtype == DTYPE_FP32) {
 		single = (float)value;
 		memcpy(&bits, &single, sizeof(single));
 		return bits;
-	case DTYPE_FP16:
-		return small_float(value, 5, 10, true);
-	case DTYPE_BF16:
-		return small_float(value, 8, 7, true);
-	case DTYPE_FP8_E4M3:
-		return small_float(value, 4, 3, false);
-	case DTYPE_FP8_E5M2:
-		return small_float(value, 5, 2, true);
-	case DTYPE_BOOL:
-		return value < 0 || value > 0;
-	default:
-		return value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
 	}
+	if (dtype == DTYPE_BOOL)
+		return value < 0 || value > 0;
+	if (layouts[dtype].exponent)
+		return small_float(value, layouts[dtype].exponent, layouts[dtype].mantissa,
+			       dtype != DTYPE_FP8_E4M3)
+		       << (dtype == DTYPE_TF32 ? 13 : 0);
+	return value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
 }

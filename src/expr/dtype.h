@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Element types. The codes are also those of the helper kernels in templates/common/helpers.cu.
+ * Element types. The helper kernels have the same codes: templates/common/helpers.cu.
  */
 #ifndef EXPR_DTYPE_H
 #define EXPR_DTYPE_H
@@ -9,23 +9,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* id, name, bytes of one element, and of floats exponent and mantissa bits. The order is that of
+ * the codes in the helper kernels. tf32: fp32 in memory; bool: a byte, 0 or 1. */
+#define DTYPES(ROW)                                                                                \
+	ROW(FP32, "fp32", 4, 8, 23)                                                                \
+	ROW(TF32, "tf32", 4, 8, 10)                                                                \
+	ROW(FP16, "fp16", 2, 5, 10)                                                                \
+	ROW(BF16, "bf16", 2, 8, 7)                                                                 \
+	ROW(FP8_E4M3, "fp8_e4m3", 1, 4, 3)                                                         \
+	ROW(I32, "i32", 4, 0, 0)                                                                   \
+	ROW(FP64, "fp64", 8, 11, 52)                                                               \
+	ROW(FP8_E5M2, "fp8_e5m2", 1, 5, 2)                                                         \
+	ROW(I8, "i8", 1, 0, 0)                                                                     \
+	ROW(I16, "i16", 2, 0, 0)                                                                   \
+	ROW(I64, "i64", 8, 0, 0)                                                                   \
+	ROW(U8, "u8", 1, 0, 0)                                                                     \
+	ROW(U16, "u16", 2, 0, 0)                                                                   \
+	ROW(U32, "u32", 4, 0, 0)                                                                   \
+	ROW(U64, "u64", 8, 0, 0)                                                                   \
+	ROW(BOOL, "bool", 1, 0, 0)
+
 enum dtype {
-	DTYPE_FP32 = 0,
-	DTYPE_TF32 = 1, /* fp32 in memory, 10 mantissa bits */
-	DTYPE_FP16 = 2,
-	DTYPE_BF16 = 3,
-	DTYPE_FP8_E4M3 = 4,
-	DTYPE_I32 = 5,
-	DTYPE_FP64 = 6,
-	DTYPE_FP8_E5M2 = 7,
-	DTYPE_I8 = 8,
-	DTYPE_I16 = 9,
-	DTYPE_I64 = 10,
-	DTYPE_U8 = 11,
-	DTYPE_U16 = 12,
-	DTYPE_U32 = 13,
-	DTYPE_U64 = 14,
-	DTYPE_BOOL = 15, /* a byte, 0 or 1 */
+#define ROW(id, name, bytes, exponent, mantissa) DTYPE_##id,
+	DTYPES(ROW)
+#undef ROW
 	DTYPE_COUNT
 };
 
@@ -40,7 +47,7 @@ static inline bool dtype_is_signed(enum dtype dtype) /* of integers; bool is non
 {
 	return dtype == DTYPE_I8 || dtype == DTYPE_I16 || dtype == DTYPE_I32 || dtype == DTYPE_I64;
 }
-/* An element as it lies in memory, little end first: floats rounded to nearest, ties to even
+/* The bits of an element in memory, little end first: floats rounded to nearest, ties to even
  * (beyond the largest: infinite, fp8_e4m3 its largest), integers wrapped. */
 uint64_t dtype_bits(enum dtype dtype, double value);
 

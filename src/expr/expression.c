@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text -> tree (parser.c) -> names resolved, folded (node.c) -> program (program.c), which
- * machine.c runs.
+ * Text -> tree (parser.c) -> names resolved, constants folded (node.c); walk.c evaluates the tree.
  */
 #include "expr/expression.h"
 
@@ -10,22 +9,21 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/machine.h"
-#include "expr/parser.h"
+#include "expr/node.h"
 #include "expr/token.h"
 
 /* ---- names: dozens in a table, searched only when expressions are compiled ---- */
 int name_table_find(const struct name_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->count; i++)
-		if (!strcmp(table->names[i], name))
+		if (table->names[i] && !strcmp(table->names[i], name))
 			return (int)i;
 	return NAME_UNKNOWN;
 }
 
 int name_table_add(struct name_table *table, const char *name)
 {
-	if (name_table_find(table, name) != NAME_UNKNOWN)
+	if (name && name_table_find(table, name) != NAME_UNKNOWN)
 		BUG("the name %s is in the table already", name);
 	ARRAY_GROW(table->names, table->count, table->capacity);
 	table->names[table->count] = name;
@@ -46,13 +44,19 @@ bool name_is_valid(const char *name)
 	       token.length == strlen(name);
 }
 
+bool name_is_function(const char *name)
+{
+	return function_find(name, strlen(name)) != NULL;
+}
+
 /* ---- expressions ---- */
 struct expression {
 	char *text;
 	char *where;
 	struct value_arena arena;
 	struct node *root; /* folded */
-	struct program program;
+	int *slots;        /* ascending */
+	size_t slot_count, slot_capacity;
 };
 
 static struct expression *expression_new(const char *text, const char *where)
@@ -67,8 +71,8 @@ void expression_free(struct expression *expression)
 {
 	if (!expression)
 		return;
-	program_release(&expression->program);
 	value_arena_release(&expression->arena);
+	free(expression->slots);
 	free(expression->text);
 	free(expression->where);
 	free(expression);
@@ -79,17 +83,40 @@ static void release(struct expression **expression)
 	expression_free(*expression);
 }
 
+static void collect_slots(struct expression *expression, const struct node *node)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < node->count; i++)
+		collect_slots(expression, &node->children[i]);
+	if (node->kind != NODE_SLOT)
+		return;
+	while (at < expression->slot_count && expression->slots[at] < node->index)
+		at++;
+	if (at < expression->slot_count && expression->slots[at] == node->index)
+		return;
+	ARRAY_GROW(expression->slots, expression->slot_count, expression->slot_capacity);
+	memmove(expression->slots + at + 1, expression->slots + at,
+		(expression->slot_count - at) * sizeof(*expression->slots));
+	expression->slots[at] = node->index;
+	expression->slot_count++;
+}
+
+static void finish(struct expression *expression)
+{
+	node_fold(expression->root, &expression->arena);
+	collect_slots(expression, expression->root);
+}
+
 static enum status compile(const char *text, const char *where, const struct name_table *names,
 	bool *unknown, struct expression **expression, struct error *err)
 {
 	CLEANUP(release) struct expression *made = expression_new(text, where);
 	*expression = NULL;
-	TRY(parse(text, where, &made->arena, &made->root, err));
+	TRY(node_parse(text, where, &made->arena, &made->root, err));
 	TRY(node_resolve(made->root, where, names, unknown, err));
 	if (unknown && *unknown)
 		return STATUS_OK;
-	made->root = node_fold(made->root, &made->arena);
-	TRY(program_build(&made->program, made->root, where, err));
+	finish(made);
 	*expression = made;
 	made = NULL;
 	return STATUS_OK;
@@ -112,11 +139,9 @@ struct expression *expression_specialise(
 	const struct expression *expression, const struct value *values)
 {
 	struct expression *made = expression_new(expression->text, expression->where);
-	made->root = node_specialise(expression->root, values, &made->arena);
-	made->root = node_fold(made->root, &made->arena);
-	/* no larger than the one that it came from */
-	if (program_build(&made->program, made->root, made->where, NULL) != STATUS_OK)
-		BUG("%s: specialised beyond the limits of a program", made->where);
+	made->root = node_new(&made->arena, NODE_CONSTANT, 0);
+	node_specialise(expression->root, values, &made->arena, made->root);
+	finish(made);
 	return made;
 }
 
@@ -140,72 +165,89 @@ const char *expression_where(const struct expression *expression)
 
 const int *expression_slots(const struct expression *expression, size_t *count)
 {
-	*count = expression->program.slot_count;
-	return expression->program.slots;
+	*count = expression->slot_count;
+	return expression->slots;
 }
 
-static enum status run(const struct expression *expression, const struct value *values,
-	struct run *run, struct error *err)
+/* Lists lie in `lists`. */
+static enum status evaluate(const struct expression *expression, const struct value *values,
+	struct value_arena *lists, struct value *result, struct error *err)
 {
-	return run_program(
-		run, &expression->program, values, RUN_STEPS_MAX, expression->where, err);
+	struct evaluation evaluation; /* its loop variables need no initialisation */
+	evaluation.slots = values;
+	evaluation.arena = lists;
+	evaluation.weight = LIST_WEIGHT_MAX;
+	evaluation.steps = EVALUATION_STEPS_MAX;
+	evaluation.where = expression->where;
+	evaluation.err = err;
+	const struct node *root = expression->root;
+	const struct value *value = root->kind == NODE_CONSTANT
+					    ? &root->value
+					    : node_evaluate(&evaluation, root, result);
+	if (!value)
+		return STATUS_BAD_INPUT;
+	if (value != result)
+		*result = *value;
+	return STATUS_OK;
+}
+
+/* As above, for a result that is no list: of a list only the type is left. */
+static enum status evaluate_scalar(const struct expression *expression, const struct value *values,
+	struct value *result, struct error *err)
+{
+	struct value_arena lists = {0};
+	const enum status status = evaluate(expression, values, &lists, result, err);
+	if (lists.blocks)
+		value_arena_release(&lists);
+	return status;
 }
 
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err)
 {
-	CLEANUP(run_end) struct run now;
-	TRY(run(expression, values, &now, err));
-	if (now.result->type == VALUE_LIST && !lists)
+	struct value value;
+	TRY(lists ? evaluate(expression, values, lists, &value, err)
+		  : evaluate_scalar(expression, values, &value, err));
+	if (value.type == VALUE_LIST && !lists)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a number or a string, found a list", expression->where);
-	*result = value_copy_lists(*now.result, lists);
+	*result = value;
 	return STATUS_OK;
 }
 
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err)
 {
-	CLEANUP(run_end) struct run now;
-	TRY(run(expression, values, &now, err));
-	*result = now.result->type == VALUE_BOOL ? now.result->boolean : value_truth(*now.result);
-	return STATUS_OK;
+	struct value_arena lists = {0};
+	struct value value;
+	const enum status status = evaluate(expression, values, &lists, &value, err);
+	if (!status)
+		*result = value.type == VALUE_BOOL ? value.boolean : value_truth(value);
+	if (lists.blocks)
+		value_arena_release(&lists);
+	return status;
 }
 
-/* "where: column 1: expected <what>, found <the value>" */
-static enum status unexpected(const struct expression *expression, const char *what,
+/* "where: column 1: expected <noun>, found <the value>" */
+static enum status unexpected(const struct expression *expression, const char *noun,
 	const struct value *value, struct error *err)
 {
-	struct text found = {0};
+	CLEANUP(text_release) struct text found = {0};
 	if (value->type == VALUE_INT || value->type == VALUE_REAL)
 		value_format(*value, &found);
 	else
 		text_append(&found, value_type_name(value->type));
-	error_set(err, STATUS_BAD_INPUT, "%s: column 1: expected %s, found %s", expression->where,
-		what, found.data);
-	text_release(&found);
-	return STATUS_BAD_INPUT;
-}
-
-static bool whole_number(const struct value *value, int64_t *result)
-{
-	if (value_as_int(*value, result))
-		return true;
-	if (value->type != VALUE_REAL || !(value->real >= -0x1p63 && value->real < 0x1p63) ||
-		(double)(int64_t)value->real != value->real)
-		return false;
-	*result = (int64_t)value->real;
-	return true;
+	return error_set(err, STATUS_BAD_INPUT, "%s: column 1: expected %s, found %s",
+		expression->where, noun, found.data);
 }
 
 enum status expression_int(const struct expression *expression, const struct value *values,
 	int64_t *result, struct error *err)
 {
-	CLEANUP(run_end) struct run now;
-	TRY(run(expression, values, &now, err));
-	return whole_number(now.result, result)
-		       ? STATUS_OK
-		       : unexpected(expression, "an integer", now.result, err);
+	struct value value;
+	TRY(evaluate_scalar(expression, values, &value, err));
+	return value_whole(value, result) ? STATUS_OK
+					  : unexpected(expression, "an integer", &value, err);
 }
 
 enum status expression_int_within(const struct expression *expression, const struct value *values,
@@ -222,20 +264,19 @@ enum status expression_int_within(const struct expression *expression, const str
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err)
 {
-	CLEANUP(run_end) struct run now;
-	TRY(run(expression, values, &now, err));
-	return value_as_real(*now.result, result)
-		       ? STATUS_OK
-		       : unexpected(expression, "a number", now.result, err);
+	struct value value;
+	TRY(evaluate_scalar(expression, values, &value, err));
+	return value_as_real(value, result) ? STATUS_OK
+					    : unexpected(expression, "a number", &value, err);
 }
 
 enum status expression_string(const struct expression *expression, const struct value *values,
 	const char **result, struct error *err)
 {
-	CLEANUP(run_end) struct run now;
-	TRY(run(expression, values, &now, err));
-	if (now.result->type != VALUE_STRING)
-		return unexpected(expression, "a string", now.result, err);
-	*result = now.result->string;
+	struct value value;
+	TRY(evaluate_scalar(expression, values, &value, err));
+	if (value.type != VALUE_STRING)
+		return unexpected(expression, "a string", &value, err);
+	*result = value.string;
 	return STATUS_OK;
 }

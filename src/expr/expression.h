@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The expression language: a subset of Python expressions, compiled to bytecode once and
- * evaluated millions of times.
+ * The expression language: a subset of Python expressions, compiled to a tree once and evaluated
+ * millions of times.
  *
  * Integers (64 bits, overflow is an error), floats, strings, booleans, lists, comprehensions over
  * range() and lists; + - * / // % ** & | ^ << >> and unary + -; comparisons that chain; and, or,
  * not, in, not in; a if c else b; min max abs ceil_div round_up is_pow2 len range dtype_bytes. `//`
  * and `%` floor as Python's; min and max take two numbers or more, or one list; `in` also looks for
- * a string in a string; `+` also joins lists. What differs from Python: whatever leaves 64 bits, or
- * a double's range, is an error; lists and strings have no order, strings no escapes; there are no
- * tuples, subscripts, slices, attributes, and no calls of anything else.
+ * a string in a string; `+` also joins lists. What differs from Python: a result that leaves 64
+ * bits, or a double's range, is an error; lists and strings have no order, strings no escapes;
+ * there are no tuples, subscripts, slices, attributes, and no calls of anything else.
  *
  * No code execution, no I/O, bounded time and memory: 65536 characters, 100 levels of nesting,
- * lists of 65536 values (262144 in one evaluation), 4194304 steps (loop iterations and list
- * elements looked at) per evaluation.
+ * lists of 65536 values (262144 in one evaluation), 64 loop variables within each other, 4194304
+ * steps (loop iterations and list elements looked at) per evaluation.
  *
  * Names are resolved to slots of a name table when compiled; evaluation reads an array of values
  * indexed by slot.
@@ -28,7 +28,7 @@ struct expression;
 
 /* Names in the order of their slots. */
 struct name_table {
-	const char **names; /* borrowed strings */
+	const char **names; /* borrowed strings; NULL: a slot that no expression may read */
 	size_t count;
 	size_t capacity;
 };
@@ -40,6 +40,7 @@ int name_table_add(struct name_table *table, const char *name); /* new slot; BUG
 void name_table_release(struct name_table *table);
 /* Letters, digits, '_', no digit first, no word of the language (and, if, True, ...). */
 bool name_is_valid(const char *name);
+bool name_is_function(const char *name); /* min, range, ... */
 
 /* Compiles text. `where` is put in front of messages ("mma.json: $.constraints[3].expr"), which
  * read "where: column 7: expected ..., found ..." and offer the nearest name for an unknown one. */
@@ -64,10 +65,10 @@ const char *expression_where(const struct expression *expression);
 /* Slots that the expression reads, ascending; *count of them. Borrowed. */
 const int *expression_slots(const struct expression *expression, size_t *count);
 
-/* values[slot] must be bound (type != VALUE_NONE) and no list for every slot read. A list result
- * lies in `lists`; NULL: a list is an error. Strings live as long as the expression or the value
- * that they came from. Errors: division by zero, overflow, types, limits; with column. Threads may
- * evaluate one expression at the same time. */
+/* values[slot] must be bound (type != VALUE_NONE) and no list for every slot read. The items of a
+ * list belong to `lists` or to the expression; NULL: a list is an error. Strings live as long as
+ * the expression or the value that they came from. Errors: division by zero, overflow, types,
+ * limits; with column. Threads may evaluate one expression at the same time. */
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err);
 /* Python's truth of the result. The fast path for constraints. */

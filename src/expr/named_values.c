@@ -6,26 +6,18 @@
 #include <string.h>
 
 #include "expr/expression.h"
-#include "expr/sizes.h"
 
 static struct json *write_value(const void *field)
 {
 	return value_to_json(*(const struct value *)field);
 }
 
-static enum status value_from_json(
-	const struct json_at *at, void *field, void *context, struct error *err)
+enum status value_from_json(const struct json_at *at, struct value *value, struct error *err)
 {
-	struct value *value = field;
-	const char *string;
-
-	(void)context;
 	switch (json_type(at)) {
 	case JSON_STRING:
-		if (json_get_string(at, &string, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-		*value = value_string(string_copy(string));
-		return STATUS_OK;
+		value->type = VALUE_STRING;
+		return json_get_string(at, &value->string, err);
 	case JSON_BOOL:
 		value->type = VALUE_BOOL;
 		return json_get_bool(at, &value->boolean, err);
@@ -33,12 +25,21 @@ static enum status value_from_json(
 		value->type = json_is_int(at) ? VALUE_INT : VALUE_REAL;
 		return value->type == VALUE_INT ? json_get_int(at, &value->integer, err)
 						: json_get_double(at, &value->real, err);
-	case JSON_NULL:
-	case JSON_ARRAY:
-	case JSON_OBJECT:
-		break;
+	default:
+		return json_error(at, err, "a number, a boolean or a string");
 	}
-	return json_error(at, err, "a number, a boolean or a string");
+}
+
+static enum status read_value(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct value *value = field;
+
+	(void)context;
+	TRY(value_from_json(at, value, err));
+	if (value->type == VALUE_STRING)
+		value->string = string_copy(value->string);
+	return STATUS_OK;
 }
 
 static void value_release(void *field)
@@ -50,28 +51,19 @@ static void value_release(void *field)
 	*value = (struct value){0};
 }
 
-static struct json *value_schema(struct json *definitions)
-{
-	static const char *const names[] = {"boolean", "number", "string"};
-	struct json *schema = json_new_object(), *types = json_new_array();
-
-	(void)definitions;
-	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-		json_push(types, json_new_string(names[i]));
-	json_put(schema, "type", types);
-	json_put_string(
-		schema, "pattern", "^([A-Za-z0-9_.+-]*|sizes:[0-9 /]+)$"); /* named_value_check() */
-	return schema;
-}
-
 const struct record_custom named_value_custom = {
-	.read = value_from_json,
+	.read = read_value,
 	.write = write_value,
-	.schema = value_schema,
 	.release = value_release,
 };
-static const struct record_rule name_rule = {
-	"a name of letters, digits and _", "^[A-Za-z_][A-Za-z0-9_]*$", name_is_valid};
+static const struct record_rule name_rule = {"a name of letters, digits and _", name_is_valid};
+/* Sizes of groups from a file, "sizes:8 0 3/5 5 1", in files of version 0.1. */
+static bool is_sizes(const char *string)
+{
+	return string_starts_with(string, "sizes:") &&
+	       !string[6 + strspn(string + 6, "0123456789 /")];
+}
+
 /* What is written into problems' texts, -D lists and files of other programs. */
 static enum status named_value_check(
 	void *item, const struct json_at *at, void *context, struct error *err)
@@ -83,14 +75,14 @@ static enum status named_value_check(
 			       !value->string[strspn(value->string,
 				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				       "0123456789_.+-")] ||
-			       sizes_are(value->string)
+			       is_sizes(value->string)
 		       ? STATUS_OK
-		       : json_error(at, err, "a value of letters, digits and _ . + -, or sizes");
+		       : json_error(at, err, "a value of letters, digits and _ . + -");
 }
 
 static const struct record_member named_value_members[] = {
-	RECORD_VALUE(struct named_value, name, "name", "its name", .rule = &name_rule),
-	RECORD_CUSTOM(struct named_value, value, &named_value_custom, "", "its value"),
+	RECORD_VALUE(struct named_value, name, "name", .rule = &name_rule),
+	RECORD_CUSTOM(struct named_value, value, &named_value_custom, ""),
 };
 RECORD_DEFINE(struct named_value, named_value_record, named_value_members, .name = "named_value",
 	.check = named_value_check);

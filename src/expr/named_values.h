@@ -6,7 +6,7 @@
 #ifndef EXPR_NAMED_VALUES_H
 #define EXPR_NAMED_VALUES_H
 
-#include "base/record.h"
+#include "record/record.h"
 #include "expr/value.h"
 
 /* A boolean, an integer, a real or a string. */
@@ -23,8 +23,11 @@ struct named_values {
 RECORD_DECLARE(struct named_value, named_value_record);
 extern const struct record_custom named_value_custom; /* of a struct value */
 /* The member `field` of a table, a struct named_values. */
-#define RECORD_NAMED_VALUES(type, field, key, meaning, ...)                                        \
-	RECORD_MAP(type, field.items, field.count, named_value_record, key, meaning, ##__VA_ARGS__)
+#define RECORD_NAMED_VALUES(type, field, key, ...)                                                 \
+	RECORD_MAP(type, field.items, field.count, named_value_record, key, ##__VA_ARGS__)
+
+/* A string is borrowed from the tree. */
+enum status value_from_json(const struct json_at *at, struct value *value, struct error *err);
 
 /* The items of an empty list are not NULL: it is there. */
 struct named_values named_values_new(size_t count);

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "expr/node.h"
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "expr/expression.h"
-#include "expr/machine.h"
 
 struct node *node_new(struct value_arena *arena, enum node_kind kind, uint32_t column)
 {
 	struct node *node = value_arena_take(arena, sizeof(*node));
-	node->kind = kind;
+	node->kind = (uint8_t)kind;
 	node->column = column;
 	node->height = 1;
 	return node;
 }
 
-void node_adopt(
-	struct value_arena *arena, struct node *node, struct node *const *children, size_t count)
+void node_push(struct value_arena *arena, struct node *node, const struct node *child)
 {
-	node->children = value_arena_take(arena, count * sizeof(struct node *));
-	node->count = count;
-	node->height = 1;
-	for (size_t i = 0; i < count; i++) {
-		node->children[i] = children[i];
-		if (children[i]->height >= node->height)
-			node->height = children[i]->height + 1;
+	const uint32_t count = node->count;
+	if ((count & (count - 1)) == 0) { /* room for 1, 2, 4, ... */
+		struct node *children =
+			value_arena_take(arena, (2 * (size_t)count + !count) * sizeof(*children));
+		if (count)
+			memcpy(children, node->children, count * sizeof(*children));
+		node->children = children;
 	}
+	node->children[node->count++] = *child;
+	if (child->height >= node->height)
+		node->height = (uint16_t)(child->height + 1);
 }
 
 /* ---- names: as in Python, a loop variable is known from its `for` on and in the element of the
@@ -35,31 +36,30 @@ void node_adopt(
 struct resolver {
 	const char *where;
 	const struct name_table *names;
-	struct variable {
-		const char *name;
-		int index;
-	} * variables; /* in scope; the last hides those before it */
-	size_t count, capacity;
-	int next_index;
-	bool unknown;
+	const char *variables[EVALUATION_LOCALS_MAX]; /* in scope; the last hides those before it */
+	int count;
+	bool optional, unknown;
 	struct error *err;
 };
 
 static enum status unknown_name(struct resolver *resolver, const struct node *node)
 {
+	resolver->unknown = true;
+	if (resolver->optional)
+		return STATUS_BAD_INPUT;
 	CLEANUP(memory_free)
 	const char **near =
-		memory_zeroed(resolver->names->count + resolver->count + 3, sizeof(*near));
+		memory_zeroed(resolver->names->count + EVALUATION_LOCALS_MAX + 3, sizeof(*near));
 	size_t near_count = 0;
-	resolver->unknown = true;
 	if (function_find(node->name, strlen(node->name)))
 		return error_set(resolver->err, STATUS_BAD_INPUT,
 			"%s: column %u: expected '(' after the function '%s', found none",
 			resolver->where, node->column, node->name);
-	for (size_t i = 0; i < resolver->count; i++)
-		near[near_count++] = resolver->variables[i].name;
+	for (int i = 0; i < resolver->count; i++)
+		near[near_count++] = resolver->variables[i];
 	for (size_t i = 0; i < resolver->names->count; i++)
-		near[near_count++] = resolver->names->names[i];
+		if (resolver->names->names[i])
+			near[near_count++] = resolver->names->names[i];
 	near[near_count++] = "True";
 	near[near_count++] = "False";
 	error_set(resolver->err, STATUS_BAD_INPUT,
@@ -73,10 +73,10 @@ static enum status unknown_name(struct resolver *resolver, const struct node *no
 
 static enum status resolve_name(struct resolver *resolver, struct node *node)
 {
-	for (size_t i = resolver->count; i-- > 0;)
-		if (!strcmp(resolver->variables[i].name, node->name)) {
+	for (int i = resolver->count; i-- > 0;)
+		if (!strcmp(resolver->variables[i], node->name)) {
 			node->kind = NODE_LOCAL;
-			node->index = resolver->variables[i].index;
+			node->index = i;
 			return STATUS_OK;
 		}
 	node->index = name_table_find(resolver->names, node->name);
@@ -92,172 +92,141 @@ static enum status resolve_node(struct resolver *resolver, struct node *node)
 		return resolve_name(resolver, node);
 	if (node->kind != NODE_COMPREHENSION) {
 		for (size_t i = 0; i < node->count; i++)
-			TRY(resolve_node(resolver, node->children[i]));
+			TRY(resolve_node(resolver, &node->children[i]));
 		return STATUS_OK;
 	}
-	size_t outside = resolver->count;
-	node->index = resolver->next_index;
+	node->index = resolver->count;
 	for (size_t i = 1; i < node->count; i++) {
-		struct node *clause = node->children[i];
-		TRY(resolve_node(resolver, clause->children[0]));
+		struct node *clause = &node->children[i];
+		TRY(resolve_node(resolver, &clause->children[0]));
 		if (clause->kind != NODE_FOR)
 			continue;
-		clause->index = resolver->next_index++;
-		ARRAY_GROW(resolver->variables, resolver->count, resolver->capacity);
-		resolver->variables[resolver->count++] =
-			(struct variable){clause->name, clause->index};
+		if (resolver->count == EVALUATION_LOCALS_MAX)
+			return error_set(resolver->err, STATUS_BAD_INPUT,
+				"%s: column %u: expected at most %d loop variables within each "
+				"other, found more",
+				resolver->where, clause->column, EVALUATION_LOCALS_MAX);
+		clause->index = resolver->count;
+		resolver->variables[resolver->count++] = clause->name;
 	}
-	TRY(resolve_node(resolver, node->children[0]));
-	node->local_end = resolver->next_index;
-	resolver->count = outside;
+	TRY(resolve_node(resolver, &node->children[0]));
+	resolver->count = node->index;
 	return STATUS_OK;
 }
 
 enum status node_resolve(struct node *root, const char *where, const struct name_table *names,
 	bool *unknown, struct error *err)
 {
-	struct resolver resolver = {.where = where, .names = names, .err = unknown ? NULL : err};
-	enum status status = resolve_node(&resolver, root);
-	free(resolver.variables);
-	if (!unknown)
+	struct resolver resolver = {
+		.where = where, .names = names, .optional = unknown != NULL, .err = err};
+	const enum status status = resolve_node(&resolver, root);
+	if (!unknown || !resolver.unknown)
 		return status;
-	*unknown = resolver.unknown;
+	*unknown = true;
 	return STATUS_OK;
 }
 
 /* ---- constant folding ---- */
 enum {
-	FOLD_STEPS_MAX = 1 << 14, /* what takes longer is left for the run */
-	FOLD_WEIGHT_MAX = 1024    /* values in a folded list */
+	FOLD_STEPS_MAX = 1 << 14, /* what takes longer is left for the evaluation */
+	FOLD_WEIGHT_MAX = 1024    /* values in lists that are made while folding */
 };
 
-/* A range of constants counts: no list is made of it where none is needed. */
-static bool all_constant(const struct node *node)
-{
-	for (size_t i = 0; i < node->count; i++) {
-		const struct node *child = node->children[i];
-		if (child->kind == NODE_RANGE ? !all_constant(child) : child->kind != NODE_CONSTANT)
-			return false;
-	}
-	return true;
-}
-
-static struct node *make_constant(struct node *node, struct value value)
+static void make_constant(struct node *node, struct value value)
 {
 	node->kind = NODE_CONSTANT;
 	node->value = value;
 	node->count = 0;
 	node->height = 1;
-	return node;
 }
 
-/* Whether a comprehension needs nothing from outside: no slot, no loop variable but its own. What
- * was tried and failed in it would fail in it again. */
-static bool is_closed(const struct node *node, const struct node *comprehension)
+/* Puts a child in the place of its parent. */
+static void make_child(struct node *node, size_t child)
 {
-	if (node->kind == NODE_SLOT || node->tried)
-		return false;
-	if (node->kind == NODE_LOCAL)
-		return node->index >= comprehension->index &&
-		       node->index < comprehension->local_end;
-	for (size_t i = 0; i < node->count; i++)
-		if (!is_closed(node->children[i], comprehension))
-			return false;
-	return true;
+	const struct node copy = node->children[child];
+	*node = copy;
 }
 
-static struct node *fold_by_running(struct node *node, struct value_arena *arena)
+/* Constant operands of `and` and `or` are either skipped or end it. */
+static void fold_logical(struct node *node)
 {
-	struct program program;
-	struct run run;
-	node->tried = true;
-	if (program_build(&program, node, "", NULL) != STATUS_OK)
-		return node;
-	if (run_program(&run, &program, NULL, FOLD_STEPS_MAX, "", NULL) == STATUS_OK &&
-		value_weight(*run.result) <= FOLD_WEIGHT_MAX)
-		make_constant(node, value_copy_lists(*run.result, arena));
-	run_end(&run);
-	program_release(&program);
-	return node;
-}
-
-static struct node *fold_list(struct node *node, struct value_arena *arena)
-{
-	if (node->count > LIST_COUNT_MAX)
-		return node;
-	struct list *list = value_arena_take(arena, sizeof(*list));
-	list->view.items = value_arena_take(arena, node->count * sizeof(struct value));
-	list->view.count = list->capacity = node->count;
-	list->weight = 1;
-	for (size_t i = 0; i < node->count; i++) {
-		list->view.items[i] = node->children[i]->value;
-		list->weight += value_weight(node->children[i]->value);
-	}
-	if (list->weight > LIST_WEIGHT_MAX)
-		return node;
-	return make_constant(node, (struct value){.type = VALUE_LIST, .list = &list->view});
-}
-
-/* Constant operands of `and` and `or` either are passed over or end it. */
-static struct node *fold_logical(struct node *node)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < node->count; i++) {
-		struct node *child = node->children[i];
-		bool constant = child->kind == NODE_CONSTANT, last = i + 1 == node->count;
-		bool ends = constant && value_truth(child->value) == (node->kind == NODE_OR);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < node->count; i++) {
+		const struct node child = node->children[i];
+		const bool constant = child.kind == NODE_CONSTANT, last = i + 1 == node->count;
+		const bool ends =
+			constant && value_truth(child.value) == (node->opcode == OPCODE_OR);
 		if (!constant || ends || last)
 			node->children[kept++] = child;
 		if (ends)
 			break;
 	}
 	node->count = kept;
-	return kept == 1 ? node->children[0] : node;
+	if (kept == 1)
+		make_child(node, 0);
 }
 
-struct node *node_fold(struct node *node, struct value_arena *arena)
+static void fold_by_evaluation(struct node *node, struct value_arena *arena)
 {
-	for (size_t i = 0; i < node->count; i++)
-		node->children[i] = node_fold(node->children[i], arena);
+	struct evaluation evaluation = {
+		.arena = arena, .steps = FOLD_STEPS_MAX, .weight = FOLD_WEIGHT_MAX, .where = ""};
+	struct value room;
+	const struct value *value = node_evaluate(&evaluation, node, &room);
+	if (value)
+		make_constant(node, *value);
+}
+
+/* Returns the least index of a loop variable that it reads; -1 if it reads a slot, INT_MAX if it
+ * needs nothing from outside. */
+static int fold(struct node *node, struct value_arena *arena)
+{
+	int outer = node->kind == NODE_SLOT ? -1 : node->kind == NODE_LOCAL ? node->index : INT_MAX;
+	for (uint32_t i = 0; i < node->count; i++) {
+		const int of_child = fold(&node->children[i], arena);
+		if (of_child < outer)
+			outer = of_child;
+	}
+	if (node->kind == NODE_COMPREHENSION && outer >= node->index)
+		outer = INT_MAX; /* its own loop variables, and the variables of lists in it */
 	switch (node->kind) {
-	case NODE_AND:
-	case NODE_OR:
-		return fold_logical(node);
+	case NODE_LOGICAL:
+		fold_logical(node);
+		break;
 	case NODE_CONDITION:
-		if (node->children[1]->kind != NODE_CONSTANT)
-			return node;
-		return node->children[value_truth(node->children[1]->value) ? 0 : 2];
-	case NODE_LIST:
-		for (size_t i = 0; i < node->count; i++)
-			if (node->children[i]->kind != NODE_CONSTANT)
-				return node;
-		return fold_list(node, arena);
+		if (node->children[1].kind == NODE_CONSTANT) {
+			const size_t chosen = value_truth(node->children[1].value) ? 0 : 2;
+			make_child(node, chosen);
+		}
+		break;
 	case NODE_UNARY:
 	case NODE_BINARY:
+	case NODE_IN_RANGE:
 	case NODE_CHAIN:
-	case NODE_RANGE:
-		break;
+	case NODE_LIST:
 	case NODE_COMPREHENSION:
-		return is_closed(node, node) ? fold_by_running(node, arena) : node;
-	default:
-		return node;
+		if (outer == INT_MAX)
+			fold_by_evaluation(node, arena);
+		break;
+	default: /* `x in range(...)` and loops do without the list of a range */
+		break;
 	}
-	/* `x in range(...)` and loops over ranges do without the list */
-	if (node->kind == NODE_RANGE || !all_constant(node))
-		return node;
-	return fold_by_running(node, arena);
+	return node->kind == NODE_CONSTANT ? INT_MAX : outer;
 }
 
-struct node *node_specialise(
-	const struct node *root, const struct value *values, struct value_arena *arena)
+void node_fold(struct node *root, struct value_arena *arena)
 {
-	struct node *copy = value_arena_take(arena, sizeof(*copy));
+	fold(root, arena);
+}
+
+void node_specialise(const struct node *root, const struct value *values, struct value_arena *arena,
+	struct node *copy)
+{
 	*copy = *root;
-	copy->tried = false;
 	if (root->kind == NODE_SLOT && values[root->index].type != VALUE_NONE)
-		return make_constant(copy, values[root->index]);
-	copy->children = value_arena_take(arena, root->count * sizeof(struct node *));
-	for (size_t i = 0; i < root->count; i++)
-		copy->children[i] = node_specialise(root->children[i], values, arena);
-	return copy;
+		make_constant(copy, values[root->index]);
+	if (!root->count)
+		return;
+	copy->children = value_arena_take(arena, root->count * sizeof(struct node));
+	for (uint32_t i = 0; i < root->count; i++)
+		node_specialise(&root->children[i], values, arena, &copy->children[i]);
 }

@@ -1,66 +1,65 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tree of an expression, between its text and its program: made by the parser, its names
- * resolved, then folded (what is constant is computed, what cannot be reached is dropped). Nodes
- * lie in an arena and are freed with it.
+ * The tree of an expression: made by the parser, its names resolved, then folded (constants are
+ * computed, branches that cannot be reached are dropped), then walked as often as it is evaluated.
+ * Nodes lie in an arena and are freed with it.
  */
 #ifndef EXPR_NODE_H
 #define EXPR_NODE_H
 
-#include <stdint.h>
-
 #include "base/error.h"
 #include "expr/operator.h"
-#include "expr/value.h"
 
 enum {
-	NODE_HEIGHT_MAX = 1000 /* of a tree: bounds the recursion of everything that walks it */
+	NODE_HEIGHT_MAX = 1000, /* of a tree: bounds the recursion of all that walks it */
+	NODE_TEXT_MAX = 65536,  /* bytes */
+	NODE_CLAUSES_MAX = 16,  /* `for` and `if` of one comprehension */
+	NODE_NESTING_MAX = 100  /* brackets, signs, `not`, `**` and `if` within each other */
 };
 
 enum node_kind {
 	NODE_CONSTANT,      /* value */
 	NODE_NAME,          /* name; becomes NODE_SLOT or NODE_LOCAL when resolved */
 	NODE_SLOT,          /* index: slot of the name table */
-	NODE_LOCAL,         /* index: number of the loop variable */
+	NODE_LOCAL,         /* index: of the loop variable among those known here */
 	NODE_UNARY,         /* opcode */
 	NODE_BINARY,        /* opcode */
-	NODE_CHAIN,         /* a < b < c: children a, b, c; links */
-	NODE_AND,           /* two children or more */
-	NODE_OR,            /* two children or more */
+	NODE_IN_RANGE,      /* opcode IN or NOT_IN; children: a value, a NODE_RANGE */
+	NODE_CHAIN,         /* a < b < c: children a, then a NODE_LINK for each comparison */
+	NODE_LINK,          /* opcode; child: the right operand */
+	NODE_LOGICAL,       /* opcode AND or OR; two children or more */
 	NODE_CONDITION,     /* children: what if true, the condition, what if false */
 	NODE_LIST,          /* children: the elements */
 	NODE_RANGE,         /* children: one to three arguments */
-	NODE_COMPREHENSION, /* children: the element, then NODE_FOR and NODE_IF in order */
-	NODE_FOR,           /* name, index of the loop variable; child: what it runs over */
+	NODE_COMPREHENSION, /* children: the element, then NODE_FOR and NODE_IF in order; index: of
+			       its first loop variable */
+	NODE_FOR,           /* name, index of the loop variable; child: the list or range */
 	NODE_IF,            /* child: the condition */
 };
 
-/* A comparison in a chain. */
-struct node_link {
-	enum opcode opcode;
-	uint32_t column;
-};
-
+/* Small, and children lie side by side: evaluation waits for memory more than for anything else. */
 struct node {
-	enum node_kind kind;
-	enum opcode opcode;
-	uint32_t column; /* 1-based, in characters; of the operator where there is one */
-	uint32_t height; /* 1 for a leaf */
-	int index;
-	int local_end; /* comprehension: its loop variables, and those in it, are index..local_end-1
-			*/
-	bool tried;    /* folding was tried and failed */
-	struct value value;
-	const char *name;
-	struct node **children;
-	size_t count;
-	struct node_link *links; /* count - 1 of them */
+	uint8_t kind, opcode; /* enum node_kind, enum opcode */
+	uint16_t height;      /* 1 for a leaf */
+	uint32_t column;      /* 1-based, in characters; of the operator where there is one */
+	int32_t index;
+	uint32_t count; /* of children */
+	union {
+		struct value value; /* of a constant */
+		struct {
+			struct node *children;
+			const char *name;
+		};
+	};
 };
 
 struct node *node_new(struct value_arena *arena, enum node_kind kind, uint32_t column);
-/* Sets the children (copied into the arena) and the height. */
-void node_adopt(
-	struct value_arena *arena, struct node *node, struct node *const *children, size_t count);
+/* Appends a copy of the child, which is complete; the height follows. */
+void node_push(struct value_arena *arena, struct node *node, const struct node *child);
+
+/* From text to tree. Names are not resolved yet. Strings and nodes lie in the arena. */
+enum status node_parse(const char *text, const char *where, struct value_arena *arena,
+	struct node **root, struct error *err);
 
 struct name_table; /* expr/expression.h */
 
@@ -68,10 +67,22 @@ struct name_table; /* expr/expression.h */
  * NULL): set, and STATUS_OK returned, where a name is not known; with NULL that is an error. */
 enum status node_resolve(struct node *root, const char *where, const struct name_table *names,
 	bool *unknown, struct error *err);
-/* Returns the new root; new nodes lie in the arena. What would fail is left for the run. */
-struct node *node_fold(struct node *root, struct value_arena *arena);
+/* Lists lie in the arena. What would fail is left for the evaluation. */
+void node_fold(struct node *root, struct value_arena *arena);
 /* A copy in which slots that have a value (type other than VALUE_NONE) are constants. */
-struct node *node_specialise(
-	const struct node *root, const struct value *values, struct value_arena *arena);
+void node_specialise(const struct node *root, const struct value *values, struct value_arena *arena,
+	struct node *copy);
+
+/* The value of a resolved tree: in the tree, in the slots, or in *room. NULL after an error. */
+const struct value *node_evaluate(
+	struct evaluation *evaluation, const struct node *node, struct value *room);
+
+/* A function of the language; NULL if there is none of this name. */
+struct function {
+	const char *name, *arguments; /* "2 arguments", for messages */
+	size_t least, most;           /* arguments */
+	enum opcode opcode;
+};
+const struct function *function_find(const char *name, size_t length);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results are Python's, except that whatever leaves 64 bits, or a double's range, is an error.
+ * Results are Python's, except that a result beyond 64 bits, or beyond a double's range, is an
+ * error.
  */
 #include "expr/operator.h"
 
@@ -20,119 +21,113 @@ static const char *opcode_symbol(enum opcode opcode)
 	return symbols[opcode];
 }
 
-/* ---- functions ---- */
-static const struct function functions[] = {
-	{"min", "1 argument or more", 1, SIZE_MAX, OPCODE_MIN},
-	{"max", "1 argument or more", 1, SIZE_MAX, OPCODE_MAX},
-	{"abs", "1 argument", 1, 1, OPCODE_ABS},
-	{"ceil_div", "2 arguments", 2, 2, OPCODE_CEIL_DIV},
-	{"round_up", "2 arguments", 2, 2, OPCODE_ROUND_UP},
-	{"is_pow2", "1 argument", 1, 1, OPCODE_IS_POW2},
-	{"len", "1 argument", 1, 1, OPCODE_LEN},
-	{"range", "1 to 3 arguments", 1, 3, OPCODE_RANGE_LIST},
-	{"dtype_bytes", "1 argument", 1, 1, OPCODE_DTYPE_BYTES},
+static void describe(const struct value *value, struct text *text)
+{
+	if (value->type == VALUE_LIST)
+		text_append(text, "a list");
+	else if (value->type == VALUE_STRING)
+		text_appendf(text, "'%.40s'", value->string);
+	else
+		value_format(*value, text);
+}
+
+/* An operator and its operands; result may be one of them. right is NULL where there is one
+ * operand.
+ */
+struct application {
+	struct evaluation *evaluation;
+	enum opcode opcode;
+	const struct value *left, *right;
+	struct value *result;
 };
 
-const struct function *function_find(const char *name, size_t length)
-{
-	for (size_t f = 0; f < ARRAY_COUNT(functions); f++)
-		if (strlen(functions[f].name) == length &&
-			memcmp(functions[f].name, name, length) == 0)
-			return &functions[f];
-	return NULL;
-}
-
-const char *function_nearest(const char *name, size_t length)
-{
-	CLEANUP(memory_free) char *copy = string_copy_bytes(name, length);
-	const char *names[ARRAY_COUNT(functions) + 1] = {NULL};
-	for (size_t f = 0; f < ARRAY_COUNT(functions); f++)
-		names[f] = functions[f].name;
-	return name_nearest(copy, names);
-}
-
-/* ---- operators ---- */
-static void describe(struct value value, struct text *text)
-{
-	if (value.type == VALUE_LIST) {
-		text_append(text, "a list");
-	} else if (value.type == VALUE_STRING) {
-		text_appendf(text, "'%.40s'", value.string);
-	} else {
-		value_format(value, text);
-	}
-}
-
 /* "expected <expectation> for <operator>, found <left> and <right>" */
-static enum status refuse(const char *expectation, enum opcode opcode, const struct value *left,
-	const struct value *right, struct error *err)
+static bool refuse(const struct application *a, const char *expectation)
 {
-	struct text found = {0};
-	describe(*left, &found);
-	if (right) {
+	CLEANUP(text_release) struct text found = {0};
+	describe(a->left, &found);
+	if (a->right) {
 		text_append(&found, " and ");
-		describe(*right, &found);
+		describe(a->right, &found);
 	}
-	error_set(err, STATUS_BAD_INPUT, "expected %s for '%s', found %s", expectation,
-		opcode_symbol(opcode), found.data);
-	text_release(&found);
-	return STATUS_BAD_INPUT;
+	error_set(a->evaluation->err, STATUS_BAD_INPUT, "expected %s for '%s', found %s",
+		expectation, opcode_symbol(a->opcode), found.data);
+	return false;
+}
+
+/* ---- what an evaluation may use up ---- */
+bool evaluation_use(struct evaluation *evaluation, size_t steps)
+{
+	if (evaluation->steps >= steps) {
+		evaluation->steps -= steps;
+		return true;
+	}
+	error_set(evaluation->err, STATUS_BAD_INPUT, "expected an end within %d steps, found more",
+		EVALUATION_STEPS_MAX);
+	return false;
+}
+
+/* Uses up one of the values that lists may hold in all. */
+static bool use_weight(struct evaluation *evaluation)
+{
+	if (evaluation->weight > 0) {
+		evaluation->weight--;
+		return true;
+	}
+	error_set(evaluation->err, STATUS_BAD_INPUT,
+		"expected lists of at most %d values in all, found more", LIST_WEIGHT_MAX);
+	return false;
+}
+
+bool evaluation_new_list(struct evaluation *evaluation, struct value_list **list)
+{
+	if (!use_weight(evaluation))
+		return false;
+	*list = value_arena_take(evaluation->arena, sizeof(**list));
+	(*list)->weight = 1;
+	return true;
+}
+
+static size_t weight_of(const struct value *value)
+{
+	return value->type == VALUE_LIST ? value->list->weight : 1;
+}
+
+bool evaluation_append(
+	struct evaluation *evaluation, struct value_list *list, const struct value *value)
+{
+	const size_t count = list->count;
+	if (count >= LIST_COUNT_MAX) {
+		error_set(evaluation->err, STATUS_BAD_INPUT,
+			"expected a list of at most %d values, found more", LIST_COUNT_MAX);
+		return false;
+	}
+	list->weight += weight_of(value);
+	if (list->weight > LIST_WEIGHT_MAX)
+		evaluation->weight = 0;
+	if (!use_weight(evaluation))
+		return false;
+	value_list_push(list, value, evaluation->arena);
+	return true;
 }
 
 /* ---- arithmetic ---- */
-static enum status int_arithmetic(
-	enum opcode opcode, int64_t a, int64_t b, struct value *result, struct error *err)
+/* Of two integers whose quotient is no integer of 64 bits: rounded once. */
+static double integer_quotient(int64_t a, int64_t b)
 {
-	const struct value left = value_int(a), right = value_int(b);
-	int64_t integer = 0;
-	bool fits = true;
-	switch (opcode) {
-	case OPCODE_ADD:
-		fits = !__builtin_add_overflow(a, b, &integer);
-		break;
-	case OPCODE_SUBTRACT:
-		fits = !__builtin_sub_overflow(a, b, &integer);
-		break;
-	case OPCODE_MULTIPLY:
-		fits = !__builtin_mul_overflow(a, b, &integer);
-		break;
-	case OPCODE_POWER:
-		fits = integer_power(a, b, &integer);
-		break;
-	case OPCODE_SHIFT_LEFT:
-	case OPCODE_SHIFT_RIGHT:
-		if (b < 0)
-			return refuse("a count of at least 0", opcode, &left, &right, err);
-		if (opcode == OPCODE_SHIFT_LEFT)
-			fits = integer_shift_left(a, b, &integer);
-		else
-			integer = integer_shift_right(a, b);
-		break;
-	case OPCODE_BIT_AND:
-		integer = a & b;
-		break;
-	case OPCODE_BIT_OR:
-		integer = a | b;
-		break;
-	case OPCODE_BIT_XOR:
-		integer = a ^ b;
-		break;
-	default: /* the divisions */
-		if (b == 0)
-			return refuse("a divisor other than 0", opcode, &left, &right, err);
-		if (opcode == OPCODE_FLOOR_DIVIDE)
-			fits = integer_floor_div(a, b, &integer);
-		else if (opcode == OPCODE_MODULO)
-			fits = integer_modulo(a, b, &integer);
-		else if (opcode == OPCODE_CEIL_DIV)
-			fits = integer_ceil_div(a, b, &integer);
-		else
-			fits = integer_round_up(a, b, &integer);
-	}
-	if (!fits)
-		return refuse("a result within 64 bits", opcode, &left, &right, err);
-	*result = value_int(integer);
-	return STATUS_OK;
+	uint64_t dividend = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+	uint64_t divisor = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+	if (a == 0)
+		return b < 0 ? -0.0 : 0.0;
+	const int dividend_shift = __builtin_clzll(dividend);
+	const int divisor_shift = __builtin_clzll(divisor);
+	const unsigned __int128 shifted = (unsigned __int128)(dividend << dividend_shift) << 62;
+	divisor <<= divisor_shift;
+	/* 62 or 63 bits, the last of them set if there is a remainder */
+	const uint64_t quotient =
+		(uint64_t)(shifted / divisor) | (uint64_t)(shifted % divisor != 0);
+	const double size = ldexp((double)quotient, divisor_shift - dividend_shift - 62);
+	return (a < 0) != (b < 0) ? -size : size;
 }
 
 /* floor(a / b) and the remainder with the sign of b, as Python computes them. */
@@ -150,240 +145,295 @@ static double real_floor_div(double a, double b, double *remainder)
 	return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
-static enum status real_arithmetic(enum opcode opcode, const struct value *left,
-	const struct value *right, struct value *result, struct error *err)
+static bool real_arithmetic(const struct application *a)
 {
-	double a = 0, b = 0, real, remainder;
-	value_as_real(*left, &a);
-	value_as_real(*right, &b);
-	bool divides =
-		opcode == OPCODE_DIVIDE || opcode == OPCODE_FLOOR_DIVIDE || opcode == OPCODE_MODULO;
-	if (divides && b == 0)
-		return refuse("a divisor other than 0", opcode, left, right, err);
-	switch (opcode) {
+	double left, right, real, remainder;
+	if (!value_as_real(*a->left, &left) || !value_as_real(*a->right, &right))
+		return refuse(a, "two numbers");
+	if (right == 0 && (a->opcode == OPCODE_DIVIDE || a->opcode == OPCODE_FLOOR_DIVIDE ||
+				  a->opcode == OPCODE_MODULO))
+		return refuse(a, "a divisor other than 0");
+	switch (a->opcode) {
 	case OPCODE_ADD:
-		real = a + b;
+		real = left + right;
 		break;
 	case OPCODE_SUBTRACT:
-		real = a - b;
+		real = left - right;
 		break;
 	case OPCODE_MULTIPLY:
-		real = a * b;
+		real = left * right;
 		break;
 	case OPCODE_DIVIDE:
-		real = a / b;
-		/* integers that a double cannot hold: divide before rounding */
-		if (left->type == VALUE_INT && right->type == VALUE_INT &&
-			(fabs(a) > 0x1p53 || fabs(b) > 0x1p53))
-			real = (double)((long double)left->integer / (long double)right->integer);
+		/* integers that a double cannot hold are divided before rounding */
+		real = a->left->type == VALUE_INT && a->right->type == VALUE_INT &&
+				       (fabs(left) > 0x1p53 || fabs(right) > 0x1p53)
+			       ? integer_quotient(a->left->integer, a->right->integer)
+			       : left / right;
 		break;
 	case OPCODE_FLOOR_DIVIDE:
-		real = real_floor_div(a, b, &remainder);
+		real = real_floor_div(left, right, &remainder);
 		break;
 	case OPCODE_MODULO:
-		real_floor_div(a, b, &real);
+		real_floor_div(left, right, &real);
 		break;
 	default: /* ** */
-		if (a == 0 && b < 0)
-			return refuse("a base other than 0", opcode, left, right, err);
-		if (a < 0 && b != floor(b))
-			return refuse("a base of at least 0", opcode, left, right, err);
-		real = pow(a, b);
+		if (left == 0 && right < 0)
+			return refuse(a, "a base other than 0");
+		if (left < 0 && right != floor(right))
+			return refuse(a, "a base of at least 0");
+		real = pow(left, right);
 	}
 	if (!isfinite(real))
-		return refuse("a result within a double's range", opcode, left, right, err);
-	*result = value_real(real);
-	return STATUS_OK;
+		return refuse(a, "a result within a double's range");
+	*a->result = value_real(real);
+	return true;
 }
 
-static enum status arithmetic(enum opcode opcode, const struct value *left,
-	const struct value *right, struct value *result, struct error *err)
+/* Two numbers, or an error where they are no integers and must be. */
+static bool arithmetic(const struct application *a, bool integers_only)
 {
-	int64_t a, b;
-	double real;
-	bool whole = value_as_int(*left, &a) && value_as_int(*right, &b);
-	if (whole && opcode != OPCODE_DIVIDE && !(opcode == OPCODE_POWER && b < 0))
-		return int_arithmetic(opcode, a, b, result, err);
-	if (!value_as_real(*left, &real) || !value_as_real(*right, &real))
-		return refuse("two numbers", opcode, left, right, err);
-	return real_arithmetic(opcode, left, right, result, err);
-}
-
-/* & | ^ << >> ceil_div round_up, of two integers */
-static enum status integer_operator(enum opcode opcode, const struct value *left,
-	const struct value *right, struct value *result, struct error *err)
-{
-	int64_t a, b;
-	if (!value_as_int(*left, &a) || !value_as_int(*right, &b))
-		return refuse("two integers", opcode, left, right, err);
-	TRY(int_arithmetic(opcode, a, b, result, err));
-	bool bitwise =
-		opcode == OPCODE_BIT_AND || opcode == OPCODE_BIT_OR || opcode == OPCODE_BIT_XOR;
-	if (bitwise && left->type == VALUE_BOOL && right->type == VALUE_BOOL)
-		*result = value_bool(result->integer != 0);
-	return STATUS_OK;
+	int64_t left, right;
+	const enum opcode opcode = a->opcode;
+	const bool booleans = a->left->type == VALUE_BOOL && a->right->type == VALUE_BOOL;
+	const bool integers = value_as_int(*a->left, &left) && value_as_int(*a->right, &right);
+	if (!integers && integers_only)
+		return refuse(a, "two integers");
+	if (!integers || opcode == OPCODE_DIVIDE || (opcode == OPCODE_POWER && right < 0))
+		return real_arithmetic(a);
+	if (!integer_apply(opcode, left, right, a->result)) {
+		const struct value shown[] = {value_int(left), value_int(right)};
+		const bool shift = opcode == OPCODE_SHIFT_LEFT || opcode == OPCODE_SHIFT_RIGHT;
+		const bool divides = opcode == OPCODE_FLOOR_DIVIDE || opcode == OPCODE_MODULO ||
+				     opcode == OPCODE_CEIL_DIV || opcode == OPCODE_ROUND_UP;
+		return refuse(
+			&(struct application){a->evaluation, opcode, &shown[0], &shown[1], NULL},
+			shift && right < 0      ? "a count of at least 0"
+			: divides && right == 0 ? "a divisor other than 0"
+						: "a result within 64 bits");
+	}
+	if (booleans &&
+		(opcode == OPCODE_BIT_AND || opcode == OPCODE_BIT_OR || opcode == OPCODE_BIT_XOR))
+		*a->result = value_bool(a->result->integer != 0);
+	return true;
 }
 
 /* ---- comparisons ---- */
-static enum status equality(enum opcode opcode, const struct value *left, const struct value *right,
-	struct value *result, struct allowance *allowance, struct error *err)
-{
-	size_t left_weight = value_weight(*left), right_weight = value_weight(*right);
-	enum status status = allowance_use(
-		allowance, left_weight < right_weight ? left_weight : right_weight, err);
-	*result = value_bool(value_equal(*left, *right) == (opcode == OPCODE_EQUAL));
-	return status;
-}
-
-static enum status ordering(enum opcode opcode, const struct value *left, const struct value *right,
-	struct value *result, struct error *err)
+static bool ordering(const struct application *a)
 {
 	double real;
-	if (!value_as_real(*left, &real) || !value_as_real(*right, &real))
-		return refuse("two numbers", opcode, left, right, err);
-	enum value_order order = value_compare(*left, *right);
-	bool less = order == VALUE_LESS, greater = order == VALUE_GREATER;
-	bool equal = order == VALUE_EQUAL;
-	*result = value_bool(opcode == OPCODE_LESS         ? less
-			     : opcode == OPCODE_LESS_EQUAL ? less || equal
-			     : opcode == OPCODE_GREATER    ? greater
-							   : greater || equal);
-	return STATUS_OK;
+	if (!value_as_real(*a->left, &real) || !value_as_real(*a->right, &real))
+		return refuse(a, "two numbers");
+	const enum value_order order = value_compare(*a->left, *a->right);
+	const bool greater = a->opcode == OPCODE_GREATER || a->opcode == OPCODE_GREATER_EQUAL;
+	const bool or_equal = a->opcode == OPCODE_LESS_EQUAL || a->opcode == OPCODE_GREATER_EQUAL;
+	*a->result = value_bool(order == (greater ? VALUE_GREATER : VALUE_LESS) ||
+				(or_equal && order == VALUE_EQUAL));
+	return true;
 }
 
-static enum status membership(enum opcode opcode, const struct value *left,
-	const struct value *right, struct value *result, struct allowance *allowance,
-	struct error *err)
+static bool equality(const struct application *a)
+{
+	const size_t left = weight_of(a->left), right = weight_of(a->right);
+	if (!evaluation_use(a->evaluation, left < right ? left : right))
+		return false;
+	*a->result = value_bool(value_equal(*a->left, *a->right) == (a->opcode == OPCODE_EQUAL));
+	return true;
+}
+
+static bool membership(const struct application *a)
 {
 	bool found = false;
-	if (left->type == VALUE_STRING && right->type == VALUE_STRING) {
-		found = strstr(right->string, left->string) != NULL;
-	} else if (right->type == VALUE_LIST) {
-		TRY(allowance_use(allowance, value_weight(*right), err));
-		for (size_t i = 0; i < right->list->count && !found; i++)
-			found = value_equal(*left, right->list->items[i]);
+	if (a->left->type == VALUE_STRING && a->right->type == VALUE_STRING) {
+		found = strstr(a->right->string, a->left->string) != NULL;
+	} else if (a->right->type == VALUE_LIST) {
+		if (!evaluation_use(a->evaluation, a->right->list->weight))
+			return false;
+		for (size_t i = 0; i < a->right->list->count && !found; i++)
+			found = value_equal(*a->left, a->right->list->items[i]);
 	} else {
-		return refuse("a list on the right", opcode, left, right, err);
+		return refuse(a, "a list on the right");
 	}
-	*result = value_bool(found == (opcode == OPCODE_IN));
-	return STATUS_OK;
+	*a->result = value_bool(found == (a->opcode == OPCODE_IN));
+	return true;
 }
 
 /* The first of the smallest or largest, as Python's min and max. */
-static enum status better(enum opcode opcode, const struct value *left, const struct value *right,
-	struct value *result, struct error *err)
+static bool better(const struct application *a)
 {
+	const bool least = a->opcode == OPCODE_MIN || a->opcode == OPCODE_MIN_LIST;
 	double real;
-	if (!value_as_real(*left, &real) || !value_as_real(*right, &real))
-		return refuse("numbers", opcode, left, right, err);
-	const bool least = opcode == OPCODE_MIN || opcode == OPCODE_MIN_LIST;
-	*result = value_compare(*right, *left) == (least ? VALUE_LESS : VALUE_GREATER) ? *right
-										       : *left;
-	return STATUS_OK;
+	if (!value_as_real(*a->left, &real) || !value_as_real(*a->right, &real))
+		return refuse(a, "numbers");
+	const bool second =
+		value_compare(*a->right, *a->left) == (least ? VALUE_LESS : VALUE_GREATER);
+	*a->result = second ? *a->right : *a->left;
+	return true;
 }
 
 /* ---- lists ---- */
-static enum status concatenate(const struct value_list *left, const struct value_list *right,
-	struct value *result, struct allowance *allowance, struct error *err)
+static bool append_all(
+	struct evaluation *evaluation, struct value_list *list, const struct value_list *from)
 {
-	struct list *list;
-	TRY(operator_new_list(&list, allowance, err));
-	for (size_t i = 0; i < left->count; i++)
-		TRY(operator_append(list, left->items[i], allowance, err));
-	for (size_t i = 0; i < right->count; i++)
-		TRY(operator_append(list, right->items[i], allowance, err));
-	*result = (struct value){.type = VALUE_LIST, .list = &list->view};
-	return STATUS_OK;
+	for (size_t i = 0; i < from->count; i++)
+		if (!evaluation_append(evaluation, list, &from->items[i]))
+			return false;
+	return true;
 }
 
-static enum status best_of_list(enum opcode opcode, const struct value *operand,
-	struct value *result, struct allowance *allowance, struct error *err)
+static bool concatenate(const struct application *a)
 {
-	if (operand->type != VALUE_LIST)
-		return refuse("a list, or two numbers or more", opcode, operand, NULL, err);
-	const struct value_list *list = operand->list;
-	if (list->count == 0)
-		return error_set(err, STATUS_BAD_INPUT,
+	struct value_list *list;
+	if (!evaluation_new_list(a->evaluation, &list) ||
+		!append_all(a->evaluation, list, a->left->list) ||
+		!append_all(a->evaluation, list, a->right->list))
+		return false;
+	*a->result = (struct value){.type = VALUE_LIST, .list = list};
+	return true;
+}
+
+static bool best_of_list(const struct application *a)
+{
+	if (a->left->type != VALUE_LIST)
+		return refuse(a, "a list, or two numbers or more");
+	const struct value_list *list = a->left->list;
+	if (list->count == 0) {
+		error_set(a->evaluation->err, STATUS_BAD_INPUT,
 			"expected a list with a value for '%s', found an empty one",
-			opcode_symbol(opcode));
-	*result = list->items[0];
-	TRY(allowance_use(allowance, list->count, err));
-	for (size_t i = list->count > 1; i < list->count;
-		i++) /* a single one must be a number, too */
-		TRY(better(opcode, result, &list->items[i], result, err));
-	return STATUS_OK;
+			opcode_symbol(a->opcode));
+		return false;
+	}
+	struct value best = list->items[0];
+	if (!evaluation_use(a->evaluation, list->count))
+		return false;
+	/* a single one must be a number, too */
+	for (size_t i = list->count > 1; i < list->count; i++)
+		if (!better(&(struct application){
+			    a->evaluation, a->opcode, &best, &list->items[i], &best}))
+			return false;
+	*a->result = best;
+	return true;
+}
+
+static bool range_argument(
+	struct evaluation *evaluation, const struct value *argument, int64_t *integer)
+{
+	if (value_as_int(*argument, integer))
+		return true;
+	error_set(evaluation->err, STATUS_BAD_INPUT,
+		"expected integers as arguments of range, found %s",
+		value_type_name(argument->type));
+	return false;
+}
+
+bool range_read(struct evaluation *evaluation, const struct value *arguments, size_t count,
+	struct range *range)
+{
+	int64_t stop;
+	*range = (struct range){.step = 1};
+	if ((count > 1 && !range_argument(evaluation, &arguments[0], &range->start)) ||
+		!range_argument(evaluation, &arguments[count > 1], &stop) ||
+		(count > 2 && !range_argument(evaluation, &arguments[2], &range->step)))
+		return false;
+	if (range->step == 0) {
+		error_set(evaluation->err, STATUS_BAD_INPUT,
+			"expected a step other than 0 of range, found 0");
+		return false;
+	}
+	/* exact, although the difference may exceed an int64 */
+	if (range->step > 0 && range->start < stop)
+		range->count =
+			((uint64_t)stop - (uint64_t)range->start - 1) / (uint64_t)range->step + 1;
+	if (range->step < 0 && range->start > stop)
+		range->count = ((uint64_t)range->start - (uint64_t)stop - 1) /
+				       (0 - (uint64_t)range->step) +
+			       1;
+	return true;
+}
+
+bool range_contains(const struct range *range, const struct value *value)
+{
+	int64_t integer;
+	if (!value_whole(*value, &integer) || range->count == 0)
+		return false;
+	const bool up = range->step > 0;
+	if (up ? integer < range->start : integer > range->start)
+		return false;
+	const uint64_t distance = up ? (uint64_t)integer - (uint64_t)range->start
+				     : (uint64_t)range->start - (uint64_t)integer;
+	const uint64_t step = up ? (uint64_t)range->step : 0 - (uint64_t)range->step;
+	return distance % step == 0 && distance / step < range->count;
 }
 
 /* ---- operators of one operand ---- */
-static enum status sign(
-	enum opcode opcode, const struct value *operand, struct value *result, struct error *err)
+static bool sign(const struct application *a)
 {
+	const bool negates = a->opcode == OPCODE_NEGATE;
+	const struct value *operand = a->left;
 	int64_t integer;
 	if (operand->type == VALUE_REAL) {
-		*result = value_real(opcode == OPCODE_NEGATE ? -operand->real
-				     : opcode == OPCODE_ABS  ? fabs(operand->real)
-							     : operand->real);
-		return STATUS_OK;
+		*a->result = value_real(negates                   ? -operand->real
+					: a->opcode == OPCODE_ABS ? fabs(operand->real)
+								  : operand->real);
+		return true;
 	}
 	if (!value_as_int(*operand, &integer))
-		return refuse("a number", opcode, operand, NULL, err);
-	if ((opcode == OPCODE_NEGATE || (opcode == OPCODE_ABS && integer < 0)) &&
+		return refuse(a, "a number");
+	if ((negates || (a->opcode == OPCODE_ABS && integer < 0)) &&
 		__builtin_sub_overflow((int64_t)0, integer, &integer))
-		return refuse("a result within 64 bits", opcode, operand, NULL, err);
-	*result = value_int(integer);
-	return STATUS_OK;
+		return refuse(a, "a result within 64 bits");
+	*a->result = value_int(integer);
+	return true;
 }
 
-static enum status dtype_bytes(const struct value *operand, struct value *result, struct error *err)
+static bool dtype_bytes(const struct application *a)
 {
-	const int dtype = operand->type == VALUE_STRING ? dtype_find(operand->string) : -1;
+	const char *name = a->left->type == VALUE_STRING ? a->left->string : NULL;
+	const int dtype = name ? dtype_find(name) : -1;
 	if (dtype >= 0) {
-		*result = value_int((int64_t)dtype_size((enum dtype)dtype));
-		return STATUS_OK;
+		*a->result = value_int((int64_t)dtype_size((enum dtype)dtype));
+		return true;
 	}
-	refuse("the name of a dtype", OPCODE_DTYPE_BYTES, operand, NULL, err);
-	const char *near =
-		operand->type == VALUE_STRING ? name_nearest(operand->string, dtype_names) : NULL;
+	refuse(a, "the name of a dtype");
+	const char *near = name ? name_nearest(name, dtype_names) : NULL;
 	if (near)
-		error_hint(err, "did you mean %s?", near);
-	return STATUS_BAD_INPUT;
+		error_hint(a->evaluation->err, "did you mean %s?", near);
+	return false;
 }
 
-static enum status length(const struct value *operand, struct value *result, struct error *err)
+static bool length(const struct application *a)
 {
-	if (operand->type == VALUE_LIST)
-		*result = value_int((int64_t)operand->list->count);
-	else if (operand->type == VALUE_STRING)
-		*result = value_int((int64_t)strlen(operand->string));
-	else
-		return refuse("a list or a string", OPCODE_LEN, operand, NULL, err);
-	return STATUS_OK;
+	if (a->left->type != VALUE_LIST && a->left->type != VALUE_STRING)
+		return refuse(a, "a list or a string");
+	*a->result = value_int((int64_t)(a->left->type == VALUE_LIST ? a->left->list->count
+								     : strlen(a->left->string)));
+	return true;
 }
 
-static enum status is_pow2(const struct value *operand, struct value *result, struct error *err)
+static bool is_pow2(const struct application *a)
 {
 	int64_t integer;
-	if (!value_as_int(*operand, &integer))
-		return refuse("an integer", OPCODE_IS_POW2, operand, NULL, err);
-	*result = value_bool(integer_is_pow2(integer));
-	return STATUS_OK;
+	if (!value_as_int(*a->left, &integer))
+		return refuse(a, "an integer");
+	*a->result = value_bool(integer > 0 && (integer & (integer - 1)) == 0);
+	return true;
 }
 
-enum status operator_apply(enum opcode opcode, const struct value *left, const struct value *right,
-	struct value *result, struct allowance *allowance, struct error *err)
+bool operator_apply(struct evaluation *evaluation, enum opcode opcode, const struct value *left,
+	const struct value *right, struct value *result)
 {
+	const struct application application = {evaluation, opcode, left, right, result};
 	switch (opcode) {
 	case OPCODE_ADD:
 		if (left->type == VALUE_LIST && right->type == VALUE_LIST)
-			return concatenate(left->list, right->list, result, allowance, err);
-		return arithmetic(opcode, left, right, result, err);
+			return concatenate(&application);
+		return arithmetic(&application, false);
 	case OPCODE_SUBTRACT:
 	case OPCODE_MULTIPLY:
 	case OPCODE_DIVIDE:
 	case OPCODE_FLOOR_DIVIDE:
 	case OPCODE_MODULO:
 	case OPCODE_POWER:
-		return arithmetic(opcode, left, right, result, err);
+		return arithmetic(&application, false);
 	case OPCODE_BIT_AND:
 	case OPCODE_BIT_OR:
 	case OPCODE_BIT_XOR:
@@ -391,37 +441,37 @@ enum status operator_apply(enum opcode opcode, const struct value *left, const s
 	case OPCODE_SHIFT_RIGHT:
 	case OPCODE_CEIL_DIV:
 	case OPCODE_ROUND_UP:
-		return integer_operator(opcode, left, right, result, err);
+		return arithmetic(&application, true);
 	case OPCODE_EQUAL:
 	case OPCODE_NOT_EQUAL:
-		return equality(opcode, left, right, result, allowance, err);
+		return equality(&application);
 	case OPCODE_LESS:
 	case OPCODE_LESS_EQUAL:
 	case OPCODE_GREATER:
 	case OPCODE_GREATER_EQUAL:
-		return ordering(opcode, left, right, result, err);
+		return ordering(&application);
 	case OPCODE_IN:
 	case OPCODE_NOT_IN:
-		return membership(opcode, left, right, result, allowance, err);
+		return membership(&application);
 	case OPCODE_MIN:
 	case OPCODE_MAX:
-		return better(opcode, left, right, result, err);
+		return better(&application);
 	case OPCODE_MIN_LIST:
 	case OPCODE_MAX_LIST:
-		return best_of_list(opcode, left, result, allowance, err);
+		return best_of_list(&application);
 	case OPCODE_NEGATE:
 	case OPCODE_PLUS:
 	case OPCODE_ABS:
-		return sign(opcode, left, result, err);
+		return sign(&application);
 	case OPCODE_NOT:
 		*result = value_bool(!value_truth(*left));
-		return STATUS_OK;
+		return true;
 	case OPCODE_IS_POW2:
-		return is_pow2(left, result, err);
+		return is_pow2(&application);
 	case OPCODE_LEN:
-		return length(left, result, err);
+		return length(&application);
 	case OPCODE_DTYPE_BYTES:
-		return dtype_bytes(left, result, err);
+		return dtype_bytes(&application);
 	default:
 		BUG("%s is no operator", opcode_symbol(opcode));
 	}

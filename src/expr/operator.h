@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The operators and functions of the language, and the machine's other instructions: integers of 64
- * bits, checked, with Python's rounding, reals otherwise. The functions on integers are inline,
- * because the machine's fast path lives from them; they return false on overflow.
+ * The operators and functions of the language: integers of 64 bits, checked, with Python's
+ * rounding, reals otherwise; ranges and lists.
  */
 #ifndef EXPR_OPERATOR_H
 #define EXPR_OPERATOR_H
 
 #include "base/error.h"
-#include "expr/list.h"
+#include "expr/value.h"
 
-/* Instructions of the machine: id, and what messages call it. Operators take one or two registers
- * and write one; the others move data and control. */
+/* id, and the symbol in messages */
 #define OPCODES(ROW)                                                                               \
 	/* operators of two operands */                                                            \
 	ROW(ADD, "+")                                                                              \
@@ -48,22 +46,10 @@
 	ROW(DTYPE_BYTES, "dtype_bytes")                                                            \
 	ROW(MIN_LIST, "min")                                                                       \
 	ROW(MAX_LIST, "max")                                                                       \
-	/* left: the first of `right` registers with the arguments of range() */                   \
-	ROW(RANGE_LIST, "range")  /* out = the list */                                             \
-	ROW(RANGE_BEGIN, "range") /* out, out+1, out+2 = next value, how many are left, step */    \
-	ROW(IN_RANGE, "range")    /* as above, but `left` holds what is looked for, then come the  \
-				     arguments */                                                  \
-	/* control */                                                                              \
-	ROW(COPY, "copy")                   /* out = left */                                       \
-	ROW(JUMP, "jump")                   /* to right */                                         \
-	ROW(JUMP_IF_FALSE, "jump_if_false") /* to right, unless left is true */                    \
-	ROW(JUMP_IF_TRUE, "jump_if_true")   /* to right, if left is true */                        \
-	ROW(LIST_NEW, "list")               /* out = [] */                                         \
-	ROW(LIST_APPEND, "list")            /* append right to left */                             \
-	ROW(LIST_BEGIN, "for") /* left is a list; left+1 = 0, the index of the next */             \
-	ROW(LIST_NEXT, "for")  /* out = the next of left, or jump to right */                      \
-	ROW(RANGE_NEXT, "for") /* out = the next of left, or jump to right */                      \
-	ROW(RETURN, "return")  /* left */
+	/* what the parser makes trees of, not operators */                                        \
+	ROW(AND, "and")                                                                            \
+	ROW(OR, "or")                                                                              \
+	ROW(RANGE, "range")
 
 enum opcode {
 #define ROW(id, symbol) OPCODE_##id,
@@ -72,103 +58,148 @@ enum opcode {
 	OPCODE_COUNT
 };
 
-struct function {
-	const char *name, *arguments; /* "2 arguments", for messages */
-	size_t least, most;           /* arguments */
-	enum opcode opcode;
+enum {
+	LIST_COUNT_MAX = 65536,         /* elements of one list */
+	LIST_WEIGHT_MAX = 1 << 18,      /* values in all, per list and per evaluation */
+	EVALUATION_STEPS_MAX = 1 << 22, /* loop iterations and list elements looked at */
+	EVALUATION_LOCALS_MAX = 64      /* loop variables that are known at one place */
 };
-/* NULL: the language has none of this name. */
-const struct function *function_find(const char *name, size_t length);
-/* The name that was perhaps meant, or NULL. */
-const char *function_nearest(const char *name, size_t length);
 
-/* What an operator or a function of the language does, for all types: the machine's slow path.
- * Messages have no place and no column: "expected ..., found ...". right is not read by operators
- * of one operand. */
-enum status operator_apply(enum opcode opcode, const struct value *left, const struct value *right,
-	struct value *result, struct allowance *allowance, struct error *err);
+/* What one evaluation reads, and what it may still use up. */
+struct evaluation {
+	const struct value *slots;
+	struct value_arena *arena; /* the lists that it makes */
+	size_t weight;             /* values that may still be appended to lists */
+	size_t steps;      /* loop iterations and list elements that may still be looked at */
+	const char *where; /* for messages */
+	struct error *err;
+	struct value locals[EVALUATION_LOCALS_MAX]; /* loop variables */
+};
 
-/* ---- two integers ---- */
-/* Both in 0 .. 2^32-1: division in 32 bits takes a fraction of the time of 64 bits. */
-static inline bool integer_both_short(int64_t a, int64_t b)
+/* These return false with an error that names no place and no column: "expected ..., found ...". */
+bool evaluation_use(struct evaluation *evaluation, size_t steps);
+bool evaluation_new_list(struct evaluation *evaluation, struct value_list **list);
+bool evaluation_append(
+	struct evaluation *evaluation, struct value_list *list, const struct value *value);
+
+/* What an operator or a function of the language does, for all types. right is not read by
+ * operators of one operand; result may be one of the operands. */
+bool operator_apply(struct evaluation *evaluation, enum opcode opcode, const struct value *left,
+	const struct value *right, struct value *result);
+
+/* A range: its first value, their distance, and how many there are. */
+struct range {
+	int64_t start, step;
+	uint64_t count;
+};
+static inline struct value range_at(const struct range *range, uint64_t index)
 {
-	return (((uint64_t)a | (uint64_t)b) >> 32) == 0;
+	return value_int((int64_t)((uint64_t)range->start + index * (uint64_t)range->step));
 }
+/* arguments: the count (1 to 3) arguments of range() */
+bool range_read(struct evaluation *evaluation, const struct value *arguments, size_t count,
+	struct range *range);
+bool range_contains(const struct range *range, const struct value *value);
 
-/* floor(a / b); b != 0 */
-static inline bool integer_floor_div(int64_t a, int64_t b, int64_t *quotient)
+/* The result of an operator of two integers; false where it has none (overflow, a divisor of 0, a
+ * negative count), and for operators that are not of integers alone (/ and in). Inline, because
+ * enumeration and scoring live from it. */
+static inline __attribute__((always_inline)) bool integer_apply(
+	enum opcode opcode, int64_t a, int64_t b, struct value *result)
 {
-	if (integer_both_short(a, b)) {
-		*quotient = (uint32_t)a / (uint32_t)b;
+	/* division in 32 bits takes a fraction of the time of 64 bits */
+	const bool is_short = (((uint64_t)a | (uint64_t)b) >> 32) == 0;
+	int64_t integer = 0;
+
+/* results that may overflow, and those that are a boolean */
+#define CHECKED(id, overflows)                                                                     \
+	case OPCODE_##id:                                                                          \
+		if (overflows)                                                                     \
+			return false;                                                              \
+		break;
+#define TRUTH(id, truth)                                                                           \
+	case OPCODE_##id:                                                                          \
+		result->type = VALUE_BOOL;                                                         \
+		result->boolean = (truth);                                                         \
 		return true;
-	}
-	if (b == -1)
-		return !__builtin_sub_overflow((int64_t)0, a, quotient);
-	*quotient = a / b - (a % b != 0 && (a < 0) != (b < 0));
-	return true;
-}
+	switch (opcode) {
+		CHECKED(ADD, __builtin_add_overflow(a, b, &integer))
+		CHECKED(SUBTRACT, __builtin_sub_overflow(a, b, &integer))
+		CHECKED(MULTIPLY, __builtin_mul_overflow(a, b, &integer))
+		CHECKED(SHIFT_LEFT,
+			b < 0 || (a != 0 && b > 63) ||
+				__builtin_mul_overflow(a, (uint64_t)1 << (b & 63), &integer))
+		CHECKED(SHIFT_RIGHT, b < 0 || (integer = a >> (b < 63 ? b : 63), false))
+		TRUTH(EQUAL, a == b)
+		TRUTH(NOT_EQUAL, a != b)
+		TRUTH(LESS, a < b)
+		TRUTH(LESS_EQUAL, a <= b)
+		TRUTH(GREATER, a > b)
+		TRUTH(GREATER_EQUAL, a >= b)
+#undef CHECKED
+#undef TRUTH
+	case OPCODE_FLOOR_DIVIDE:
+	case OPCODE_MODULO:
+	case OPCODE_CEIL_DIV:
+	case OPCODE_ROUND_UP: {
+		int64_t quotient, remainder; /* floored; the remainder has the sign of b */
 
-/* a - b * floor(a / b), which has the sign of b; b != 0 */
-static inline bool integer_modulo(int64_t a, int64_t b, int64_t *remainder)
-{
-	if (integer_both_short(a, b)) {
-		*remainder = (uint32_t)a % (uint32_t)b;
-		return true;
-	}
-	*remainder = b == -1 ? 0 : a % b;
-	if (*remainder != 0 && (*remainder < 0) != (b < 0))
-		*remainder += b;
-	return true;
-}
-
-/* ceil(a / b); b != 0 */
-static inline bool integer_ceil_div(int64_t a, int64_t b, int64_t *quotient)
-{
-	int64_t remainder;
-	return integer_floor_div(a, b, quotient) && integer_modulo(a, b, &remainder) &&
-	       !__builtin_add_overflow(*quotient, (int64_t)(remainder != 0), quotient);
-}
-
-/* The multiple of b next to a, away from minus infinity for b > 0; b != 0 */
-static inline bool integer_round_up(int64_t a, int64_t b, int64_t *multiple)
-{
-	return integer_ceil_div(a, b, multiple) && !__builtin_mul_overflow(*multiple, b, multiple);
-}
-
-/* base ** exponent; exponent >= 0 */
-static inline bool integer_power(int64_t base, int64_t exponent, int64_t *power)
-{
-	*power = 1;
-	for (;;) {
-		if ((exponent & 1) && __builtin_mul_overflow(*power, base, power))
+		if (b == 0 || (b == -1 && a == INT64_MIN && opcode != OPCODE_MODULO))
 			return false;
-		exponent >>= 1;
-		if (!exponent)
-			return true;
-		if (__builtin_mul_overflow(base, base, &base))
+		if (is_short) {
+			quotient = (uint32_t)a / (uint32_t)b;
+			remainder = (uint32_t)a % (uint32_t)b;
+		} else {
+			quotient = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+			remainder = b == -1 ? 0 : a % b;
+			if (remainder != 0 && (remainder < 0) != (b < 0)) {
+				quotient--;
+				remainder += b;
+			}
+		}
+		if (opcode == OPCODE_MODULO)
+			integer = remainder;
+		else if (opcode == OPCODE_FLOOR_DIVIDE)
+			integer = quotient;
+		else
+			integer = quotient + (remainder != 0);
+		if (opcode == OPCODE_ROUND_UP && __builtin_mul_overflow(integer, b, &integer))
 			return false;
+		break;
 	}
-}
-
-/* a * 2 ** count; count >= 0 */
-static inline bool integer_shift_left(int64_t a, int64_t count, int64_t *shifted)
-{
-	*shifted = 0;
-	if (a == 0)
-		return true;
-	return count < 63 ? !__builtin_mul_overflow(a, (int64_t)1 << count, shifted)
-			  : count == 63 && a == -1 && (*shifted = INT64_MIN, true);
-}
-
-/* floor(a / 2 ** count); count >= 0 */
-static inline int64_t integer_shift_right(int64_t a, int64_t count)
-{
-	return a >> (count < 63 ? count : 63);
-}
-
-static inline bool integer_is_pow2(int64_t a)
-{
-	return a > 0 && (a & (a - 1)) == 0;
+	case OPCODE_MIN:
+		integer = a < b ? a : b;
+		break;
+	case OPCODE_MAX:
+		integer = a > b ? a : b;
+		break;
+	case OPCODE_BIT_AND:
+		integer = a & b;
+		break;
+	case OPCODE_BIT_OR:
+		integer = a | b;
+		break;
+	case OPCODE_BIT_XOR:
+		integer = a ^ b;
+		break;
+	case OPCODE_POWER:
+		if (b < 0)
+			return false;
+		for (integer = 1;; b >>= 1) {
+			if ((b & 1) && __builtin_mul_overflow(integer, a, &integer))
+				return false;
+			if (b < 2)
+				break;
+			if (__builtin_mul_overflow(a, a, &a))
+				return false;
+		}
+		break;
+	default:
+		return false;
+	}
+	result->type = VALUE_INT;
+	result->integer = integer;
+	return true;
 }
 
 #endif

@@ -1,45 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recursive descent over Python's grammar of expressions. Operators of two operands climb a table
- * of precedences. A function that returns a node returns NULL after an error, which then is in
- * parser->err.
+ * Recursive descent over Python's grammar of expressions. After an error the rest of the text
+ * counts as its end, so that every function comes back by itself; the tree then is not used.
  */
-#include "expr/parser.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/node.h"
 #include "expr/token.h"
-
-/* Operators of two operands; those that bind tighter than COMPARISON associate to the left. */
-enum {
-	COMPARISON
-};
-static const struct {
-	enum token_kind token;
-	enum opcode opcode;
-	int precedence; /* higher binds tighter */
-} operators[] = {
-	{TOKEN_EQUAL, OPCODE_EQUAL, COMPARISON},
-	{TOKEN_NOT_EQUAL, OPCODE_NOT_EQUAL, COMPARISON},
-	{TOKEN_LESS, OPCODE_LESS, COMPARISON},
-	{TOKEN_LESS_EQUAL, OPCODE_LESS_EQUAL, COMPARISON},
-	{TOKEN_GREATER, OPCODE_GREATER, COMPARISON},
-	{TOKEN_GREATER_EQUAL, OPCODE_GREATER_EQUAL, COMPARISON},
-	{TOKEN_IN, OPCODE_IN, COMPARISON},
-	{TOKEN_BIT_OR, OPCODE_BIT_OR, 1},
-	{TOKEN_BIT_XOR, OPCODE_BIT_XOR, 2},
-	{TOKEN_BIT_AND, OPCODE_BIT_AND, 3},
-	{TOKEN_SHIFT_LEFT, OPCODE_SHIFT_LEFT, 4},
-	{TOKEN_SHIFT_RIGHT, OPCODE_SHIFT_RIGHT, 4},
-	{TOKEN_ADD, OPCODE_ADD, 5},
-	{TOKEN_SUBTRACT, OPCODE_SUBTRACT, 5},
-	{TOKEN_MULTIPLY, OPCODE_MULTIPLY, 6},
-	{TOKEN_DIVIDE, OPCODE_DIVIDE, 6},
-	{TOKEN_FLOOR_DIVIDE, OPCODE_FLOOR_DIVIDE, 6},
-	{TOKEN_MODULO, OPCODE_MODULO, 6},
-};
 
 struct parser {
 	const char *where;
@@ -47,226 +16,253 @@ struct parser {
 	struct lexer lexer;
 	struct token token; /* the next one, not consumed */
 	int nesting;
+	bool failed;
 	struct error *err;
 };
 
-/* Children gathered before their number is known. */
-struct node_array {
-	struct node **items;
-	size_t count, capacity;
+static const struct function functions[] = {
+	{"min", "1 argument or more", 1, SIZE_MAX, OPCODE_MIN},
+	{"max", "1 argument or more", 1, SIZE_MAX, OPCODE_MAX},
+	{"abs", "1 argument", 1, 1, OPCODE_ABS},
+	{"ceil_div", "2 arguments", 2, 2, OPCODE_CEIL_DIV},
+	{"round_up", "2 arguments", 2, 2, OPCODE_ROUND_UP},
+	{"is_pow2", "1 argument", 1, 1, OPCODE_IS_POW2},
+	{"len", "1 argument", 1, 1, OPCODE_LEN},
+	{"range", "1 to 3 arguments", 1, 3, OPCODE_RANGE},
+	{"dtype_bytes", "1 argument", 1, 1, OPCODE_DTYPE_BYTES},
 };
 
-static struct node *parse_factor(struct parser *parser);
-static struct node *parse_or(struct parser *parser); /* an expression without `if` */
-static struct node *parse_expression(struct parser *parser);
-
-static bool parser_advance(struct parser *parser)
+const struct function *function_find(const char *name, size_t length)
 {
-	return lexer_next(&parser->lexer, &parser->token, parser->err) == STATUS_OK;
+	for (size_t f = 0; f < ARRAY_COUNT(functions); f++)
+		if (strlen(functions[f].name) == length &&
+			memcmp(functions[f].name, name, length) == 0)
+			return &functions[f];
+	return NULL;
 }
 
-static struct node *parser_expected(struct parser *parser, const char *what)
+static struct node *parse_binary(struct parser *parser, enum precedence least);
+static struct node *parse_expression(struct parser *parser);
+
+/* ---- tokens, nodes, errors ---- */
+static void fail(struct parser *parser)
 {
-	token_error(&parser->token, parser->where, parser->err, "%s", what);
-	return NULL;
+	parser->failed = true;
+	parser->token.kind = TOKEN_END;
+}
+
+static void parser_advance(struct parser *parser)
+{
+	if (!parser->failed && lexer_next(&parser->lexer, &parser->token, parser->err) != STATUS_OK)
+		fail(parser);
+}
+
+static void parser_expected(struct parser *parser, const char *noun)
+{
+	if (!parser->failed)
+		token_error(&parser->token, parser->where, parser->err, noun);
+	fail(parser);
+}
+
+/* An error at a column that is not the next token's. */
+static void __attribute__((format(printf, 3, 4)))
+parser_refuse(struct parser *parser, uint32_t column, const char *format, ...)
+{
+	va_list args;
+	CLEANUP(text_release) struct text message = {0};
+	va_start(args, format);
+	text_append_args(&message, format, args);
+	va_end(args);
+	if (!parser->failed)
+		error_set(parser->err, STATUS_BAD_INPUT, "%s: column %u: %s", parser->where, column,
+			message.data);
+	fail(parser);
 }
 
 /* Consumes a token that must be there. */
-static bool parser_take(struct parser *parser, enum token_kind kind, const char *what)
+static void parser_take(struct parser *parser, enum token_kind kind, const char *noun)
 {
-	return parser->token.kind == kind ? parser_advance(parser)
-					  : parser_expected(parser, what) != NULL;
+	if (parser->token.kind != kind)
+		parser_expected(parser, noun);
+	parser_advance(parser);
 }
 
-static void node_array_release(struct node_array *array)
+static bool parser_accept(struct parser *parser, enum token_kind kind)
 {
-	free(array->items);
+	if (parser->token.kind != kind)
+		return false;
+	parser_advance(parser);
+	return true;
 }
 
-static void node_array_push(struct node_array *array, struct node *node)
+static bool next_is(const struct parser *parser, enum opcode opcode)
 {
-	ARRAY_GROW(array->items, array->count, array->capacity);
-	array->items[array->count++] = node;
+	return parser->token.kind == TOKEN_OPERATOR && parser->token.opcode == opcode;
 }
 
-static struct node *parser_adopt(
-	struct parser *parser, struct node *node, struct node *const *children, size_t count)
+static void parser_push(struct parser *parser, struct node *node, const struct node *child)
 {
-	node_adopt(parser->arena, node, children, count);
-	if (node->height <= NODE_HEIGHT_MAX)
-		return node;
-	error_set(parser->err, STATUS_BAD_INPUT,
-		"%s: column %u: expected at most %d operators in a row, found more", parser->where,
-		node->column, NODE_HEIGHT_MAX);
-	return NULL;
+	node_push(parser->arena, node, child);
+	if (node->height > NODE_HEIGHT_MAX)
+		parser_refuse(parser, node->column,
+			"expected at most %d operators in a row, found more", NODE_HEIGHT_MAX);
 }
 
-/* NULL also if an operand is; right is NULL where there is but one. */
-static struct node *parser_operator(struct parser *parser, enum node_kind kind, enum opcode opcode,
-	uint32_t column, struct node *left, struct node *right)
+/* right is NULL where there is one operand. */
+static struct node *parser_operator(struct parser *parser, enum opcode opcode, uint32_t column,
+	const struct node *left, const struct node *right)
 {
-	if (!left || (kind == NODE_BINARY && !right))
-		return NULL;
-	struct node *node = node_new(parser->arena, kind, column);
-	node->opcode = opcode;
-	return parser_adopt(
-		parser, node, (struct node *[]){left, right}, kind == NODE_BINARY ? 2 : 1);
+	const bool in_range =
+		(opcode == OPCODE_IN || opcode == OPCODE_NOT_IN) && right->kind == NODE_RANGE;
+	struct node *node = node_new(parser->arena,
+		in_range ? NODE_IN_RANGE
+		: right  ? NODE_BINARY
+			 : NODE_UNARY,
+		column);
+	node->opcode = (uint8_t)opcode;
+	parser_push(parser, node, left);
+	if (right)
+		parser_push(parser, node, right);
+	return node;
 }
 
+/* The node of the next token, which is consumed. */
 static struct node *parser_constant(struct parser *parser, struct value value)
 {
 	struct node *node = node_new(parser->arena, NODE_CONSTANT, parser->token.column);
 	node->value = value;
-	return parser_advance(parser) ? node : NULL;
+	parser_advance(parser);
+	return node;
 }
 
-static bool enter(struct parser *parser)
+/* parser->nesting is counted down by the caller. */
+static void enter(struct parser *parser)
 {
-	if (++parser->nesting <= PARSER_NESTING_MAX)
-		return true;
-	error_set(parser->err, STATUS_BAD_INPUT,
-		"%s: column %u: expected at most %d levels of nesting, found more", parser->where,
-		parser->token.column, PARSER_NESTING_MAX);
-	return false;
+	if (++parser->nesting > NODE_NESTING_MAX)
+		parser_refuse(parser, parser->token.column,
+			"expected at most %d levels of nesting, found more", NODE_NESTING_MAX);
 }
 
 /* ---- atoms ---- */
 /* Comma-separated expressions up to the closing token, which is consumed. */
-static bool parse_elements(
-	struct parser *parser, struct node_array *array, enum token_kind close, const char *what)
+static void parse_elements(
+	struct parser *parser, struct node *list, enum token_kind close, const char *noun)
 {
-	while (parser->token.kind != close) {
-		struct node *element = parse_expression(parser);
-		if (!element)
-			return false;
-		node_array_push(array, element);
-		if (parser->token.kind == TOKEN_COMMA) {
-			if (!parser_advance(parser))
-				return false;
-		} else if (parser->token.kind != close) {
-			return parser_expected(parser, what) != NULL;
-		}
+	while (!parser->failed && parser->token.kind != close) {
+		parser_push(parser, list, parse_expression(parser));
+		if (!parser_accept(parser, TOKEN_COMMA) && parser->token.kind != close)
+			parser_expected(parser, noun);
 	}
-	return parser_advance(parser);
+	parser_advance(parser);
 }
 
-static struct node *unknown_function(struct parser *parser, const struct token *name)
+static void unknown_function(struct parser *parser, const struct token *name)
 {
-	const char *near = function_nearest(name->start, name->length);
+	CLEANUP(memory_free) char *copy = string_copy_bytes(name->start, name->length);
+	const char *names[ARRAY_COUNT(functions) + 1] = {NULL};
+	for (size_t f = 0; f < ARRAY_COUNT(functions); f++)
+		names[f] = functions[f].name;
+	const char *near = name_nearest(copy, names);
 	token_error(name, parser->where, parser->err, "a function");
 	if (near)
 		error_hint(parser->err, "did you mean %s?", near);
-	return NULL;
+	fail(parser);
 }
 
-static struct node *call_with(struct parser *parser, const struct function *function,
-	const struct token *name, const struct node_array *arguments)
+/* arguments: the children of a node that becomes range()'s. */
+static struct node *call(struct parser *parser, const struct function *function,
+	const struct token *name, struct node *arguments)
 {
 	const size_t count = arguments->count;
+	const bool list = count == 1 && function->most > 1;
 	enum opcode opcode = function->opcode;
-	struct node *node = count ? arguments->items[0] : NULL;
-	if (count < function->least || count > function->most) {
-		error_set(parser->err, STATUS_BAD_INPUT,
-			"%s: column %u: expected %s of %s, found %zu", parser->where, name->column,
+	if (!parser->failed && (count < function->least || count > function->most))
+		parser_refuse(parser, name->column, "expected %s of %s, found %zu",
 			function->arguments, function->name, count);
-		return NULL;
-	}
-	if (opcode == OPCODE_RANGE_LIST)
-		return parser_adopt(parser, node_new(parser->arena, NODE_RANGE, name->column),
-			arguments->items, count);
-	if (count == 1 && (opcode == OPCODE_MIN || opcode == OPCODE_MAX))
+	if (opcode == OPCODE_RANGE || parser->failed)
+		return arguments;
+	if (list)
 		opcode = opcode == OPCODE_MIN ? OPCODE_MIN_LIST : OPCODE_MAX_LIST;
+	struct node *node = &arguments->children[0];
 	if (count == 1)
-		return parser_operator(parser, NODE_UNARY, opcode, name->column, node, NULL);
-	for (size_t i = 1; i < count && node; i++)
-		node = parser_operator(
-			parser, NODE_BINARY, opcode, name->column, node, arguments->items[i]);
+		return parser_operator(parser, opcode, name->column, node, NULL);
+	for (size_t i = 1; i < count && !parser->failed; i++)
+		node = parser_operator(parser, opcode, name->column, node, &arguments->children[i]);
 	return node;
 }
 
 static struct node *parse_name(struct parser *parser)
 {
-	struct token name = parser->token;
-	if (!parser_advance(parser))
-		return NULL;
+	const struct token name = parser->token;
+	struct node *node = node_new(parser->arena, NODE_NAME, name.column);
+	parser_advance(parser);
 	if (parser->token.kind != TOKEN_OPEN) {
-		struct node *node = node_new(parser->arena, NODE_NAME, name.column);
 		node->name = value_arena_copy_string(parser->arena, name.start, name.length);
 		return node;
 	}
 	const struct function *function = function_find(name.start, name.length);
-	if (!function)
-		return unknown_function(parser, &name);
-	CLEANUP(node_array_release) struct node_array arguments = {0};
-	if (!parser_advance(parser) ||
-		!parse_elements(parser, &arguments, TOKEN_CLOSE, "',', ')' or an operator"))
-		return NULL;
-	return call_with(parser, function, &name, &arguments);
+	if (!function) {
+		unknown_function(parser, &name);
+		return node;
+	}
+	parser_advance(parser);
+	node->kind = NODE_RANGE;
+	parse_elements(parser, node, TOKEN_CLOSE, "',', ')' or an operator");
+	return call(parser, function, &name, node);
 }
 
 /* What follows the element of a comprehension, up to and with the closing bracket. */
-static struct node *parse_clauses(
-	struct parser *parser, struct node *list, struct node_array *children)
+static void parse_clauses(struct parser *parser, struct node *list)
 {
+	list->kind = NODE_COMPREHENSION;
 	while (parser->token.kind == TOKEN_FOR || parser->token.kind == TOKEN_IF) {
-		if (children->count > PARSER_CLAUSES_MAX)
-			return parser_expected(parser, "']' after 16 clauses");
-		bool is_for = parser->token.kind == TOKEN_FOR;
+		const bool is_for = parser->token.kind == TOKEN_FOR;
 		struct node *clause =
 			node_new(parser->arena, is_for ? NODE_FOR : NODE_IF, parser->token.column);
-		if (!parser_advance(parser))
-			return NULL;
+		if (list->count > NODE_CLAUSES_MAX)
+			parser_expected(parser, "']' after 16 clauses");
+		parser_advance(parser);
 		if (is_for) {
 			const struct token name = parser->token;
-			if (!parser_take(parser, TOKEN_NAME, "a loop variable") ||
-				!parser_take(parser, TOKEN_IN, "'in'"))
-				return NULL;
+			parser_take(parser, TOKEN_NAME, "a loop variable");
 			clause->name =
 				value_arena_copy_string(parser->arena, name.start, name.length);
+			if (!next_is(parser, OPCODE_IN))
+				parser_expected(parser, "'in'");
+			parser_advance(parser);
 		}
-		struct node *child = parse_or(parser);
-		if (!child || !parser_adopt(parser, clause, &child, 1))
-			return NULL;
-		node_array_push(children, clause);
+		parser_push(parser, clause, parse_binary(parser, PRECEDENCE_OR));
+		parser_push(parser, list, clause);
 	}
-	if (!parser_take(parser, TOKEN_CLOSE_LIST, "']', 'for', 'if' or an operator"))
-		return NULL;
-	list->kind = NODE_COMPREHENSION;
-	return parser_adopt(parser, list, children->items, children->count);
+	parser_take(parser, TOKEN_CLOSE_LIST, "']', 'for', 'if' or an operator");
 }
 
 static struct node *parse_list(struct parser *parser)
 {
 	struct node *list = node_new(parser->arena, NODE_LIST, parser->token.column);
-	CLEANUP(node_array_release) struct node_array children = {0};
-	if (!parser_advance(parser))
-		return NULL;
+	parser_advance(parser);
 	if (parser->token.kind != TOKEN_CLOSE_LIST) {
-		struct node *first = parse_expression(parser);
-		if (!first)
-			return NULL;
-		node_array_push(&children, first);
-		if (parser->token.kind == TOKEN_FOR)
-			return parse_clauses(parser, list, &children);
-		if (parser->token.kind != TOKEN_COMMA && parser->token.kind != TOKEN_CLOSE_LIST)
-			return parser_expected(parser, "',', ']', 'for' or an operator");
-		if (parser->token.kind == TOKEN_COMMA && !parser_advance(parser))
-			return NULL;
+		parser_push(parser, list, parse_expression(parser));
+		if (parser->token.kind == TOKEN_FOR) {
+			parse_clauses(parser, list);
+			return list;
+		}
+		if (!parser_accept(parser, TOKEN_COMMA) && parser->token.kind != TOKEN_CLOSE_LIST)
+			parser_expected(parser, "',', ']', 'for' or an operator");
 	}
-	if (!parse_elements(parser, &children, TOKEN_CLOSE_LIST, "',', ']' or an operator"))
-		return NULL;
-	return parser_adopt(parser, list, children.items, children.count);
+	parse_elements(parser, list, TOKEN_CLOSE_LIST, "',', ']' or an operator");
+	return list;
 }
 
 static struct node *parse_parenthesis(struct parser *parser)
 {
-	struct node *node = parser_advance(parser) ? parse_expression(parser) : NULL;
+	parser_advance(parser);
+	struct node *node = parse_expression(parser);
 	const bool tuple = parser->token.kind == TOKEN_COMMA;
-	if (!node || parser_take(parser, TOKEN_CLOSE, "')' or an operator"))
-		return node;
+	parser_take(parser, TOKEN_CLOSE, "')' or an operator");
 	if (tuple)
 		error_hint(parser->err, "write a list in brackets: [a, b]");
-	return NULL;
+	return node;
 }
 
 static struct node *parse_atom(struct parser *parser)
@@ -275,7 +271,7 @@ static struct node *parse_atom(struct parser *parser)
 	switch (token->kind) {
 	case TOKEN_INT:
 		if (token->magnitude > INT64_MAX)
-			return parser_expected(parser, "an integer within 64 bits");
+			parser_expected(parser, "an integer within 64 bits");
 		return parser_constant(parser, value_int((int64_t)token->magnitude));
 	case TOKEN_REAL:
 		return parser_constant(parser, value_real(token->real));
@@ -292,201 +288,155 @@ static struct node *parse_atom(struct parser *parser)
 	case TOKEN_OPEN_LIST:
 		return parse_list(parser);
 	default:
-		return parser_expected(parser, "a value");
+		parser_expected(parser, "a value");
+		return node_new(parser->arena, NODE_CONSTANT, token->column);
 	}
 }
 
 /* ---- operators ---- */
-/* atom ['**' factor]: binds tighter than a sign on its left, weaker than one on its right */
-static struct node *parse_power(struct parser *parser)
-{
-	struct node *base = parse_atom(parser);
-	if (!base || parser->token.kind != TOKEN_POWER)
-		return base;
-	uint32_t column = parser->token.column;
-	if (!enter(parser) || !parser_advance(parser))
-		return NULL;
-	struct node *node = parser_operator(
-		parser, NODE_BINARY, OPCODE_POWER, column, base, parse_factor(parser));
-	parser->nesting--;
-	return node;
-}
+static struct node *parse_factor(struct parser *parser);
 
-static struct node *parse_sign(struct parser *parser)
+/* A sign or `not`, and its operand. */
+static struct node *parse_prefix(struct parser *parser, enum opcode opcode)
 {
-	uint32_t column = parser->token.column;
-	bool minus = parser->token.kind == TOKEN_SUBTRACT;
-	if (!enter(parser) || !parser_advance(parser))
-		return NULL;
-	struct node *node;
+	const uint32_t column = parser->token.column;
+	enter(parser);
+	parser_advance(parser);
+	struct node *operand;
 	/* the smallest integer has no positive counterpart */
-	if (minus && parser->token.kind == TOKEN_INT &&
+	if (opcode == OPCODE_NEGATE && parser->token.kind == TOKEN_INT &&
 		parser->token.magnitude == (uint64_t)INT64_MAX + 1)
-		node = parser_constant(parser, value_int(INT64_MIN));
+		operand = parser_constant(parser, value_int(INT64_MIN));
 	else
-		node = parser_operator(parser, NODE_UNARY, minus ? OPCODE_NEGATE : OPCODE_PLUS,
-			column, parse_factor(parser), NULL);
+		operand = parser_operator(parser, opcode, column,
+			opcode == OPCODE_NOT ? parse_binary(parser, PRECEDENCE_NOT)
+					     : parse_factor(parser),
+			NULL);
 	parser->nesting--;
-	return node;
+	return operand;
 }
 
+/* [sign] atom ['**' factor]: ** binds tighter than a sign on its left, weaker than one on its right
+ */
 static struct node *parse_factor(struct parser *parser)
 {
-	bool sign = parser->token.kind == TOKEN_ADD || parser->token.kind == TOKEN_SUBTRACT;
-	return sign ? parse_sign(parser) : parse_power(parser);
+	if (next_is(parser, OPCODE_ADD))
+		return parse_prefix(parser, OPCODE_PLUS);
+	if (next_is(parser, OPCODE_SUBTRACT))
+		return parse_prefix(parser, OPCODE_NEGATE);
+	struct node *base = parse_atom(parser);
+	if (!next_is(parser, OPCODE_POWER))
+		return base;
+	const uint32_t column = parser->token.column;
+	enter(parser);
+	parser_advance(parser);
+	struct node *node =
+		parser_operator(parser, OPCODE_POWER, column, base, parse_factor(parser));
+	parser->nesting--;
+	return node;
 }
 
-/* The operator of two operands that comes next, if it binds that tightly; else their number. */
-static size_t next_operator(const struct parser *parser, int least_precedence)
+/* Whether an operator of two operands comes next that binds that tightly; ** is parse_factor()'s.
+ */
+static bool next_operator(const struct parser *parser, enum precedence least)
 {
-	size_t o = 0;
-	while (o < ARRAY_COUNT(operators) && (operators[o].token != parser->token.kind ||
-						     operators[o].precedence < least_precedence))
-		o++;
-	return o;
+	return parser->token.kind == TOKEN_OPERATOR && parser->token.precedence >= least &&
+	       parser->token.precedence < PRECEDENCE_POWER;
 }
 
-static struct node *parse_binary(struct parser *parser, int least_precedence)
+/* Comparisons of `first`: one operator, or a chain. */
+static struct node *parse_comparisons(struct parser *parser, struct node *first)
 {
-	struct node *left = parse_factor(parser);
-	for (size_t o;
-		left && (o = next_operator(parser, least_precedence)) < ARRAY_COUNT(operators);) {
-		uint32_t column = parser->token.column;
-		struct node *right = parser_advance(parser)
-					     ? parse_binary(parser, operators[o].precedence + 1)
-					     : NULL;
-		left = parser_operator(
-			parser, NODE_BINARY, operators[o].opcode, column, left, right);
+	struct node *chain = node_new(parser->arena, NODE_CHAIN, parser->token.column);
+	parser_push(parser, chain, first);
+	while (next_operator(parser, PRECEDENCE_COMPARISON)) {
+		struct node *link = node_new(parser->arena, NODE_LINK, parser->token.column);
+		link->opcode = (uint8_t)parser->token.opcode;
+		parser_advance(parser);
+		if (link->opcode == OPCODE_NOT) {
+			link->opcode = OPCODE_NOT_IN;
+			if (!next_is(parser, OPCODE_IN))
+				parser_expected(parser, "'in'");
+			parser_advance(parser);
+		}
+		parser_push(parser, link, parse_binary(parser, PRECEDENCE_COMPARISON + 1));
+		parser_push(parser, chain, link);
+	}
+	const struct node *link = &chain->children[1];
+	return chain->count > 2 ? chain
+				: parser_operator(parser, link->opcode, link->column, first,
+					  &link->children[0]);
+}
+
+/* `first` and what follows with the same `and` or `or`, as one node. */
+static struct node *parse_logical(struct parser *parser, struct node *first)
+{
+	const struct token word = parser->token;
+	struct node *node = node_new(parser->arena, NODE_LOGICAL, word.column);
+	node->opcode = (uint8_t)word.opcode;
+	parser_push(parser, node, first);
+	while (next_is(parser, word.opcode)) {
+		parser_advance(parser);
+		parser_push(parser, node, parse_binary(parser, word.precedence + 1));
+	}
+	return node;
+}
+
+/* Operators that bind at least that tightly. */
+static struct node *parse_binary(struct parser *parser, enum precedence least)
+{
+	struct node *left = least <= PRECEDENCE_NOT && next_is(parser, OPCODE_NOT)
+				    ? parse_prefix(parser, OPCODE_NOT)
+				    : parse_factor(parser);
+	while (next_operator(parser, least)) {
+		const struct token token = parser->token;
+		if (token.precedence == PRECEDENCE_COMPARISON) {
+			left = parse_comparisons(parser, left);
+		} else if (token.precedence < PRECEDENCE_NOT) {
+			left = parse_logical(parser, left);
+		} else {
+			parser_advance(parser);
+			left = parser_operator(parser, token.opcode, token.column, left,
+				parse_binary(parser, token.precedence + 1));
+		}
 	}
 	return left;
 }
 
-/* Consumes a comparison operator; false if there is none, or (with *failed) after an error. */
-static bool accept_comparison(struct parser *parser, struct node_link *link, bool *failed)
-{
-	const size_t o = next_operator(parser, COMPARISON);
-	link->column = parser->token.column;
-	if (parser->token.kind == TOKEN_NOT) {
-		link->opcode = OPCODE_NOT_IN;
-		*failed = !parser_advance(parser) || !parser_take(parser, TOKEN_IN, "'in'");
-		return !*failed;
-	}
-	if (o == ARRAY_COUNT(operators))
-		return false;
-	link->opcode = operators[o].opcode;
-	*failed = !parser_advance(parser);
-	return !*failed;
-}
-
-static struct node *parse_comparison(struct parser *parser)
-{
-	struct node *first = parse_binary(parser, COMPARISON + 1);
-	CLEANUP(node_array_release) struct node_array operands = {0};
-	CLEANUP(memory_free) struct node_link *links = NULL;
-	size_t count = 0, capacity = 0;
-	bool failed = !first;
-	struct node_link link;
-	node_array_push(&operands, first);
-	while (!failed && accept_comparison(parser, &link, &failed)) {
-		struct node *operand = parse_binary(parser, COMPARISON + 1);
-		failed = !operand;
-		node_array_push(&operands, operand);
-		ARRAY_GROW(links, count, capacity);
-		links[count++] = link;
-	}
-	if (failed)
-		return NULL;
-	if (count == 0)
-		return first;
-	if (count == 1)
-		return parser_operator(parser, NODE_BINARY, links[0].opcode, links[0].column, first,
-			operands.items[1]);
-	struct node *node = node_new(parser->arena, NODE_CHAIN, links[0].column);
-	node->links = value_arena_take(parser->arena, count * sizeof(*links));
-	memcpy(node->links, links, count * sizeof(*links));
-	return parser_adopt(parser, node, operands.items, operands.count);
-}
-
-static struct node *parse_not(struct parser *parser)
-{
-	if (parser->token.kind != TOKEN_NOT)
-		return parse_comparison(parser);
-	uint32_t column = parser->token.column;
-	if (!enter(parser) || !parser_advance(parser))
-		return NULL;
-	struct node *node =
-		parser_operator(parser, NODE_UNARY, OPCODE_NOT, column, parse_not(parser), NULL);
-	parser->nesting--;
-	return node;
-}
-
-/* operand (word operand)*, as one node with all operands */
-static struct node *parse_logical(struct parser *parser, enum token_kind word, enum node_kind kind,
-	struct node *parse_operand(struct parser *parser))
-{
-	struct node *first = parse_operand(parser);
-	if (!first || parser->token.kind != word)
-		return first;
-	CLEANUP(node_array_release) struct node_array operands = {0};
-	struct node *node = node_new(parser->arena, kind, parser->token.column);
-	node_array_push(&operands, first);
-	while (parser->token.kind == word) {
-		struct node *operand = parser_advance(parser) ? parse_operand(parser) : NULL;
-		if (!operand)
-			return NULL;
-		node_array_push(&operands, operand);
-	}
-	return parser_adopt(parser, node, operands.items, operands.count);
-}
-
-static struct node *parse_and(struct parser *parser)
-{
-	return parse_logical(parser, TOKEN_AND, NODE_AND, parse_not);
-}
-
-static struct node *parse_or(struct parser *parser)
-{
-	return parse_logical(parser, TOKEN_OR, NODE_OR, parse_and);
-}
-
 static struct node *parse_expression(struct parser *parser)
 {
-	if (!enter(parser))
-		return NULL;
-	struct node *node = parse_or(parser);
-	if (node && parser->token.kind == TOKEN_IF) {
+	enter(parser);
+	struct node *node = parse_binary(parser, PRECEDENCE_OR);
+	if (parser->token.kind == TOKEN_IF) {
 		struct node *condition =
 			node_new(parser->arena, NODE_CONDITION, parser->token.column);
-		struct node *test = parser_advance(parser) ? parse_or(parser) : NULL;
-		if (test && parser->token.kind != TOKEN_ELSE)
-			test = parser_expected(parser, "'else' or an operator");
-		struct node *otherwise =
-			test && parser_advance(parser) ? parse_expression(parser) : NULL;
-		node = otherwise ? parser_adopt(parser, condition,
-					   (struct node *[]){node, test, otherwise}, 3)
-				 : NULL;
+		parser_advance(parser);
+		parser_push(parser, condition, node);
+		parser_push(parser, condition, parse_binary(parser, PRECEDENCE_OR));
+		parser_take(parser, TOKEN_ELSE, "'else' or an operator");
+		parser_push(parser, condition, parse_expression(parser));
+		node = condition;
 	}
 	parser->nesting--;
 	return node;
 }
 
-enum status parse(const char *text, const char *where, struct value_arena *arena,
+enum status node_parse(const char *text, const char *where, struct value_arena *arena,
 	struct node **root, struct error *err)
 {
-	if (strlen(text) > PARSER_TEXT_MAX)
+	if (strlen(text) > NODE_TEXT_MAX)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an expression of at most %d characters, found %zu", where,
-			PARSER_TEXT_MAX, strlen(text));
+			NODE_TEXT_MAX, strlen(text));
 	struct parser parser = {
 		.where = where,
 		.arena = arena,
 		.lexer = {.at = text, .column = 1, .where = where},
 		.err = err,
 	};
-	if (!parser_advance(&parser))
-		return STATUS_BAD_INPUT;
+	parser_advance(&parser);
 	*root = parse_expression(&parser);
-	if (*root && parser.token.kind != TOKEN_END)
-		*root = parser_expected(&parser, "an operator or the end");
-	return *root ? STATUS_OK : STATUS_BAD_INPUT;
+	if (parser.token.kind != TOKEN_END)
+		parser_expected(&parser, "an operator or the end");
+	return parser.failed ? STATUS_BAD_INPUT : STATUS_OK;
 }

@@ -1,19 +1,70 @@
-/* SPDX-License-Identifier: MIT
- *
- * Tokens; see token.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "expr/token.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const spellings[TOKEN_KIND_COUNT] = {
-#define ROW(id, spelling) [TOKEN_##id] = spelling,
-	TOKENS(ROW)
-#undef ROW
+#include "base/memory.h"
+
+/* Signs and words of the language. A longer sign stands before its prefix. */
+static const struct {
+	const char *spelling;
+	enum token_kind kind;
+	enum opcode opcode;
+	enum precedence precedence;
+} spellings[] = {
+	{"**", TOKEN_OPERATOR, OPCODE_POWER, PRECEDENCE_POWER},
+	{"//", TOKEN_OPERATOR, OPCODE_FLOOR_DIVIDE, PRECEDENCE_PRODUCT},
+	{"<<", TOKEN_OPERATOR, OPCODE_SHIFT_LEFT, PRECEDENCE_SHIFT},
+	{">>", TOKEN_OPERATOR, OPCODE_SHIFT_RIGHT, PRECEDENCE_SHIFT},
+	{"<=", TOKEN_OPERATOR, OPCODE_LESS_EQUAL, PRECEDENCE_COMPARISON},
+	{">=", TOKEN_OPERATOR, OPCODE_GREATER_EQUAL, PRECEDENCE_COMPARISON},
+	{"==", TOKEN_OPERATOR, OPCODE_EQUAL, PRECEDENCE_COMPARISON},
+	{"!=", TOKEN_OPERATOR, OPCODE_NOT_EQUAL, PRECEDENCE_COMPARISON},
+	{"+", TOKEN_OPERATOR, OPCODE_ADD, PRECEDENCE_SUM},
+	{"-", TOKEN_OPERATOR, OPCODE_SUBTRACT, PRECEDENCE_SUM},
+	{"*", TOKEN_OPERATOR, OPCODE_MULTIPLY, PRECEDENCE_PRODUCT},
+	{"/", TOKEN_OPERATOR, OPCODE_DIVIDE, PRECEDENCE_PRODUCT},
+	{"%", TOKEN_OPERATOR, OPCODE_MODULO, PRECEDENCE_PRODUCT},
+	{"&", TOKEN_OPERATOR, OPCODE_BIT_AND, PRECEDENCE_BIT_AND},
+	{"|", TOKEN_OPERATOR, OPCODE_BIT_OR, PRECEDENCE_BIT_OR},
+	{"^", TOKEN_OPERATOR, OPCODE_BIT_XOR, PRECEDENCE_BIT_XOR},
+	{"<", TOKEN_OPERATOR, OPCODE_LESS, PRECEDENCE_COMPARISON},
+	{">", TOKEN_OPERATOR, OPCODE_GREATER, PRECEDENCE_COMPARISON},
+	{"(", TOKEN_OPEN, 0, 0},
+	{")", TOKEN_CLOSE, 0, 0},
+	{"[", TOKEN_OPEN_LIST, 0, 0},
+	{"]", TOKEN_CLOSE_LIST, 0, 0},
+	{",", TOKEN_COMMA, 0, 0},
+	{"and", TOKEN_OPERATOR, OPCODE_AND, PRECEDENCE_AND},
+	{"or", TOKEN_OPERATOR, OPCODE_OR, PRECEDENCE_OR},
+	{"not", TOKEN_OPERATOR, OPCODE_NOT, PRECEDENCE_COMPARISON},
+	{"in", TOKEN_OPERATOR, OPCODE_IN, PRECEDENCE_COMPARISON},
+	{"if", TOKEN_IF, 0, 0},
+	{"else", TOKEN_ELSE, 0, 0},
+	{"for", TOKEN_FOR, 0, 0},
+	{"True", TOKEN_TRUE, 0, 0},
+	{"False", TOKEN_FALSE, 0, 0},
 };
+
+/* Makes the token that begins with a sign, or that is a word; false if there is none of those. */
+static bool find_spelling(struct token *token, bool word)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(spellings); i++) {
+		const char *spelling = spellings[i].spelling;
+		const size_t length = strlen(spelling);
+		if (strncmp(token->start, spelling, length) != 0 ||
+			(word && length != token->length))
+			continue;
+		token->kind = spellings[i].kind;
+		token->opcode = spellings[i].opcode;
+		token->precedence = spellings[i].precedence;
+		token->length = length;
+		return true;
+	}
+	return false;
+}
 
 /* Signs of other languages, and what they are here. */
 static const struct {
@@ -53,19 +104,14 @@ static uint32_t count_characters(const char *start, size_t length)
 }
 
 enum status token_error(
-	const struct token *token, const char *where, struct error *err, const char *expected, ...)
+	const struct token *token, const char *where, struct error *err, const char *expected)
 {
 	enum {
 		SHOWN = 40
 	};
-	char expectation[256];
-	va_list args;
-	va_start(args, expected);
-	vsnprintf(expectation, sizeof(expectation), expected, args);
-	va_end(args);
 	if (token->kind == TOKEN_END)
 		return error_set(err, STATUS_BAD_INPUT, "%s: column %u: expected %s, found the end",
-			where, token->column, expectation);
+			where, token->column, expected);
 	/* cut between characters */
 	size_t shown = token->length < SHOWN ? token->length : SHOWN;
 	while (shown < token->length && ((unsigned char)token->start[shown] & 0xc0) == 0x80)
@@ -73,7 +119,7 @@ enum status token_error(
 	const char *kind = token->kind == TOKEN_STRING ? "the string " : "";
 	const char *quote = token->kind == TOKEN_STRING ? "" : "'";
 	return error_set(err, STATUS_BAD_INPUT, "%s: column %u: expected %s, found %s%s%.*s%s%s",
-		where, token->column, expectation, kind, quote, (int)shown, token->start,
+		where, token->column, expected, kind, quote, (int)shown, token->start,
 		shown < token->length ? "..." : "", quote);
 }
 
@@ -168,24 +214,16 @@ static enum status lex_string(const struct lexer *lexer, struct token *token, st
 
 static enum status lex_sign(const struct lexer *lexer, struct token *token, struct error *err)
 {
-	for (int kind = TOKEN_POWER; kind < TOKEN_AND; kind++) {
-		size_t length = strlen(spellings[kind]);
-		if (strncmp(token->start, spellings[kind], length) != 0)
-			continue;
-		token->kind = (enum token_kind)kind;
-		token->length = length;
-		/* && and || are no pairs of operators */
-		if (length == 1 && token->start[1] == token->start[0] &&
-			strchr("&|", *token->start))
-			break;
+	/* && and || are no pairs of operators */
+	const bool pair = strchr("&|", *token->start) && token->start[1] == *token->start;
+	if (!pair && find_spelling(token, false))
 		return STATUS_OK;
-	}
 	token->length = 1;
 	while (((unsigned char)token->start[token->length] & 0xc0) == 0x80)
 		token->length++;
 	token->kind = TOKEN_NAME;
 	const char *hint = NULL;
-	for (size_t i = 0; i < sizeof(foreign_signs) / sizeof(*foreign_signs) && !hint; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(foreign_signs) && !hint; i++)
 		if (string_starts_with(token->start, foreign_signs[i].sign)) {
 			hint = foreign_signs[i].hint;
 			token->length = strlen(foreign_signs[i].sign);
@@ -215,10 +253,7 @@ enum status lexer_next(struct lexer *lexer, struct token *token, struct error *e
 		while (is_word(text[token->length]))
 			token->length++;
 		token->kind = TOKEN_NAME;
-		for (int kind = TOKEN_AND; kind < TOKEN_KIND_COUNT; kind++)
-			if (strlen(spellings[kind]) == token->length &&
-				!strncmp(spellings[kind], text, token->length))
-				token->kind = (enum token_kind)kind;
+		find_spelling(token, true);
 	} else {
 		status = lex_sign(lexer, token, err);
 	}

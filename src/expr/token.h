@@ -5,45 +5,7 @@
 #ifndef EXPR_TOKEN_H
 #define EXPR_TOKEN_H
 
-#include <stdint.h>
-
-#include "base/error.h"
-#include "base/text.h"
-
-/* Signs and words of the language: id, spelling. A longer sign stands before its prefix. */
-#define TOKENS(ROW)                                                                                \
-	ROW(POWER, "**")                                                                           \
-	ROW(FLOOR_DIVIDE, "//")                                                                    \
-	ROW(SHIFT_LEFT, "<<")                                                                      \
-	ROW(SHIFT_RIGHT, ">>")                                                                     \
-	ROW(LESS_EQUAL, "<=")                                                                      \
-	ROW(GREATER_EQUAL, ">=")                                                                   \
-	ROW(EQUAL, "==")                                                                           \
-	ROW(NOT_EQUAL, "!=")                                                                       \
-	ROW(ADD, "+")                                                                              \
-	ROW(SUBTRACT, "-")                                                                         \
-	ROW(MULTIPLY, "*")                                                                         \
-	ROW(DIVIDE, "/")                                                                           \
-	ROW(MODULO, "%")                                                                           \
-	ROW(BIT_AND, "&")                                                                          \
-	ROW(BIT_OR, "|")                                                                           \
-	ROW(BIT_XOR, "^")                                                                          \
-	ROW(LESS, "<")                                                                             \
-	ROW(GREATER, ">")                                                                          \
-	ROW(OPEN, "(")                                                                             \
-	ROW(CLOSE, ")")                                                                            \
-	ROW(OPEN_LIST, "[")                                                                        \
-	ROW(CLOSE_LIST, "]")                                                                       \
-	ROW(COMMA, ",")                                                                            \
-	ROW(AND, "and")                                                                            \
-	ROW(OR, "or")                                                                              \
-	ROW(NOT, "not")                                                                            \
-	ROW(IN, "in")                                                                              \
-	ROW(IF, "if")                                                                              \
-	ROW(ELSE, "else")                                                                          \
-	ROW(FOR, "for")                                                                            \
-	ROW(TRUE, "True")                                                                          \
-	ROW(FALSE, "False")
+#include "expr/operator.h"
 
 enum token_kind {
 	TOKEN_END,
@@ -51,14 +13,39 @@ enum token_kind {
 	TOKEN_REAL,   /* real */
 	TOKEN_STRING, /* start, length with the quotes */
 	TOKEN_NAME,
-#define ROW(id, spelling) TOKEN_##id,
-	TOKENS(ROW)
-#undef ROW
-	TOKEN_KIND_COUNT
+	TOKEN_OPERATOR, /* opcode, precedence */
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_OPEN_LIST,
+	TOKEN_CLOSE_LIST,
+	TOKEN_COMMA,
+	TOKEN_IF,
+	TOKEN_ELSE,
+	TOKEN_FOR,
+	TOKEN_TRUE,
+	TOKEN_FALSE,
+};
+
+/* Of operators of two operands; a higher one binds tighter. Signs bind tighter than all of them
+ * but **. */
+enum precedence {
+	PRECEDENCE_OR = 1,
+	PRECEDENCE_AND,
+	PRECEDENCE_NOT, /* of one operand */
+	PRECEDENCE_COMPARISON,
+	PRECEDENCE_BIT_OR,
+	PRECEDENCE_BIT_XOR,
+	PRECEDENCE_BIT_AND,
+	PRECEDENCE_SHIFT,
+	PRECEDENCE_SUM,
+	PRECEDENCE_PRODUCT,
+	PRECEDENCE_POWER,
 };
 
 struct token {
 	enum token_kind kind;
+	enum opcode opcode; /* of `not` and `not in`: OPCODE_NOT */
+	enum precedence precedence;
 	uint32_t column; /* 1-based, in characters */
 	const char *start;
 	size_t length;
@@ -75,7 +62,7 @@ struct lexer {
 /* The next token. Errors: what is no token; numbers that do not fit. */
 enum status lexer_next(struct lexer *lexer, struct token *token, struct error *err);
 /* "where: column 7: expected <expected>, found <the token>" */
-enum status token_error(const struct token *token, const char *where, struct error *err,
-	const char *expected, ...) PRINTF_LIKE(4, 5);
+enum status token_error(
+	const struct token *token, const char *where, struct error *err, const char *expected);
 
 #endif

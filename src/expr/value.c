@@ -1,37 +1,12 @@
-/* SPDX-License-Identifier: MIT
- *
- * Values; see value.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include "expr/value.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "expr/sizes.h"
-
-struct value value_bool(bool boolean)
-{
-	return (struct value){.type = VALUE_BOOL, .boolean = boolean};
-}
-
-struct value value_int(int64_t integer)
-{
-	return (struct value){.type = VALUE_INT, .integer = integer};
-}
-
-struct value value_real(double real)
-{
-	return (struct value){.type = VALUE_REAL, .real = real};
-}
-
-struct value value_string(const char *string)
-{
-	return (struct value){.type = VALUE_STRING, .string = string};
-}
 
 bool value_as_int(struct value value, int64_t *integer)
 {
@@ -56,6 +31,16 @@ bool value_as_real(struct value value, double *real)
 	return true;
 }
 
+bool value_whole(struct value value, int64_t *integer)
+{
+	if (value.type != VALUE_REAL)
+		return value_as_int(value, integer);
+	if (!(value.real >= -0x1p63 && value.real < 0x1p63) || trunc(value.real) != value.real)
+		return false;
+	*integer = (int64_t)value.real;
+	return true;
+}
+
 /* Exact, as Python's: no rounding of the integer to double. */
 static enum value_order order_int_real(int64_t integer, double real)
 {
@@ -73,13 +58,6 @@ static enum value_order order_int_real(int64_t integer, double real)
 	return real > whole ? VALUE_LESS : VALUE_GREATER;
 }
 
-static enum value_order order_swap(enum value_order order)
-{
-	if (order == VALUE_LESS)
-		return VALUE_GREATER;
-	return order == VALUE_GREATER ? VALUE_LESS : order;
-}
-
 enum value_order value_compare(struct value a, struct value b)
 {
 	int64_t a_int, b_int;
@@ -88,8 +66,12 @@ enum value_order value_compare(struct value a, struct value b)
 		return a_int < b_int ? VALUE_LESS : a_int > b_int ? VALUE_GREATER : VALUE_EQUAL;
 	if (a_whole && b.type == VALUE_REAL)
 		return order_int_real(a_int, b.real);
-	if (a.type == VALUE_REAL && b_whole)
-		return order_swap(order_int_real(b_int, a.real));
+	if (a.type == VALUE_REAL && b_whole) {
+		const enum value_order order = order_int_real(b_int, a.real);
+		return order == VALUE_LESS      ? VALUE_GREATER
+		       : order == VALUE_GREATER ? VALUE_LESS
+						: order;
+	}
 	if (a.type != VALUE_REAL || b.type != VALUE_REAL)
 		return VALUE_UNORDERED;
 	if (a.real == b.real)
@@ -135,34 +117,23 @@ bool value_truth(struct value value)
 
 const char *value_type_name(enum value_type type)
 {
-	switch (type) {
-	case VALUE_NONE:
-		return "nothing";
-	case VALUE_BOOL:
-		return "a boolean";
-	case VALUE_INT:
-		return "an integer";
-	case VALUE_REAL:
-		return "a real number";
-	case VALUE_STRING:
-		return "a string";
-	case VALUE_LIST:
-		return "a list";
-	}
-	return "nothing";
+	static const char *const names[] = {
+		[VALUE_NONE] = "nothing",
+		[VALUE_BOOL] = "a boolean",
+		[VALUE_INT] = "an integer",
+		[VALUE_REAL] = "a real number",
+		[VALUE_STRING] = "a string",
+		[VALUE_LIST] = "a list",
+	};
+	return names[type];
 }
 
-/* The shortest digits that read back as the same number, always with a point or an exponent. */
+/* With a point or an exponent, as no integer has. */
 static void real_format(double real, struct text *text)
 {
-	char digits[40];
-	for (int precision = 15; precision <= 17; precision++) {
-		snprintf(digits, sizeof(digits), "%.*g", precision, real);
-		if (strtod(digits, NULL) == real)
-			break;
-	}
-	text_append(text, digits);
-	if (!strpbrk(digits, ".einf"))
+	const size_t before = text->length;
+	text_append_real(text, real);
+	if (!strpbrk(text->data + before, ".einf"))
 		text_append(text, ".0");
 }
 
@@ -182,10 +153,7 @@ void value_format(struct value value, struct text *text)
 		real_format(value.real, text);
 		break;
 	case VALUE_STRING:
-		if (sizes_are(value.string))
-			sizes_format(value.string, text);
-		else
-			text_append(text, value.string);
+		text_append(text, value.string);
 		break;
 	case VALUE_LIST:
 		text_append(text, "[");
@@ -255,6 +223,19 @@ char *value_arena_copy_string(struct value_arena *arena, const char *string, siz
 	char *copy = value_arena_take(arena, length + 1);
 	memcpy(copy, string, length);
 	return copy;
+}
+
+void value_list_push(struct value_list *list, const struct value *value, struct value_arena *arena)
+{
+	const size_t count = list->count;
+	if ((count & (count - 1)) == 0) { /* room for 1, 2, 4, ... */
+		struct value *items =
+			value_arena_take(arena, (2 * count + !count) * sizeof(*items));
+		if (count)
+			memcpy(items, list->items, count * sizeof(*items));
+		list->items = items;
+	}
+	list->items[list->count++] = *value;
 }
 
 void value_arena_release(struct value_arena *arena)

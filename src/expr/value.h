@@ -38,12 +38,27 @@ struct value {
 struct value_list {
 	struct value *items;
 	size_t count;
+	/* of the values in it and in the lists in it, and 1: bounds what comparing or printing it
+	 * costs; only of lists that an expression made */
+	size_t weight;
 };
 
-struct value value_bool(bool boolean);
-struct value value_int(int64_t integer);
-struct value value_real(double real);
-struct value value_string(const char *string);
+static inline struct value value_bool(bool boolean)
+{
+	return (struct value){.type = VALUE_BOOL, .boolean = boolean};
+}
+static inline struct value value_int(int64_t integer)
+{
+	return (struct value){.type = VALUE_INT, .integer = integer};
+}
+static inline struct value value_real(double real)
+{
+	return (struct value){.type = VALUE_REAL, .real = real};
+}
+static inline struct value value_string(const char *string)
+{
+	return (struct value){.type = VALUE_STRING, .string = string};
+}
 
 bool value_equal(struct value a, struct value b); /* Python's ==: 1 == 1.0 == True */
 bool value_truth(struct value value);             /* Python's truth: 0, '', [] are false */
@@ -51,6 +66,8 @@ bool value_truth(struct value value);             /* Python's truth: 0, '', [] a
 /* Booleans and integers as integers, or any number as a double; false for other types. */
 bool value_as_int(struct value value, int64_t *integer);
 bool value_as_real(struct value value, double *real);
+/* An integer, or a real that is one and fits. */
+bool value_whole(struct value value, int64_t *integer);
 
 /* The order of two numbers, exact between integers and reals; unordered for anything else. */
 enum value_order {
@@ -62,7 +79,7 @@ enum value_order {
 enum value_order value_compare(struct value a, struct value b);
 
 const char *value_type_name(enum value_type type);
-/* As the command line writes it: 128, 0.5, true, bf16 (no quotes); sizes (expr/sizes.h) by a hash.
+/* As the command line writes it: 128, 0.5, true, bf16 (no quotes).
  */
 void value_format(struct value value, struct text *text);
 
@@ -77,5 +94,7 @@ struct value_arena {
 void *value_arena_take(struct value_arena *arena, size_t size); /* zeroed, aligned for anything */
 char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length);
 void value_arena_release(struct value_arena *arena);
+/* Appends to a list whose items lie in the arena. */
+void value_list_push(struct value_list *list, const struct value *value, struct value_arena *arena);
 
 #endif

@@ -2,13 +2,12 @@
 #include "family/buffer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "family/family.h"
 
-/* ---- names; those of a list that is being read end with NULL ---- */
+/* ---- names; the names of a list that is being read end with NULL ---- */
 /* Of tensors, then workspaces; the caller frees the array. */
 static const char **buffer_names(const struct reading *reading)
 {
@@ -34,17 +33,14 @@ static int map_find(const struct reading *reading, const char *name)
 	return -1;
 }
 
-/* A buffer's name stands in "args" beside expressions: nothing else may have it. first: whether
- * the one at hand is the first that is called so. */
+/* "args" holds names of buffers and expressions: no variable may have a buffer's name. first:
+ * whether this buffer is the first of its name. */
 static enum status name_check(const struct json_at *item, const struct reading *reading,
 	const char *name, bool first, struct error *err)
 {
-	struct json_at at;
-
-	if (first && scope_find(reading->scope, name) < 0)
-		return STATUS_OK;
-	json_find(item, "name", &at);
-	return json_error(&at, err, "a name that nothing else has");
+	return first && scope_find(reading->scope, name) < 0
+		       ? STATUS_OK
+		       : json_error_of(item, "name", err, "a name that nothing else has");
 }
 
 static enum status buffer_read(
@@ -63,26 +59,16 @@ static enum status buffer_read(
 	return name_hint(name, names, err);
 }
 
-static struct json *string_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object();
-
-	(void)definitions;
-	json_put_string(schema, "type", "string");
-	return schema;
-}
-
-const struct record_custom buffer_member = {buffer_read, NULL, string_schema, NULL};
+const struct record_custom buffer_member = {buffer_read, NULL, NULL};
 
 /* ---- element types ---- */
-/* Beside the nearest name, if there is one. */
+/* Appends all element types to the hint, which may already name the nearest one. */
 static enum status list_types(struct error *err)
 {
 	CLEANUP(text_release) struct text list = {0};
 	CLEANUP(memory_free) char *nearest = string_copy(err ? err->hint : "");
 
-	for (size_t i = 0; dtype_names[i]; i++)
-		text_appendf(&list, "%s%s", i ? ", " : "", dtype_names[i]);
+	text_append_names(&list, dtype_names);
 	return error_hint(
 		err, "%s%selement types are %s", nearest, *nearest ? " " : "", text_string(&list));
 }
@@ -112,7 +98,7 @@ static void dtype_release(void *field)
 	expression_member_release(&choice->text);
 }
 
-const struct record_custom dtype_member = {dtype_read, NULL, string_schema, dtype_release};
+const struct record_custom dtype_member = {dtype_read, NULL, dtype_release};
 
 enum status dtype_choice_default(
 	const struct reading *reading, struct dtype_choice *choice, struct error *err)
@@ -170,14 +156,11 @@ static enum status workspace_check(
 
 static const char *const init_names[] = {"none", "once", "each", NULL};
 static const struct record_member workspace_members[] = {
-	RECORD_VALUE(struct workspace, name, "name", "", .rule = &name_rule),
-	EXPRESSION(struct workspace, bytes, "bytes", "0: the kernel gets a null pointer"),
-	RECORD_ENUM(struct workspace, init, init_names, "init",
-		"zeroed when it is loaded, or before each run, inside the timed region",
-		.flags = RECORD_OPTIONAL),
-	RECORD_CUSTOM(struct workspace, dtype, &dtype_member, "dtype",
-		"of tensor maps over it; the key dtype if left out", .flags = RECORD_OPTIONAL),
-	RECORD_COMMENT("help", ""),
+	RECORD_VALUE(struct workspace, name, "name", .rule = &name_rule),
+	EXPRESSION(struct workspace, bytes, "bytes"),
+	RECORD_ENUM(struct workspace, init, init_names, "init", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct workspace, dtype, &dtype_member, "dtype", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help"),
 };
 RECORD_DEFINE(struct workspace, workspace_record, workspace_members, .name = "workspace",
 	.check = workspace_check);
@@ -208,35 +191,29 @@ static enum status tensor_map_check(
 	const bool first =
 		name_find(map->name, names) < 0 &&
 		map_find(reading, map->name) == (int)(map - reading->family->tensor_maps);
-	struct json_at member;
 
 	TRY(name_check(at, reading, map->name, first, err));
-	if (map->strides.count != map->dims.count - 1) {
-		json_find(at, "strides", &member);
-		return json_error(&member, err, "one stride for each of dims but the first");
-	}
-	if (map->box.count == map->dims.count)
-		return STATUS_OK;
-	json_find(at, "box", &member);
-	return json_error(&member, err, "one number for each of dims");
+	if (map->strides.count != map->dims.count - 1)
+		return json_error_of(
+			at, "strides", err, "one stride for each of dims but the first");
+	return map->box.count == map->dims.count
+		       ? STATUS_OK
+		       : json_error_of(at, "box", err, "one number for each of dims");
 }
 
-#define NUMBERS(field, help, ...)                                                                  \
+#define NUMBERS(field, ...)                                                                        \
 	RECORD_CUSTOMS(struct tensor_map, field.items, field.count, &expression_member, #field,    \
-		help, __VA_ARGS__)
+		__VA_ARGS__)
 static const struct record_member tensor_map_members[] = {
-	RECORD_VALUE(struct tensor_map, name, "name", "", .rule = &name_rule),
-	RECORD_CUSTOM(struct tensor_map, buffer, &buffer_member, "buffer", "a tensor or workspace"),
-	EXPRESSION_OPTIONAL(struct tensor_map, when, "when", "else the kernel does not use it"),
-	NUMBERS(dims, "elements, innermost dimension first", .count_min = 1,
-		.count_max = TENSOR_MAP_RANK_MAX),
-	NUMBERS(strides, "bytes, of all dimensions but the innermost",
-		.count_max = TENSOR_MAP_RANK_MAX - 1),
-	NUMBERS(box, "elements of a copy", .count_min = 1, .count_max = TENSOR_MAP_RANK_MAX),
-	EXPRESSION_OPTIONAL(struct tensor_map, swizzle, "swizzle", "bytes: 0, 32, 64 or 128"),
-	EXPRESSION_OPTIONAL(
-		struct tensor_map, l2_promotion, "l2_promotion", "bytes: 0, 64, 128 or 256"),
-	RECORD_COMMENT("help", ""),
+	RECORD_VALUE(struct tensor_map, name, "name", .rule = &name_rule),
+	RECORD_CUSTOM(struct tensor_map, buffer, &buffer_member, "buffer"),
+	EXPRESSION_OPTIONAL(struct tensor_map, when, "when"),
+	NUMBERS(dims, .count_min = 1, .count_max = TENSOR_MAP_RANK_MAX),
+	NUMBERS(strides, .count_max = TENSOR_MAP_RANK_MAX - 1),
+	NUMBERS(box, .count_min = 1, .count_max = TENSOR_MAP_RANK_MAX),
+	EXPRESSION_OPTIONAL(struct tensor_map, swizzle, "swizzle"),
+	EXPRESSION_OPTIONAL(struct tensor_map, l2_promotion, "l2_promotion"),
+	RECORD_COMMENT("help"),
 };
 #undef NUMBERS
 RECORD_DEFINE(struct tensor_map, tensor_map_record, tensor_map_members, .name = "tensor_map",
@@ -282,8 +259,8 @@ struct typed_argument {
 static const char *const type_names[] = {"i32", "i64", "f32", "i8", "i16", "u8", "u16", "u32",
 	"u64", "bool", "f64", "f16", "bf16", NULL};
 static const struct record_member typed_members[] = {
-	EXPRESSION(struct typed_argument, value, "value", ""),
-	RECORD_ENUM(struct typed_argument, type, type_names, "type", ""),
+	EXPRESSION(struct typed_argument, value, "value"),
+	RECORD_ENUM(struct typed_argument, type, type_names, "type"),
 };
 static RECORD_DEFINE(struct typed_argument, typed_record, typed_members, .name = "typed_argument");
 
@@ -328,11 +305,6 @@ static enum status argument_read(
 	return expression_json_compile(at, reading.names, &argument->expression, err);
 }
 
-static struct json *argument_schema(struct json *definitions)
-{
-	return expression_schema_or(&typed_record, definitions);
-}
-
 static void argument_release(void *field)
 {
 	struct argument *argument = field;
@@ -340,8 +312,7 @@ static void argument_release(void *field)
 	expression_member_release(&argument->expression);
 }
 
-const struct record_custom argument_member = {
-	argument_read, NULL, argument_schema, argument_release};
+const struct record_custom argument_member = {argument_read, NULL, argument_release};
 
 enum status argument_evaluate(const struct argument *argument, const struct value *values,
 	struct plan_argument *evaluated, struct error *err)
@@ -370,9 +341,10 @@ enum status argument_evaluate(const struct argument *argument, const struct valu
 	most = bits == 64 ? INT64_MAX
 			  : ((int64_t)1 << (dtype_is_signed(dtype) ? bits - 1 : bits)) - 1;
 	if (evaluated->integer < least || evaluated->integer > most)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an %s, found %" PRId64 " (declare it as i64)",
+		return error_set(err, STATUS_BAD_INPUT, "%s: expected an %s, found %" PRId64 "%s",
 			expression_where(expression),
-			dtype == DTYPE_I32 ? "int32" : dtype_names[dtype], evaluated->integer);
+			dtype == DTYPE_I32 ? "int32" : dtype_names[dtype], evaluated->integer,
+			/* other types have no larger one: the kernel says what it takes */
+			dtype == DTYPE_I32 ? " (declare it as i64)" : "");
 	return STATUS_OK;
 }

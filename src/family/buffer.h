@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels are given beside an operation's tensors (tensor.h): a family's workspaces and tensor
- * maps (TMA descriptors), and arguments; and element types. Described in JSON over expressions,
- * evaluated into a plan.
+ * What kernels get in addition to an operation's tensors (tensor.h): a family's workspaces, tensor
+ * maps (TMA descriptors) and arguments; and element types. JSON describes them with expressions,
+ * which are evaluated into a plan.
  */
 #ifndef FAMILY_BUFFER_H
 #define FAMILY_BUFFER_H
 
 #include "family/expression_json.h"
-#include "family/plan.h"
+#include "plan/reference_plan.h"
 
 /* An element type: its bare name, or an expression that gives one. */
 struct dtype_choice {

@@ -2,10 +2,10 @@
  *
  * The catalogue: which operations and families the template folders hold.
  *
- * <template folder>/<operation>/operation.json describes an operation; every other .json beside it,
- * in any template folder, is a family of it. The first folder that has a name wins, so that a
- * user's folder may add families to an operation that it does not describe. An own kernel's file is
- * both, and its operation has no other family.
+ * <template folder>/<operation>/operation.json describes an operation; every other .json
+ * of that name's folder, in any template folder, is a family of it. The first folder that has a
+ * name wins, so that a user's folder may add families to an operation that it does not describe. An
+ * own kernel's file is both, and its operation has no other family.
  */
 #include "family/catalogue.h"
 
@@ -165,6 +165,20 @@ static enum status load_own(struct catalogue *catalogue, struct own_kernel *own,
 		catalogue->operations[catalogue->operation_count - 1], err);
 }
 
+/* A name that is no operation's, but says what is meant. */
+static void hint_at_operation(const char *name, const struct name_set *known, struct error *err)
+{
+	const int length = (int)strcspn(name, "/");
+
+	for (size_t i = 0; i < known->count; i++)
+		if (name[length] && strlen(known->items[i]) == (size_t)length &&
+			strncmp(known->items[i], name, (size_t)length) == 0)
+			error_hint(err, "%s --family %s", known->items[i], name + length + 1);
+	if (string_ends_with(name, ".cu"))
+		error_hint(err, "`tiletune new %s -o %.*s.json` drafts the file that describes it",
+			name, (int)strlen(name) - 3, name);
+}
+
 static enum status unknown_operation(const struct catalogue *catalogue, const char *name,
 	const struct name_set *known, struct error *err)
 {
@@ -179,6 +193,7 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 		folders.length ? folders.data : "no folder", list.length ? list.data : "none",
 		name);
 	error_hint(err, folders_hint);
+	hint_at_operation(name, known, err);
 	return known->count ? name_hint(name, (const char *const *)known->items, err)
 			    : STATUS_BAD_INPUT;
 }
@@ -195,13 +210,8 @@ static enum status load_named(struct catalogue *catalogue, const char *name,
 	if (known->count == 0 || name_find(name, (const char *const *)known->items) < 0)
 		return unknown_operation(catalogue, name, known, err);
 	own = find_own(catalogue, name);
-	if (own && load_own(catalogue, own, err) != STATUS_OK)
-		return own->is_t1 && !err->hint[0]
-			       ? error_hint(err, "`tiletune new %s` shows how a T1 file is read",
-					 own->file)
-			       : err->status;
 	if (own)
-		return STATUS_OK;
+		return load_own(catalogue, own, err);
 	TRY(load_operation(catalogue, name, err));
 	return load_families(catalogue, catalogue->operations[catalogue->operation_count - 1], err);
 }
@@ -213,11 +223,12 @@ static enum status load_steps(
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		for (size_t k = 0; k < catalogue->families[i]->step_count; k++) {
 			const struct family *family = catalogue->families[i];
+			struct step *step = &family->steps[k];
 
-			if (load_named(catalogue, family->steps[k].operation, known, err) !=
-				STATUS_OK)
+			if (load_named(catalogue, step->operation, known, err) != STATUS_OK)
 				return error_context(
 					err, "%s: $.steps[%zu].operation", family->file, k);
+			TRY(catalogue_operation(catalogue, step->operation, &step->poses, err));
 		}
 	}
 	return STATUS_OK;
@@ -310,6 +321,12 @@ enum status catalogue_load(
 	return STATUS_OK;
 }
 
+void catalogue_show_defaults(const struct catalogue *catalogue, bool shows_defaults)
+{
+	for (size_t i = 0; i < catalogue->operation_count; i++)
+		catalogue->operations[i]->shows_defaults = shows_defaults;
+}
+
 void catalogue_release(struct catalogue *catalogue)
 {
 	for (size_t i = 0; i < catalogue->family_count; i++)
@@ -368,50 +385,6 @@ enum status catalogue_family(const struct catalogue *catalogue, const struct ope
 			*family = one;
 	}
 	return *family ? STATUS_OK : name_unknown("family", name, names, err);
-}
-
-/* ---- steps ---- */
-/* Puts one value of the step's problem where the step's operation has that key. */
-static enum status set_value(const struct family *family, const struct operation *operation,
-	const struct step_value *value, const struct problem *problem, struct value *values,
-	bool *given, struct error *err)
-{
-	int key = name_table_find(&operation->key_names, value->key);
-
-	if (key == NAME_UNKNOWN)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected keys of %s, found \"%s\"",
-			family->file, operation->name, value->key);
-	given[key] = true;
-	return expression_evaluate(value->expression, problem->values, NULL, &values[key], err);
-}
-
-static enum status step_problem(const struct family *family, const struct step *step,
-	const struct operation *operation, const struct problem *problem,
-	struct problem **step_problem, struct error *err)
-{
-	CLEANUP(memory_free)
-	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
-	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
-
-	for (size_t i = 0; i < step->value_count; i++)
-		TRY(set_value(family, operation, &step->values[i], problem, values, given, err));
-	return problem_complete(operation, values, given, step_problem, err);
-}
-
-enum status catalogue_step_problem(const struct catalogue *catalogue, const struct family *family,
-	size_t step, const struct problem *problem, struct problem **posed, struct error *err)
-{
-	const struct operation *operation;
-
-	*posed = NULL;
-	if (step >= family->step_count)
-		BUG("step %zu of %zu", step, family->step_count);
-	if (catalogue_operation(catalogue, family->steps[step].operation, &operation, err) !=
-		STATUS_OK)
-		return error_context(err, "%s: $.steps[%zu].operation", family->file, step);
-	if (step_problem(family, &family->steps[step], operation, problem, posed, err) != STATUS_OK)
-		return error_context(err, "%s: $.steps[%zu].problem", family->file, step);
-	return STATUS_OK;
 }
 
 static void hash_tree(struct hash *hash, const char *name, const struct json *tree)

@@ -30,6 +30,8 @@ struct catalogue {
 enum status catalogue_load(const char *const *places, const char *only, struct catalogue *catalogue,
 	struct error *err);
 void catalogue_release(struct catalogue *catalogue);
+/* Titles of problems that are made from now on name every key, or leave defaults out. */
+void catalogue_show_defaults(const struct catalogue *catalogue, bool shows_defaults);
 /* Adds the content of every loaded file and every source to a hash: what a run depends on. */
 void catalogue_hash(const struct catalogue *catalogue, struct hash *hash);
 /* name: the operation's, or the file of an own kernel. */
@@ -38,9 +40,4 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 /* name: "gemm/mma", or "mma" with the operation given (else NULL). */
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
-
-/* The problem that a composite family's step has for this problem. Caller frees *posed. */
-enum status catalogue_step_problem(const struct catalogue *catalogue, const struct family *family,
-	size_t step, const struct problem *problem, struct problem **posed, struct error *err);
-
 #endif

@@ -40,7 +40,7 @@ static bool is_one_of(const char *value, const char *values)
 
 	if (!values || !length)
 		return false;
-	/* 47: a macro that is defined anew, which is an error here */
+	/* 47: a macro that is redefined, which is an error here */
 	if (strcmp(values, "#") == 0)
 		return length < 6 && strcmp(value, "47") != 0 &&
 		       strspn(value, "0123456789") == length;
@@ -85,7 +85,6 @@ const struct record_rule compile_option_rule = {
 		    "--extra-device-vectorization, --device-int128, --lineinfo, --dopt=on|off, "
 		    "--diag-suppress=N, --ptxas-options=-O0..-O3|-dlcm=..|-dscm=..|"
 		    "--allow-expensive-optimizations=.., -DNAME=VALUE, -UNAME",
-	.pattern = "^-",
 	.accepts = option_accepts,
 };
 
@@ -121,18 +120,6 @@ static enum status way_read(const struct json_at *at, const char *const *names,
 	return STATUS_OK;
 }
 
-static struct json *way_schema(const char *first, const char *second)
-{
-	struct json *schema = json_new_object();
-	CLEANUP(memory_free)
-	char *pattern = string_format("^(%s%s%s|macro [A-Za-z_][A-Za-z0-9_]*)$", first,
-		second ? "|" : "", second ? second : "");
-
-	json_put_string(schema, "type", "string");
-	json_put_string(schema, "pattern", pattern);
-	return schema;
-}
-
 static enum status value_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -142,12 +129,6 @@ static enum status value_read(
 	(void)context;
 	return way_read(at, names, field,
 		"\"constant\" (a -D), \"argument\" or \"macro NAME\" (a -D of that name)", err);
-}
-
-static struct json *value_schema(struct json *definitions)
-{
-	(void)definitions;
-	return way_schema("constant", "argument");
 }
 
 static enum status constant_read(
@@ -165,14 +146,8 @@ static enum status constant_read(
 		at, names, field, "\"model\" (no -D) or \"macro NAME\" (a -D of that name)", err);
 }
 
-static struct json *constant_schema(struct json *definitions)
-{
-	(void)definitions;
-	return way_schema("model", NULL);
-}
-
-const struct record_custom define_way_member = {value_read, NULL, value_schema, NULL},
-			   define_constant_member = {constant_read, NULL, constant_schema, NULL};
+const struct record_custom define_way_member = {value_read, NULL, NULL},
+			   define_constant_member = {constant_read, NULL, NULL};
 
 /* ---- entries ---- */
 /* What a name expression needs; it stands in no string and begins no directive. */
@@ -218,16 +193,6 @@ static enum status entry_read(
 	return STATUS_OK;
 }
 
-static struct json *entry_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object();
-
-	(void)definitions;
-	json_put_string(schema, "type", "string");
-	json_put_string(schema, "pattern", "^[A-Za-z_{:]");
-	return schema;
-}
-
 static void entry_release(void *field)
 {
 	struct entry *entry = field;
@@ -238,7 +203,7 @@ static void entry_release(void *field)
 	*entry = (struct entry){0};
 }
 
-const struct record_custom entry_member = {entry_read, NULL, entry_schema, entry_release};
+const struct record_custom entry_member = {entry_read, NULL, entry_release};
 
 static enum status append_value(const struct expression *expression, struct value value,
 	struct text *name, struct error *err)

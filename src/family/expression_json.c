@@ -5,19 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_schema.h"
 #include "expr/named_values.h"
-#include "expr/operator.h"
 #include "family/family.h"
 
 /* ---- scopes ---- */
 static const struct {
 	const char *name;
-	const char *hidden;
 	unsigned contexts;
 } extras[EXTRA_COUNT] = {
-#define ROW(id, name, contexts, summary)                                                           \
-	[EXTRA_##id] = {name, "model_" #id "_of_some_expressions", contexts},
+#define ROW(id, name, contexts, summary) [EXTRA_##id] = {name, contexts},
 	SCOPE_EXTRAS(ROW)
 #undef ROW
 };
@@ -52,7 +48,7 @@ void scope_release(struct scope *scope)
 int scope_find(const struct scope *scope, const char *name)
 {
 	for (size_t i = 0; i < scope->count; i++)
-		if (strcmp(scope->names[i], name) == 0)
+		if (scope->names[i] && strcmp(scope->names[i], name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -63,7 +59,7 @@ bool scope_frees(struct scope *scope, const char *name)
 	const size_t extra = (size_t)slot - scope->extra_at;
 
 	if (slot >= 0 && (size_t)slot >= scope->extra_at && extra < EXTRA_COUNT)
-		scope->names[slot] = extras[extra].hidden;
+		scope->names[slot] = NULL;
 	return scope_find(scope, name) < 0;
 }
 
@@ -72,28 +68,17 @@ size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra)
 	return scope->extra_at + (size_t)extra;
 }
 
-const char *scope_hidden_name(enum scope_extra extra)
-{
-	return extras[extra].hidden;
-}
-
-struct name_table scope_table(
-	const struct scope *scope, enum scope_context context, size_t count, const char *loop)
+struct name_table scope_table(const struct scope *scope, enum scope_context context)
 {
 	struct name_table table = {0};
 
-	if (count > scope->count)
-		count = scope->count;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < scope->count; i++) {
 		size_t extra = i - scope->extra_at;
 		const char *name = scope->names[i];
 
-		if (i >= scope->extra_at && extra < EXTRA_COUNT) {
-			if (!(extras[extra].contexts & (unsigned)context))
-				name = extras[extra].hidden;
-			else if (extra == EXTRA_LOOP && loop)
-				name = loop;
-		}
+		if (i >= scope->extra_at && extra < EXTRA_COUNT &&
+			!(extras[extra].contexts & (unsigned)context))
+			name = NULL;
 		name_table_add(&table, name);
 	}
 	return table;
@@ -105,7 +90,7 @@ const struct name_table *reading_names(struct reading *reading, enum scope_conte
 	struct name_table *table = context == SCOPE_SMEM ? &reading->lane : &reading->prune;
 
 	if (!table->count)
-		*table = scope_table(reading->scope, context, SIZE_MAX, NULL);
+		*table = scope_table(reading->scope, context);
 	return table;
 }
 
@@ -130,7 +115,7 @@ static enum status literal_text(const struct json_at *at, struct text *text, str
 	if (value.type == VALUE_BOOL)
 		text_append(text, value.boolean ? "True" : "False");
 	else if (value.type == VALUE_REAL)
-		text_appendf(text, "%.17g", value.real);
+		text_append_real(text, value.real);
 	else if (value.type == VALUE_INT)
 		text_appendf(text, "%" PRId64, value.integer);
 	else if (strpbrk(value.string, "'\\\n"))
@@ -172,7 +157,6 @@ static const struct {
 	{"constraints", "constraint", "why"},
 	{"prune", "prune rule", "why"},
 	{"facts", "fact", "name"},
-	{"rules", "rule", "name"},
 };
 
 /* " (grid of launch 1, sgemm)": numbers of a path say little. */
@@ -235,42 +219,6 @@ void expression_member_release(void *field)
 	*expression = NULL;
 }
 
-static struct json *literal_types(void)
-{
-	static const char *const types[] = {"string", "number", "boolean"};
-	struct json *schema = json_new_object(), *list = json_new_array();
-
-	for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-		json_push(list, json_new_string(types[i]));
-	json_put(schema, "type", list);
-	return schema;
-}
-
-struct json *expression_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object(), *either = json_new_array(),
-		    *list = json_new_object();
-
-	json_put_string(schema, "description",
-		"an expression; a number, a boolean or a list of literals stands for itself");
-	json_push(either, literal_types());
-	json_put_string(list, "type", "array");
-	json_put(list, "items", literal_types());
-	json_push(either, list);
-	json_put(schema, "anyOf", either);
-	return record_schema_define("expression", schema, definitions);
-}
-
-struct json *expression_schema_or(const struct record *other, struct json *definitions)
-{
-	struct json *schema = json_new_object(), *either = json_new_array();
-
-	json_push(either, expression_schema(definitions));
-	json_push(either, record_schema_reference(other, definitions));
-	json_put(schema, "anyOf", either);
-	return schema;
-}
-
 EXPRESSION_CUSTOM(, expression_member, reading->names);
 EXPRESSION_CUSTOM(, expression_fixed_member, &reading->fixed);
 EXPRESSION_CUSTOM(, expression_keys_member, &reading->operation->key_names);
@@ -300,8 +248,7 @@ static void formula_release(void *field)
 	*formula = (struct formula){0};
 }
 
-const struct record_custom formula_member = {
-	formula_read, NULL, expression_schema, formula_release};
+const struct record_custom formula_member = {formula_read, NULL, formula_release};
 
 enum status formula_compile(const struct formula *formula, const struct name_table *names,
 	struct expression **expression, struct error *err)
@@ -315,19 +262,18 @@ enum status formula_compile(const struct formula *formula, const struct name_tab
 /* ---- names and conditions ---- */
 static bool name_accepts(const char *name)
 {
-	return strlen(name) < PLAN_NAME_SIZE && name_is_valid(name) &&
-	       !function_find(name, strlen(name)) && strcmp(name, "None") != 0;
+	return strlen(name) < PLAN_NAME_SIZE && name_is_valid(name) && !name_is_function(name) &&
+	       strcmp(name, "None") != 0;
 }
 
 const struct record_rule name_rule = {
 	.expected = "a name of letters, digits and _ (no digit first, fewer than 48, no word of "
 		    "expressions)",
-	.pattern = "^[A-Za-z_][A-Za-z0-9_]{0,46}$",
 	.accepts = name_accepts,
 };
 
 static const struct record_member condition_members[] = {
-	EXPRESSION(struct condition, expression, "expr", "what must hold"),
-	RECORD_VALUE(struct condition, why, "why", "the reason, for people"),
+	EXPRESSION(struct condition, expression, "expr"),
+	RECORD_VALUE(struct condition, why, "why"),
 };
 RECORD_DEFINE(struct condition, condition_record, condition_members, .name = "condition");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions as members of records (base/record.h). In JSON a string is an expression; a number, a
- * boolean or a list of literals stands for itself (strings in such a list are taken literally).
+ * Expressions as members of records (record/record.h). In JSON a string is an expression; a number,
+ * a boolean or a list of literals stands for itself (strings in such a list are taken literally).
  */
 #ifndef FAMILY_EXPRESSION_JSON_H
 #define FAMILY_EXPRESSION_JSON_H
 
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "expr/expression.h"
 
 /* ---- scopes ----
@@ -16,37 +16,33 @@
  *
  * All contexts share one numbering, that of the bound space (space/space.h). An extra is a name
  * that only some contexts know (`lane` in shared-memory accesses, `spill_bytes` in prune rules);
- * elsewhere its slot has a name that nobody writes.
+ * elsewhere its slot has no name.
  */
 enum scope_context {
 	SCOPE_PLAIN = 0,
 	SCOPE_SMEM = 1,  /* addresses of shared-memory accesses */
 	SCOPE_PRUNE = 2, /* after compilation */
 	SCOPE_FACT = 4,
-	SCOPE_RULE = 8,
 };
 
 /* Names that only some contexts know: id, name, the contexts, summary. */
 #define SCOPE_EXTRAS(ROW)                                                                          \
 	ROW(LANE, "lane", SCOPE_SMEM, "thread of a warp, 0 to 31")                                 \
-	ROW(LOOP, "<loop variable>", SCOPE_RULE, "the value that a rule tries; the rule names it") \
-	ROW(SMEM_BYTES, "smem_bytes", SCOPE_PRUNE | SCOPE_FACT | SCOPE_RULE, "static and dynamic") \
-	ROW(BLOCKS_PER_SM, "blocks_per_sm", SCOPE_PRUNE | SCOPE_FACT | SCOPE_RULE,                 \
-		"resident at once")                                                                \
+	ROW(SMEM_BYTES, "smem_bytes", SCOPE_PRUNE | SCOPE_FACT, "static and dynamic")              \
+	ROW(BLOCKS_PER_SM, "blocks_per_sm", SCOPE_PRUNE | SCOPE_FACT, "resident at once")          \
 	ROW(REGS_PER_THREAD, "regs_per_thread", SCOPE_PRUNE, "as the compiler says")               \
 	ROW(SPILL_BYTES, "spill_bytes", SCOPE_PRUNE, "stores and loads of spilled registers")      \
 	ROW(STACK_BYTES, "stack_bytes", SCOPE_PRUNE,                                               \
 		"local memory of a thread, the most of a launch")                                  \
 	ROW(WGMMA_SERIALIZED, "wgmma_serialized", SCOPE_PRUNE, "the flag of that name")            \
 	ROW(SETMAXNREG_IGNORED, "setmaxnreg_ignored", SCOPE_PRUNE, "the flag of that name")        \
-	ROW(DRAM_BYTES_PER_S, "dram_bytes_per_s", SCOPE_FACT | SCOPE_RULE,                         \
-		"the sheet's rates from here on")                                                  \
-	ROW(L2_BYTES_PER_S, "l2_bytes_per_s", SCOPE_FACT | SCOPE_RULE, "whole chip")               \
-	ROW(TENSOR_MMA_FLOP_PER_S, "tensor_mma_flop_per_s", SCOPE_FACT | SCOPE_RULE,               \
+	ROW(DRAM_BYTES_PER_S, "dram_bytes_per_s", SCOPE_FACT, "the sheet's rates from here on")    \
+	ROW(L2_BYTES_PER_S, "l2_bytes_per_s", SCOPE_FACT, "whole chip")                            \
+	ROW(TENSOR_MMA_FLOP_PER_S, "tensor_mma_flop_per_s", SCOPE_FACT,                            \
 		"for the key dtype, whole chip; 0: none")                                          \
-	ROW(TENSOR_WGMMA_FLOP_PER_S, "tensor_wgmma_flop_per_s", SCOPE_FACT | SCOPE_RULE,           \
+	ROW(TENSOR_WGMMA_FLOP_PER_S, "tensor_wgmma_flop_per_s", SCOPE_FACT,                        \
 		"for the key dtype, whole chip; 0: none")                                          \
-	ROW(LAUNCH_US, "launch_us", SCOPE_FACT | SCOPE_RULE, "of one more kernel")
+	ROW(LAUNCH_US, "launch_us", SCOPE_FACT, "of one more kernel")
 
 enum scope_extra {
 #define ROW(id, name, contexts, summary) EXTRA_##id,
@@ -56,7 +52,7 @@ enum scope_extra {
 };
 
 struct scope {
-	const char **names; /* borrowed strings; extras hold their visible names */
+	const char **names; /* borrowed strings; NULL: an extra whose name the family uses itself */
 	size_t count, capacity;
 	size_t device_at, extra_at, parameter_at, constant_at; /* first slot of each section */
 };
@@ -72,13 +68,9 @@ int scope_find(const struct scope *scope, const char *name);
  * then on: a kernel's macro may well be called `blocks_per_sm`. */
 bool scope_frees(struct scope *scope, const char *name);
 size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra);
-/* The name that an extra has where nobody may see it. */
-const char *scope_hidden_name(enum scope_extra extra);
 
-/* The names of a context among the first `count` slots (SIZE_MAX: all); loop: the name of the loop
- * variable in SCOPE_RULE, else NULL. Release with name_table_release(). */
-struct name_table scope_table(
-	const struct scope *scope, enum scope_context context, size_t count, const char *loop);
+/* The names that a context may use. Release with name_table_release(). */
+struct name_table scope_table(const struct scope *scope, enum scope_context context);
 
 /* ---- reading ---- */
 /* The context of all records of this folder: what is read, and which names it may use. */
@@ -88,17 +80,16 @@ struct reading {
 	const struct scope *scope;      /* every name that is taken */
 	const struct name_table *names; /* of expressions, where their member says nothing else */
 	struct name_table fixed;        /* keys and device names */
-	struct name_table lane, prune;  /* those of a context; reading_names() makes them */
+	struct name_table lane, prune;  /* of a context; reading_names() makes them */
 	const struct json_at *root;
 };
 const struct name_table *reading_names(struct reading *reading, enum scope_context context);
 void reading_release(struct reading *reading);
 
 /* A member of type struct expression *. */
-#define EXPRESSION(type, field, key, meaning, ...)                                                 \
-	RECORD_CUSTOM(type, field, &expression_member, key, meaning, ##__VA_ARGS__)
-#define EXPRESSION_OPTIONAL(type, field, key, meaning)                                             \
-	EXPRESSION(type, field, key, meaning, .flags = RECORD_OPTIONAL)
+#define EXPRESSION(type, field, key, ...)                                                          \
+	RECORD_CUSTOM(type, field, &expression_member, key, ##__VA_ARGS__)
+#define EXPRESSION_OPTIONAL(type, field, key) EXPRESSION(type, field, key, .flags = RECORD_OPTIONAL)
 extern const struct record_custom expression_member;
 extern const struct record_custom expression_fixed_member; /* over `fixed` */
 extern const struct record_custom expression_keys_member;  /* over the operation's keys */
@@ -112,16 +103,14 @@ extern const struct record_custom expression_keys_member;  /* over the operation
                                                                                                    \
 		return expression_json_compile(at, (table), field, err);                           \
 	}                                                                                          \
-	storage const struct record_custom id = {                                                  \
-		id##_read, NULL, expression_schema, expression_member_release}
+	storage const struct record_custom id = {id##_read, NULL, expression_member_release}
 
 /* Compiles; the caller frees *expression. */
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err);
-/* The same of a text that is a part of the member. */
+/* As above, for a text that is a part of the member. */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err);
-struct json *expression_schema(struct json *definitions);
 void expression_member_release(void *field);
 
 /* A custom for the whole struct: an expression for its member `field`, or an object that the record
@@ -137,16 +126,11 @@ void expression_member_release(void *field);
 			       : expression_json_compile(                                          \
 					 at, (table), &((type *)whole)->field, err);               \
 	}                                                                                          \
-	static struct json *id##_schema(struct json *definitions)                                  \
-	{                                                                                          \
-		return expression_schema_or(&(other), definitions);                                \
-	}                                                                                          \
 	static void id##_release(void *whole)                                                      \
 	{                                                                                          \
 		record_release(&(other), whole);                                                   \
 	}                                                                                          \
-	static const struct record_custom id = {id##_read, NULL, id##_schema, id##_release}
-struct json *expression_schema_or(const struct record *other, struct json *definitions);
+	static const struct record_custom id = {id##_read, NULL, id##_release}
 
 struct expression_list {
 	struct expression **items;

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_schema.h"
 #include "base/file.h"
-#include "source/directive.h"
+#include "source/source.h"
 #include "space/space.h"
 
 /* ---- parameters and constants: each is known to those after it ---- */
@@ -31,16 +30,12 @@ static void name_add(const struct json_at *at, struct family *family)
 }
 
 static const struct record_member parameter_members[] = {
-	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values", "a list"),
-	RECORD_CUSTOM(struct parameter, way, &define_way_member, "as",
-		"a -D (of a name that the kernel says: macro NAME) or a kernel argument; left out, "
-		"a -D, unless an entry reads it",
-		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values"),
+	RECORD_CUSTOM(struct parameter, way, &define_way_member, "as", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
-		"what a configuration stands for that was written before the parameter existed",
 		.flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct parameter, help, "help", "", .flags = RECORD_OPTIONAL),
-	EXPRESSION(struct parameter, default_value, "default", "", .flags = RECORD_NOT_JSON),
+	RECORD_VALUE(struct parameter, help, "help", .flags = RECORD_OPTIONAL),
+	EXPRESSION(struct parameter, default_value, "default", .flags = RECORD_NOT_JSON),
 };
 static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .name = "parameter");
 
@@ -87,8 +82,8 @@ static enum status parameter_check(
 }
 
 static const struct record_member parameter_item_members[] = {
-	RECORD_VALUE(struct parameter, name, "name", "", .rule = &name_rule),
-	RECORD_DERIVED(struct parameter, &parameter_custom, "", ""),
+	RECORD_VALUE(struct parameter, name, "name", .rule = &name_rule),
+	RECORD_DERIVED(struct parameter, &parameter_custom, ""),
 };
 static RECORD_DEFINE(struct parameter, parameter_item_record, parameter_item_members,
 	.name = "parameter_item", .check = parameter_check);
@@ -106,22 +101,12 @@ static enum status defaults_read(
 	return json_expect_keys(at, names, err);
 }
 
-static struct json *defaults_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object();
-
-	json_put_string(schema, "type", "object");
-	json_put(schema, "additionalProperties", expression_schema(definitions));
-	return schema;
-}
-
-static const struct record_custom defaults_custom = {defaults_read, NULL, defaults_schema, NULL};
+static const struct record_custom defaults_custom = {defaults_read, NULL, NULL};
 
 static const struct record_member constant_members[] = {
-	RECORD_CUSTOM(struct constant, way, &define_constant_member, "as",
-		"a name for the model's amounts, no -D; or a -D of a name that the kernel says"),
-	EXPRESSION(struct constant, expression, "value", ""),
-	RECORD_COMMENT("help", ""),
+	RECORD_CUSTOM(struct constant, way, &define_constant_member, "as"),
+	EXPRESSION(struct constant, expression, "value"),
+	RECORD_COMMENT("help"),
 };
 static RECORD_DEFINE(struct constant, constant_record, constant_members, .name = "constant");
 
@@ -140,8 +125,8 @@ static enum status constant_check(
 }
 
 static const struct record_member constant_item_members[] = {
-	RECORD_VALUE(struct constant, name, "name", "", .rule = &name_rule),
-	RECORD_DERIVED(struct constant, &constant_custom, "", ""),
+	RECORD_VALUE(struct constant, name, "name", .rule = &name_rule),
+	RECORD_DERIVED(struct constant, &constant_custom, ""),
 };
 static RECORD_DEFINE(struct constant, constant_item_record, constant_item_members,
 	.name = "constant_item", .check = constant_check);
@@ -159,8 +144,8 @@ static enum status symbol_check(
 }
 
 static const struct record_member symbol_members[] = {
-	RECORD_VALUE(struct family_symbol, name, "name", "", .rule = &name_rule),
-	RECORD_CUSTOM(struct family_symbol, buffer, &buffer_member, "", ""),
+	RECORD_VALUE(struct family_symbol, name, "name", .rule = &name_rule),
+	RECORD_CUSTOM(struct family_symbol, buffer, &buffer_member, ""),
 };
 static RECORD_DEFINE(struct family_symbol, family_symbol_record, symbol_members,
 	.name = "family_symbol", .check = symbol_check);
@@ -168,131 +153,182 @@ static RECORD_DEFINE(struct family_symbol, family_symbol_record, symbol_members,
 /* ---- conditions after compilation ---- */
 EXPRESSION_CUSTOM(static, prune_expression, reading_names(reading, SCOPE_PRUNE));
 static const struct record_member prune_members[] = {
-	RECORD_CUSTOM(struct condition, expression, &prune_expression, "expr", "what removes it"),
-	RECORD_VALUE(struct condition, why, "why", "the reason, for people"),
+	RECORD_CUSTOM(struct condition, expression, &prune_expression, "expr"),
+	RECORD_VALUE(struct condition, why, "why"),
 };
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
 
 /* ---- steps ---- */
 static const struct record_member value_members[] = {
-	RECORD_VALUE(struct step_value, key, "key", ""),
-	RECORD_CUSTOM(struct step_value, expression, &expression_keys_member, "", ""),
+	RECORD_VALUE(struct step_value, key, "key"),
+	RECORD_CUSTOM(struct step_value, expression, &expression_keys_member, ""),
 };
 static RECORD_DEFINE(struct step_value, value_record, value_members, .name = "step_value");
 
 static const struct record_member tensor_members[] = {
-	RECORD_VALUE(struct step_tensor, name, "tensor", ""),
-	RECORD_CUSTOM(struct step_tensor, buffer, &buffer_member, "", ""),
+	RECORD_VALUE(struct step_tensor, name, "tensor"),
+	RECORD_CUSTOM(struct step_tensor, buffer, &buffer_member, ""),
 };
 static RECORD_DEFINE(struct step_tensor, tensor_item_record, tensor_members, .name = "step_tensor");
 
 static const struct record_member step_members[] = {
-	RECORD_VALUE(struct step, operation, "operation", ""),
-	RECORD_MAP(struct step, values, value_count, value_record, "problem",
-		"its keys, over the keys of this operation"),
+	RECORD_VALUE(struct step, operation, "operation"),
+	RECORD_MAP(struct step, values, value_count, value_record, "problem"),
 	RECORD_MAP(struct step, tensors, tensor_count, tensor_item_record, "tensors",
-		"its tensors: tensors or workspaces of this family", .flags = RECORD_OPTIONAL),
-	RECORD_COMMENT("help", ""),
+		.flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help"),
 };
 static RECORD_DEFINE(struct step, step_record, step_members, .name = "step");
 
 /* ---- examples ---- */
 #define EXAMPLE(id, why_flags)                                                                     \
 	static const struct record_member id##_members[] = {                                       \
-		RECORD_VALUE(struct example, problem, "problem", "its text"),                      \
-		RECORD_VALUE(struct example, config, "config", "defaults where it says nothing"),  \
-		RECORD_VALUE(struct example, why, "why", "", .flags = (why_flags)),                \
+		RECORD_VALUE(struct example, problem, "problem"),                                  \
+		RECORD_VALUE(struct example, config, "config"),                                    \
+		RECORD_VALUE(struct example, why, "why", .flags = (why_flags)),                    \
 	};                                                                                         \
 	static RECORD_DEFINE(struct example, id##_record, id##_members, .name = #id "_example")
 EXAMPLE(legal, RECORD_OPTIONAL);
 EXAMPLE(illegal, 0);
 static const struct record_member example_members[] = {
-	RECORD_RECORDS(struct example_list, legal, legal_count, legal_record, "legal", "",
+	RECORD_RECORDS(struct example_list, legal, legal_count, legal_record, "legal",
 		.flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct example_list, illegal, illegal_count, illegal_record, "illegal", "",
+	RECORD_RECORDS(struct example_list, illegal, illegal_count, illegal_record, "illegal",
 		.flags = RECORD_OPTIONAL),
 };
 static RECORD_DEFINE(struct example_list, example_record, example_members, .name = "examples");
 
 /* ---- families ---- */
-/* A composite family has steps and nothing that a kernel needs. */
+static enum status refuse_members(
+	const struct json_at *at, const char *const *names, const char *what, struct error *err)
+{
+	struct json_at member;
+
+	for (; *names; names++)
+		if (json_find(at, *names, &member))
+			return json_error(&member, err, "no \"%s\" in a family %s", *names, what);
+	return STATUS_OK;
+}
+
+/* A composite family has steps and nothing that a kernel needs, and so has a program. */
 static enum status family_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	static const char *const others[] = {"source", "parameters", "defaults", "constraints",
-		"prune", "tensor_maps", "launches"};
+	static const char *const not_of_steps[] = {"source", "program", "parameters", "defaults",
+		"constraints", "prune", "tensor_maps", "launches", NULL};
+	static const char *const not_of_program[] = {"source", "include_paths", "options", "prune",
+		"workspaces", "tensor_maps", "launches", "symbols", NULL};
 	const struct family *family = value;
+	const struct reading *reading = context;
 	struct json_at member;
 
-	(void)context;
-	if (!json_find(at, "steps", &member))
-		return family->launch_count ? STATUS_OK
-					    : json_error(at, err, "at least one of \"launches\"");
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
-		if (json_find(at, others[i], &member))
-			return json_error(
-				&member, err, "no \"%s\" in a family of steps", others[i]);
-	return family->step_count ? STATUS_OK
-				  : json_error(&member, err, "a list of at least one step");
+	if (json_find(at, "steps", &member)) {
+		TRY(refuse_members(at, not_of_steps, "of steps", err));
+		return family->step_count ? STATUS_OK
+					  : json_error(&member, err, "a list of at least one step");
+	}
+	if (family->program)
+		return refuse_members(at, not_of_program, "with a program", err);
+	if (!family->launch_count)
+		return json_error(at, err, "at least one of \"launches\", or a \"program\"");
+	return reading->operation->tensor_count
+		       ? STATUS_OK
+		       : json_error(at, err, "\"tensors\" of the operation, which kernels work on");
 }
 
-#define LIST(items, count, id, key, meaning)                                                       \
-	RECORD_RECORDS(struct family, items, count, id, key, meaning, .flags = RECORD_OPTIONAL)
+#define LIST(items, count, id, key)                                                                \
+	RECORD_RECORDS(struct family, items, count, id, key, .flags = RECORD_OPTIONAL)
 static const struct record_member family_members[] = {
-	RECORD_CONSTANT("format", "tiletune.family/1", ""),
-	{.name = "operation", .help = "as the folder is named", .kind = RECORD_KIND_COMMENT},
-	RECORD_COMMENT("name", "as the file is named"),
-	RECORD_VALUE(struct family, summary, "summary", "one line"),
-	RECORD_COMMENT("help", ""),
-	RECORD_VALUE(struct family, source, "source", "of launches that name none",
-		.flags = RECORD_OPTIONAL),
-	RECORD_STRINGS(struct family, include_paths, "include_paths",
-		"folders where includes are looked for, from this file's on",
-		.flags = RECORD_OPTIONAL),
-	RECORD_STRINGS(struct family, options, "options", "of the compiler",
-		.flags = RECORD_OPTIONAL, .rule = &compile_option_rule),
+	RECORD_CONSTANT("format", "tiletune.family/1"),
+	{.name = "operation", .kind = RECORD_KIND_COMMENT},
+	RECORD_COMMENT("name"),
+	RECORD_VALUE(struct family, summary, "summary"),
+	RECORD_COMMENT("help"),
+	RECORD_VALUE(struct family, source, "source", .flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(struct family, program, "program", .flags = RECORD_OPTIONAL, .count_min = 1),
+	RECORD_STRINGS(struct family, include_paths, "include_paths", .flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(struct family, options, "options", .flags = RECORD_OPTIONAL,
+		.rule = &compile_option_rule),
 	RECORD_CUSTOMS(struct family, requires.items, requires.count, &expression_fixed_member,
-		"requires", "of problems and devices", .flags = RECORD_OPTIONAL),
+		"requires", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
-		"in the order of search", .flags = RECORD_OPTIONAL,
-		.count_max = SPACE_PARAMETERS_MAX),
-	RECORD_DERIVED(struct family, &defaults_custom, "defaults",
-		"of parameters; the first value of one that is left out", .flags = RECORD_OPTIONAL),
+		.flags = RECORD_OPTIONAL, .count_max = SPACE_PARAMETERS_MAX),
+	RECORD_DERIVED(struct family, &defaults_custom, "defaults", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",
-		"-Ds that follow from the parameters", .flags = RECORD_OPTIONAL),
-	LIST(constraints.items, constraints.count, condition_record, "constraints",
-		"of configurations"),
-	LIST(prune.items, prune.count, prune_record, "prune",
-		"what removes a candidate once it is compiled"),
-	LIST(workspaces, workspace_count, workspace_record, "workspaces",
-		"memory that launches share"),
-	LIST(tensor_maps, tensor_map_count, tensor_map_record, "tensor_maps", "TMA descriptors"),
-	LIST(launches, launch_count, launch_record, "launches", "one after the other"),
-	RECORD_MAP(struct family, symbols, symbol_count, family_symbol_record, "symbols",
-		"variables in __constant__ or __device__ memory and the tensors that fill them",
 		.flags = RECORD_OPTIONAL),
-	LIST(steps, step_count, step_record, "steps",
-		"of a composite family: problems of other operations"),
-	RECORD_NESTED(struct family, examples, example_record, "examples",
-		"configurations that are legal, or not", .flags = RECORD_OPTIONAL),
+	LIST(constraints.items, constraints.count, condition_record, "constraints"),
+	LIST(prune.items, prune.count, prune_record, "prune"),
+	LIST(workspaces, workspace_count, workspace_record, "workspaces"),
+	LIST(tensor_maps, tensor_map_count, tensor_map_record, "tensor_maps"),
+	LIST(launches, launch_count, launch_record, "launches"),
+	RECORD_MAP(struct family, symbols, symbol_count, family_symbol_record, "symbols",
+		.flags = RECORD_OPTIONAL),
+	LIST(steps, step_count, step_record, "steps"),
+	RECORD_NESTED(
+		struct family, examples, example_record, "examples", .flags = RECORD_OPTIONAL),
 };
 #undef LIST
-static void family_refine(struct json *schema)
-{
-	static const char text[] =
-		"[{\"if\":{\"required\":[\"steps\"]},\"then\":{\"properties\":{"
-		"\"source\":false,\"parameters\":false,\"defaults\":false,\"constraints\":false,"
-		"\"prune\":false,\"tensor_maps\":false,\"launches\":false,"
-		"\"steps\":{\"minItems\":1}}},"
-		"\"else\":{\"required\":[\"launches\"],\"properties\":{"
-		"\"launches\":{\"minItems\":1}}}}]";
+RECORD_DEFINE(
+	struct family, family_record, family_members, .name = "family", .check = family_check);
 
-	record_schema_require(schema, text);
+/* ---- facts ---- */
+/* An error at a fact's name for later facts. */
+static enum status name_error(const struct family *family, size_t index, struct error *err)
+{
+	const struct operation *operation = family->operation;
+	const struct json_at root = json_root(operation->tree, operation->file);
+	struct json_at items, item;
+
+	json_find(&root, "facts", &items);
+	item = json_item(&items, index);
+	return json_error_of(&item, "as", err, "a name that is not in use");
 }
 
-RECORD_DEFINE(struct family, family_record, family_members, .name = "family", .check = family_check,
-	.refine = family_refine);
+static enum status compile_fact(
+	struct family *family, size_t index, struct name_table *names, struct error *err)
+{
+	const struct fact_text *fact = &family->operation->facts[index];
+	struct family_fact *compiled = &family->facts[index];
 
+	compiled->name = fact->name;
+	compiled->unit = fact->unit;
+	compiled->source = fact->source;
+	TRY(formula_compile(&fact->when, names, &compiled->when, err));
+	if (compiled->when || !fact->when.text)
+		TRY(formula_compile(&fact->expression, names, &compiled->expression, err));
+	if (!compiled->expression || !fact->as)
+		return STATUS_OK;
+	if (scope_find(&family->scope, fact->as) >= 0 ||
+		name_table_find(names, fact->as) != NAME_UNKNOWN)
+		return name_error(family, index, err);
+	/* its value gets a slot behind the slots of the scope */
+	compiled->slot = family->scope.count + family->named_fact_count++;
+	name_table_add(names, fact->as);
+	return STATUS_OK;
+}
+
+static enum status compile_facts(struct family *family, struct error *err)
+{
+	CLEANUP(name_table_release)
+	struct name_table names = scope_table(&family->scope, SCOPE_FACT);
+
+	family->fact_count = family->operation->fact_count;
+	family->facts = memory_zeroed(family->fact_count + 1, sizeof(*family->facts));
+	for (size_t i = 0; i < family->fact_count; i++)
+		TRY(compile_fact(family, i, &names, err));
+	return STATUS_OK;
+}
+
+static void free_facts(struct family *family)
+{
+	for (size_t i = 0; i < family->fact_count; i++) {
+		expression_free(family->facts[i].expression);
+		expression_free(family->facts[i].when);
+	}
+	free(family->facts);
+}
+
+/* ---- loading ---- */
 /* In the wrong folder nothing else would make sense. */
 static enum status place_check(const struct json_at *root, const char *name,
 	const struct family *family, struct error *err)
@@ -325,11 +361,10 @@ static enum status read_root(
 
 	scope_init(&family->scope, keys->names, keys->count);
 	TRY(place_check(root, name, family, err));
-	family->names = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
-	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN, SIZE_MAX, NULL);
+	family->names = scope_table(&family->scope, SCOPE_PLAIN);
+	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN);
 	TRY(record_from_json(&family_record, root, family, &reading, err));
-	TRY(family_facts_compile(family, err));
-	return family->step_count ? STATUS_OK : family_rules_compile(family, err);
+	return compile_facts(family, err);
 }
 
 enum status family_from_json(struct json *tree, const char *file, const char *name,
@@ -392,6 +427,13 @@ static enum status load_sources(struct family *family, const struct source_place
 
 	if (family->step_count)
 		return STATUS_OK;
+	if (family->program) {
+		family->sources = memory_zeroed(1, sizeof(*family->sources));
+		family->source_count = 1;
+		family->sources[0].name = string_copy(family->program[0]);
+		return source_of_command(
+			family->file, family->program, &family->sources[0].text, err);
+	}
 	while (family->include_paths && family->include_paths[count])
 		count++;
 	paths = memory_zeroed(count + 1, sizeof(*paths));
@@ -437,8 +479,7 @@ void family_free(struct family *family)
 		free(family->sources[i].text);
 	}
 	free(family->sources);
-	family_facts_free(family);
-	family_rules_free(family);
+	free_facts(family);
 	record_release(&family_record, family);
 	scope_release(&family->scope);
 	name_table_release(&family->names);

@@ -2,7 +2,7 @@
  *
  * A family as loaded from templates/<operation>/<family>.json. Strings are borrowed from the JSON
  * tree, which lives as long as the family. Every expression is compiled against the family's scope
- * when the file is loaded; values are those of a bound space (family/expression_json.h).
+ * when the file is loaded; values are a bound space's (family/expression_json.h).
  */
 #ifndef FAMILY_FAMILY_H
 #define FAMILY_FAMILY_H
@@ -10,7 +10,6 @@
 #include "family/compile_option.h"
 #include "family/launch.h"
 #include "family/operation.h"
-#include "family/rule.h"
 
 struct parameter {
 	const char *name, *help;
@@ -53,6 +52,7 @@ struct step_tensor {
  */
 struct step {
 	const char *operation;
+	const struct operation *poses; /* that operation, once the catalogue is loaded */
 	struct step_value *values;
 	size_t value_count;
 	struct step_tensor *tensors;
@@ -76,6 +76,14 @@ struct family_symbol {
 	uint32_t buffer; /* of the operation's tensors */
 };
 
+/* A fact of the operation, compiled for the family. expression NULL: it names what the family
+ * lacks. */
+struct family_fact {
+	const char *name, *unit, *source;
+	struct expression *expression, *when;
+	size_t slot; /* where later facts read it; 0: it has no name of its own */
+};
+
 struct family {
 	struct json *tree;
 	char *file;
@@ -94,7 +102,11 @@ struct family {
 	size_t workspace_count;
 	struct tensor_map *tensor_maps;
 	size_t tensor_map_count;
-	const char *source;         /* of launches that name none; NULL */
+	const char *source; /* of launches that name none; NULL */
+	/* A command, run in the file's folder, that is given configurations and answers with times,
+	 * instead of launches (device/README.md); NULL-terminated, or NULL. Its one source, for
+	 * hashes, is the command with the content of the files that it names. */
+	const char **program;
 	const char **include_paths; /* from the file's folder; NULL-terminated, or NULL */
 	const char **options;       /* of the compiler; NULL-terminated, or NULL */
 	struct family_source *sources;
@@ -105,8 +117,6 @@ struct family {
 	size_t symbol_count;
 	struct family_fact *facts;
 	size_t fact_count, named_fact_count;
-	struct rule *rules;
-	size_t rule_count;
 	struct step *steps; /* of a composite family; else there are none */
 	size_t step_count;
 	struct example_list examples;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * A launch of a family: which kernel, how many threads, with what; and its `model`: its work as
- * expressions, evaluated into struct launch_work (family/plan.h).
+ * expressions, evaluated into struct launch_work (plan/work.h).
  */
 #ifndef FAMILY_LAUNCH_H
 #define FAMILY_LAUNCH_H
 
 #include "family/buffer.h"
 #include "family/compile_option.h"
+#include "plan/work.h"
 
 /* A warp's access to shared memory. */
 struct model_access {
@@ -47,8 +48,8 @@ struct launch {
 	const char *source_file; /* NULL: the family's */
 	size_t source;           /* of the family's sources */
 	struct expression *when; /* NULL: always */
-	/* `when` reads what is no -D (sizes, argument parameters): the kernel is in the cubin even
-	 * where it is not launched, so that one cubin serves both */
+	/* `when` depends on run-time arguments (sizes, argument parameters): the kernel is always
+	 * compiled in */
 	bool always_built;
 	struct expression_list grid, block, cluster; /* cluster may be empty: 1 1 1 */
 	struct expression *smem_bytes, *repeat;      /* NULL: 0, 1 */
@@ -60,22 +61,5 @@ struct launch {
 RECORD_DECLARE(struct launch, launch_record);
 
 void launch_release(struct launch *launch);
-
-/* The numbers of a launch that score and driver share. */
-struct launch_shape {
-	uint32_t grid[3], block[3], cluster[3];
-	uint32_t smem_dynamic_bytes;
-	uint32_t repeat;
-};
-
-/* Blocks along x, y, z that a grid may have. */
-extern const int64_t launch_grid_max[3];
-
-enum status launch_is_active(const struct launch *launch, const struct value *values,
-	bool *is_active, struct error *err);
-/* Within the limits of the device (CUDA C++ Programming Guide, technical specifications per compute
- * capability); none of registers: they are not known yet. */
-enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
-	const struct device_spec *device, struct launch_shape *shape, struct error *err);
 
 #endif

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_schema.h"
 #include "family/problem.h"
+#include "spec/device_spec.h"
 
-/* ---- facts and rules ---- */
-#define FORMULA(type, field, meaning, ...)                                                         \
-	RECORD_CUSTOM(type, field, &formula_member, #field, meaning, ##__VA_ARGS__)
+/* ---- facts ---- */
+#define FORMULA(type, field, ...) RECORD_CUSTOM(type, field, &formula_member, #field, ##__VA_ARGS__)
 
 static enum status fact_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -25,64 +24,17 @@ static enum status fact_check(
 		       : STATUS_OK;
 }
 
-static void fact_refine(struct json *schema)
-{
-	record_schema_require(schema, "[{\"not\":{\"required\":[\"as\",\"when\"]}}]");
-}
-
 static const struct record_member fact_members[] = {
-	RECORD_VALUE(struct fact_text, name, "name", "for people"),
-	RECORD_VALUE(struct fact_text, unit, "unit", ""),
-	FORMULA(struct fact_text, expression, ""),
-	RECORD_VALUE(struct fact_text, source, "source", "where the formula is from"),
-	FORMULA(struct fact_text, when, "else it is left out", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct fact_text, as, "as",
-		"the name by which the facts after this one read its value; not together with when",
-		.flags = RECORD_OPTIONAL, .rule = &name_rule),
-	RECORD_COMMENT("help", ""),
+	RECORD_VALUE(struct fact_text, name, "name"),
+	RECORD_VALUE(struct fact_text, unit, "unit"),
+	FORMULA(struct fact_text, expression),
+	RECORD_VALUE(struct fact_text, source, "source"),
+	FORMULA(struct fact_text, when, .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct fact_text, as, "as", .flags = RECORD_OPTIONAL, .rule = &name_rule),
+	RECORD_COMMENT("help"),
 };
-static RECORD_DEFINE(struct fact_text, fact_record, fact_members, .name = "fact",
-	.check = fact_check, .refine = fact_refine);
-
-static enum status rule_check(
-	void *value, const struct json_at *at, void *context, struct error *err)
-{
-	const struct rule_text *rule = value;
-
-	(void)context;
-	return rule->is_argmax && !rule->expression.text
-		       ? json_error(at, err, "a member \"expression\"")
-		       : STATUS_OK;
-}
-
-static void rule_refine(struct json *schema)
-{
-	record_schema_require(schema, "[{\"if\":{\"properties\":{\"pick\":{\"const\":\"argmax\"}}},"
-				      "\"then\":{\"required\":[\"expression\"]}}]");
-}
-
-static const struct record_member setting_members[] = {
-	RECORD_VALUE(struct rule_setting, parameter, "parameter", ""),
-	RECORD_CUSTOM(struct rule_setting, value, &formula_member, "", ""),
-};
-static RECORD_DEFINE(struct rule_setting, setting_record, setting_members, .name = "setting");
-
-static const char *const pick_names[] = {"first", "argmax", NULL};
-static const struct record_member rule_members[] = {
-	RECORD_VALUE(struct rule_text, name, "name", ""),
-	RECORD_COMMENT("help", ""),
-	FORMULA(struct rule_text, over, "a list of values to try"),
-	RECORD_VALUE(struct rule_text, as, "as", "what the value is called; t if left out",
-		.flags = RECORD_OPTIONAL, .rule = &name_rule),
-	RECORD_MAP(struct rule_text, settings, setting_count, setting_record, "set",
-		"the parameters that a value becomes", .count_min = 1),
-	FORMULA(struct rule_text, where, "values that are admitted", .flags = RECORD_OPTIONAL),
-	RECORD_ENUM(struct rule_text, is_argmax, pick_names, "pick",
-		"the first value, or that with the largest expression"),
-	FORMULA(struct rule_text, expression, "of argmax", .flags = RECORD_OPTIONAL),
-};
-static RECORD_DEFINE(struct rule_text, rule_record, rule_members, .name = "rule",
-	.check = rule_check, .refine = rule_refine);
+static RECORD_DEFINE(
+	struct fact_text, fact_record, fact_members, .name = "fact", .check = fact_check);
 
 /* ---- advice ---- */
 static enum status axis_check(
@@ -98,22 +50,20 @@ static enum status axis_check(
 	return STATUS_OK;
 }
 
-#define AXIS_NAME      RECORD_VALUE(struct advice_axis, name, "key", "")
-#define AXIS_MULTIPLES EXPRESSION(struct advice_axis, multiples, "multiples", "a list")
+#define AXIS_NAME      RECORD_VALUE(struct advice_axis, name, "key")
+#define AXIS_MULTIPLES EXPRESSION(struct advice_axis, multiples, "multiples")
 static const struct record_member size_members[] = {
 	AXIS_NAME,
 	AXIS_MULTIPLES,
-	RECORD_VALUE(struct advice_axis, is_padding, "padding",
-		"filled up with zeros the larger problem holds the asked one's result",
-		.flags = RECORD_OPTIONAL),
-	RECORD_COMMENT("help", ""),
+	RECORD_VALUE(struct advice_axis, is_padding, "padding", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help"),
 };
 static RECORD_DEFINE(
 	struct advice_axis, size_record, size_members, .name = "size", .check = axis_check);
 static const struct record_member pitch_members[] = {
 	AXIS_NAME,
 	AXIS_MULTIPLES,
-	RECORD_COMMENT("help", ""),
+	RECORD_COMMENT("help"),
 };
 static RECORD_DEFINE(
 	struct advice_axis, pitch_record, pitch_members, .name = "pitch", .check = axis_check);
@@ -140,13 +90,11 @@ static enum status advice_check(
 }
 
 static const struct record_member advice_members[] = {
-	RECORD_MAP(struct advice_list, items, count, size_record, "sizes", "of tensors",
-		.flags = RECORD_OPTIONAL),
+	RECORD_MAP(
+		struct advice_list, items, count, size_record, "sizes", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct advice_list, pitches, pitch_count, pitch_record, "pitches",
-		"elements from row to row", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct advice_list, sweep, "sweep",
-		"a problem: what a sweep takes for keys that nobody gave",
 		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct advice_list, sweep, "sweep", .flags = RECORD_OPTIONAL),
 };
 static RECORD_DEFINE(
 	struct advice_list, advice_record, advice_members, .name = "advise", .check = advice_check);
@@ -170,7 +118,7 @@ static enum status order_defaults(
 	CLEANUP(memory_free)
 	bool *placed = memory_zeroed(operation->key_count + 1, sizeof(*placed));
 	size_t count = 0, before, late = 0;
-	struct json_at keys, at, value;
+	struct json_at keys, at;
 
 	operation->default_order =
 		memory_zeroed(operation->key_count + 1, sizeof(*operation->default_order));
@@ -189,8 +137,8 @@ static enum status order_defaults(
 		return STATUS_OK;
 	json_find(root, "keys", &keys);
 	at = json_item(&keys, late);
-	json_find(&at, "default", &value);
-	return json_error(&value, err, "a default that does not wait for itself");
+	return json_error_of(
+		&at, "default", err, "a default that does not depend on itself through others");
 }
 
 static enum status operation_check(
@@ -205,47 +153,37 @@ static enum status operation_check(
 		outputs += buffer_is_output(operation->tensors[i].role);
 	if (!operation->advice.sweep)
 		operation->advice.sweep = "";
-	json_find(at, "tensors", &tensors);
-	if (!outputs)
+	/* a program need not say what it works on */
+	if (json_find(at, "tensors", &tensors) && !outputs)
 		return json_error(&tensors, err, "a tensor of role \"out\" or \"inout\"");
 	if (outputs > PLAN_OUTPUTS_MAX)
-		return json_error(&tensors, err, "at most %d tensors that are written",
+		return json_error_of(at, "tensors", err, "at most %d tensors that are written",
 			(int)PLAN_OUTPUTS_MAX);
 	TRY(references_check(at, operation, err));
 	return order_defaults(at, operation, err);
 }
 
 static const struct record_member operation_members[] = {
-	RECORD_CONSTANT("format", "tiletune.operation/1", ""),
-	RECORD_VALUE(struct operation, name, "name", "as the folder is named", .rule = &name_rule),
-	RECORD_VALUE(struct operation, summary, "summary", "one line"),
-	RECORD_COMMENT("help", ""),
-	RECORD_MAP(struct operation, keys, key_count, key_record, "keys", "of its problems",
-		.count_min = 1),
+	RECORD_CONSTANT("format", "tiletune.operation/1"),
+	RECORD_VALUE(struct operation, name, "name", .rule = &name_rule),
+	RECORD_VALUE(struct operation, summary, "summary"),
+	RECORD_COMMENT("help"),
+	RECORD_MAP(struct operation, keys, key_count, key_record, "keys", .count_min = 1),
 	RECORD_RECORDS(struct operation, constraints.items, constraints.count, condition_record,
-		"constraints", "of its problems", .flags = RECORD_OPTIONAL),
+		"constraints", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct operation, tensors, tensor_count, tensor_record, "tensors",
-		"in the order of a plan's buffers", .count_min = 1),
-	EXPRESSION_OPTIONAL(struct operation, flop, "flop", "of a problem; not known if left out"),
-	RECORD_VALUE(struct operation, is_deterministic, "deterministic",
-		"false: sums may be added up in any order, and bits differ from run to run",
-		.flags = RECORD_OPTIONAL, .absent = true),
-	EXPRESSION_OPTIONAL(struct operation, min_bytes, "min_bytes",
-		"of a problem: every tensor once, which is also assumed if left out"),
+		.flags = RECORD_OPTIONAL, .count_min = 1),
+	EXPRESSION_OPTIONAL(struct operation, flop, "flop"),
+	RECORD_VALUE(struct operation, is_deterministic, "deterministic", .flags = RECORD_OPTIONAL,
+		.absent = true),
+	EXPRESSION_OPTIONAL(struct operation, min_bytes, "min_bytes"),
 	RECORD_CUSTOM(struct operation, references, &references_member, "reference",
-		"what outputs are compared with, one or a list; the default configuration's if "
-		"left out",
 		.flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct operation, tolerance, &tolerance_member, "tolerance",
-		"of outputs without one of their own; by element type if left out",
 		.flags = RECORD_OPTIONAL),
-	RECORD_NESTED(struct operation, advice, advice_record, "advise",
-		"which keys `advise` may choose a little larger or smaller, to multiples of what",
-		.flags = RECORD_OPTIONAL),
+	RECORD_NESTED(struct operation, advice, advice_record, "advise", .flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct operation, facts, fact_count, fact_record, "facts",
-		"formulas about a candidate, shown by `explain`", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct operation, rules, rule_count, rule_record, "rules",
-		"heuristics that choose a tile", .flags = RECORD_OPTIONAL),
+		.flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct operation, operation_record, operation_members, .name = "operation",
 	.check = operation_check);
@@ -266,7 +204,6 @@ static enum status read_root(const struct json_at *root, const char *name,
 	struct name_table *keys = &operation->key_names;
 	CLEANUP(reading_release) struct reading reading = {.operation = operation, .names = keys};
 	CLEANUP(scope_release) struct scope scope = {0};
-	struct json_at at;
 
 	scope_init(&scope, NULL, 0);
 	reading.scope = &scope;
@@ -279,8 +216,7 @@ static enum status read_root(const struct json_at *root, const char *name,
 	TRY(record_from_json(&operation_record, root, operation, &reading, err));
 	if (!name || strcmp(operation->name, name) == 0)
 		return STATUS_OK;
-	json_find(root, "name", &at);
-	return json_error(&at, err, "\"%s\" as the folder is named", name);
+	return json_error_of(root, "name", err, "\"%s\" as the folder is named", name);
 }
 
 enum status operation_from_json(struct json *tree, const char *file, const char *name,
@@ -371,14 +307,6 @@ enum status advice_multiples(const struct problem *problem, const struct advice_
 	*multiples = found;
 	found = NULL;
 	return STATUS_OK;
-}
-
-const char *const *advice_alias_parts(const struct operation *operation, size_t key, size_t *count)
-{
-	const struct key *found = &operation->keys[key];
-
-	*count = found->alias_count ? found->aliases[0].parts.count : 0;
-	return *count ? found->aliases[0].parts.names : NULL;
 }
 
 enum status operation_tensors_evaluate(const struct operation *operation,

@@ -7,10 +7,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_schema.h"
 #include "family/family.h"
-#include "import/draft.h"
-#include "import/t1.h"
+#include "source/draft.h"
 
 static const char format[] = "tiletune.own_kernel/1";
 
@@ -52,7 +50,7 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 	struct json_at item = {0};
 
 	if (json_type(at) == JSON_STRING) {
-		json_error(at, err, "what the source does not say, filled in");
+		json_error(at, err, "a value in place of each \"" DRAFT_MARK "\"");
 		return error_hint(err, "\"" DRAFT_MARK "\" stands in %zu places", count);
 	}
 	while (json_next(at, &item))
@@ -143,20 +141,27 @@ static enum status split(const struct json_at *root, struct own_kernel *own, str
 	return STATUS_OK;
 }
 
-enum status own_kernel_read(const char *path, struct json **tree, bool *is_t1, struct error *err)
+/* An input file of Kernel Tuner or KTT (T1, github.com/odgaard/TuningSchema). */
+static bool is_t1(const struct json_at *root)
 {
-	CLEANUP(json_release) struct json *read = NULL;
-	struct json_at root;
+	struct json_at member;
 
-	*tree = NULL;
-	TRY(json_load(path, &read, err));
-	root = json_root(read, path);
-	*is_t1 = t1_is(&root);
-	if (*is_t1)
-		return t1_convert(&root, tree, err);
-	*tree = read;
-	read = NULL;
-	return STATUS_OK;
+	return json_type(root) == JSON_OBJECT && json_find(root, "KernelSpecification", &member) &&
+	       json_find(root, "ConfigurationSpace", &member);
+}
+
+enum status own_kernel_refuse_t1(const struct json_at *root, struct error *err)
+{
+	const char *file = root->file;
+	const int stem = (int)strcspn(path_name(file), ".");
+
+	if (!is_t1(root))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: expected \"format\": \"%s\", found a T1 file", file,
+		format);
+	return error_hint(err, "`python3 -m tiletune.t1 %s -o %.*s%s.json` converts it", file,
+		(int)(path_name(file) - file) + stem, file,
+		strcmp(path_name(file) + stem, ".json") == 0 ? ".tiletune" : "");
 }
 
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err)
@@ -167,11 +172,13 @@ enum status own_kernel_load(const char *path, struct own_kernel *own, struct err
 	size_t marks;
 
 	*own = (struct own_kernel){0};
-	TRY(own_kernel_read(path, &tree, &own->is_t1, err));
+	TRY(json_load(path, &tree, err));
 	own->file = string_copy(path);
 	own->name = stem(path);
 	root = json_root(tree, own->file);
-	status = json_expect(&root, JSON_OBJECT, err);
+	status = own_kernel_refuse_t1(&root, err);
+	if (status == STATUS_OK)
+		status = json_expect(&root, JSON_OBJECT, err);
 	marks = count_marks(&root);
 	if (status == STATUS_OK && marks)
 		status = refuse_marks(&root, marks, err);
@@ -190,65 +197,4 @@ void own_kernel_release(struct own_kernel *own)
 	json_free(own->operation_tree);
 	json_free(own->family_tree);
 	*own = (struct own_kernel){0};
-}
-
-/* ---- schema ---- */
-/* Puts the members of `from`, called so, among those of `to`. */
-static void merge_object(struct json *to, const struct json *from, const char *name)
-{
-	const struct json_at to_root = json_root(to, ""), from_root = json_root(from, "");
-	struct json_at to_at, from_at, item = {0};
-
-	if (!json_find(&to_root, name, &to_at) || !json_find(&from_root, name, &from_at))
-		BUG("a schema without %s", name);
-	while (json_next(&from_at, &item))
-		json_put((struct json *)to_at.node, item.key, json_copy(item.node));
-}
-
-/* The elements of both lists of this name, without those that a file need not say. */
-static void merge_list(struct json *to, const struct json *from, const char *name)
-{
-	static const char *const known[] = {"name", "summary", "operation", NULL};
-	const struct json *const schemas[] = {to, from};
-	CLEANUP(name_set_release) struct name_set seen = {0};
-	struct json *list = json_new_array();
-
-	for (size_t i = 0; i < ARRAY_COUNT(schemas); i++) {
-		const struct json_at root = json_root(schemas[i], "");
-		struct json_at at, item = {0};
-		const char *text;
-
-		if (!json_find(&root, name, &at))
-			continue;
-		while (json_next(&at, &item)) {
-			const bool is_text = json_get_string(&item, &text, NULL) == STATUS_OK;
-			const size_t before = seen.count;
-
-			if (is_text && name_find(text, known) >= 0)
-				continue;
-			if (is_text)
-				name_set_add(&seen, text, strlen(text));
-			if (!is_text || seen.count > before)
-				json_push(list, json_copy(item.node));
-		}
-	}
-	json_put(to, name, list);
-}
-
-struct json *own_kernel_schema(const char *title)
-{
-	struct json *schema = record_schema(&operation_record, title), *constant;
-	CLEANUP(json_release) struct json *of_family = record_schema(&family_record, title);
-	const struct json_at root = json_root(schema, "");
-	struct json_at properties;
-
-	merge_object(schema, of_family, "properties");
-	merge_object(schema, of_family, "definitions");
-	merge_list(schema, of_family, "required");
-	merge_list(schema, of_family, "allOf");
-	constant = json_new_object();
-	json_put_string(constant, "const", format);
-	json_find(&root, "properties", &properties);
-	json_put((struct json *)properties.node, "format", constant);
-	return schema;
 }

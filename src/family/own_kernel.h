@@ -5,7 +5,7 @@
  * its path, so messages point into the file. Whose a member is follows from the records of
  * operations and families; one that both have is the family's.
  *
- * Input files of Kernel Tuner and KTT (T1) are brought into this form first (import/t1.h).
+ * Input files of Kernel Tuner and KTT (T1) are brought into this form by src/python/tiletune/t1.py.
  */
 #ifndef FAMILY_OWN_KERNEL_H
 #define FAMILY_OWN_KERNEL_H
@@ -17,17 +17,14 @@ struct own_kernel {
 	char *name;                  /* of the operation: the member, else the file's */
 	char *family;                /* after the source file */
 	struct json *operation_tree; /* NULL once taken */
-	bool is_t1;                  /* paths of messages are those of its conversion */
 	struct json *family_tree;    /* NULL once taken */
 };
 
 /* Whether a name on the command line, or a place to look for templates, is such a file. */
 bool own_kernel_is_file(const char *name);
-/* The file as one of this format; the caller frees *tree. */
-enum status own_kernel_read(const char *path, struct json **tree, bool *is_t1, struct error *err);
+/* An error for a T1 file, whose hint names the command that converts it. */
+enum status own_kernel_refuse_t1(const struct json_at *root, struct error *err);
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err);
 void own_kernel_release(struct own_kernel *own);
-/* The JSON Schema of the format. */
-struct json *own_kernel_schema(const char *title);
 
 #endif

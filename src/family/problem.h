@@ -11,9 +11,9 @@
 struct problem {
 	const struct operation *operation;
 	struct value *values; /* one per key, canonical (defaults filled in); strings borrowed from
-			       * the operation, or `strings` */
-	struct value_arena strings; /* sizes from files */
-	char *text; /* "M=4096,N=4096,...": canonical, every key in the operation's order */
+			       * the operation */
+	char *text;  /* "M=4096,N=4096,...": canonical, every key in the operation's order */
+	char *title; /* for people: without keys that have their defaults, but for the dtype */
 };
 
 struct problem_list {
@@ -24,8 +24,7 @@ struct problem_list {
 /* ---- keys: what sizes and choices are called and which values they take ---- */
 RECORD_DECLARE(struct key, key_record);
 
-/* A value from text: the enum's own string, an integer in the key's range, or a real number; not
- * from a file. */
+/* A value from text: the enum's own string, an integer in the key's range, or a real number. */
 enum status key_value_parse(
 	const struct key *key, const char *text, struct value *value, struct error *err);
 /* The same from a value of the expression language; an integral float is an integer, for a real key
@@ -38,14 +37,12 @@ enum status key_value_check(
  * set. */
 enum status problem_complete(const struct operation *operation, const struct value *values,
 	const bool *given, struct problem **problem, struct error *err);
-enum status problem_from_json(const struct operation *operation, const struct json_at *object,
-	struct problem **problem, struct error *err);
-struct json *problem_to_json(const struct problem *problem); /* {"M": 4096, ...} */
 struct named_values problem_named_values(const struct problem *problem);
 /* Errors: unknown keys, missing keys, values out of range, violated constraints. */
 enum status problem_from_named_values(const struct operation *operation,
 	const struct named_values *values, struct problem **problem, struct error *err);
 void problem_free(struct problem *problem);
+void problem_cleanup(struct problem **problem);       /* for CLEANUP() */
 void problem_list_release(struct problem_list *list); /* frees the problems too */
 /* 0: not known. */
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err);

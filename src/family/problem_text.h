@@ -4,8 +4,6 @@
  *
  *	M=1,16,128,N=4096,K=1024:4096:1024,dtype=bf16     lists and ranges: their product
  *	M=N=K=1024:4096:32                                keys that move together
- *	batch=16,seq=1024                                 an alias: M = batch*seq
- *	spread=FILE                                       sizes (expr/sizes.h)
  */
 #ifndef FAMILY_PROBLEM_TEXT_H
 #define FAMILY_PROBLEM_TEXT_H

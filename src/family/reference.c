@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_schema.h"
 #include "family/operation.h"
 
 static const char *const unit_names[] = {"element", "row", NULL};
@@ -24,10 +23,8 @@ static enum status reference_check(
 	(void)context;
 	if (kinds != 1)
 		return json_error(at, err, "one of \"source\", \"configuration\" and \"file\"");
-	if (reference->family && !reference->configuration) {
-		json_find(at, "family", &member);
-		return json_error(&member, err, "a \"configuration\" of the family");
-	}
+	if (reference->family && !reference->configuration)
+		return json_error_of(at, "family", err, "a \"configuration\" of the family");
 	for (size_t i = 0; i < ARRAY_COUNT(kernel_members); i++) {
 		const bool is_there = json_find(at, kernel_members[i], &member);
 
@@ -41,44 +38,30 @@ static enum status reference_check(
 	return STATUS_OK;
 }
 
-static void reference_refine(struct json *schema)
-{
-	record_schema_require(schema,
-		"[{\"oneOf\":["
-		"{\"required\":[\"source\",\"entry\",\"unit\",\"units_per_block\",\"block\","
-		"\"args\"]},{\"required\":[\"configuration\"]},{\"required\":[\"file\"]}]},"
-		"{\"if\":{\"required\":[\"family\"]},\"then\":{\"required\":[\"configuration\"]}},"
-		"{\"if\":{\"not\":{\"required\":[\"source\"]}},\"then\":{\"properties\":{"
-		"\"entry\":false,\"unit\":false,\"units_per_block\":false,\"block\":false,"
-		"\"smem_bytes\":false,\"args\":false}}}]");
-}
-
-#define TEXT(field, key, meaning, ...)                                                             \
-	RECORD_VALUE(struct reference, field, key, meaning, .flags = RECORD_OPTIONAL, ##__VA_ARGS__)
-#define FIXED(field, meaning)                                                                      \
-	RECORD_CUSTOM(struct reference, field, &expression_fixed_member, #field, meaning,          \
+#define TEXT(field, key, ...)                                                                      \
+	RECORD_VALUE(struct reference, field, key, .flags = RECORD_OPTIONAL, ##__VA_ARGS__)
+#define FIXED(field)                                                                               \
+	RECORD_CUSTOM(struct reference, field, &expression_fixed_member, #field,                   \
 		.flags = RECORD_OPTIONAL)
 static const struct record_member reference_members[] = {
-	TEXT(output, "output", "the tensor; the only one, or all that nothing else serves"),
-	TEXT(source_file, "source", "a file of the operation's folder"),
-	TEXT(entry, "entry", "name of the kernel", .rule = &name_rule),
-	RECORD_ENUM(struct reference, unit_is_row, unit_names, "unit", "what one unit computes",
-		.flags = RECORD_OPTIONAL),
-	FIXED(units_per_block, ""),
-	FIXED(block, "threads"),
-	FIXED(smem_bytes, "dynamic"),
+	TEXT(output, "output"),
+	TEXT(source_file, "source"),
+	TEXT(entry, "entry", .rule = &name_rule),
+	RECORD_ENUM(struct reference, unit_is_row, unit_names, "unit", .flags = RECORD_OPTIONAL),
+	FIXED(units_per_block),
+	FIXED(block),
+	FIXED(smem_bytes),
 	RECORD_CUSTOMS(struct reference, arguments.items, arguments.count, &argument_member, "args",
-		"tensors, units, unit_count, expected, or numbers", .flags = RECORD_OPTIONAL),
-	TEXT(file, "file", "values: .npy, or raw without pitch; in the operation's folder"),
-	TEXT(configuration, "configuration",
-		"one of a family that the author trusts; what is left out: its defaults"),
-	TEXT(family, "family", "of the configuration; the first that applies if left out"),
-	RECORD_COMMENT("help", ""),
+		.flags = RECORD_OPTIONAL),
+	TEXT(file, "file"),
+	TEXT(configuration, "configuration"),
+	TEXT(family, "family"),
+	RECORD_COMMENT("help"),
 };
 #undef TEXT
 #undef FIXED
 static RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "reference",
-	.check = reference_check, .refine = reference_refine);
+	.check = reference_check);
 
 /* One, or a list of one for each output. */
 static enum status references_read(
@@ -99,19 +82,6 @@ static enum status references_read(
 	return STATUS_OK;
 }
 
-static struct json *references_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object(), *kinds = json_new_array();
-	struct json *list = json_new_object();
-
-	json_put_string(list, "type", "array");
-	json_put(list, "items", record_schema_reference(&reference_record, definitions));
-	json_push(kinds, record_schema_reference(&reference_record, definitions));
-	json_push(kinds, list);
-	json_put(schema, "anyOf", kinds);
-	return schema;
-}
-
 static void references_release(void *field)
 {
 	struct reference_list *list = field;
@@ -125,8 +95,7 @@ static void references_release(void *field)
 	*list = (struct reference_list){0};
 }
 
-const struct record_custom references_member = {
-	references_read, NULL, references_schema, references_release};
+const struct record_custom references_member = {references_read, NULL, references_release};
 
 static bool serves(const struct reference *reference, const struct tensor *tensor)
 {

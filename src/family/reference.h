@@ -33,12 +33,12 @@ struct reference_list {
 
 extern const struct record_custom references_member; /* one object, or a list */
 
-/* What serves an output; NULL: nothing is said. */
+/* The reference that covers an output; NULL: none. */
 const struct reference *reference_find(const struct operation *operation, size_t tensor);
 /* The one that is a configuration; NULL: there is none. */
 const struct reference *reference_trusted(const struct operation *operation);
-/* Every reference serves an output, a kernel and a file a single one, and one at most is a
- * configuration. root: of operation.json. */
+/* Each reference covers at least one output, a kernel or a file exactly one; at most one reference
+ * is a configuration. root: of operation.json. */
 enum status references_check(
 	const struct json_at *root, const struct operation *operation, struct error *err);
 /* The kernels' sources. */

@@ -6,17 +6,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_schema.h"
 #include "family/operation.h"
 
 /* ---- tolerances ---- */
 static const struct record_member tolerance_members[] = {
-	EXPRESSION_OPTIONAL(struct tolerance, abs, "abs", "0 if left out"),
-	EXPRESSION_OPTIONAL(
-		struct tolerance, rel, "rel", "times the expected value; 0 if left out"),
-	EXPRESSION_OPTIONAL(struct tolerance, differ, "differ",
-		"ratio of the points that may be further away; 0 if left out"),
-	RECORD_COMMENT("why", ""),
+	EXPRESSION_OPTIONAL(struct tolerance, abs, "abs"),
+	EXPRESSION_OPTIONAL(struct tolerance, rel, "rel"),
+	EXPRESSION_OPTIONAL(struct tolerance, differ, "differ"),
+	RECORD_COMMENT("why"),
 };
 static RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance");
 
@@ -34,28 +31,15 @@ static enum status tolerance_read(
 	return json_error(at, err, "an object, or \"exact\"");
 }
 
-static struct json *tolerance_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object(), *kinds = json_new_array();
-	struct json *exact = json_new_object();
-
-	json_put_string(exact, "const", "exact");
-	json_push(kinds, record_schema_reference(&tolerance_record, definitions));
-	json_push(kinds, exact);
-	json_put(schema, "anyOf", kinds);
-	return schema;
-}
-
 static void tolerance_release(void *field)
 {
 	record_release(&tolerance_record, field);
 }
 
-const struct record_custom tolerance_member = {
-	tolerance_read, NULL, tolerance_schema, tolerance_release};
+const struct record_custom tolerance_member = {tolerance_read, NULL, tolerance_release};
 
-/* Where nobody says anything: a few thousand roundings of the type; integers are equal. Of sums the
- * error grows with what is summed, so the absolute part is relative to the largest value. */
+/* The default tolerance: a few thousand roundings of the type; integers are equal. The error of a
+ * sum grows with its terms, so the absolute part is relative to the largest value. */
 static double usual(enum dtype dtype)
 {
 	switch (dtype) {
@@ -120,71 +104,59 @@ static enum status index_read(
 	return expression_json_compile(at, &names, field, err);
 }
 
-static const struct record_custom index_expression = {
-	index_read, NULL, expression_schema, expression_member_release};
+static const struct record_custom index_expression = {index_read, NULL, expression_member_release};
 
 static enum status tensor_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct reading *reading = context;
 	struct tensor *tensor = value;
-	struct json_at fill;
+	const bool is_input = tensor->role == BUFFER_INPUT,
+		   is_filled = tensor->role != BUFFER_OUTPUT;
+	const bool groups = contents_are_groups(tensor->contents), any = tensor->dtype.text != NULL;
+	const bool normal = tensor->contents == CONTENTS_NORMAL;
+	const enum dtype dtype = tensor->dtype.dtype;
+	const bool of_32_or_64 = !any && !dtype_is_float(dtype) && dtype_size(dtype) >= 4;
+	const double *fill = tensor->fill;
+	const struct {
+		bool wrong;
+		const char *member, *expected;
+	} rules[] = {
+		{is_input && tensor->tolerance.is_given, "tolerance",
+			"no tolerance of a tensor that is not written"},
+		{!is_input && tensor->when, "when", "no condition on a tensor that is written"},
+		{tensor->contents != CONTENTS_UNIFORM && !is_filled, "contents",
+			"no contents of a tensor that holds none before"},
+		{tensor->contents == CONTENTS_PERMUTATION && !of_32_or_64, "contents",
+			"integers of 32 or 64 bits for a permutation"},
+		{groups && (any || dtype != DTYPE_I32), "contents",
+			"the dtype i32 for offsets and counts"},
+		{groups != (tensor->of != NULL) || (tensor->skew && !tensor->of), "",
+			"\"of\" where the contents are offsets or counts, and \"skew\" nowhere "
+			"else"},
+		{tensor->has_fill && tensor->contents > CONTENTS_NORMAL, "fill",
+			"\"contents\" uniform or normal where a tensor has \"fill\""},
+		{tensor->has_fill && !is_filled, "fill",
+			"no values of a tensor that holds none before"},
+		{tensor->has_fill && normal && !(fill[1] > 0), "fill",
+			"a mean and a standard deviation above 0"},
+		{tensor->has_fill && !normal && !(fill[0] < fill[1]), "fill",
+			"a lowest below the highest value"},
+	};
 
 	if (name_table_find(&reading->operation->key_names, tensor->name) != NAME_UNKNOWN)
 		return json_error(at, err, "a name that is not a key's");
-	if (tensor->role == BUFFER_INPUT && json_find(at, "tolerance", &fill))
-		return json_error(&fill, err, "no tolerance of a tensor that is not written");
-	if (buffer_is_output(tensor->role) && json_find(at, "when", &fill))
-		return json_error(&fill, err, "no condition on a tensor that is written");
-	if (tensor->contents != CONTENTS_UNIFORM && tensor->role == BUFFER_OUTPUT) {
-		json_find(at, "contents", &fill);
-		return json_error(&fill, err, "no contents of a tensor that holds none before");
-	}
-	if (tensor->contents == CONTENTS_PERMUTATION &&
-		(tensor->dtype.text || dtype_is_float(tensor->dtype.dtype) ||
-			dtype_size(tensor->dtype.dtype) < 4)) {
-		json_find(at, "contents", &fill);
-		return json_error(&fill, err, "integers of 32 or 64 bits for a permutation");
-	}
-	if (contents_are_groups(tensor->contents) &&
-		(tensor->dtype.text || tensor->dtype.dtype != DTYPE_I32)) {
-		json_find(at, "contents", &fill);
-		return json_error(&fill, err, "the dtype i32 for offsets and counts");
-	}
-	if (contents_are_groups(tensor->contents) != (tensor->of != NULL) ||
-		((tensor->skew || tensor->sizes) && !tensor->of))
-		return json_error(at, err,
-			"\"of\" where the contents are offsets or counts, and \"skew\" and "
-			"\"sizes\" nowhere else");
-	if (tensor->sizes &&
-		name_table_find(&reading->operation->key_names, tensor->sizes) == NAME_UNKNOWN) {
-		json_find(at, "sizes", &fill);
-		return json_error(&fill, err, "a key");
-	}
-	if (tensor->has_fill && tensor->contents > CONTENTS_NORMAL) {
-		json_find(at, "fill", &fill);
-		return json_error(&fill, err, "contents uniform or normal beside it");
-	}
-	if (!tensor->has_fill)
-		return STATUS_OK;
-	json_find(at, "fill", &fill);
-	if (tensor->role == BUFFER_OUTPUT)
-		return json_error(&fill, err, "no values of a tensor that holds none before");
-	if (tensor->contents == CONTENTS_NORMAL)
-		return tensor->fill[1] > 0
-			       ? STATUS_OK
-			       : json_error(&fill, err, "a mean and a standard deviation above 0");
-	return tensor->fill[0] < tensor->fill[1]
-		       ? STATUS_OK
-		       : json_error(&fill, err, "a lowest below the highest value");
+	for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
+		if (rules[i].wrong)
+			return json_error_of(at, rules[i].member, err, "%s", rules[i].expected);
+	return STATUS_OK;
 }
 
 /* ---- contents: a word, {"expression": ...}, {"file": ...} ---- */
 static const struct record_member expression_members[] = {
 	RECORD_CUSTOM(struct tensor, expression, &index_expression, "expression",
-		"over the keys and `index`: linear, without pitch", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct tensor, file, "file", "values: .npy, or raw without pitch",
 		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct tensor, file, "file", .flags = RECORD_OPTIONAL),
 };
 static RECORD_DEFINE(struct tensor, contents_record, expression_members, .name = "contents");
 
@@ -208,57 +180,30 @@ static enum status contents_read(
 	return STATUS_OK;
 }
 
-static struct json *contents_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object(), *kinds = json_new_array();
-	struct json *words = json_new_object(), *names = json_new_array();
-
-	for (int i = 0; i < CONTENTS_EXPRESSION; i++)
-		json_push(names, json_new_string(buffer_contents_names[i]));
-	json_put(words, "enum", names);
-	json_push(kinds, words);
-	json_push(kinds, record_schema_reference(&contents_record, definitions));
-	json_put(schema, "anyOf", kinds);
-	return schema;
-}
-
 static void contents_release(void *whole)
 {
 	record_release(&contents_record, whole);
 }
 
-static const struct record_custom contents_custom = {
-	contents_read, NULL, contents_schema, contents_release};
+static const struct record_custom contents_custom = {contents_read, NULL, contents_release};
 
 static const char *const role_names[] = {"in", "out", "inout", NULL};
 static const struct record_member tensor_members[] = {
-	RECORD_VALUE(struct tensor, name, "name", "", .rule = &name_rule),
+	RECORD_VALUE(struct tensor, name, "name", .rule = &name_rule),
 	RECORD_CUSTOMS(struct tensor, shape.items, shape.count, &expression_member, "shape",
-		"outermost dimension first", .count_min = 1, .count_max = TENSOR_RANK_MAX),
-	EXPRESSION_OPTIONAL(
-		struct tensor, ld, "ld", "elements from row to row; packed if left out"),
-	RECORD_CUSTOM(struct tensor, dtype, &dtype_member, "dtype",
-		"an element type or an expression that gives one"),
-	RECORD_ENUM(
-		struct tensor, role, role_names, "role", "inout: in place, read and then written"),
-	EXPRESSION_OPTIONAL(struct tensor, when, "when", "else kernels get a null pointer"),
-	RECORD_DERIVED(struct tensor, &contents_custom, "contents",
-		"what it holds before a run: uniform (if left out) or normal random numbers, zero, "
-		"one, iota, permutation (each of 0 .. elements - 1 once), an expression of `index` "
-		"and the keys, where groups begin, or a file",
-		.flags = RECORD_OPTIONAL),
-	EXPRESSION_OPTIONAL(struct tensor, of, "of", "of offsets: the last, what all groups have"),
-	EXPRESSION_OPTIONAL(struct tensor, skew, "skew",
-		"of offsets: the sizes follow Zipf's law with this exponent; 0, the default: even"),
-	RECORD_VALUE(struct tensor, sizes, "sizes",
-		"of offsets: a key that may be a file of sizes, which are taken then",
-		.flags = RECORD_OPTIONAL),
-	RECORD_ARRAY(struct tensor, fill, "fill",
-		"lowest and highest value of uniform, mean and standard deviation of normal",
-		.flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct tensor, has_fill)),
-	RECORD_CUSTOM(struct tensor, tolerance, &tolerance_member, "tolerance",
-		"of this output; the operation's if left out", .flags = RECORD_OPTIONAL),
-	RECORD_COMMENT("help", ""),
+		.count_min = 1, .count_max = TENSOR_RANK_MAX),
+	EXPRESSION_OPTIONAL(struct tensor, ld, "ld"),
+	RECORD_CUSTOM(struct tensor, dtype, &dtype_member, "dtype"),
+	RECORD_ENUM(struct tensor, role, role_names, "role"),
+	EXPRESSION_OPTIONAL(struct tensor, when, "when"),
+	RECORD_DERIVED(struct tensor, &contents_custom, "contents", .flags = RECORD_OPTIONAL),
+	EXPRESSION_OPTIONAL(struct tensor, of, "of"),
+	EXPRESSION_OPTIONAL(struct tensor, skew, "skew"),
+	RECORD_ARRAY(struct tensor, fill, "fill", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct tensor, has_fill)),
+	RECORD_CUSTOM(
+		struct tensor, tolerance, &tolerance_member, "tolerance", .flags = RECORD_OPTIONAL),
+	RECORD_COMMENT("help"),
 };
 RECORD_DEFINE(
 	struct tensor, tensor_record, tensor_members, .name = "tensor", .check = tensor_check);

@@ -36,8 +36,7 @@ struct tensor {
 	const char *file;              /* of CONTENTS_FILE: in the operation's folder */
 	double fill[2];                /* lowest, highest; or mean, standard deviation */
 	struct expression *of, *skew;  /* of offsets: the last one, Zipf's exponent (NULL: 0) */
-	const char *sizes;          /* of offsets: the key that may have them from a file; NULL */
-	struct tolerance tolerance; /* of an output */
+	struct tolerance tolerance;    /* of an output */
 };
 RECORD_DECLARE(struct tensor, tensor_record);
 /* values: one per key. Errors: a dimension below 1, a pitch below the row, more than 2^63 bytes. */

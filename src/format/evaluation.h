@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "base/record.h"
+#include "record/record.h"
 #include "base/statistics.h"
 #include "candidate/resources.h"
+#include "plan/reference_plan.h"
 #include "score/score.h"
 
 /* What can become of a candidate: the closed list. */
@@ -52,14 +53,12 @@ struct verification {
 	double max_abs_error, max_rel_error;
 };
 
-/* What a device measures of a candidate beside its time; carried as one from the worker to the
- * journal and the tuned file. 0: not measured; NaN: the card does not say. */
+/* What a device measures of a candidate in addition to its time; carried as one from the worker to
+ * the journal and the tuned file. 0: not measured; NaN: the card does not report it. */
 struct measured {
 	double energy_j;                /* of one run, the whole GPU's */
 	double power_w;                 /* the GPU's, while it ran again and again */
 	double energy_resolution_ratio; /* how well both are known */
-	double worst_draw_ratio;        /* of group sizes: time of the slowest over the mean */
-	uint32_t draws;                 /* how many were told apart */
 };
 
 struct evaluation {
@@ -74,7 +73,8 @@ struct evaluation {
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
-	enum verified verified; /* beside what its output was compared, where it was */
+	enum verified verified; /* what its output was compared with, if it was */
+	bool by_program;        /* compared and timed by a program of the user's */
 	struct measured measured;
 	double *samples_us;
 	size_t sample_count;
@@ -88,8 +88,6 @@ struct evaluation {
 RECORD_DECLARE(struct verification, verification_record);
 RECORD_DECLARE(struct measured, measured_record);
 RECORD_DECLARE(struct evaluation, evaluation_record);
-/* Which members need which others. */
-void evaluation_schema_refine(struct json *schema);
 void evaluation_release(struct evaluation *evaluation);
 void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,10 +11,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "format/journal_line.h"
-#include "format/journal_table.h"
-#include "format/recorded.h"
 
 static const char run_line_start[] = "{\"event\":\"run\"";
 
@@ -48,14 +45,16 @@ static enum status repair_tail(int fd, const char *path, struct error *err)
 enum status journal_open(const char *path, struct journal **journal, struct error *err)
 {
 	CLEANUP(memory_free) char *folder = path_parent(path);
+	CLEANUP(memory_free) char *target = NULL;
 	struct stat info;
 	enum status status;
 	int fd;
 
 	*journal = NULL;
-	if (directory_make(folder, err) != STATUS_OK)
+	if (directory_make(folder, err) != STATUS_OK ||
+		path_to_write(path, &target, err) != STATUS_OK)
 		return error_context(err, "journal %s", path);
-	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	fd = open(target, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return error_set(
 			err, STATUS_BAD_INPUT, "journal %s: opening: %s", path, strerror(errno));
@@ -149,8 +148,9 @@ void journal_close(struct journal *journal)
 /* ---- reading ---- */
 struct reader {
 	struct journal_record *record;
-	struct journal_run *run; /* that the line at hand is of */
-	bool has_checksum;       /* the line at hand */
+	struct journal_run *run; /* of the current line */
+	bool has_checksums;      /* of any line so far */
+	bool is_refused;         /* the journal, not only the current line */
 	char where[512];         /* "path: line N" */
 };
 
@@ -243,26 +243,6 @@ static enum status read_evaluation(
 	return STATUS_OK;
 }
 
-static void table_release(struct journal_table *table)
-{
-	record_release(&journal_table_record, table);
-}
-
-/* The same in the compact form. */
-static enum status read_table(struct reader *reader, const struct json_at *at, struct error *err)
-{
-	CLEANUP(table_release) struct journal_table table = {0};
-	struct journal_problem *problem;
-
-	TRY(record_from_json(&journal_table_record, at, &table, NULL, err));
-	TRY(find_problem(reader, at, table.problem, &problem, err));
-	if (table.remeasured)
-		return journal_table_read(at, &table, &problem->remeasurements,
-			&problem->remeasurement_count, &problem->remeasurement_capacity, err);
-	return journal_table_read(at, &table, &problem->evaluations, &problem->evaluation_count,
-		&problem->evaluation_capacity, err);
-}
-
 static enum status read_entry(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_entry line = {0};
@@ -292,8 +272,8 @@ static enum status read_finish(struct reader *reader, const struct json_at *at, 
 	return STATUS_OK;
 }
 
-/* The run that a line is of: that which it names, as several processes may write to one journal;
- * lines of older journals are of the last run above. */
+/* The run that a line names, as several processes may write to one journal; a line that names none
+ * is of the last run above. */
 static enum status find_run(
 	struct reader *reader, const struct json_at *at, const char *event, struct error *err)
 {
@@ -305,7 +285,7 @@ static enum status find_run(
 	if (!reader->run)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a run line first, found event \"%s\"", at->file, event);
-	if (!reader->has_checksum || !json_find(at, "run", &named))
+	if (!json_find(at, "run", &named))
 		return STATUS_OK;
 	TRY(json_get_string(&named, &id, err));
 	for (size_t i = record->run_count; i-- > 0;)
@@ -314,6 +294,14 @@ static enum status find_run(
 			return STATUS_OK;
 		}
 	return json_error(&named, err, "the id of a run line above");
+}
+
+/* What earlier versions wrote with `export --format journal`. */
+static enum status refuse_table(struct reader *reader, const struct json_at *at, struct error *err)
+{
+	reader->is_refused = true;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected one evaluation a line, found a table of evaluations", at->file);
 }
 
 static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
@@ -331,40 +319,29 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 	if (strcmp(event, "final") == 0)
 		return read_evaluation(reader, at, true, err);
 	if (strcmp(event, "evaluations") == 0)
-		return read_table(reader, at, err);
+		return refuse_table(reader, at, err);
 	if (strcmp(event, "entry") == 0)
 		return read_entry(reader, at, err);
 	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
 }
 
-/* *whole: it is what was written, whatever it says. */
+/* *whole: it is as it was written, right or wrong. */
 static enum status read_line(
 	struct reader *reader, const char *line, size_t length, bool *whole, struct error *err)
 {
 	CLEANUP(json_release) struct json *root = NULL;
-	const size_t run_count = reader->record->run_count;
 	struct json_at at;
+	bool has_checksum;
+	enum status status;
 
 	*whole = false;
-	TRY(journal_line_check(line, length, reader->where, &reader->has_checksum, err));
+	status = journal_line_check(line, length, reader->where, &has_checksum, err);
+	reader->has_checksums |= has_checksum;
+	TRY(status);
 	TRY(json_parse(line, length, reader->where, &root, err));
 	*whole = true;
 	at = json_root(root, reader->where);
-	TRY(read_event(reader, &at, err));
-	if (reader->record->run_count > run_count)
-		reader->record->runs[run_count].has_checksums = reader->has_checksum;
-	return STATUS_OK;
-}
-
-/* What is wrong with a line costs that line where each has a checksum and the id of its run; in an
- * older journal the lines behind it might be of another run than it seems. */
-static bool is_passed_over(struct journal_record *record, const struct error *reason)
-{
-	if (record->run_count && !record->runs[record->run_count - 1].has_checksums)
-		return false;
-	if (!record->bad_lines++)
-		record->bad_line = string_copy(reason->message);
-	return true;
+	return read_event(reader, &at, err);
 }
 
 static enum status read_lines(
@@ -388,30 +365,13 @@ static enum status read_lines(
 		/* a kill tears the last line of a run; the next run began a new one */
 		if (!whole && (!newline || string_starts_with(content->data + at, run_line_start)))
 			record->ignored_lines++;
-		else if (!is_passed_over(record, &reason)) {
+		else if (reader->is_refused) {
 			*err = reason;
 			return reason.status;
+		} else if (!record->bad_lines++) {
+			record->bad_line = string_copy(reason.message);
 		}
 	}
-	return STATUS_OK;
-}
-
-/* Every place of a list has a row, but for those whose line was passed over. */
-static enum status check_places(const char *path, const struct journal_problem *problem,
-	struct evaluation *list, size_t *count, bool may_lack, struct error *err)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < *count; i++) {
-		if (list[i].family)
-			list[kept++] = list[i];
-		else if (!may_lack)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: problem %" PRId64
-				": expected a row for each place, found none for %zu",
-				path, problem->number, i);
-	}
-	*count = kept;
 	return STATUS_OK;
 }
 
@@ -419,23 +379,23 @@ static enum status read_record(const char *path, struct journal_record *record, 
 {
 	CLEANUP(text_release) struct text content = {0};
 	struct reader reader = {.record = record};
+	enum status status;
 
 	TRY(file_read(path, &content, err));
-	if (recorded_is(&content))
-		return recorded_read(path, &content, record, err);
-	TRY(read_lines(&reader, path, &content, err));
-	if (record->bad_lines && !record->run_count)
-		return error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
-	for (size_t r = 0; r < record->run_count; r++)
-		for (size_t p = 0; p < record->runs[r].problem_count; p++) {
-			struct journal_problem *problem = &record->runs[r].problems[p];
-
-			TRY(check_places(path, problem, problem->evaluations,
-				&problem->evaluation_count, record->bad_lines, err));
-			TRY(check_places(path, problem, problem->remeasurements,
-				&problem->remeasurement_count, record->bad_lines, err));
-		}
-	return STATUS_OK;
+	status = read_lines(&reader, path, &content, err);
+	if (status == STATUS_OK && record->bad_lines && !record->run_count) {
+		error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
+		status = error_hint(err,
+			"the line that says what a run is about is damaged: without "
+			"it the others say nothing");
+	}
+	if (status != STATUS_OK && (reader.is_refused || !reader.has_checksums))
+		error_hint(err,
+			"a journal of an earlier version is rewritten by `python3 "
+			"tests/tools/journal_expand.py %s -o expanded.jsonl` in the sources of "
+			"tiletune",
+			path);
+	return status;
 }
 
 enum status journal_read(const char *path, struct journal_record *record, struct error *err)
@@ -453,7 +413,7 @@ char *journal_notice(const struct journal_record *record)
 {
 	if (!record->bad_lines)
 		return NULL;
-	return string_format("%zu damaged line%s passed over%s%s", record->bad_lines,
+	return string_format("%zu damaged line%s skipped%s%s", record->bad_lines,
 		record->bad_lines == 1 ? " is" : "s are",
 		record->bad_lines == 1 ? ": " : ", the first: ", record->bad_line);
 }

@@ -4,22 +4,21 @@
  * a kill or a full disk loses nothing that was measured. Enough to resume a run without repeating
  * a measurement, and to replay it without a GPU. Plain or gzip when read; appended to when written.
  *
- * Lines, told apart by "event":
+ * Lines, by their "event":
  *
  *	run         the run, its GPU model and what was asked for
  *	problem     its number, its keys, the families that are searched
  *	evaluation  the problem's number, and format/evaluation.h's members
- *	final       the same of the re-measurement, whose samples are interleaved
- *	evaluations many of them as a table (format/journal_table.h)
+ *	final       as evaluation, from the re-measurement, whose samples are interleaved
  *	entry       the problem's number, and entry as in the tuned file: the problem is concluded
  *	finish      run, status
  *
- * What each has is said by the records of format/journal_line.c. Each names its run, as several
- * processes may write to one journal, and ends with a checksum: CRC-32 of what stands before
- * `,"checksum"`, in hexadecimal digits. Older journals have neither: their lines are of the run
- * above.
+ * The records of format/journal_line.c have the members of each. Each line names its run, as
+ * several processes may write to one journal, and ends with a checksum: CRC-32 of the characters
+ * before `,"checksum"`, in hexadecimal digits. Journals of earlier versions, without checksums or
+ * with tables of evaluations, are refused (tests/tools/journal_expand.py rewrites them).
  *
- * Nothing is ever truncated; a torn last line is ignored, a damaged one is passed over.
+ * Nothing is ever truncated; a torn last line is ignored, a damaged one is skipped.
  */
 #ifndef FORMAT_JOURNAL_H
 #define FORMAT_JOURNAL_H
@@ -84,7 +83,6 @@ struct journal_run {
 	char *resumes; /* id of the interrupted run that it goes on with, or NULL */
 	struct gpu_model device;
 	struct journal_options options;
-	bool has_checksums;  /* and ids: a damaged line costs that line alone */
 	struct json *line;   /* the whole run line */
 	struct json *finish; /* the whole finish line; NULL: the run did not end */
 	struct journal_problem *problems;
@@ -95,16 +93,15 @@ struct journal_record {
 	struct journal_run *runs;
 	size_t run_count, run_capacity;
 	size_t ignored_lines; /* torn by a kill */
-	size_t bad_lines;     /* damaged, and passed over */
+	size_t bad_lines;     /* damaged, and skipped */
 	char *bad_line;       /* what is wrong with the first of them */
 };
 
-/* Reads a whole journal. Errors: "path: line N: $.path: expected, found", where lines have no
- * checksums; damaged lines of those that have are counted and passed over. A last line without a
- * newline that does not parse is ignored; an unknown event is skipped. */
+/* Reads a whole journal. Damaged lines are counted and skipped. A last line without a newline
+ * that does not parse is ignored; an unknown event is skipped. Errors: no run line is whole. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
 void journal_record_release(struct journal_record *record);
-/* That lines were passed over, and why; NULL: none were. Caller frees. */
+/* How many lines were skipped, and why; NULL: none. Caller frees. */
 char *journal_notice(const struct journal_record *record);
 /* The last run with this signature, if it did not finish; else NULL. */
 const struct journal_run *journal_resumable(

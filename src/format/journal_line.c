@@ -7,42 +7,34 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 
 static const struct record_rule text_rule = {.expected = "a text that is not empty"};
 
-#define PROBLEM_NUMBER(type)                                                                       \
-	RECORD_VALUE(type, problem, "problem", "the number of a problem line above", .low = 0,     \
-		.high = INFINITY)
+#define PROBLEM_NUMBER(type) RECORD_VALUE(type, problem, "problem", .low = 0, .high = INFINITY)
 
 /* The last members of each line; the reader of journals looks at them. */
-#define CHECKSUM                                                                                   \
-	RECORD_COMMENT("checksum", "CRC-32 of what stands before it, in hexadecimal digits")
-#define LINE_END                                                                                   \
-	RECORD_COMMENT("run", "id of the run that wrote it; else of the run line above"), CHECKSUM
+#define CHECKSUM RECORD_COMMENT("checksum")
+#define LINE_END RECORD_COMMENT("run"), CHECKSUM
 
 /* ---- run ---- */
 static const struct record_member options_members[] = {
-	RECORD_VALUE(struct journal_options, where, "where", "which configurations were asked for",
-		.flags = RECORD_OPTIONAL | RECORD_NULLABLE),
+	RECORD_VALUE(
+		struct journal_options, where, "where", .flags = RECORD_OPTIONAL | RECORD_NULLABLE),
 };
-static RECORD_DEFINE(struct journal_options, options_record, options_members, .name = "options",
-	.help = "of the command", .open = true);
+static RECORD_DEFINE(
+	struct journal_options, options_record, options_members, .name = "options", .open = true);
 
 static const struct record_member run_members[] = {
-	RECORD_CONSTANT("format", "tiletune.journal/1", "of all lines"),
+	RECORD_CONSTANT("format", "tiletune.journal/1"),
 	RECORD_FLAT(struct journal_run, run, run_line_record),
-	RECORD_VALUE(struct journal_run, signature, "signature",
-		"two runs with the same one measure the same things", .rule = &text_rule),
-	RECORD_VALUE(struct journal_run, resumes, "resumes",
-		"id of the interrupted run that it goes on with",
-		.flags = RECORD_OPTIONAL | RECORD_NULLABLE),
-	RECORD_VALUE(struct journal_run, run.device_kind, "device_kind", "how the GPU was reached",
-		.rule = &device_kind_rule),
+	RECORD_VALUE(struct journal_run, signature, "signature", .rule = &text_rule),
+	RECORD_VALUE(
+		struct journal_run, resumes, "resumes", .flags = RECORD_OPTIONAL | RECORD_NULLABLE),
+	RECORD_VALUE(struct journal_run, run.device_kind, "device_kind", .rule = &device_kind_rule),
+	RECORD_NESTED(struct journal_run, device, gpu_model_record, "device"),
 	RECORD_NESTED(
-		struct journal_run, device, gpu_model_record, "device", "the GPU model of the run"),
-	RECORD_NESTED(struct journal_run, options, options_record, "options", "of the command",
-		.flags = RECORD_OPTIONAL),
+		struct journal_run, options, options_record, "options", .flags = RECORD_OPTIONAL),
 	CHECKSUM,
 };
 RECORD_DEFINE(
@@ -50,36 +42,29 @@ RECORD_DEFINE(
 
 /* ---- problem ---- */
 static const struct record_member parameter_members[] = {
-	RECORD_VALUE(struct journal_parameter, name, "name", "its name", .rule = &text_rule),
-	RECORD_STRINGS(struct journal_parameter, values, "values", "those that it may have"),
+	RECORD_VALUE(struct journal_parameter, name, "name", .rule = &text_rule),
+	RECORD_STRINGS(struct journal_parameter, values, "values"),
 };
 static RECORD_DEFINE(struct journal_parameter, parameter_record, parameter_members,
 	.name = "parameter", .open = true);
 
 static const struct record_member family_members[] = {
-	RECORD_VALUE(struct journal_family, name, "name", "its name", .rule = &family_name_rule),
-	RECORD_RECORDS(struct journal_family, parameters, parameter_count, parameter_record,
-		"parameters", "in the family's order"),
-	RECORD_VALUE(struct journal_family, product, "product",
-		"of the numbers of values: configurations, legal or not", .flags = RECORD_OPTIONAL,
-		.low = 0, .high = INFINITY),
-	RECORD_VALUE(struct journal_family, legal, "legal", "how many configurations are",
-		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct journal_family, name, "name", .rule = &family_name_rule),
+	RECORD_RECORDS(
+		struct journal_family, parameters, parameter_count, parameter_record, "parameters"),
+	RECORD_VALUE(struct journal_family, product, "product", .flags = RECORD_OPTIONAL, .low = 0,
+		.high = INFINITY),
+	RECORD_VALUE(struct journal_family, legal, "legal", .flags = RECORD_OPTIONAL),
 };
 static RECORD_DEFINE(
 	struct journal_family, family_record, family_members, .name = "family", .open = true);
 
 static const struct record_member problem_members[] = {
-	RECORD_VALUE(struct journal_problem, number, "number", "by which other lines name it",
-		.low = 0, .high = INFINITY),
-	RECORD_VALUE(struct journal_problem, operation, "operation", "its operation",
-		.rule = &text_rule),
-	RECORD_VALUE(struct journal_problem, problem, "text", "the problem in its canonical form",
-		.rule = &text_rule),
-	RECORD_MAP(struct journal_problem, keys.items, keys.count, named_value_record, "problem",
-		"every key of the operation, in its order"),
-	RECORD_RECORDS(struct journal_problem, families, family_count, family_record, "families",
-		"that were searched"),
+	RECORD_VALUE(struct journal_problem, number, "number", .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct journal_problem, operation, "operation", .rule = &text_rule),
+	RECORD_VALUE(struct journal_problem, problem, "text", .rule = &text_rule),
+	RECORD_MAP(struct journal_problem, keys.items, keys.count, named_value_record, "problem"),
+	RECORD_RECORDS(struct journal_problem, families, family_count, family_record, "families"),
 	LINE_END,
 };
 RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members,
@@ -101,92 +86,26 @@ static enum status evaluation_check(
 }
 
 RECORD_DEFINE(struct journal_evaluation, journal_evaluation_record, evaluation_members,
-	.name = "evaluation_line", .open = true, .check = evaluation_check,
-	.refine = evaluation_schema_refine);
-
-/* ---- evaluations ---- */
-static enum status object_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	(void)field;
-	(void)context;
-	return json_expect(at, JSON_OBJECT, err);
-}
-
-static enum status columns_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	enum status status = object_read(at, field, context, err);
-	struct json_at column = {0};
-
-	while (status == STATUS_OK && json_next(at, &column))
-		status = json_expect(&column, JSON_ARRAY, err);
-	return status;
-}
-
-static struct json *object_schema(struct json *definitions)
-{
-	struct json *schema = json_new_object();
-
-	(void)definitions;
-	json_put_string(schema, "type", "object");
-	return schema;
-}
-
-static struct json *columns_schema(struct json *definitions)
-{
-	struct json *schema = object_schema(definitions), *column = json_new_object();
-
-	json_put_string(column, "type", "array");
-	json_put(schema, "additionalProperties", column);
-	return schema;
-}
-
-static const struct record_custom same_custom = {object_read, NULL, object_schema, NULL},
-				  columns_custom = {columns_read, NULL, columns_schema, NULL};
-static const char *const table_kinds[] = {"evaluation", "final", NULL};
-
-static const struct record_member table_members[] = {
-	PROBLEM_NUMBER(struct journal_table),
-	RECORD_ENUM(struct journal_table, remeasured, table_kinds, "of", "the event of the rows"),
-	RECORD_STRINGS(
-		struct journal_table, parameters, "parameters", "of the family, in its order"),
-	RECORD_VALUES(struct journal_table, places, count, "places",
-		"of each row in the problem's list", .low = 0, .high = JOURNAL_PLACES_MAX),
-	RECORD_DERIVED(
-		struct journal_table, &same_custom, "same", "path: the value that all rows have"),
-	RECORD_DERIVED(struct journal_table, &columns_custom, "columns",
-		"path: a value a row; null: there is none"),
-	LINE_END,
-};
-RECORD_DEFINE(struct journal_table, journal_table_record, table_members, .name = "evaluations_line",
-	.help = "evaluations of one family of a problem as a table; a path is the way to a value "
-		"in an evaluation",
-	.open = true);
+	.name = "evaluation_line", .open = true, .check = evaluation_check);
 
 /* ---- entry, finish ---- */
 static const struct record_member entry_members[] = {
 	PROBLEM_NUMBER(struct journal_entry),
-	RECORD_NESTED(struct journal_entry, entry, tuned_entry_record, "entry",
-		"as in a tuned file: the problem is concluded"),
+	RECORD_NESTED(struct journal_entry, entry, tuned_entry_record, "entry"),
 	LINE_END,
 };
 RECORD_DEFINE(struct journal_entry, journal_entry_record, entry_members, .name = "entry_line",
 	.open = true);
 
 static const struct record_member finish_members[] = {
-	RECORD_VALUE(struct journal_finish, run, "run", "its id"),
-	RECORD_VALUE(struct journal_finish, status, "status", "the exit status"),
-	RECORD_VALUE(struct journal_finish, elapsed_s, "elapsed_s",
-		"from the command's start: opening the device and compiling included",
-		.flags = RECORD_OPTIONAL, .absent = NAN, .low = 0, .high = INFINITY),
-	RECORD_VALUE(struct journal_finish, compile_s, "compile_s",
-		"that compilers took, all together; kernels from the cache took none",
-		.flags = RECORD_OPTIONAL, .absent = NAN, .low = 0, .high = INFINITY),
-	RECORD_VALUE(struct journal_finish, workers, "workers", "compilers side by side",
-		.flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct journal_finish, device_s, "device_s",
-		"while the GPU had something to load, verify or sample", .flags = RECORD_OPTIONAL,
+	RECORD_VALUE(struct journal_finish, run, "run"),
+	RECORD_VALUE(struct journal_finish, status, "status"),
+	RECORD_VALUE(struct journal_finish, elapsed_s, "elapsed_s", .flags = RECORD_OPTIONAL,
+		.absent = NAN, .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct journal_finish, compile_s, "compile_s", .flags = RECORD_OPTIONAL,
+		.absent = NAN, .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct journal_finish, workers, "workers", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct journal_finish, device_s, "device_s", .flags = RECORD_OPTIONAL,
 		.absent = NAN, .low = 0, .high = INFINITY),
 	CHECKSUM,
 };
@@ -198,7 +117,6 @@ const struct journal_line journal_lines[] = {
 	{"problem", &journal_problem_record},
 	{"evaluation", &journal_evaluation_record},
 	{"final", &journal_evaluation_record},
-	{"evaluations", &journal_table_record},
 	{"entry", &journal_entry_record},
 	{"finish", &journal_finish_record},
 	{NULL, NULL},
@@ -250,7 +168,10 @@ enum status journal_line_check(
 
 	*has_checksum = length > end_length && strncmp(end, checksum_key, key_length) == 0;
 	if (!*has_checksum)
-		return STATUS_OK;
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a line that ends with its checksum, found %zu characters "
+			"without one",
+			where, length);
 	checksum_of(line, length - end_length, digits);
 	if (strncmp(end + key_length, digits, CHECKSUM_DIGITS) == 0)
 		return STATUS_OK;

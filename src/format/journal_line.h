@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lines of a journal, told apart by "event": what each has, as records.
+ * The records of a journal's lines, one for each "event".
  */
 #ifndef FORMAT_JOURNAL_LINE_H
 #define FORMAT_JOURNAL_LINE_H
 
 #include "format/journal.h"
 
-enum {
-	JOURNAL_PLACES_MAX = 1 << 24 /* evaluations of a problem */
-};
-
 /* ---- run, problem: struct journal_run, struct journal_problem of journal.h ---- */
 RECORD_DECLARE(struct journal_run, journal_run_record);
 RECORD_DECLARE(struct journal_problem, journal_problem_record);
 
-/* ---- those of a problem ---- */
+/* ---- lines of a problem ---- */
 struct journal_evaluation {
 	int64_t problem; /* its number */
 	struct evaluation evaluation;
 };
 RECORD_DECLARE(struct journal_evaluation, journal_evaluation_record);
-
-/* The compact form (format/journal_table.h); its values are read where they stand. */
-struct journal_table {
-	int64_t problem;
-	bool remeasured;   /* "final", not "evaluation" */
-	char **parameters; /* NULL-terminated */
-	uint32_t *places;
-	size_t count;
-};
-RECORD_DECLARE(struct journal_table, journal_table_record);
 
 struct journal_entry {
 	int64_t problem;

@@ -22,35 +22,18 @@ struct conflict {
 
 /* How conflicts are decided. */
 struct decision {
-	enum merge_rule rule;
-	const char *run; /* or, where it is given: of ours its rows stay, else all is theirs */
+	const char *run; /* of ours its rows stay, else all is theirs; NULL: the dates decide */
 	struct merge_summary *summary;
 };
 
 static bool theirs_is_base(const struct conflict *conflict, const struct decision *decision)
 {
-	const enum merge_rule rule = decision->rule;
-
 	if (decision->run)
 		return strcmp(conflict->ours->run, decision->run) != 0;
-	if (rule == MERGE_NEWEST && conflict->ours->unfinished != conflict->theirs->unfinished)
+	if (conflict->ours->unfinished != conflict->theirs->unfinished)
 		return conflict->ours->unfinished;
-	if (rule == MERGE_NEWEST)
-		return strcmp(date_of(conflict->from, conflict->theirs),
-			       date_of(conflict->into, conflict->ours)) > 0;
-	if (rule == MERGE_FASTEST)
-		return conflict->theirs->winner.time.median < conflict->ours->winner.time.median;
-	return false;
-}
-
-static enum status conflict_error(const struct conflict *conflict, struct error *err)
-{
-	CLEANUP(memory_free) char *problem = named_values_text(&conflict->ours->problem);
-
-	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected no entry of %s %s, which %s has too, found one", conflict->from->path,
-		conflict->ours->operation, problem, conflict->into->path);
-	return error_hint(err, "--on-conflict newest, fastest or first decides");
+	return strcmp(date_of(conflict->from, conflict->theirs),
+		       date_of(conflict->into, conflict->ours)) > 0;
 }
 
 static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *entry, const char *run)
@@ -106,8 +89,8 @@ static void join(
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
-static enum status merge_entry(struct tuned *into, const struct tuned *from,
-	const struct tuned_entry *theirs, const struct decision *decision, struct error *err)
+static void merge_entry(struct tuned *into, const struct tuned *from,
+	const struct tuned_entry *theirs, const struct decision *decision)
 {
 	struct merge_summary *summary = decision->summary;
 	const struct conflict conflict = {.into = into,
@@ -119,20 +102,17 @@ static enum status merge_entry(struct tuned *into, const struct tuned *from,
 
 	if (conflict.ours && record_equal(&tuned_entry_record, conflict.ours, theirs)) {
 		summary->equal++;
-		return STATUS_OK;
+		return;
 	}
 	/* one measured, one predicted: measured stays, or comes */
 	if (!conflict.ours || conflict.ours->predicted != theirs->predicted) {
 		*(conflict.ours ? &summary->outranked : &summary->added) += 1;
 		copy = tuned_entry_copy(theirs);
 		tuned_put_entry(into, &copy, NULL, &kept);
-		return STATUS_OK;
+		return;
 	}
-	if (decision->rule == MERGE_FAIL)
-		return conflict_error(&conflict, err);
 	summary->conflicts++;
 	join(into, &conflict, decision);
-	return STATUS_OK;
 }
 
 static enum status merge(struct tuned *into, const struct tuned *from,
@@ -153,14 +133,14 @@ static enum status merge(struct tuned *into, const struct tuned *from,
 		tuned_put_run(into, &run);
 	}
 	for (size_t i = 0; i < from->entry_count; i++)
-		TRY(merge_entry(into, from, &from->entries[i], decision, err));
+		merge_entry(into, from, &from->entries[i], decision);
 	return STATUS_OK;
 }
 
-enum status tuned_merge(struct tuned *into, const struct tuned *from, enum merge_rule rule,
-	struct merge_summary *summary, struct error *err)
+enum status tuned_merge(struct tuned *into, const struct tuned *from, struct merge_summary *summary,
+	struct error *err)
 {
-	return merge(into, from, &(struct decision){.rule = rule, .summary = summary}, err);
+	return merge(into, from, &(struct decision){.summary = summary}, err);
 }
 
 enum status tuned_merge_written(
@@ -175,7 +155,7 @@ enum status tuned_merge_written(
 /* What differs between two runs of one binary on one GPU model. */
 static const double floor_ratio = 0.01;
 
-/* A row of an older run says so, if it does not yet. */
+/* The row, with the ID of its run if it had none. */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
 {
 	struct tuned_row copy = tuned_row_copy(row);
@@ -213,11 +193,14 @@ struct pair {
 	const struct tuned_entry *old_entry, *new_entry;
 };
 
+/* The anchor tells the clock, which a kernel that waits for DRAM does not follow. */
 static double scale_of(
 	const struct pair *pair, const struct tuned_row *old, const struct tuned_row *new)
 {
-	return time_scale(tuned_row_run(pair->tuned, pair->old_entry, old),
+	const double scale = time_scale(tuned_row_run(pair->tuned, pair->old_entry, old),
 		tuned_row_run(pair->tuned, pair->new_entry, new));
+
+	return scale > 0 && !score_is_clock_bound(&old->score) ? 1 : scale;
 }
 
 /* Faster by more than the intervals and the floor. */

@@ -5,7 +5,7 @@
 #ifndef FORMAT_RUN_H
 #define FORMAT_RUN_H
 
-#include "base/record.h"
+#include "record/record.h"
 #include "spec/device_spec.h"
 
 struct gpu_model {
@@ -14,18 +14,15 @@ struct gpu_model {
 	int64_t compute_capability, sm_count;
 	char *arch; /* NULL: not known; so are negative numbers */
 	int64_t l2_bytes, dram_bytes, smem_per_sm_bytes, smem_per_block_bytes, regs_per_sm;
-	struct json *unknown;
 };
 RECORD_DECLARE(struct gpu_model, gpu_model_record);
 
 struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name);
 struct json *gpu_model_json(const struct device_spec *spec, const char *name);
 void gpu_model_release(struct gpu_model *model);
-/* A sheet and the real GPU that it matches are one model, whatever the driver calls it. */
+/* A sheet and the real GPU that it matches are one model, even if the driver has another name for
+ * it. */
 bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b);
-/* Where a folder with a tuned file for each GPU model has this one's: FOLDER/h200-sxm-132.json, or
- * the driver's name where it has no sheet. Caller frees. */
-char *gpu_model_path(const char *folder, const struct gpu_model *model);
 
 struct run_program {
 	char *version, *commit;
@@ -33,7 +30,6 @@ struct run_program {
 
 struct run_clocks {
 	double sm_mhz, sm_max_mhz, memory_mhz; /* NaN: not known */
-	struct json *unknown;
 };
 
 /* Strings may be NULL: not known. */
@@ -43,8 +39,7 @@ struct run {
 	char *driver, *nvrtc, *uuid, *mig;
 	struct run_clocks *clocks;
 	double power_limit_w, anchor_us; /* 0: not known */
-	char *device_kind;               /* "cuda", "model", "replay" */
-	struct json *unknown;
+	char *device_kind;               /* "cuda", "model", "replay", "program" */
 };
 RECORD_DECLARE(struct run, run_record);      /* an element of a tuned file's "runs" */
 RECORD_DECLARE(struct run, run_line_record); /* part of a journal's run line: no device_kind */

@@ -7,20 +7,17 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_write.h"
+#include "record/record_read.h"
+#include "record/record_write.h"
 #include "format/merge.h"
 
 static const struct record_member tuned_members[] = {
-	RECORD_CONSTANT("format", "tiletune.tuned/1", "what this file is"),
-	RECORD_NESTED(struct tuned, device, gpu_model_record, "device",
-		"the GPU model that all of this is of"),
-	RECORD_RECORDS(struct tuned, runs, run_count, run_record, "runs", "that measured it"),
-	RECORD_RECORDS(struct tuned, entries, entry_count, tuned_entry_record, "entries",
-		"one per problem"),
-	RECORD_UNKNOWN(struct tuned, unknown),
+	RECORD_CONSTANT("format", "tiletune.tuned/1"),
+	RECORD_NESTED(struct tuned, device, gpu_model_record, "device"),
+	RECORD_RECORDS(struct tuned, runs, run_count, run_record, "runs"),
+	RECORD_RECORDS(struct tuned, entries, entry_count, tuned_entry_record, "entries"),
 };
-RECORD_DEFINE(struct tuned, tuned_record, tuned_members, .name = "tuned");
+RECORD_DEFINE(struct tuned, tuned_record, tuned_members, .name = "tuned", .open = true);
 
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 {
@@ -96,7 +93,7 @@ enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run
 		return STATUS_OK;
 	TRY(tuned_load(path, &theirs, err));
 	TRY(run ? tuned_merge_written(tuned, &theirs, run, err)
-		: tuned_merge(tuned, &theirs, MERGE_NEWEST, &ignored, err));
+		: tuned_merge(tuned, &theirs, &ignored, err));
 	tuned->version = theirs.version;
 	return STATUS_OK;
 }

@@ -4,8 +4,8 @@
  *
  * Members written by a newer version survive a re-write. This module knows the rules: an entry is
  * replaced only by its own canonical problem; predicted never replaces measured; re-tuning some
- * families replaces their rows, unless the old ones are better and still hold, and decides the
- * winner anew; a file of another GPU model is refused.
+ * families replaces their rows, unless the old ones are better and still hold, and selects the
+ * winner again; a file of another GPU model is refused.
  */
 #ifndef FORMAT_TUNED_H
 #define FORMAT_TUNED_H
@@ -14,11 +14,11 @@
 #include "format/run.h"
 #include "format/tuned_entry.h"
 
-/* Which file it is, and as of when: what another process writes differs. */
+/* Identifies a file and its last change: a file that another process wrote differs. */
 struct tuned_version {
 	uint64_t device, inode, size, seconds, nanoseconds;
 };
-/* Of a regular file; of others all is 0. */
+/* All members are 0 unless the path is a regular file. */
 struct tuned_version tuned_version_of(const char *path);
 
 struct tuned {
@@ -29,7 +29,6 @@ struct tuned {
 	size_t run_count;
 	struct tuned_entry *entries;
 	size_t entry_count;
-	struct json *unknown;
 };
 RECORD_DECLARE(struct tuned, tuned_record);
 
@@ -40,14 +39,14 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 /* Entries that were written before their operation had all of its keys get the defaults of those
  * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
-/* Takes what other processes have written to path since it was read: of two entries of one problem
- * that of the run that asks (run) stays, else what the file says now; without a run that of the
- * later one. It gets the families that only the other one has. */
+/* Merges the entries that other processes have written to path since it was read. Of two entries of
+ * one problem the caller's (run) stays, if it has one, else the file's; without run, the later
+ * one. It gets the families that only the other one has. */
 enum status tuned_refresh(
 	struct tuned *tuned, const char *path, const char *run, struct error *err);
 /* Writes it, refreshed: nothing comes between. */
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err);
-/* Writes it, whatever is there. */
+/* Writes it; an existing file is replaced. */
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
 void tuned_release(struct tuned *tuned);
 

@@ -7,19 +7,16 @@
 #define FORMAT_TUNED_ENTRY_H
 
 #include "expr/named_values.h"
-#include "family/plan.h"
+#include "plan/reference_plan.h"
 #include "format/evaluation.h"
 
 struct tuned_launch {
 	char *source, *entry;
-	uint32_t grid[3], block[3], cluster[3];
+	struct launch_shape shape;
 	struct value *arguments; /* numbers, and names of buffers and tensor maps */
 	size_t argument_count;
-	int64_t smem_dynamic_bytes;
-	uint32_t repeat; /* launched that many times in a row */
 	/* -1: not compiled */
 	int64_t smem_static_bytes, regs_per_thread, spill_bytes, blocks_per_sm;
-	struct json *unknown;
 };
 
 struct tuned_workspace {
@@ -35,13 +32,12 @@ struct tuned_step {
 	char *family;
 	struct named_values configuration;
 	char kernel_hash[HASH_SIZE];
-	struct json *unknown;
 };
 
 struct tuned_errors {
 	bool verified;
 	int64_t points, violations;          /* -1: not verified */
-	double max_abs_error, max_rel_error; /* NaN likewise */
+	double max_abs_error, max_rel_error; /* NaN: not verified */
 };
 
 struct tuned_row {
@@ -50,7 +46,7 @@ struct tuned_row {
 	struct tuned_step *steps; /* of a composite family; it has no defines */
 	size_t step_count;
 	struct named_values defines; /* items NULL: there is no such list */
-	char **options;              /* of the compiler, beside defines; NULL: none */
+	char **options;              /* of the compiler, in addition to defines; NULL: none */
 	struct tuned_launch *launches;
 	size_t launch_count;
 	struct summary time; /* microseconds */
@@ -66,9 +62,10 @@ struct tuned_row {
 	struct score score; /* launch_count 0: not scored */
 	char kernel_hash[HASH_SIZE];
 	struct tuned_errors *errors; /* NULL: not known */
-	enum verified verified;      /* beside what its output was compared, where it was */
+	enum verified verified;      /* what its output was compared with, if it was */
+	bool by_program;             /* compared and timed by a program of the user's */
 	char *run;                   /* of an older run that the row stayed of; NULL: the entry's */
-	struct json *unknown;
+	struct json *why;            /* in answers of explain, lookup and advise; NULL: nothing */
 };
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
 /* Family, configuration and steps alone; of other members nothing is kept. */
@@ -79,33 +76,13 @@ struct tuned_space {
 	double product;
 	uint64_t legal, evaluated;
 	uint64_t outcomes[OUTCOME_COUNT];
-	struct json *unknown;
 };
-
-enum {
-	TUNED_TOPS = 4
-};
-extern const size_t tuned_tops[TUNED_TOPS]; /* 1, 4, 8, 16 */
 
 /* How the model ranked what was measured; NaN: not known. */
 struct tuned_model {
 	uint64_t measured;       /* candidates with outcome ok */
 	double rank_correlation; /* Spearman, predicted against measured */
 	uint64_t rank_of_best; /* of the measured best among the measured, by prediction; from 1 */
-	double regret[TUNED_TOPS]; /* of the model's first tuned_tops[]: best of them / best - 1 */
-	double shortlist_regret;   /* of its shortlist of 8, one configuration per kernel */
-	struct json *unknown;
-};
-
-/* What a selection rule of the operation picks. */
-struct tuned_pick {
-	char *name, *family;
-	struct named_values configuration;
-	bool predicted;
-	char *outcome; /* NULL: it was not tried */
-	/* infinite: it failed, or cannot run */
-	double time_us, predicted_time_us, regret_ratio, regret_in_family_ratio;
-	struct json *unknown;
 };
 
 /* By how much the winner's family is ahead of the next. */
@@ -114,23 +91,11 @@ struct tuned_margin {
 	double ratio; /* that family's time over the winner's */
 };
 
-struct tuned_estimate {
-	double value, low, high, confidence_ratio;
-};
-
-/* What a check measured of the winner. */
-struct tuned_check {
-	char kernel_hash[HASH_SIZE];
-	double time_us, anchor_us;
-	struct tuned_estimate time_over_anchor;
-	uint64_t blocks;
-	struct json *unknown;
-};
-
 /* What the winner is the best in; part of an entry's identity. */
 enum objective {
 	OBJECTIVE_TIME,
-	OBJECTIVE_ENERGY, /* joules of one run */
+	OBJECTIVE_ENERGY,    /* joules of one run */
+	OBJECTIVE_WARM_TIME, /* what runs read is in the L2 already */
 };
 extern const char *const objective_names[]; /* NULL-terminated */
 
@@ -147,12 +112,8 @@ struct tuned_entry {
 	struct tuned_row *families; /* the best of each */
 	size_t family_count;
 	struct tuned_space *space; /* these may be NULL */
-	struct tuned_pick *rules;
-	size_t rule_count;
 	struct tuned_model *model;
 	struct tuned_margin *margin;
-	struct tuned_check *check;
-	struct json *unknown;
 };
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);

@@ -296,7 +296,7 @@ static const char *ttl_open_tables(struct ttl_bundle *bundle)
 		const uint64_t at = header->tables[TTL_TABLE_##name].offset;                       \
 		const uint64_t count = header->tables[TTL_TABLE_##name].count;                     \
 		if (at % 8 || at > header->bytes || count > (header->bytes - at) / sizeof(type))   \
-			return "the table of " #name " lies within the file";                      \
+			return "the table of " #name " within the file";                           \
 		bundle->name = (const type *)(const void *)(data + at);                            \
 		bundle->name##_count = count;                                                      \
 	}

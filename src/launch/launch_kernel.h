@@ -50,7 +50,8 @@ static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 						    image->capability <= capability;
 
 		if (image->unit == unit && suits &&
-			(!best || image->capability > best->capability || image->suffix))
+			(!best || image->capability > best->capability ||
+				(image->capability == best->capability && image->suffix)))
 			best = image;
 	}
 	return best;
@@ -78,7 +79,7 @@ static enum ttl_status ttl_load_units(
 	return TTL_OK;
 }
 
-/* The driver takes as many arguments from us as the kernel has. */
+/* cuLaunchKernelEx reads one pointer per kernel parameter: the counts must agree. */
 static enum ttl_status ttl_check_arguments(const struct ttl_bundle *b, const struct ttl_step *step,
 	CUfunction function, struct ttl_error *err)
 {

@@ -159,6 +159,7 @@ static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_te
 	for (uint32_t i = 0; i < entry->buffers.count; i++) {
 		const char *name = run->kernel->bundle->texts + buffers[i].name;
 		CUdeviceptr address = 0;
+		enum ttl_status status;
 
 		if (!buffers[i].bytes)
 			continue;
@@ -166,7 +167,12 @@ static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_te
 			if (i >= entry->tensor_count)
 				TTL_TRY(ttl_done(TTL_CUDA(cuMemAlloc)(&address, buffers[i].bytes),
 					name, err));
-			TTL_TRY(ttl_put(run, i, address, err));
+			status = ttl_put(run, i, address, err);
+			if (status != TTL_OK) {
+				if (address)
+					TTL_CUDA(cuMemFree)(address);
+				return status;
+			}
 			run->is_owned[i] = 1;
 		}
 		if (buffers[i].init == TTL_INIT_ONCE) {

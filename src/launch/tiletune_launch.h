@@ -17,12 +17,13 @@
  * - Work is done in the CUDA context that is current when a kernel is loaded; it is current in
  *   each later call for that kernel.
  * - ttl_launch neither allocates nor synchronises: it may be captured into a graph.
- * - Calls that fail return why; err (may be NULL) says it in words. Nothing is left half done.
+ * - Calls that fail return why; err (may be NULL) has the message. Nothing is left half done.
  * - A bundle's every offset is checked before use, and its checksum. That tells damage, not malice:
  *   a bundle holds machine code, so take it from where you would take a program.
  *
- * Driver functions are called directly. With TTL_DYNAMIC defined beside TTL_IMPLEMENTATION nothing
- * is linked: ttl_driver() gets them through your cuGetProcAddress, once, before anything else.
+ * Driver functions are called directly. With TTL_DYNAMIC and TTL_IMPLEMENTATION defined
+ * nothing is linked: ttl_driver() gets them through your cuGetProcAddress, once, before anything
+ *else.
  */
 #ifndef TILETUNE_LAUNCH_H
 #define TILETUNE_LAUNCH_H
@@ -101,10 +102,10 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
 	ttl_text name;
-	uint32_t unit;   /* whose image may have it; one at least of those of a name has */
+	uint32_t unit;   /* whose image may have it; at least one image has each name */
 	uint32_t buffer; /* of the entry: copied there by each launch, before the first step */
 };
-struct ttl_step { /* one launch; those of an entry follow one another on the stream */
+struct ttl_step { /* one launch; the launches of an entry follow one another on the stream */
 	ttl_text entry;
 	uint32_t unit; /* whose image holds it */
 	uint32_t grid[3], block[3], cluster[3];
@@ -207,7 +208,7 @@ const struct ttl_buffer *ttl_buffers(
 	const struct ttl_bundle *bundle, const struct ttl_entry *entry);
 
 /* The entry for a problem, "M=4096,N=4096,K=4096,dtype=bf16"; keys that it does not name have their
- * defaults, as on tiletune's command line (without aliases such as batch*seq). An entry that was
+ * defaults, as on tiletune's command line. An entry that was
  * tuned for these very sizes comes before one whose range they are in. */
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);

@@ -8,7 +8,8 @@ enum {
 
 static uint64_t cluster_size(const struct plan_launch *launch)
 {
-	return (uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+	return (uint64_t)launch->shape.cluster[0] * launch->shape.cluster[1] *
+	       launch->shape.cluster[2];
 }
 
 static bool attribute_set(struct gpu_session *gpu, CUfunction function,
@@ -37,9 +38,9 @@ static bool function_load(struct gpu_session *gpu, struct kernel_library *librar
 		    launch->entry) ||
 		!gpu_succeeded(gpu, gpu->cuda.cuKernelGetFunction(function, kernel), launch->entry))
 		return false;
-	if (launch->smem_dynamic_bytes &&
+	if (launch->shape.smem_dynamic_bytes &&
 		!attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-			launch->smem_dynamic_bytes, launch))
+			launch->shape.smem_dynamic_bytes, launch))
 		return false;
 	return cluster_size(launch) <= CLUSTER_PORTABLE_MAX ||
 	       attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
@@ -141,7 +142,7 @@ bool kernel_symbols_fill(struct gpu_session *gpu, const struct plan *plan,
 	return true;
 }
 
-/* An argument's bytes; a tensor map is passed where it lies. */
+/* An argument's bytes; a tensor map is passed by its address. */
 union argument_value {
 	CUdeviceptr pointer;
 	int32_t int32;
@@ -178,8 +179,9 @@ bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library
 	union argument_value values[ARGUMENTS_MAX];
 	void *pointers[ARGUMENTS_MAX];
 	CUlaunchAttribute attribute;
-	const CUlaunchConfig config = gpu_launch_config(gpu, launch->grid, launch->block,
-		launch->cluster, launch->smem_dynamic_bytes, &attribute);
+	const CUlaunchConfig config =
+		gpu_launch_config(gpu, launch->shape.grid, launch->shape.block,
+			launch->shape.cluster, launch->shape.smem_dynamic_bytes, &attribute);
 
 	for (size_t i = 0; i < launch->argument_count; i++)
 		pointers[i] = value_of(&launch->arguments[i], arguments, &values[i]);
@@ -192,8 +194,9 @@ static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
 	const struct plan_launch *launch, struct kernel_resources *resources)
 {
 	CUlaunchAttribute attribute;
-	const CUlaunchConfig config = gpu_launch_config(gpu, launch->grid, launch->block,
-		launch->cluster, launch->smem_dynamic_bytes, &attribute);
+	const CUlaunchConfig config =
+		gpu_launch_config(gpu, launch->shape.grid, launch->shape.block,
+			launch->shape.cluster, launch->shape.smem_dynamic_bytes, &attribute);
 	int clusters = 0;
 
 	if (!gpu_succeeded(gpu,
@@ -217,7 +220,8 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources)
 {
 	CUfunction function = library->functions[index];
-	uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+	uint64_t threads =
+		(uint64_t)launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2];
 	int regs = 0, smem = 0, blocks = 0, most = 0;
 
 	if (!attribute_get(gpu, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &regs, launch) ||
@@ -234,7 +238,7 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 			launch->entry, most, regs, (unsigned long long)threads);
 	if (!gpu_succeeded(gpu,
 		    gpu->cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-			    &blocks, function, (int)threads, launch->smem_dynamic_bytes),
+			    &blocks, function, (int)threads, launch->shape.smem_dynamic_bytes),
 		    launch->entry))
 		return false;
 	resources->blocks_per_sm = blocks;
@@ -243,7 +247,7 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 			"%s: no block of %llu threads fits on an SM (%d registers per thread, %u B "
 			"of shared memory)",
 			launch->entry, (unsigned long long)threads, regs,
-			(unsigned)smem + launch->smem_dynamic_bytes);
+			(unsigned)smem + launch->shape.smem_dynamic_bytes);
 	return cluster_size(launch) <= 1 || clusters_inspect(gpu, function, launch, resources);
 }
 

@@ -86,8 +86,8 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 
 	if (launch.unit >= problem->told.cubin_count)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
-	launch.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
-				    output->units_per_block);
+	launch.shape.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
+					  output->units_per_block);
 	launch.unit = 0;
 	/* NaN wherever the reference writes nothing */
 	done = gpu_succeeded(gpu,

@@ -52,8 +52,15 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	TRY(gpu_uuid(cuda, device, identity->uuid, err));
 	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
 	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
-	if (!nvml_select(nvml, identity->uuid))
-		return STATUS_OK;
+	if (!nvml_select(nvml, identity->uuid)) {
+		/* the driver does not say whether a UUID is an instance's; NVML wants to know */
+		memcpy(identity->uuid, "MIG", 3);
+		if (!nvml_select(nvml, identity->uuid)) {
+			memcpy(identity->uuid, "GPU", 3);
+			return STATUS_OK;
+		}
+	}
+	identity->process_count = nvml_process_count(nvml);
 	string_put(identity->mig, sizeof(identity->mig), nvml_mig_mode(nvml));
 	reading = nvml_read(nvml);
 	identity->clock_sm_hz = reading.clock_sm_hz;
@@ -96,7 +103,7 @@ enum status gpu_session_open(
 						   : error_context(err, "%s", gpu->gpu.facts.name);
 }
 
-static uint64_t spacer_bytes(const struct gpu_session *gpu)
+static uint64_t filler_bytes(const struct gpu_session *gpu)
 {
 	return (uint64_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM * ANCHOR_BLOCK *
 	       sizeof(float);
@@ -129,7 +136,7 @@ enum status gpu_session_helpers(
 			wanted[i].entry, err));
 	}
 	if (!gpu_allocate(gpu, SCRATCH_BYTES, &gpu->scratch) ||
-		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer) || !helper_spacer(gpu) ||
+		!gpu_allocate(gpu, filler_bytes(gpu), &gpu->filler) || !helper_filler(gpu) ||
 		!gpu_synchronize(gpu, "running a helper kernel"))
 		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
 	gpu->last_work_s = -INFINITY; /* until now it was idle: the clock is down */
@@ -142,7 +149,7 @@ void gpu_session_close(struct gpu_session *gpu)
 		gpu->cuda.cuEventDestroy(gpu->events[i]);
 	free(gpu->events);
 	gpu_release(gpu, gpu->scratch, SCRATCH_BYTES);
-	gpu_release(gpu, gpu->spacer, spacer_bytes(gpu));
+	gpu_release(gpu, gpu->filler, filler_bytes(gpu));
 	if (gpu->helpers.library)
 		gpu->cuda.cuLibraryUnload(gpu->helpers.library);
 	if (gpu->stream)
@@ -156,7 +163,7 @@ void gpu_session_close(struct gpu_session *gpu)
 
 static void tell(const struct gpu_session *gpu, struct measure_progress progress)
 {
-	/* Nobody listens any more: no reason to go on, and nothing to tidy up. */
+	/* The parent process has ended: there is no reason to go on, and nothing to tidy up. */
 	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &measure_progress_record, &progress,
 		    NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);

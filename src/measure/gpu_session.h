@@ -6,8 +6,8 @@
 #ifndef MEASURE_GPU_SESSION_H
 #define MEASURE_GPU_SESSION_H
 
-#include "driver/cuda_api.h"
-#include "driver/nvml.h"
+#include "spec/cuda_api.h"
+#include "spec/nvml.h"
 #include "measure/helper_layout.h"
 #include "measure/protocol.h"
 
@@ -34,11 +34,12 @@ struct gpu_session {
 #undef HELPER
 	} helpers;
 	CUdeviceptr scratch; /* SCRATCH_BYTES: counters and results of the helper kernels */
-	CUdeviceptr spacer;  /* one float per thread of the anchor kernel */
+	CUdeviceptr filler;  /* one float per thread of the anchor kernel */
 	CUevent *events;     /* reused by the sampler */
 	size_t event_count;
-	double last_work_s; /* clock_seconds() when the GPU last had work */
-	/* Frees something that nobody uses at present; false if there is nothing. May be NULL. */
+	double last_work_s;   /* clock_seconds() when the GPU last had work */
+	bool clock_is_locked; /* warm-ups did not bring it up, and nothing brakes */
+	/* Frees something that is not in use at present; false if there is nothing. May be NULL. */
 	bool (*reclaim)(void *context);
 	void *reclaim_context;
 	int reply_fd;
@@ -71,7 +72,7 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 
 /* Tells the other side what is about to happen (measure/protocol.h). */
 void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s);
-/* The same of the reference of the handle's problem. */
+/* As above, for the reference of the handle's problem. */
 void gpu_progress_reference(const struct gpu_session *gpu, uint32_t handle);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 

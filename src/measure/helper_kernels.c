@@ -155,11 +155,11 @@ bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint
 		gpu, gpu->cuda.cuMemcpyDtoDAsync(to, from, bytes, gpu->stream), "copying a tensor");
 }
 
-bool helper_spacer(struct gpu_session *gpu)
+bool helper_filler(struct gpu_session *gpu)
 {
 	int32_t iterations = ANCHOR_ITERATIONS / 20;
 	void *values[ANCHOR_ARGUMENTS] = {
-		[ANCHOR_OUT] = &gpu->spacer,
+		[ANCHOR_OUT] = &gpu->filler,
 		[ANCHOR_COUNT] = &iterations,
 	};
 

@@ -2,7 +2,7 @@
  *
  * Launches of the helper kernels (templates/common/helpers.cu), all asynchronous; and buffers in
  * one piece of device memory with guard zones before, between and after them, which these kernels
- * check: whoever writes outside of a buffer leaves a mark.
+ * check: a write outside of a buffer leaves a mark.
  */
 #ifndef MEASURE_HELPER_KERNELS_H
 #define MEASURE_HELPER_KERNELS_H
@@ -30,7 +30,7 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t slot);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
 /* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
-bool helper_spacer(struct gpu_session *gpu);
+bool helper_filler(struct gpu_session *gpu);
 bool scratch_clear(struct gpu_session *gpu);
 /* Waits for everything queued, then copies. */
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,
@@ -60,7 +60,7 @@ void arena_release(struct gpu_session *gpu, struct arena *arena);
 /* The first count+1 zones: the one before the first buffer to the one behind buffer count-1. Bad
  * bytes of zone i are added to scratch counter counter+i. */
 bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t count, size_t counter);
-/* Writes their guard pattern anew. */
+/* Writes their guard pattern again. */
 bool arena_repair(struct gpu_session *gpu, const struct arena *arena, size_t count);
 
 #endif

@@ -39,7 +39,7 @@ enum {
 	FILL_LOW,      /* double */
 	FILL_HIGH,
 	FILL_SEED,   /* uint64 */
-	FILL_POISON, /* uint32: of the pitch */
+	FILL_POISON, /* uint32: fills the gap between rows */
 	FILL_ARGUMENTS
 };
 enum {
@@ -94,7 +94,7 @@ enum {
 };
 
 /* What an output holds before a candidate runs: NaN (i32: the most negative number), a pattern of
- * its own for every dtype. Workspaces that nobody initialises hold a NaN of every dtype. */
+ * its own for every dtype. Workspaces that are not initialised hold a NaN of every dtype. */
 static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_FP32] = 0x7fc00000u,
 	[DTYPE_TF32] = 0x7fffffffu,
@@ -115,7 +115,7 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 };
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
-/* What a reference says of places that nobody writes: bits of a NaN, as no arithmetic leaves them.
+/* What a reference holds where no kernel writes: bits of a NaN, as no arithmetic leaves them.
  */
 static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 

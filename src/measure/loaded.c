@@ -151,7 +151,7 @@ bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set
 			!gpu_zero(gpu, arguments.buffers[i], plan->buffers[i].bytes))
 			return false;
 	for (size_t i = 0; i < plan->launch_count; i++)
-		for (uint32_t j = 0; j < plan->launches[i].repeat; j++)
+		for (uint32_t j = 0; j < plan->launches[i].shape.repeat; j++)
 			if (!kernel_launch(
 				    gpu, &loaded->library, &plan->launches[i], i, &arguments))
 				return false;
@@ -165,6 +165,6 @@ size_t loaded_operations(const struct loaded *loaded)
 	for (size_t i = loaded->plan.tensor_count; i < loaded->plan.buffer_count; i++)
 		count += loaded->plan.buffers[i].init == BUFFER_INIT_EACH;
 	for (size_t i = 0; i < loaded->plan.launch_count; i++)
-		count += loaded->plan.launches[i].repeat;
+		count += loaded->plan.launches[i].shape.repeat;
 	return count;
 }

@@ -28,7 +28,7 @@ void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle
 	struct problem_data *problem, struct plan *plan, const struct text *cubins,
 	size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
-/* Symbols get the first set's tensors, whatever a kernel made of them: before a verified run. */
+/* Symbols get the first set's tensors, even if a kernel changed them: before a verified run. */
 bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded);
 /* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
 bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/problem_data.h"
 
-#include <math.h>
-
 #include "base/clock.h"
 #include "base/random.h"
 #include "candidate/array_file.h"
-#include "expr/sizes.h"
 #include "measure/expected.h"
-
-enum {
-	SETS_PER_DRAW = 4, /* at least, where draws do not divide them */
-};
 
 /* ---- which units are compared ---- */
 struct points {
@@ -163,16 +156,6 @@ size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memo
 	return sets;
 }
 
-size_t problem_set_count_drawn(size_t sets, size_t draws, uint64_t set_bytes, uint64_t memory_bytes)
-{
-	const bool fits = (draws & (draws - 1)) == 0; /* sets are a power of two, too */
-
-	while (sets < (fits ? draws : SETS_PER_DRAW * draws) &&
-		2 * sets * set_bytes <= memory_bytes / 4)
-		sets *= 2;
-	return sets;
-}
-
 /* What the tensor is given, or NULL. */
 static const struct plan_contents *contents_of(const struct problem_data *problem, size_t tensor)
 {
@@ -184,29 +167,17 @@ static const struct plan_contents *contents_of(const struct problem_data *proble
 	return NULL;
 }
 
-static size_t given_draws(const struct problem_data *problem)
-{
-	const struct reference_plan *reference = &problem->told.reference;
-
-	for (size_t i = 0; i < reference->contents_count; i++)
-		if (reference->contents[i].sizes)
-			return sizes_draw_count(reference->contents[i].sizes);
-	return 0;
-}
-
 size_t problem_data_draws(const struct problem_data *problem)
 {
 	const struct reference_plan *reference = &problem->told.reference;
-	const size_t given = given_draws(problem);
 
 	for (size_t i = 0; i < reference->tensor_count; i++) {
 		const struct plan_buffer *tensor = &reference->tensors[i];
 
-		if (!given && contents_are_groups(tensor->contents) && tensor->bytes &&
-			tensor->fill_high > 0)
+		if (contents_are_groups(tensor->contents) && tensor->bytes && tensor->fill_high > 0)
 			return problem->set_count;
 	}
-	return given && given < problem->set_count ? given : given ? problem->set_count : 1;
+	return 1;
 }
 
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor)
@@ -238,29 +209,12 @@ bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *pro
 	return true;
 }
 
-static bool fill_sizes(struct gpu_session *gpu, const struct plan_buffer *buffer, const char *sizes,
-	size_t set, CUdeviceptr data)
-{
-	CLEANUP(text_release) struct text elements = {0};
-
-	sizes_draw(sizes, set % sizes_draw_count(sizes), buffer->contents == CONTENTS_OFFSETS,
-		&elements);
-	return gpu_succeeded(gpu,
-		       gpu->cuda.cuMemcpyHtoDAsync(data, elements.data, buffer->bytes, gpu->stream),
-		       "uploading group sizes") &&
-	       gpu_synchronize(gpu, "uploading group sizes");
-}
-
 static bool fill(struct gpu_session *gpu, const struct problem_data *problem, size_t set,
 	size_t tensor, CUdeviceptr data)
 {
 	const uint64_t key[3] = {gpu->options.seed, set, tensor};
 	const enum buffer_contents contents = problem->told.reference.tensors[tensor].contents;
-	const struct plan_contents *given = contents_of(problem, tensor);
 
-	if (given && given->sizes)
-		return fill_sizes(
-			gpu, &problem->told.reference.tensors[tensor], given->sizes, set, data);
 	if (contents == CONTENTS_EXPRESSION || contents == CONTENTS_FILE)
 		return helper_copy(gpu, data, problem->originals[tensor],
 			problem->told.reference.tensors[tensor].bytes);
@@ -295,7 +249,7 @@ static bool contents_make(struct gpu_session *gpu, const struct problem_data *pr
 	return status == STATUS_OK || gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 }
 
-/* Row by row; between them what nobody may read. */
+/* Row by row; between them is what no kernel may read. */
 static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {
@@ -367,7 +321,6 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	size_t count = problem->told.reference.tensor_count;
 	CLEANUP(memory_free) uint64_t *sizes = NULL;
 	uint64_t set_bytes = 0;
-	size_t draws;
 	bool done;
 
 	problem->last_use_s = clock_seconds();
@@ -380,20 +333,14 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		sizes[i] = problem->told.reference.tensors[i].bytes;
 		set_bytes += sizes[i];
 	}
-	problem->set_count = problem_set_count(
-		set_bytes, (uint64_t)gpu->gpu.facts.l2_bytes, gpu->memory_limit_bytes);
-	if (problem_data_rewinds(problem))
+	problem->set_count = gpu->options.l2_warm ? 1
+						  : problem_set_count(set_bytes,
+							    (uint64_t)gpu->gpu.facts.l2_bytes,
+							    gpu->memory_limit_bytes);
+	if (problem_data_rewinds(problem) && !gpu->options.l2_warm)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
-	draws = given_draws(problem);
-	if (draws)
-		problem->set_count = problem_set_count_drawn(
-			problem->set_count, draws, set_bytes, gpu->memory_limit_bytes);
-	if (draws > problem->set_count)
-		return gpu_fail(gpu, OUTCOME_OUT_OF_MEMORY,
-			"a quarter of the memory holds the tensors %zu times, not those of %zu "
-			"draws",
-			problem->set_count, draws);
+	problem->is_warm = problem->set_count * set_bytes < 2 * (uint64_t)gpu->gpu.facts.l2_bytes;
 	done = arena_allocate(gpu, sizes, count, problem->set_count, &problem->arena) &&
 	       fill_originals(gpu, problem);
 	for (size_t set = 0; done && set < problem->set_count; set++)

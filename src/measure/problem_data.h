@@ -26,6 +26,7 @@ struct problem_data {
 	struct measure_problem told; /* number, title, reference and its cubin */
 	struct arena arena;          /* base 0: not on the GPU at present */
 	size_t set_count;            /* a power of two */
+	bool is_warm;                /* the sets fit into twice the L2: runs find data in it */
 	uint64_t *input_checksums;   /* of set 0, per tensor */
 	unsigned users;              /* handles loaded */
 	double last_use_s;
@@ -42,13 +43,9 @@ struct problem_data {
 
 /* How many sets, of a GPU with so much memory: pure function. */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
-/* So many more that a sample of short runs finds as many sets that nothing ran on. */
+/* Enough more for a sample of short runs to find that many sets on which nothing ran. */
 size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes);
 
-/* So many more that each draw of group sizes is found about as often as the others; fewer than
- * `draws` where memory does not hold them. */
-size_t problem_set_count_drawn(
-	size_t sets, size_t draws, uint64_t set_bytes, uint64_t memory_bytes);
 /* Different draws of group sizes that the sets hold; 1: none, or groups of one size. */
 size_t problem_data_draws(const struct problem_data *problem);
 
@@ -77,8 +74,9 @@ CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_
  * else at most 2*POINTS_FULL_MAX. rows, columns > 0. */
 size_t points_choose(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
-/* For references whose unit is a row: row indices, so many that at most POINTS_FULL_MAX elements
- * are compared (at least one row): all, or the first and last 16 and one of each stratum. */
+/* For references whose unit is a row: row indices, as many as keep it at most POINTS_FULL_MAX
+ * elements are compared (at least one row): all, or the first and last 16 and one of each stratum.
+ */
 size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
 #endif

@@ -4,13 +4,13 @@
  *
  * Requests are served in order. HELLO, LIST, HELPERS get one reply each (or REPLY_ERROR); OPEN,
  * PROBLEM and UNLOAD none (what goes wrong there shows in the next reply that needs it); LOAD and
- * VERIFY one; SAMPLE one per handle, in the order in which they end. Whatever becomes of a
+ * VERIFY one; SAMPLE one per handle, in the order in which they end. The failure of a
  * candidate is a reply with an outcome, never an error. A request that cannot be read is answered
  * with REPLY_ERROR, and the worker ends.
  *
  * Before each step that can take long or kill the worker a REPLY_PROGRESS says which handle is
- * under way and how long the step may take: the other side's watchdog lives on it. A reply that is
- * `fatal` is the worker's last: its context is gone, and the process ends.
+ * in progress and how long the step may take: the other side's watchdog lives on it. A reply that
+ * is `fatal` is the worker's last: its context is gone, and the process ends.
  */
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
@@ -52,6 +52,7 @@ struct measure_open {
 	uint64_t seed;
 	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
 	double kernel_timeout_s, reference_timeout_s;
+	bool l2_warm; /* runs are on one set of buffers */
 };
 RECORD_DECLARE(struct measure_open, measure_open_record);
 
@@ -83,13 +84,12 @@ struct measure_handle {
 };
 RECORD_DECLARE(struct measure_handle, measure_handle_record);
 
-/* How handles are sampled. */
+/* How handles are sampled: in rounds over all of them, one observation of each in a round. */
 struct sampling {
-	unsigned rounds_min, rounds_max; /* samples of each */
-	double seconds_max;              /* for all of a request together; 0: no limit */
-	double target_ratio; /* stop when the median's half CI is below this; 0: never */
-	double give_up_us;   /* a handle whose first samples are all above stops; 0: never */
-	double rest_ratio;   /* idle time after each visit over what the visit took */
+	unsigned rounds;
+	double seconds_max; /* after which no observation is begun; 0: no limit */
+	double give_up_us;  /* a handle whose first observation is above it stops; 0: never */
+	double rest_ratio;  /* idle time after each visit over what the visit took */
 	double energy_s; /* above 0: no samples, but energy: each runs alone for so long at least */
 };
 
@@ -133,13 +133,14 @@ struct device_event {
 					     * clusters */
 	size_t launch_count;
 	struct verification verification; /* VERIFIED */
-	enum verified verified;           /* likewise: beside what */
+	enum verified verified;           /* what its output was compared with */
+	bool by_program;                  /* by a program of the user's; set by the device */
 	struct measured measured;         /* SAMPLED */
-	double *samples_us;
+	double *samples_us;               /* one for each round, in order */
 	size_t sample_count;
 	bool predicted; /* samples are the model's */
 	bool gave_up;   /* stopped early by give_up_us */
-	uint32_t flags; /* FLAG_MASK(THROTTLED) */
+	uint32_t flags; /* FLAG_MASK(THROTTLED), FLAG_MASK(WARM_L2) */
 };
 RECORD_DECLARE(struct device_event, device_event_record);
 

@@ -15,7 +15,7 @@ static const double untimed_run_max_us = 2000;
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
 /* A piece of repeat(): longer than reading the energy counter, which takes some 15 ms on an H200,
- * or the GPU waits for the next piece; short beside a step of that counter. */
+ * or the GPU waits for the next piece; short compared with a step of that counter. */
 static const double piece_us = 20000;
 /* Under the light load of warming up a healthy card comes up to its highest clock. */
 static const double clock_up_ratio = 0.85;
@@ -24,7 +24,6 @@ enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
-	DRAW_ROUNDS = 9,
 };
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -51,7 +50,7 @@ bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s)
 
 	do {
 		for (int i = 0; i < SPACERS_PER_WARM_UP; i++)
-			if (!helper_spacer(gpu))
+			if (!helper_filler(gpu))
 				return false;
 		if (!gpu_synchronize(gpu, "warming up"))
 			return false;
@@ -123,8 +122,8 @@ static bool rewind_sets(struct gpu_session *gpu, const struct runner *runner)
 	return true;
 }
 
-/* A run that is not timed, before those that are: on the set that comes before theirs, so that it
- * leaves nothing of theirs in the cache. */
+/* An untimed run before the timed ones, on the buffer set before theirs, so that none of their data
+ * stays in the cache. */
 static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t sets = runner->loaded->set_count;
@@ -140,7 +139,7 @@ static bool estimate_rewinding(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
 	for (unsigned i = 0; i < RUNNER_ESTIMATES; i++)
-		if (!rewind_sets(gpu, runner) || !helper_spacer(gpu) || !record(gpu, 0) ||
+		if (!rewind_sets(gpu, runner) || !helper_filler(gpu) || !record(gpu, 0) ||
 			!run_next(gpu, runner) || !record(gpu, 1) ||
 			!elapsed(gpu, 1, 1, &estimates_us[i]))
 			return false;
@@ -150,7 +149,7 @@ static bool estimate_rewinding(
 static bool estimate(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
-	bool done = helper_spacer(gpu) && record(gpu, 0);
+	bool done = helper_filler(gpu) && record(gpu, 0);
 
 	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
 		done = run_next(gpu, runner) && record(gpu, i + 1);
@@ -262,7 +261,7 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 
 	if (runner->rewinds && count > samples_rewinding(runner))
 		count = samples_rewinding(runner);
-	if (!graphs_ensure(gpu, runner, count) || !rewind_sets(gpu, runner) || !helper_spacer(gpu))
+	if (!graphs_ensure(gpu, runner, count) || !rewind_sets(gpu, runner) || !helper_filler(gpu))
 		return false;
 	if (warms && !run_untimed(gpu, runner))
 		return false;
@@ -295,7 +294,7 @@ void runner_release(struct gpu_session *gpu, struct runner *runner)
  * the energy belong together. A card without a counter tells its power instead.
  *
  * A counter that has not moved twice by then does not move: */
-static const double patience = 3;
+static const double energy_time_limit_ratio = 3;
 
 struct counting {
 	struct gpu_session *gpu;
@@ -342,7 +341,7 @@ static bool observe(struct counting *counting)
 {
 	return (counting->read_j > 0 ? count_energy(counting, counting->elapsed_s)
 				     : count_power(counting, counting->elapsed_s)) &&
-	       counting->elapsed_s < patience * counting->seconds;
+	       counting->elapsed_s < energy_time_limit_ratio * counting->seconds;
 }
 
 static bool piece_start(
@@ -417,51 +416,5 @@ bool energy_measure(
 			.power_w = power_w,
 			.energy_resolution_ratio = resolution_ratio,
 		};
-	return true;
-}
-
-/* ---- draws of group sizes ---- */
-/* The sets from `first` on, each between events, behind a run on the set before. */
-static bool time_sets(struct gpu_session *gpu, const struct runner *runner, size_t first,
-	unsigned count, double *times_us)
-{
-	const struct loaded *loaded = runner->loaded;
-	const size_t sets = loaded->set_count;
-	bool done = helper_spacer(gpu) && loaded_run(gpu, loaded, (first + sets - 1) % sets) &&
-		    record(gpu, 0);
-
-	for (unsigned i = 0; done && i < count; i++)
-		done = loaded_run(gpu, loaded, first + i) && record(gpu, i + 1);
-	return done && elapsed(gpu, count, 1, times_us);
-}
-
-bool draws_measure(struct gpu_session *gpu, struct runner *runner, struct measured *measured)
-{
-	const size_t sets = runner->loaded->set_count, draws = runner->draws;
-	CLEANUP(memory_free) double *times_us = memory_zeroed(sets * DRAW_ROUNDS, sizeof(double));
-	double of_draw[DRAW_ROUNDS];
-	double sum_us = 0, worst_us = 0;
-
-	if (draws < 2 || runner->rewinds)
-		return true;
-	for (size_t round = 0; round < DRAW_ROUNDS; round++)
-		for (size_t set = 0; set < sets; set += RUNNER_VISIT_SAMPLES_MAX)
-			if (!time_sets(gpu, runner, set,
-				    (unsigned)(sets - set < RUNNER_VISIT_SAMPLES_MAX
-						       ? sets - set
-						       : RUNNER_VISIT_SAMPLES_MAX),
-				    &times_us[round * sets + set]))
-				return false;
-	for (size_t draw = 0; draw < draws; draw++) {
-		double median_us;
-
-		for (size_t round = 0; round < DRAW_ROUNDS; round++)
-			of_draw[round] = times_us[round * sets + draw];
-		median_us = statistics_quantile(of_draw, DRAW_ROUNDS, 0.5);
-		sum_us += median_us;
-		worst_us = fmax(worst_us, median_us);
-	}
-	measured->draws = (uint32_t)draws;
-	measured->worst_draw_ratio = worst_us / (sum_us / (double)draws);
 	return true;
 }

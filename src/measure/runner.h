@@ -52,8 +52,4 @@ bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 
-/* By how much the slowest draw of group sizes is behind the mean of all, where there are several. A
- * prepared runner. */
-bool draws_measure(struct gpu_session *gpu, struct runner *runner, struct measured *measured);
-
 #endif

@@ -12,10 +12,11 @@ enum {
 static const double throttle_pause_s = 0.05; /* doubled with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 static const double throttle_interval_s = 0.002;
-/* A visit lasts about this long: short among others, longer alone (fewer gaps). */
-static const double visit_target_us = 1000, visit_alone_target_us = 4000;
+/* A visit has several samples where the candidate is alone and they are short: an outlier does not
+ * become an observation. Among others more visits tell more than longer ones. */
+static const double visit_alone_target_us = 1000;
 
-/* One candidate of a request under way. */
+/* One candidate of the current request. */
 struct series {
 	const struct sampler_entry *entry;
 	double *samples_us;
@@ -39,14 +40,6 @@ struct sampler {
 	void *context;
 };
 
-static void append(struct series *series, const double *samples_us, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		ARRAY_GROW(series->samples_us, series->count, series->capacity);
-		series->samples_us[series->count++] = samples_us[i];
-	}
-}
-
 static void finish(struct sampler *sampler, struct series *series)
 {
 	struct device_event result = {
@@ -63,11 +56,11 @@ static void finish(struct sampler *sampler, struct series *series)
 	if (result.outcome != OUTCOME_OK) {
 		result.detail = string_copy(series->failure.detail);
 	} else if (sampler->rule.energy_s <= 0 && !series->gave_up &&
-		   stop_is_noisy(series->samples_us, series->count)) {
+		   sampler_is_noisy(series->samples_us, series->count)) {
 		result.outcome = OUTCOME_TOO_NOISY;
-		result.detail = string_format("the median of %zu samples is known to %.0f%% only",
-			series->count,
-			100 * stop_half_interval_ratio(series->samples_us, series->count));
+		result.detail = string_format("its times in %zu rounds are %.3g to %.3g us",
+			series->count, statistics_quantile(series->samples_us, series->count, 0),
+			statistics_quantile(series->samples_us, series->count, 1));
 	}
 	series->samples_us = NULL;
 	series->finished = true;
@@ -79,18 +72,10 @@ static void finish(struct sampler *sampler, struct series *series)
 static unsigned visit_size(const struct sampler *sampler, const struct series *series)
 {
 	const struct runner *runner = series->entry->runner;
-	double target = sampler->active > 1 ? visit_target_us : visit_alone_target_us;
-	double sample_us = runner->estimate_us * runner->runs_per_sample;
-	unsigned size = RUNNER_VISIT_SAMPLES_MAX;
-	size_t wanted = sampler->rule.rounds_max > series->count
-				? sampler->rule.rounds_max - series->count
-				: 1;
+	const double samples =
+		visit_alone_target_us / (runner->estimate_us * runner->runs_per_sample);
 
-	if (sample_us * size > target)
-		size = (unsigned)(target / sample_us);
-	if (size > wanted)
-		size = (unsigned)wanted;
-	return size > 0 ? size : 1;
+	return sampler->count > 1 ? 1 : (unsigned)fmin(fmax(samples, 1), RUNNER_VISIT_SAMPLES_MAX);
 }
 
 /* A reading costs up to a millisecond on some systems: one per 2 ms, the last one is repeated. */
@@ -104,7 +89,8 @@ static enum throttle throttle_check(struct sampler *sampler)
 				  now - sampler->throttle_read_s < throttle_interval_s))
 		return sampler->throttle;
 	reading = nvml_read_clock(gpu->nvml);
-	sampler->throttle = throttle_judge(&reading, gpu->gpu.identity.clock_sm_max_hz);
+	sampler->throttle = throttle_judge(
+		&reading, gpu->clock_is_locked ? 0 : gpu->gpu.identity.clock_sm_max_hz);
 	sampler->throttle_read_s = now;
 	return sampler->throttle;
 }
@@ -115,7 +101,11 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	if (throttle == THROTTLE_NONE)
 		return false;
 	if (series->retries >= THROTTLE_RETRIES) {
-		series->flags |= FLAG_MASK(THROTTLED);
+		/* a clock that stays slow without heat or brake is locked there */
+		if (throttle == THROTTLE_HELD_DOWN)
+			series->flags |= FLAG_MASK(THROTTLED);
+		else
+			sampler->gpu->clock_is_locked = true;
 		return false;
 	}
 	if (throttle == THROTTLE_HELD_DOWN)
@@ -127,32 +117,44 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 }
 
 /* False on failure. */
-static bool visit(struct sampler *sampler, struct series *series)
+static bool take_samples(struct sampler *sampler, const struct series *series, double *samples_us,
+	unsigned *count, enum throttle *throttle)
 {
 	struct runner *runner = series->entry->runner;
-	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
-	enum throttle throttle;
 
-	gpu_progress(sampler->gpu, series->entry->handle, 0);
 	if (!runner->prepared) {
-		double estimates_us[RUNNER_ESTIMATES];
-
-		if (!runner_prepare(sampler->gpu, runner, estimates_us))
+		if (!runner_prepare(sampler->gpu, runner, samples_us))
 			return false;
-		/* Timings of single runs are samples where samples are single runs; a hopeless
-		 * candidate ends here. */
-		if (runner->runs_per_sample == 1) {
-			append(series, estimates_us, RUNNER_ESTIMATES);
+		/* timings of single runs are samples where samples are single runs */
+		*count = RUNNER_ESTIMATES;
+		*throttle = throttle_check(sampler);
+		if (runner->runs_per_sample == 1)
 			return true;
-		}
 	}
 	if (!runner_start(sampler->gpu, runner, visit_size(sampler, series)))
 		return false;
-	throttle = throttle_check(sampler);
-	if (!runner_finish(sampler->gpu, runner, samples_us))
-		return false;
-	if (!retry_throttled(sampler, series, throttle))
-		append(series, samples_us, runner->visit_samples);
+	*throttle = throttle_check(sampler);
+	*count = runner->visit_samples;
+	return runner_finish(sampler->gpu, runner, samples_us);
+}
+
+/* One observation. False on failure. */
+static bool visit(struct sampler *sampler, struct series *series)
+{
+	const struct runner *runner = series->entry->runner;
+	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
+	enum throttle throttle = THROTTLE_NONE;
+	unsigned count = 0;
+
+	do {
+		gpu_progress(sampler->gpu, series->entry->handle, 0);
+		if (!take_samples(sampler, series, samples_us, &count, &throttle))
+			return false;
+	} while (retry_throttled(sampler, series, throttle));
+	if (runner->loaded->problem && runner->loaded->problem->is_warm)
+		series->flags |= FLAG_MASK(WARM_L2);
+	ARRAY_GROW(series->samples_us, series->count, series->capacity);
+	series->samples_us[series->count++] = statistics_quantile(samples_us, count, 0.5);
 	return true;
 }
 
@@ -165,22 +167,21 @@ static bool measure_energy(struct sampler *sampler, struct series *series)
 	gpu_progress(sampler->gpu, series->entry->handle,
 		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->rule.energy_s);
 	return (runner->prepared || runner_prepare(sampler->gpu, runner, estimates_us)) &&
-	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured) &&
-	       draws_measure(sampler->gpu, runner, &series->measured);
+	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured);
 }
 
 static void step(struct sampler *sampler, struct series *series)
 {
-	const bool energy = sampler->rule.energy_s > 0;
+	const struct sampling *rule = &sampler->rule;
+	const bool energy = rule->energy_s > 0;
 	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
-	enum stop stop = STOP_FULL;
+	bool enough = !worked || energy || series->count >= rule->rounds;
 
 	if (!worked)
 		series->failure = sampler->gpu->failure;
-	else if (!energy)
-		stop = stop_decide(&sampler->rule, series->samples_us, series->count);
-	series->gave_up = stop == STOP_GIVE_UP;
-	if (stop != STOP_NOT_YET || (series->count > 0 && clock_seconds() > sampler->deadline_s))
+	if (!enough && rule->give_up_us > 0 && series->samples_us[0] > rule->give_up_us)
+		enough = series->gave_up = true;
+	if (enough || clock_seconds() > sampler->deadline_s)
 		finish(sampler, series);
 }
 
@@ -228,8 +229,6 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 	CLEANUP(memory_free) size_t *order = memory_zeroed(count + 1, sizeof(*order));
 	bool fatal = false;
 
-	if (!sampler.rule.rounds_max)
-		sampler.rule.rounds_max = 1;
 	sampler.series = memory_zeroed(count + 1, sizeof(*sampler.series));
 	for (size_t i = 0; i < count; i++) {
 		order[i] = i;
@@ -254,73 +253,23 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 	free(sampler.series);
 }
 
-/* ---- when there are enough samples ---- */
-/* Noise counts as stable when the spread of the first two thirds and of all agree this well. */
-static const double stable_ratio = 0.05;
-static const double noisy_ratio = 0.10;
-static const size_t noisy_samples = 6; /* fewer give no interval, only minimum and maximum */
-
-double stop_half_interval_ratio(const double *samples_us, size_t count)
+bool sampler_is_noisy(const double *observations_us, size_t count)
 {
-	double low = 0, high = 0, median;
+	const double noisy_ratio = 0.10;
+	const size_t least = 3;
 
-	if (count == 0)
-		return INFINITY;
-	statistics_median_interval(samples_us, count, 0.95, &low, &high);
-	median = statistics_quantile(samples_us, count, 0.5);
-	return median > 0 ? (high - low) / 2 / median : INFINITY;
-}
-
-static double spread_ratio(const double *samples_us, size_t count)
-{
-	double median = statistics_quantile(samples_us, count, 0.5);
-	double spread = statistics_quantile(samples_us, count, 0.75) -
-			statistics_quantile(samples_us, count, 0.25);
-
-	return median > 0 ? spread / median : INFINITY;
-}
-
-static bool noise_is_stable(const double *samples_us, size_t count)
-{
-	double before, now;
-
-	if (count < STOP_STABLE_SAMPLES)
-		return false;
-	before = spread_ratio(samples_us, count * 2 / 3);
-	now = spread_ratio(samples_us, count);
-	return fabs(now - before) <= stable_ratio * now;
-}
-
-static bool all_above(const double *samples_us, size_t count, double limit_us)
-{
-	for (size_t i = 0; i < count; i++)
-		if (samples_us[i] <= limit_us)
-			return false;
-	return true;
-}
-
-enum stop stop_decide(const struct sampling *rule, const double *samples_us, size_t count)
-{
-	if (rule->give_up_us > 0 && count >= STOP_GIVE_UP_SAMPLES && count < rule->rounds_max &&
-		all_above(samples_us, count, rule->give_up_us))
-		return STOP_GIVE_UP;
-	if (count >= rule->rounds_max)
-		return STOP_FULL;
-	if (count < rule->rounds_min || count == 0 || rule->target_ratio <= 0)
-		return STOP_NOT_YET;
-	if (stop_half_interval_ratio(samples_us, count) <= rule->target_ratio)
-		return STOP_PRECISE;
-	return noise_is_stable(samples_us, count) ? STOP_STABLE : STOP_NOT_YET;
-}
-
-bool stop_is_noisy(const double *samples_us, size_t count)
-{
-	return count >= noisy_samples && stop_half_interval_ratio(samples_us, count) > noisy_ratio;
+	return count >= least &&
+	       statistics_quantile(observations_us, count, 0.75) -
+			       statistics_quantile(observations_us, count, 0.25) >
+		       2 * noisy_ratio * statistics_quantile(observations_us, count, 0.5);
 }
 
 /* ---- is the clock held down? ---- */
-/* Dense tensor work under the power cap was seen down to 0.7 of the highest clock. */
+/* A card that has just idled is far below; one that is at work, hardly. */
 static const double slow_clock_ratio = 0.6;
+/* The clock is where the card's settings want it: no warm-up brings it up. */
+static const unsigned long long set_so =
+	NVML_THROTTLE_APPLICATION_CLOCKS | NVML_THROTTLE_POWER_CAP | NVML_THROTTLE_SYNC_BOOST;
 static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |
 					    NVML_THROTTLE_HW_THERMAL | NVML_THROTTLE_HW_POWER_BRAKE;
 
@@ -330,7 +279,7 @@ enum throttle throttle_judge(const struct nvml_reading *reading, double clock_sm
 		return THROTTLE_NONE;
 	if (reading->throttle_reasons & held_down)
 		return THROTTLE_HELD_DOWN;
-	if (clock_sm_max_hz > 0 && reading->clock_sm_hz > 0 &&
+	if (!(reading->throttle_reasons & set_so) && reading->clock_sm_hz > 0 &&
 		reading->clock_sm_hz < slow_clock_ratio * clock_sm_max_hz)
 		return THROTTLE_SLOW_CLOCK;
 	return THROTTLE_NONE;

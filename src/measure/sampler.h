@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Samples several candidates in turn, so that clock drift hits all alike: rounds over the
- * candidates in a random but reproducible order, until each has enough.
+ * candidates in a random but reproducible order. A visit to a candidate gives one observation, the
+ * median of its samples: those depend on each other.
  *
  * With rest_ratio the GPU rests after each visit, so that it does not reach its power limit.
  *
- * Samples taken while the clock was held down are taken again a few times; where that does not
- * help they are kept, and the result carries the flag THROTTLED.
+ * Samples taken while the clock was held down are taken again a few times, within the visit; where
+ * that does not help they are kept, and the result carries the flag THROTTLED.
  */
 #ifndef MEASURE_SAMPLER_H
 #define MEASURE_SAMPLER_H
@@ -28,40 +29,21 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 	const struct sampling *request, struct random_state *random, sampler_emit *emit,
 	void *context);
 
-/* ---- when there are enough samples: pure functions of those so far ---- */
-enum stop {
-	STOP_NOT_YET,
-	STOP_FULL,    /* rounds_max samples */
-	STOP_PRECISE, /* the interval is narrow enough */
-	STOP_STABLE,  /* more samples no longer change the noise: waiting buys little */
-	STOP_GIVE_UP, /* clearly slower than give_up_us */
-};
-
-enum {
-	STOP_GIVE_UP_SAMPLES = 2, /* all above give_up_us: enough to tell */
-	STOP_STABLE_SAMPLES = 24, /* before this many nobody knows the noise */
-};
-
-/* Of the rule the rounds, the target and when to give up count. */
-enum stop stop_decide(const struct sampling *rule, const double *samples_us, size_t count);
-
-/* Half of the median's 95% confidence interval over the median; infinite without samples. */
-double stop_half_interval_ratio(const double *samples_us, size_t count);
-
-/* Whether samples are so scattered that their median says little: after at least 6 of them the half
- * interval is still above a tenth of the median. */
-bool stop_is_noisy(const double *samples_us, size_t count);
+/* Pure function: whether observations are so scattered that their median says little: at least
+ * three, and half the distance of their quartiles is above a tenth of it. */
+bool sampler_is_noisy(const double *observations_us, size_t count);
 
 /* ---- is the clock held down? Read through NVML while kernels run ---- */
-/* The ordinary power cap is no fault: dense tensor kernels run into it on a healthy card. What
- * counts is heat, the hardware's brakes, and a clock far below what the card can do. */
+/* The power cap is no fault: dense tensor kernels run into it on a healthy card; neither is a
+ * clock that was set. What counts is heat and the hardware's brakes; a clock that idled is warmed
+ * up. */
 enum throttle {
 	THROTTLE_NONE,
-	THROTTLE_SLOW_CLOCK, /* not up yet (after idling), or capped far down: more work helps */
+	THROTTLE_SLOW_CLOCK, /* not up yet (after idling): work helps */
 	THROTTLE_HELD_DOWN,  /* heat or hardware brake: a pause helps */
 };
 
-/* Pure function: what a reading means on a card with that highest clock. */
+/* Pure function: what a reading means on a card with that highest clock (0: any clock will do). */
 enum throttle throttle_judge(const struct nvml_reading *reading, double clock_sm_max_hz);
 
 #endif

@@ -59,7 +59,7 @@ static bool checksum_output(
 		tensor->columns * size, tensor->ld * size, counter);
 }
 
-/* The bytes between one row's end and the next row's start: nobody may write there. */
+/* The bytes between one row's end and the next row's start: no kernel may write there. */
 static bool checksum_pitch(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
 {
@@ -194,7 +194,7 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 
 	text_appendf(text, "%s%s: %llu of %llu points differ from %s", text->length ? "; " : "",
 		output->name, (unsigned long long)compared->violations,
-		(unsigned long long)points_of(loaded, index), verified_words[reference->verified]);
+		(unsigned long long)points_of(loaded, index), verified_texts[reference->verified]);
 	if (reference->differ_ratio > 0)
 		text_appendf(text, ", more than %g", reference->differ_ratio);
 	if (compared->nan_count)

@@ -30,7 +30,7 @@ static void reply(const struct serving *serving, enum measure_reply kind,
 	const struct record *record, const void *value)
 {
 	if (message_send(serving->gpu.reply_fd, kind, record, value, NULL) != STATUS_OK)
-		_exit(STATUS_FAILED); /* nobody listens any more */
+		_exit(STATUS_FAILED); /* the parent process has ended */
 }
 
 static void reply_or_error(const struct serving *serving, enum status status,
@@ -131,7 +131,8 @@ static void serve_problem(struct serving *serving, void *request)
 	serving->problems[serving->problem_count++] = problem;
 }
 
-/* Gives back the memory of the problem that nobody has loaded for and that was used longest ago. */
+/* Gives back the memory of the problem for which nothing is loaded and that was used longest ago.
+ */
 static bool reclaim(void *context)
 {
 	struct serving *serving = context;

@@ -2,7 +2,6 @@
 #include "process/host_limits.h"
 
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,12 +59,12 @@ static uint64_t file_number(const char *root, const char *folder, const char *na
 static void bound_cores(struct host_limits *limits, uint64_t quota, uint64_t period)
 {
 	if (quota == UINT64_MAX || period == UINT64_MAX || period == 0 || quota > INT64_MAX)
-		return; /* version 1 writes -1 for no limit */
+		return;
 	if ((double)quota / (double)period < limits->cores)
 		limits->cores = (double)quota / (double)period;
 }
 
-/* What a group may still take; pages of files that nobody uses are as good as free. */
+/* What a group may still take; unused pages of files count as free. */
 static void bound_memory(
 	struct host_limits *limits, uint64_t limit, uint64_t used, uint64_t reclaimable)
 {
@@ -80,8 +79,7 @@ static void bound_memory(
 		limits->memory_available_bytes = free_bytes;
 }
 
-/* Version 2: one folder has all. */
-static void read_unified(const char *root, const char *folder, struct host_limits *limits)
+static void read_group(const char *root, const char *folder, struct host_limits *limits)
 {
 	struct text cpu = file_text(root, folder, "cpu.max");
 	unsigned long long quota, period;
@@ -94,67 +92,22 @@ static void read_unified(const char *root, const char *folder, struct host_limit
 		file_number(root, folder, "memory.stat", "inactive_file "));
 }
 
-static void read_cpu(const char *root, const char *folder, struct host_limits *limits)
-{
-	bound_cores(limits, file_number(root, folder, "cpu.cfs_quota_us", ""),
-		file_number(root, folder, "cpu.cfs_period_us", ""));
-}
-
-static void read_memory(const char *root, const char *folder, struct host_limits *limits)
-{
-	bound_memory(limits, file_number(root, folder, "memory.limit_in_bytes", ""),
-		file_number(root, folder, "memory.usage_in_bytes", ""),
-		file_number(root, folder, "memory.stat", "total_inactive_file "));
-}
-
-typedef void read_group(const char *root, const char *folder, struct host_limits *limits);
-
 /* A group and all above it: each may set a limit. */
-static void read_upwards(const char *root, const char *mount, const char *group, read_group *read,
-	struct host_limits *limits)
+static void read_upwards(const char *root, const char *group, struct host_limits *limits)
 {
 	char *path = string_copy(group);
 
 	for (;;) {
-		char *folder = string_format("%s%s", mount, path);
+		char *folder = string_format("/sys/fs/cgroup%s", path);
 		char *slash = strrchr(path, '/');
 
-		read(root, folder, limits);
+		read_group(root, folder, limits);
 		free(folder);
 		if (!slash || path[0] == '\0')
 			break;
 		*slash = '\0';
 	}
 	free(path);
-}
-
-static bool has_controller(const char *controllers, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *at = strstr(controllers, name); at; at = strstr(at + 1, name))
-		if ((at == controllers || at[-1] == ',') &&
-			(at[length] == '\0' || at[length] == ','))
-			return true;
-	return false;
-}
-
-/* A line of /proc/self/cgroup: "4:memory:/path", or "0::/path" for version 2. */
-static void read_membership(const char *root, char *line, struct host_limits *limits)
-{
-	char *controllers = strchr(line, ':');
-	char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-
-	if (!group)
-		return;
-	*controllers++ = '\0';
-	*group++ = '\0';
-	if (controllers[0] == '\0')
-		read_upwards(root, "/sys/fs/cgroup", group, read_unified, limits);
-	if (has_controller(controllers, "cpu"))
-		read_upwards(root, "/sys/fs/cgroup/cpu", group, read_cpu, limits);
-	if (has_controller(controllers, "memory"))
-		read_upwards(root, "/sys/fs/cgroup/memory", group, read_memory, limits);
 }
 
 static double usable_cores(void)
@@ -173,14 +126,14 @@ struct host_limits host_limits_read(const char *root)
 	struct host_limits limits = {usable_cores(), UINT64_MAX};
 	struct text groups = file_text(root, "/proc/self", "cgroup");
 	uint64_t available_kib = file_number(root, "/proc", "meminfo", "MemAvailable:");
-	char *state = NULL;
 
 	if (available_kib != UINT64_MAX)
 		limits.memory_available_bytes = available_kib << 10;
-	if (groups.length)
-		for (char *line = strtok_r(groups.data, "\n", &state); line;
-			line = strtok_r(NULL, "\n", &state))
-			read_membership(root, line, &limits);
+	/* "0::/path" */
+	if (string_starts_with(text_string(&groups), "0::")) {
+		groups.data[strcspn(groups.data, "\n")] = '\0';
+		read_upwards(root, groups.data + 3, &limits);
+	}
 	text_release(&groups);
 	return limits;
 }

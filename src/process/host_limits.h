@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How many compilers this machine can run at once: cores that we may use and memory that is free,
- * bounded by what control groups (version 1 or 2) allow where they can be seen.
+ * bounded by what control groups (version 2) allow where they can be seen.
  */
 #ifndef PROCESS_HOST_LIMITS_H
 #define PROCESS_HOST_LIMITS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that take turns. What they share is touched by the one whose turn it is; whoever waits or
- * works on what is its own alone gives its turn away for that time. So the shared parts need no
- * locks of their own. Turns go in the order in which they were asked for: nobody starves.
+ * Threads that take turns. Shared data are touched only by the thread whose turn it is; a thread
+ * releases the turn while it waits or works on private data. So the shared parts need no locks of
+ * their own. Turns go in the order in which they were asked for: no thread starves.
  *
  * A thread lives as long as its team: the worker processes that it started end with it.
  */

@@ -20,11 +20,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_wire.h"
+#include "record/record_wire.h"
 
 enum {
 	PIPE_BYTES_WANTED = 1 << 20,
-	LAST_WORDS_BYTES = 600,
+	LAST_MESSAGE_BYTES = 600,
 	FRAME_MAGIC = 0x74747331, /* "tts1" */
 };
 
@@ -35,7 +35,9 @@ struct frame {
 };
 
 /* Memory of a GPU takes seconds to give back. */
-static const double patience_default_s = 30;
+static const double end_timeout_default_s = 30;
+/* A worker that is busy reads later; one that never does is as good as gone. */
+static const double send_timeout_s = 300;
 static const uint64_t frame_size_max = (uint64_t)1 << 30;
 
 extern char **environ;
@@ -68,7 +70,7 @@ static void close_pair(int pair[2])
 }
 
 /* Room that a write has without waiting for the reader. */
-static size_t pipe_room(int fd)
+static size_t pipe_capacity(int fd)
 {
 	int size = fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 
@@ -79,11 +81,9 @@ static size_t pipe_room(int fd)
 }
 
 /* Returns errno's number. */
-static int spawn(
-	pid_t *pid, const char *path, const char *command, int input, int output, int stderr_fd)
+static int spawn(pid_t *pid, const char *const *arguments, const char *folder, char **environment,
+	int input, int output, int stderr_fd)
 {
-	const char *const arguments[] = {path, command, NULL};
-	CLEANUP(memory_free) char **environment = child_environment();
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, defaults;
@@ -94,6 +94,8 @@ static int spawn(
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (stderr_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, stderr_fd, STDERR_FILENO);
+	if (folder)
+		posix_spawn_file_actions_addchdir_np(&actions, folder);
 	/* its own process group: an interrupt at the terminal is for us to handle */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&none);
@@ -103,58 +105,100 @@ static int spawn(
 	posix_spawnattr_setpgroup(&attributes, 0);
 	posix_spawnattr_setflags(&attributes,
 		POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	result = posix_spawn(
-		pid, path, &actions, &attributes, (char *const *)(uintptr_t)arguments, environment);
+	result = posix_spawnp(pid, arguments[0], &actions, &attributes,
+		(char *const *)(uintptr_t)arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return result;
 }
 
+/* Takes stderr_fd. */
+static enum status start(struct worker *worker, const char *const *arguments, const char *folder,
+	char **environment, int stderr_fd, struct error *err)
+{
+	int input[2] = {-1, -1}, output[2] = {-1, -1};
+	pid_t pid = 0;
+	int result = 0;
+
+	*worker = (struct worker){.stderr_fd = -1};
+	if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
+		result = errno;
+	if (result == 0)
+		result =
+			spawn(&pid, arguments, folder, environment, input[0], output[1], stderr_fd);
+	if (result != 0) {
+		error_set(err, STATUS_FAILED, "%s: starting a process: %s", arguments[0],
+			strerror(result));
+		close_pair(input);
+		close_pair(output);
+		if (stderr_fd >= 0)
+			close(stderr_fd);
+		return STATUS_FAILED;
+	}
+	close(input[0]);
+	close(output[1]);
+	worker->pid = pid;
+	worker->stderr_fd = stderr_fd;
+	worker->to_fd = input[1];
+	fcntl(input[1], F_SETFL, O_NONBLOCK);
+	worker->from_fd = output[0];
+	worker->pipe_bytes = pipe_capacity(worker->to_fd);
+	/* nor must the worker wait for us to read while we are busy elsewhere */
+	pipe_capacity(worker->from_fd);
+	return STATUS_OK;
+}
+
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err)
 {
-	int input[2] = {-1, -1}, output[2] = {-1, -1};
 	CLEANUP(memory_free) char *own = path ? NULL : path_executable();
-	const char *program = path ? path : own;
-	pid_t pid = 0;
-	int result = 0;
+	CLEANUP(memory_free) char **environment = child_environment();
+	const char *const arguments[] = {path ? path : own, command, NULL};
 
 	*worker = (struct worker){.stderr_fd = -1};
 	if (getenv(inside_name)) {
 		error_set(err, STATUS_FAILED,
 			"%s: expected a process that is no worker, found %s in the environment "
 			"of one that starts a worker",
-			program, inside);
+			arguments[0], inside);
 		return error_hint(err,
 			"a program that uses the library serves the command `%s` first of all in "
 			"its main()",
 			command);
 	}
-	if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
-		result = errno;
-	if (result == 0 && keep_stderr)
-		worker->stderr_fd = memfd_create("worker-stderr", MFD_CLOEXEC);
-	if (result == 0)
-		result = spawn(&pid, program, command, input[0], output[1], worker->stderr_fd);
-	if (result != 0) {
-		error_set(
-			err, STATUS_FAILED, "%s: starting a worker: %s", program, strerror(result));
-		close_pair(input);
-		close_pair(output);
-		if (worker->stderr_fd >= 0)
-			close(worker->stderr_fd);
-		*worker = (struct worker){.stderr_fd = -1};
-	} else {
-		close(input[0]);
-		close(output[1]);
-		worker->pid = pid;
-		worker->to_fd = input[1];
-		worker->from_fd = output[0];
-		worker->pipe_bytes = pipe_room(worker->to_fd);
-		/* nor must the worker wait for us to read while we are busy elsewhere */
-		pipe_room(worker->from_fd);
+	return start(worker, arguments, NULL, environment,
+		keep_stderr ? memfd_create("worker-stderr", MFD_CLOEXEC) : -1, err);
+}
+
+enum status worker_start_program(
+	struct worker *worker, const char *const *arguments, const char *folder, struct error *err)
+{
+	const char *log = getenv("TILETUNE_PROGRAM_LOG");
+	const int stderr_fd = log ? open(log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+				  : memfd_create("program-stderr", MFD_CLOEXEC);
+
+	return start(worker, arguments, folder, environ, stderr_fd, err);
+}
+
+/* As file_write_all(), to a pipe that says when it is full; for so long at most. */
+static enum status write_within(
+	int fd, const char *data, size_t size, double seconds, struct error *err)
+{
+	const double deadline = clock_seconds() + seconds;
+
+	while (size) {
+		struct pollfd room = {.fd = fd, .events = POLLOUT};
+		const double left = deadline - clock_seconds();
+		const int ready = left > 0 ? poll(&room, 1, (int)(1e3 * left) + 1) : 0;
+		const ssize_t written = ready > 0 ? write(fd, data, size) : -1;
+
+		if (left <= 0 || (written < 0 && ready > 0 && errno != EAGAIN && errno != EINTR))
+			return error_set(err, STATUS_FAILED, "writing: %s",
+				left <= 0 ? "it does not read" : strerror(errno));
+		data += written > 0 ? written : 0;
+		size -= written > 0 ? (size_t)written : 0;
 	}
-	return result == 0 ? STATUS_OK : STATUS_FAILED;
+	return STATUS_OK;
 }
 
 enum status worker_send(struct worker *worker, const struct text *frame, struct error *err)
@@ -169,7 +213,7 @@ enum status worker_send(struct worker *worker, const struct text *frame, struct 
 	sigpending(&waiting);
 	was_waiting = sigismember(&waiting, SIGPIPE) == 1;
 	pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-	status = file_write_all(worker->to_fd, frame->data, frame->length, err);
+	status = write_within(worker->to_fd, frame->data, frame->length, send_timeout_s, err);
 	if (status != STATUS_OK && !was_waiting)
 		sigtimedwait(&broken_pipe, NULL, &no_time);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -179,29 +223,30 @@ enum status worker_send(struct worker *worker, const struct text *frame, struct 
 void worker_kill(struct worker *worker)
 {
 	if (worker->pid > 0)
-		kill(worker->pid, SIGKILL);
+		kill(-worker->pid, SIGKILL);
 }
 
-static void append_last_words(int fd, struct text *how)
+static void append_last_message(int fd, struct text *how)
 {
-	char words[LAST_WORDS_BYTES + 1];
+	char message[LAST_MESSAGE_BYTES + 1];
 	off_t end = lseek(fd, 0, SEEK_END);
-	off_t from = end > LAST_WORDS_BYTES ? end - LAST_WORDS_BYTES : 0;
-	ssize_t got = end > 0 ? pread(fd, words, LAST_WORDS_BYTES, from) : 0;
+	off_t from = end > LAST_MESSAGE_BYTES ? end - LAST_MESSAGE_BYTES : 0;
+	ssize_t got = end > 0 ? pread(fd, message, LAST_MESSAGE_BYTES, from) : 0;
 
-	while (got > 0 && (words[got - 1] == '\n' || words[got - 1] == '\0'))
+	while (got > 0 && (message[got - 1] == '\n' || message[got - 1] == '\0'))
 		got--;
 	if (got <= 0)
 		return;
-	words[got] = '\0';
-	text_appendf(how, "; its last words: %s", words);
+	message[got] = '\0';
+	text_appendf(how, "; its last message: %s", message);
 }
 
 /* False: it does not end, as where a driver's call cannot be interrupted. It is left alone then. */
 static bool reap(const struct worker *worker, int *status)
 {
-	const double patience_s = worker->patience_s > 0 ? worker->patience_s : patience_default_s;
-	const double deadline = clock_seconds() + patience_s;
+	const double end_timeout_s =
+		worker->end_timeout_s > 0 ? worker->end_timeout_s : end_timeout_default_s;
+	const double deadline = clock_seconds() + end_timeout_s;
 	double pause_s = 0.0005;
 	pid_t ended;
 
@@ -234,7 +279,7 @@ void worker_end(struct worker *worker, struct text *how)
 	else if (how)
 		text_appendf(how, "ended with exit code %d", WEXITSTATUS(status));
 	if (how && worker->stderr_fd >= 0)
-		append_last_words(worker->stderr_fd, how);
+		append_last_message(worker->stderr_fd, how);
 	if (worker->stderr_fd >= 0)
 		close(worker->stderr_fd);
 	text_release(&worker->pending);
@@ -307,37 +352,61 @@ static enum message_result take_frame(struct text *pending, struct message *mess
 	return MESSAGE_READY;
 }
 
-enum message_result message_receive(
-	int fd, struct text *pending, double timeout_s, struct message *message)
+/* Waits for bytes, until the deadline (infinite: forever), and adds them. */
+static enum message_result receive_bytes(int fd, struct text *pending, double deadline)
 {
-	double deadline = clock_seconds() + timeout_s;
-
 	for (;;) {
-		enum message_result result = take_frame(pending, message);
 		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		double left = deadline - clock_seconds();
+		const double left = fmax(deadline - clock_seconds(), 0);
 		char buffer[65536];
 		ssize_t got;
-		int ready;
+		const int ready = poll(&wait, 1, isfinite(left) ? (int)(left * 1e3 + 0.999) : -1);
 
-		if (result != MESSAGE_NONE)
-			return result;
-		if (timeout_s >= 0 && left < 0)
-			left = 0;
-		ready = poll(&wait, 1, timeout_s < 0 ? -1 : (int)(left * 1e3 + 0.999));
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready < 0)
-			return MESSAGE_CLOSED;
 		if (ready == 0)
 			return MESSAGE_NONE;
+		if (ready < 0 && errno != EINTR)
+			return MESSAGE_CLOSED;
+		if (ready < 0)
+			continue;
 		got = read(fd, buffer, sizeof(buffer));
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got <= 0)
 			return MESSAGE_CLOSED;
 		text_append_bytes(pending, buffer, (size_t)got);
+		return MESSAGE_READY;
 	}
+}
+
+enum message_result message_receive(
+	int fd, struct text *pending, double timeout_s, struct message *message)
+{
+	const double deadline = timeout_s < 0 ? INFINITY : clock_seconds() + timeout_s;
+	enum message_result result, more;
+
+	while ((result = take_frame(pending, message)) == MESSAGE_NONE)
+		if ((more = receive_bytes(fd, pending, deadline)) != MESSAGE_READY)
+			return more;
+	return result;
+}
+
+enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line)
+{
+	const double deadline = timeout_s < 0 ? INFINITY : clock_seconds() + timeout_s;
+	const char *end;
+	enum message_result more;
+
+	while (!(end = pending->length ? memchr(pending->data, '\n', pending->length) : NULL)) {
+		if (pending->length > LINE_BYTES_MAX)
+			return MESSAGE_CLOSED;
+		if ((more = receive_bytes(fd, pending, deadline)) != MESSAGE_READY)
+			return more;
+	}
+	*line = (struct text){0};
+	text_append_bytes(line, pending->data, (size_t)(end - pending->data));
+	pending->length -= line->length + 1;
+	memmove(pending->data, end + 1, pending->length);
+	return MESSAGE_READY;
 }
 
 enum status message_unpack(const struct message *message, const struct record *record,

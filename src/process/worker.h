@@ -5,7 +5,7 @@
  * A worker is this program (or a path that an option names) started with a hidden command by
  * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
  * carry frames (magic, kind, size, payload; host byte order), the payload being a packed record
- * (base/record_wire.h). It dies with its parent.
+ * (record/record_wire.h). It dies with its parent.
  */
 #ifndef PROCESS_WORKER_H
 #define PROCESS_WORKER_H
@@ -15,36 +15,44 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/record.h"
+#include "record/record.h"
 #include "base/text.h"
 
 /* ---- the parent's side ---- */
 struct worker {
-	pid_t pid;           /* 0: not running */
-	int to_fd;           /* we write */
-	int from_fd;         /* we read; close-on-exec, non-blocking is not set */
-	int stderr_fd;       /* what it prints there, kept; -1: it goes where ours goes */
-	size_t pipe_bytes;   /* unread by the worker, so much can be written without waiting */
-	struct text pending; /* bytes received that do not make a whole frame yet */
-	double patience_s;   /* how long its end is waited for; 0: 30 */
+	pid_t pid;            /* 0: not running */
+	int to_fd;            /* we write */
+	int from_fd;          /* we read; close-on-exec, non-blocking is not set */
+	int stderr_fd;        /* what it prints there, kept; -1: it goes where ours goes */
+	size_t pipe_bytes;    /* unread by the worker, so much can be written without waiting */
+	struct text pending;  /* bytes received that do not make a whole frame yet */
+	double end_timeout_s; /* for waiting until it has ended; 0: 30 */
 };
 
-/* path: NULL for this executable. keep_stderr: for the last words that worker_end() tells.
+/* path: NULL for this executable. keep_stderr: for the last message that worker_end() tells.
  * Fails within a worker: a main() that does not serve the command would start itself without end.
  */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
-/* Writes a frame of message_pack(). A worker that is gone is an error, never a SIGPIPE. */
+/* A program of the user's instead, found as a shell finds it, which works in `folder` (NULL: ours)
+ * and says what its lines mean. What it prints on standard error is kept, or appended to the file
+ * that TILETUNE_PROGRAM_LOG names. */
+enum status worker_start_program(
+	struct worker *worker, const char *const *arguments, const char *folder, struct error *err);
+/* Writes a frame of message_pack(), or a line. A worker that is gone is an error, never a SIGPIPE.
+ */
 enum status worker_send(struct worker *worker, const struct text *frame, struct error *err);
-void worker_kill(struct worker *worker); /* SIGKILL; does not wait */
+/* SIGKILL to it and to what it started; does not wait. */
+void worker_kill(struct worker *worker);
 /* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "killed by signal 11
- * (Segmentation fault)", "ended with exit code 3", with its last words. */
+ * (Segmentation fault)", "ended with exit code 3", with its last message. */
 void worker_end(struct worker *worker, struct text *how);
-/* Of what worker_end() said alone: by somebody, or for want of memory. Worth another try. */
+/* Whether worker_end() said that it was killed from outside, as when memory is short: it can be
+ * retried. */
 bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
-/* The first call of a worker: ends it with its parent, and leaves standard output to whatever
+/* The first call of a worker: ends it with its parent, and leaves standard output to any
  * libraries print. Returns where its frames go; negative: failed. */
 int worker_begin(void);
 
@@ -52,6 +60,10 @@ int worker_begin(void);
 struct message {
 	uint32_t kind;
 	struct text payload;
+};
+
+enum {
+	LINE_BYTES_MAX = 1 << 20
 };
 
 enum message_result {
@@ -69,6 +81,8 @@ enum status message_send(
  * `pending` carries bytes over between calls. */
 enum message_result message_receive(
 	int fd, struct text *pending, double timeout_s, struct message *message);
+/* The same for a line, without its end; more than LINE_BYTES_MAX without one is nonsense. */
+enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line);
 /* value is zeroed first; STATUS_FAILED if the payload is no such record. `what` names the sender.
  */
 enum status message_unpack(const struct message *message, const struct record *record,

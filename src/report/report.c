@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/report.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "report/format.h"
-#include "report/report_candidate.h"
+#include "tune/select.h"
 
 /* ---- files ---- */
 static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
@@ -53,7 +50,7 @@ static enum status read_source_journal(
 	struct report_source *source, const char *path, struct error *err)
 {
 	TRY(journal_read(path, &source->journal, err));
-	source->has_journal = true;
+	source->journal_path = string_copy(path);
 	return STATUS_OK;
 }
 
@@ -69,11 +66,12 @@ static enum status source_open(const char *path, struct report_source *source, s
 		return read_source_journal(source, path, err);
 	TRY(tuned_load(path, &source->tuned, err));
 	source->has_tuned = true;
-	for (size_t i = 0; i < ARRAY_COUNT(journal_endings) && !source->has_journal; i++) {
-		CLEANUP(memory_free) char *beside = string_format("%s%s", stem, journal_endings[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(journal_endings) && !source->journal_path; i++) {
+		CLEANUP(memory_free)
+		char *journal_path = string_format("%s%s", stem, journal_endings[i]);
 
-		if (file_exists(beside))
-			TRY(read_source_journal(source, beside, err));
+		if (file_exists(journal_path))
+			TRY(read_source_journal(source, journal_path, err));
 	}
 	return STATUS_OK;
 }
@@ -82,74 +80,151 @@ static void source_release(struct report_source *source)
 {
 	if (source->has_tuned)
 		tuned_release(&source->tuned);
-	if (source->has_journal)
+	if (source->journal_path)
 		journal_record_release(&source->journal);
+	free(source->journal_path);
 	free(source->path);
 	free(source->label);
 }
 
-/* ---- entries: those of a tuned file with the evaluations of the run that tuned them, and the
- * problems of a journal that was named itself ---- */
+/* ---- the search of a problem: a run, and those that it went on with ---- */
+/* The evaluations of all runs of an entry. A resumed run may have evaluated again what an earlier
+ * one had: the newest counts. Caller frees. */
+static const struct evaluation **evaluations_of(const struct report_entry *entry, size_t *count)
+{
+	const struct evaluation **all, **kept;
+	CLEANUP(memory_free) struct same_name *same = NULL;
+	char **names;
+	size_t total = 0;
+
+	for (size_t i = 0; i < entry->search_count; i++)
+		total += entry->searches[i].problem->evaluation_count;
+	kept = all = memory_zeroed(total + 1, sizeof(const struct evaluation *));
+	names = memory_zeroed(total + 1, sizeof(char *));
+	total = 0;
+	for (size_t i = 0; i < entry->search_count; i++) {
+		const struct journal_problem *problem = entry->searches[i].problem;
+
+		for (size_t k = 0; k < problem->evaluation_count; k++) {
+			const struct evaluation *evaluation = &problem->evaluations[k];
+
+			all[total] = evaluation;
+			names[total++] = string_format(
+				"%s %s", evaluation->family, evaluation->configuration);
+		}
+	}
+	same = names_same(names, total);
+	for (size_t i = 0; i < total; i++) {
+		if (!same[i].before)
+			*kept++ = all[i];
+		free(names[i]);
+	}
+	free(names);
+	*count = (size_t)(kept - all);
+	return all;
+}
+
+static bool has_time(const struct evaluation *evaluation)
+{
+	return evaluation->outcome == OUTCOME_OK && evaluation->time.count;
+}
+
+static void take_best_so_far(struct report_entry *entry, const struct evaluation *best)
+{
+	const struct score *score = &best->score;
+	struct report_winner *winner = &entry->winner;
+
+	*winner = (struct report_winner){.family = best->family,
+		.configuration = string_copy(best->configuration),
+		.time_us = best->time.median,
+		.low_us = best->time.ci95_low,
+		.high_us = best->time.ci95_high,
+		.verified = best->verified,
+		.by_program = best->by_program,
+		.score = score};
+	if (score->launch_count && score->predicted_tflops > 0)
+		winner->tflops =
+			score->predicted_tflops * score->predicted_time_us / best->time.median;
+	entry->predicted = best->predicted;
+	entry->has_winner = true;
+}
+
+/* Outcomes, the size of the space, and the best so far of a search that did not end. */
+static void take_candidates(struct report_entry *entry)
+{
+	size_t count = 0;
+	CLEANUP(memory_free)
+	const struct evaluation **evaluations = evaluations_of(entry, &count);
+	const struct evaluation *best = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		entry->outcomes[evaluations[i]->outcome]++;
+		if (has_time(evaluations[i]) &&
+			(!best || evaluations[i]->time.median < best->time.median))
+			best = evaluations[i];
+	}
+	if (entry->legal <= 0 && entry->search_count) {
+		const struct journal_problem *problem = entry->searches[0].problem;
+
+		for (size_t i = 0; i < problem->family_count; i++)
+			entry->legal += (double)problem->families[i].legal;
+	}
+	if (!entry->has_winner && best)
+		take_best_so_far(entry, best);
+}
+
+static void take_searches(struct report_entry *entry, const struct journal_record *journal,
+	const struct journal_run *run)
+{
+	entry->searches = memory_zeroed(journal->run_count + 1, sizeof(*entry->searches));
+	for (; run; run = journal_previous(journal, run)) {
+		const struct journal_problem *problem =
+			journal_problem_find(run, entry->operation, entry->problem);
+
+		if (problem)
+			entry->searches[entry->search_count++] =
+				(struct report_search){run, problem};
+	}
+	take_candidates(entry);
+}
+
+/* ---- entries: a tuned file's with the run that tuned them, and the problems of a journal
+ * that was named itself ---- */
 static struct report_entry *entry_add(struct report *report, const struct report_source *source)
 {
 	struct report_entry *entry;
 
 	ARRAY_GROW(report->entries, report->entry_count, report->entry_capacity);
 	entry = &report->entries[report->entry_count++];
-	*entry = (struct report_entry){.source = source,
-		.label = source->label,
-		.best = SIZE_MAX,
-		.winner_index = SIZE_MAX};
+	*entry = (struct report_entry){.source = source, .label = source->label};
 	return entry;
-}
-
-static void find_sheet(const struct report *report, struct report_entry *entry)
-{
-	if (entry->device && entry->device->sheet)
-		device_spec_load(entry->device->sheet, report->config_folders, &entry->spec, NULL);
-}
-
-static struct report_result result_of(const struct tuned_row *row)
-{
-	return (struct report_result){.family = row->family,
-		.configuration = tuned_row_configuration(row),
-		.time_us = row->time.median,
-		.low_us = row->time.ci95_low,
-		.high_us = row->time.ci95_high,
-		.samples = (int64_t)row->time.count,
-		.tflops = row->tflops > 0 ? row->tflops : 0,
-		.gb_per_s = row->gb_per_s > 0 ? row->gb_per_s : 0,
-		.spill_bytes = row->spill_bytes > 0 ? row->spill_bytes : 0,
-		.verified = row->verified,
-		.score = row->score};
 }
 
 static void take_tuned(struct report_entry *entry, const struct tuned_entry *tuned)
 {
+	const struct tuned_row *row = &tuned->winner;
+
 	entry->tuned = tuned;
 	entry->predicted = tuned->predicted;
-	entry->winner = result_of(&tuned->winner);
 	entry->has_winner = true;
+	entry->winner = (struct report_winner){.family = row->family,
+		.configuration = tuned_row_configuration(row),
+		.time_us = row->time.median,
+		.low_us = row->time.ci95_low,
+		.high_us = row->time.ci95_high,
+		.tflops = row->tflops > 0 ? row->tflops : 0,
+		.verified = row->verified,
+		.by_program = row->by_program,
+		.score = &row->score};
 	free(entry->problem);
 	entry->problem = named_values_text(&tuned->problem);
-	entry->flop = entry->winner.tflops * entry->winner.time_us * 1e6;
-	entry->families = memory_zeroed(tuned->family_count + 1, sizeof(*entry->families));
-	for (size_t i = 0; i < tuned->family_count; i++)
-		entry->families[entry->family_count++] = result_of(&tuned->families[i]);
-	entry->tied_count = tuned->tied_count;
-	if (tuned->space) {
-		entry->product = tuned->space->product;
-		entry->legal = (double)tuned->space->legal;
-	}
-	if (tuned->model)
-		entry->quality = *tuned->model;
+	entry->legal = tuned->space ? (double)tuned->space->legal : 0;
 }
 
 /* The run of the journal that tuned this entry; else the last one that has its problem. */
 static const struct journal_run *entry_run(
 	const struct journal_record *journal, const struct report_entry *entry)
 {
-	const char *id = entry->tuned->run;
 	const struct journal_run *last = NULL;
 
 	for (size_t i = 0; i < journal->run_count; i++) {
@@ -157,7 +232,7 @@ static const struct journal_run *entry_run(
 
 		if (!journal_problem_find(run, entry->operation, entry->problem))
 			continue;
-		if (strcmp(run->run.id, id) == 0)
+		if (strcmp(run->run.id, entry->tuned->run) == 0)
 			return run;
 		last = run;
 	}
@@ -174,9 +249,7 @@ static void add_tuned(struct report *report, const struct report_source *source)
 		entry->device = &source->tuned.device;
 		entry->run = tuned_run(&source->tuned, tuned->run);
 		take_tuned(entry, tuned);
-		find_sheet(report, entry);
-		report_candidates_take(entry, &source->journal,
-			source->has_journal ? entry_run(&source->journal, entry) : NULL);
+		take_searches(entry, &source->journal, entry_run(&source->journal, entry));
 	}
 }
 
@@ -203,10 +276,9 @@ static void add_problem(struct report *report, const struct report_source *sourc
 	entry->problem = string_copy(problem->problem);
 	entry->run = &run->run;
 	entry->device = &run->device;
-	find_sheet(report, entry);
 	if (problem->entry)
 		take_tuned(entry, problem->entry);
-	report_candidates_take(entry, &source->journal, run);
+	take_searches(entry, &source->journal, run);
 }
 
 /* Appends the entries of a source. */
@@ -226,112 +298,15 @@ static void add_entries(struct report *report, const struct report_source *sourc
 static void entry_release(struct report_entry *entry)
 {
 	free(entry->winner.configuration);
-	for (size_t i = 0; i < entry->family_count; i++)
-		free(entry->families[i].configuration);
-	for (size_t i = 0; i < entry->family_name_count; i++)
-		free(entry->family_names[i]);
-	free(entry->families);
-	free(entry->family_names);
-	free(entry->candidates);
 	free(entry->operation);
 	free(entry->problem);
 	free(entry->title);
-	free(entry->slug);
-	device_spec_free(entry->spec);
-}
-
-/* ---- short names: a problem without the keys that follow from the others, and file names ---- */
-/* list without its pair number `left_out`. */
-static char *without(const char *list, size_t left_out)
-{
-	struct text text = {0};
-	struct pair pair;
-
-	for (size_t i = 0; pair_next(&list, &pair); i++)
-		if (i != left_out)
-			text_appendf(&text, "%s%.*s=%.*s", text.length ? "," : "", pair.name_length,
-				pair.name, pair.value_length, pair.value);
-	return text_detach(&text);
-}
-
-/* A key may go if the problem without it is the same problem. Keys that the operation got after the
- * file was written stand for their defaults. */
-static char *shortened(const struct report *report, struct report_entry *entry)
-{
-	const struct operation *operation;
-	struct pair pair;
-	size_t pairs = 0;
-	const char *at;
-	char *title;
-
-	if (!report->has_catalogue || catalogue_operation(&report->catalogue, entry->operation,
-					      &operation, NULL) != STATUS_OK)
-		return string_copy(entry->problem);
-	problem_text_complete(operation, &entry->problem);
-	at = title = string_copy(entry->problem);
-	while (pair_next(&at, &pair))
-		pairs++;
-	for (size_t i = pairs; i-- > 0;) {
-		CLEANUP(problem_list_release) struct problem_list list = {0};
-		char *shorter = without(title, i);
-		const bool same = problem_parse(operation, shorter, &list, NULL) == STATUS_OK &&
-				  list.count == 1 &&
-				  strcmp(list.items[0]->text, entry->problem) == 0;
-
-		free(same ? title : shorter);
-		title = same ? shorter : title;
-	}
-	return title;
-}
-
-static char *slug_of(const struct report_entry *entry)
-{
-	struct text text = {0};
-
-	text_appendf(&text, "%s-", entry->operation);
-	for (const char *at = entry->title; *at; at++) {
-		if (isalnum((unsigned char)*at))
-			text_append_char(&text, *at);
-		else if (*at == ',')
-			text_append_char(&text, '-');
-		else if (*at != '=' || !isdigit((unsigned char)at[1]))
-			text_append_char(&text, '_'); /* "M4096", but "dtype_bf16" */
-	}
-	return text_detach(&text);
-}
-
-static void name_entries(struct report *report)
-{
-	CLEANUP(memory_free)
-	char **keys = memory_zeroed(report->entry_count + 1, sizeof(*keys));
-	CLEANUP(memory_free) struct same_name *same = NULL;
-
-	for (size_t i = 0; i < report->entry_count; i++) {
-		struct report_entry *entry = &report->entries[i];
-		CLEANUP(memory_free) char *title = shortened(report, entry);
-
-		/* the objective is part of what the entry is, as the problem is */
-		entry->title = entry->tuned && entry->tuned->objective != OBJECTIVE_TIME
-				       ? string_format("%s (best %s)", title,
-						 objective_names[entry->tuned->objective])
-				       : string_copy(title);
-		keys[i] = string_format("%s %s", entry->operation, entry->title);
-	}
-	same = names_same(keys, report->entry_count);
-	for (size_t i = 0; i < report->entry_count; i++) {
-		char *slug = slug_of(&report->entries[i]);
-
-		report->entries[i].slug =
-			same[i].before ? string_format("%s-%zu", slug, same[i].before + 1)
-				       : string_copy(slug);
-		free(slug);
-		free(keys[i]);
-	}
+	free(entry->searches);
 }
 
 /* ---- the report ---- */
 /* Whether the journal was read with its tuned file, which is named too. */
-static bool is_beside_another(const struct report_options *options, size_t path)
+static bool is_read_with_another(const struct report_options *options, size_t path)
 {
 	CLEANUP(memory_free) char *stem = path_stem(options->paths[path]);
 	bool found = false;
@@ -344,7 +319,7 @@ static bool is_beside_another(const struct report_options *options, size_t path)
 	return found;
 }
 
-/* Templates only add to a report: without them, or with broken ones, it is made all the same. */
+/* Templates only add to a report: a report is also made without them, or with broken ones. */
 static void open_catalogue(const struct report_options *options, struct report *report)
 {
 	struct error err = {0};
@@ -353,9 +328,11 @@ static void open_catalogue(const struct report_options *options, struct report *
 		return;
 	report->has_catalogue = catalogue_load(options->template_folders, NULL, &report->catalogue,
 					&err) == STATUS_OK;
-	if (!report->has_catalogue)
-		report->notice = string_format("the templates are not read, so that illegal tile "
-					       "shapes look like untried ones: %s",
+	if (report->has_catalogue)
+		catalogue_show_defaults(&report->catalogue, options->shows_defaults);
+	else
+		report->notice = string_format(
+			"the templates are not read, so that titles name every key: %s",
 			err.message);
 }
 
@@ -366,7 +343,7 @@ static enum status fill(
 	/* entries point to their source: the array does not move */
 	report->sources = memory_zeroed(options->path_count + 1, sizeof(*report->sources));
 	for (size_t i = 0; i < options->path_count; i++)
-		if (!is_beside_another(options, i))
+		if (!is_read_with_another(options, i))
 			TRY(source_open(
 				options->paths[i], &report->sources[report->source_count++], err));
 	for (size_t i = 0; i < report->source_count; i++)
@@ -375,7 +352,8 @@ static enum status fill(
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected at least one tuned problem, found none",
 			options->path_count ? options->paths[0] : "report");
-	name_entries(report);
+	for (size_t i = 0; i < report->entry_count; i++)
+		report->entries[i].title = report_title(report, &report->entries[i]);
 	return STATUS_OK;
 }
 
@@ -384,7 +362,7 @@ enum status report_open(
 {
 	enum status status;
 
-	*report = (struct report){.config_folders = options->config_folders};
+	*report = (struct report){0};
 	status = fill(options, report, err);
 	if (status != STATUS_OK)
 		report_release(report);
@@ -405,25 +383,52 @@ void report_release(struct report *report)
 	*report = (struct report){0};
 }
 
-const struct launch_score *report_longest(const struct score *score)
-{
-	return score->launch_count ? &score->launches[score->longest] : NULL;
-}
-
-size_t report_family(const struct report_entry *entry, const char *family)
-{
-	for (size_t i = 0; i < entry->family_name_count; i++)
-		if (strcmp(entry->family_names[i], family) == 0)
-			return i;
-	return SIZE_MAX;
-}
-
-size_t report_source_index(const struct report *report, const struct report_entry *entry)
-{
-	return (size_t)(entry->source - report->sources);
-}
-
 const char *report_device_name(const struct report_entry *entry)
 {
 	return entry->device && entry->device->name ? entry->device->name : "?";
+}
+
+/* ---- the same problem in several files ---- */
+static struct report_pair pair_of(
+	const struct report_entry *first, const struct report_entry *second)
+{
+	const struct report_winner *a = &first->winner, *b = &second->winner;
+	const bool known = a->low_us > 0 && b->low_us > 0;
+	struct report_pair pair = {
+		.first = first, .second = second, .ratio = b->time_us / a->time_us};
+	const double low = known ? b->low_us / a->high_us : pair.ratio;
+	const double high = known ? b->high_us / a->low_us : pair.ratio;
+
+	/* the floor that ties have everywhere: what differs between two runs of one binary */
+	pair.verdict = high < 1 - SELECT_TIE_RATIO  ? "faster"
+		       : low > 1 + SELECT_TIE_RATIO ? "slower"
+						    : "same";
+	if (first->predicted != second->predicted)
+		pair.verdict = "not comparable: one is predicted";
+	return pair;
+}
+
+struct report_pair *report_pairs(const struct report *report, size_t *count)
+{
+	struct report_pair *pairs = memory_zeroed(report->entry_count + 1, sizeof(*pairs));
+	CLEANUP(memory_free)
+	char **keys = memory_zeroed(report->entry_count + 1, sizeof(*keys));
+	CLEANUP(memory_free) struct same_name *same = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < report->entry_count; i++) {
+		const struct report_entry *entry = &report->entries[i];
+
+		keys[i] = entry->has_winner
+				  ? string_format("%s %s", entry->operation, entry->problem)
+				  : string_format("%zu", i);
+	}
+	same = names_same(keys, report->entry_count);
+	for (size_t i = 0; i < report->entry_count; i++) {
+		if (same[i].first != i)
+			pairs[(*count)++] =
+				pair_of(&report->entries[same[i].first], &report->entries[i]);
+		free(keys[i]);
+	}
+	return pairs;
 }

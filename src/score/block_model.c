@@ -38,7 +38,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	phase.clocks[BOUND_SMEM] =
 		clocks_of(device, PIPE_SMEM_READ, dtype, amounts[PIPE_SMEM_READ]) +
 		clocks_of(device, PIPE_SMEM_WRITE, dtype, amounts[PIPE_SMEM_WRITE]);
-	/* requests are served by line, whatever part of it they want */
+	/* requests are served by whole lines */
 	phase.clocks[BOUND_L2] = input->traffic->lines_read_ratio * amounts[PIPE_L2_READ] +
 				 input->traffic->lines_written_ratio * amounts[PIPE_L2_WRITE];
 	return phase;
@@ -66,8 +66,8 @@ struct block_model block_model_of(const struct time_model_input *input)
 {
 	const struct device_spec *device = input->device;
 	const struct launch_work *launch = input->launch;
-	const double threads =
-		(double)launch->block[0] * (double)launch->block[1] * (double)launch->block[2];
+	const double threads = (double)launch->shape.block[0] * (double)launch->shape.block[1] *
+			       (double)launch->shape.block[2];
 	const double clocks_per_us = device->clock_hz * 1e-6;
 	struct block_model model = {
 		.prologue = phase_of(input, launch->prologue),
@@ -98,35 +98,37 @@ struct block_model block_model_of(const struct time_model_input *input)
 	return model;
 }
 
-/* The clocks of a phase of `count` blocks on one SM: what threads issue, and what goes on beside it
- * (copies, shared memory, wgmma). Of each the busiest pipe; of the two the longer one, and of the
- * shorter what a warp waits for while no other of its scheduler has work: the balanced job bound of
- * so many jobs (J. Zahorjan et al., "Balanced job bound analysis of queueing networks", 1982). */
+/* The clocks of a phase of `count` blocks on one SM: work that threads issue, and work that runs
+ * asynchronously (copies, shared memory, wgmma). Each takes the time of its busiest pipe; the phase
+ * takes the longer of the two, plus the part of the shorter for which a warp waits while no other
+ * of its scheduler has work: the balanced job bound, a job per warp (J. Zahorjan et al., "Balanced
+ * job bound analysis of queueing networks", 1982). */
 static double phase_clocks(const struct block_model *model, const struct phase *phase, double count,
 	double l2_rate, double warps, int *busiest)
 {
-	double issued = 0, beside = 0, most = 0;
+	double issued = 0, overlapped = 0, most = 0;
 
 	for (int kind = 0; kind < PIPE_KINDS; kind++) {
 		const bool is_issued =
 			kind == BOUND_TENSOR ? !model->tensor_is_asynchronous : kind < BOUND_SMEM;
-		double clocks = count * phase->clocks[kind];
+		double clocks = count * phase->clocks[kind],
+		       *busy = is_issued ? &issued : &overlapped;
 
+		if (!(clocks > 0))
+			continue;
 		if (kind == BOUND_L2)
 			clocks /= l2_rate;
 		if (kind < BOUND_SMEM)
 			clocks *= model->scheduler_ratio;
-		if (is_issued)
-			issued = fmax(issued, clocks);
-		else
-			beside = fmax(beside, clocks);
+		if (clocks > *busy)
+			*busy = clocks;
 		if (clocks > most) {
 			most = clocks;
 			if (busiest)
 				*busiest = kind;
 		}
 	}
-	return most + fmin(issued, beside) / fmax(1, warps / SCHEDULERS);
+	return most + fmin(issued, overlapped) / fmax(1, warps / SCHEDULERS);
 }
 
 /* ---- blocks in waves ---- */
@@ -162,8 +164,8 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	const double epilogue =
 		phase_clocks(model, &model->epilogue, wave->resident, l2_rate, warps, NULL);
 	const double together = prologue + steps + epilogues * epilogue;
-	/* what is left of the latency with so many stages in flight: the same bound, with the
-	 * memory as a delay */
+	/* the part of the latency that the stages do not hide: the same bound, with the memory as
+	 * a delay */
 	const double waiting =
 		wave->steps * model->latency_clocks / (model->stages * wave->resident);
 	struct wave_time time = {fmax(own_chain, together) + waiting, (enum bound_kind)busiest};

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_schema.h"
-#include "base/record_write.h"
-#include "score/occupancy.h"
+#include "record/record_read.h"
+#include "record/record_write.h"
 #include "score/time_model.h"
 #include "score/traffic.h"
 
@@ -38,10 +36,11 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	const struct kernel_resources *resources, struct launch_score *score)
 {
 	const struct occupancy_demand demand = {
-		.threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]),
+		.threads = (int)(launch->shape.block[0] * launch->shape.block[1] *
+				 launch->shape.block[2]),
 		.regs_per_thread = resources->regs_per_thread,
 		.smem_static_bytes = resources->smem_static_bytes,
-		.smem_dynamic_bytes = launch->smem_dynamic_bytes,
+		.smem_dynamic_bytes = launch->shape.smem_dynamic_bytes,
 		.barriers = resources->barriers,
 	};
 	struct quantization_slots slots;
@@ -82,10 +81,11 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 		.wgmma_serialized = (resources->flags & FLAG_MASK(WGMMA_SERIALIZED)) != 0,
 	});
 	score->bound = time.bound;
-	score->predicted_time_us = time.time_us * (launch->repeat > 0 ? launch->repeat : 1);
+	score->predicted_time_us =
+		time.time_us * (launch->shape.repeat > 0 ? launch->shape.repeat : 1);
 }
 
-/* The least time that the problem takes on this device, whatever a model says or forgets; what
+/* The least time that the problem takes on this device, regardless of the model; what
  * bounds it so. */
 static double floor_us(
 	const struct device_spec *device, const struct work *work, enum bound_kind *bound)
@@ -165,34 +165,30 @@ void score_release(struct score *score)
 
 /* ---- JSON: the longest launch's figures on top, all launches where there are several; a time that
  * is infinite (the launch cannot run) is null ---- */
-#define FIGURE(field, help, ...)                                                                   \
-	RECORD_VALUE(struct launch_score, field, #field, help, .low = 0, .high = INFINITY,         \
-		##__VA_ARGS__)
+#define FIGURE(field, ...)                                                                         \
+	RECORD_VALUE(struct launch_score, field, #field, .low = 0, .high = INFINITY, ##__VA_ARGS__)
 static const struct record_member launch_members[] = {
-	FIGURE(tiles, "independent units of work"),
-	FIGURE(slots_per_wave, "blocks that run at once"),
-	FIGURE(waves, "whole waves of tiles"),
-	FIGURE(waves_exact, "the same, not rounded up"),
-	FIGURE(wave_efficiency_ratio, "tiles over slots of all waves"),
-	FIGURE(tile_efficiency_ratio, "useful part of the tiles"),
-	RECORD_VALUE(struct launch_score, blocks_per_sm, "blocks_per_sm", "resident at once"),
-	FIGURE(occupancy_ratio, "resident threads over what an SM holds"),
+	FIGURE(tiles),
+	FIGURE(slots_per_wave),
+	FIGURE(waves),
+	FIGURE(waves_exact),
+	FIGURE(wave_efficiency_ratio),
+	FIGURE(tile_efficiency_ratio),
+	RECORD_VALUE(struct launch_score, blocks_per_sm, "blocks_per_sm"),
+	FIGURE(occupancy_ratio),
 	RECORD_ENUM(struct launch_score, occupancy_limiter, occupancy_limiter_names,
-		"occupancy_limiter", "why no more blocks are resident"),
-	FIGURE(regs_per_thread, "registers of a thread"),
-	FIGURE(smem_bytes, "shared memory of a block, static and dynamic"),
-	FIGURE(stack_bytes, "local memory of a thread: arrays and spills",
-		.flags = RECORD_OPTIONAL),
-	FIGURE(bank_conflict_ratio, "shared memory wavefronts over the least possible"),
-	FIGURE(lines_per_row_ratio, "cache lines touched over the least possible"),
-	FIGURE(sectors_per_row_ratio, "sectors touched over the least possible"),
-	FIGURE(dram_bytes, "read and written", .flags = RECORD_WHOLE),
-	FIGURE(l2_bytes, "read and written", .flags = RECORD_WHOLE),
-	FIGURE(arithmetic_intensity, "FLOP per byte of DRAM; null: no such bytes",
-		.flags = RECORD_NULLABLE, .absent = INFINITY),
-	RECORD_ENUM(struct launch_score, bound, bound_kind_names, "bound", "what takes the time"),
-	FIGURE(predicted_time_us, "null: it cannot run", .flags = RECORD_NULLABLE,
-		.absent = INFINITY),
+		"occupancy_limiter"),
+	FIGURE(regs_per_thread),
+	FIGURE(smem_bytes),
+	FIGURE(stack_bytes, .flags = RECORD_OPTIONAL),
+	FIGURE(bank_conflict_ratio),
+	FIGURE(lines_per_row_ratio),
+	FIGURE(sectors_per_row_ratio),
+	FIGURE(dram_bytes, .flags = RECORD_WHOLE),
+	FIGURE(l2_bytes, .flags = RECORD_WHOLE),
+	FIGURE(arithmetic_intensity, .flags = RECORD_NULLABLE, .absent = INFINITY),
+	RECORD_ENUM(struct launch_score, bound, bound_kind_names, "bound"),
+	FIGURE(predicted_time_us, .flags = RECORD_NULLABLE, .absent = INFINITY),
 };
 #undef FIGURE
 RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = "launch_score",
@@ -209,17 +205,14 @@ struct view {
 
 static const struct record_member view_members[] = {
 	RECORD_FLAT(struct view, longest, launch_score_record),
-	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", "10^12 FLOP per second",
-		.flags = RECORD_NULLABLE, .absent = NAN, .low = 0, .high = INFINITY),
-	RECORD_VALUE(struct view, regs_estimated, "regs_estimated", "not the compiler's registers"),
-	RECORD_VALUE(struct view, without_model, "without_model",
-		"the family has no model: the time is the least that FLOP, bytes and waves need",
-		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", .flags = RECORD_NULLABLE,
+		.absent = NAN, .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct view, regs_estimated, "regs_estimated"),
+	RECORD_VALUE(struct view, without_model, "without_model", .flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
-		"each of several", .flags = RECORD_OPTIONAL, .count_min = 2),
+		.flags = RECORD_OPTIONAL, .count_min = 2),
 };
-RECORD_DEFINE(struct view, score_record, view_members, .name = "score", .open = true,
-	.help = "of the longest launch; launches[] where there are several");
+RECORD_DEFINE(struct view, score_record, view_members, .name = "score", .open = true);
 
 static struct json *custom_write(const void *field)
 {
@@ -260,11 +253,6 @@ static enum status custom_read(
 	return STATUS_OK;
 }
 
-static struct json *custom_schema(struct json *definitions)
-{
-	return record_schema_reference(&score_record, definitions);
-}
-
 static void custom_release(void *field)
 {
 	score_release(field);
@@ -273,6 +261,5 @@ static void custom_release(void *field)
 const struct record_custom score_custom = {
 	.read = custom_read,
 	.write = custom_write,
-	.schema = custom_schema,
 	.release = custom_release,
 };

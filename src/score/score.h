@@ -7,9 +7,9 @@
 #ifndef SCORE_SCORE_H
 #define SCORE_SCORE_H
 
-#include "base/record.h"
+#include "record/record.h"
 #include "candidate/resources.h"
-#include "family/plan.h"
+#include "plan/work.h"
 #include "score/occupancy.h"
 #include "spec/device_spec.h"
 
@@ -64,6 +64,11 @@ struct score {
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score);
 void score_release(struct score *score);
+/* Whether its time follows the SM clock: a kernel that waits for DRAM does not. */
+static inline bool score_is_clock_bound(const struct score *score)
+{
+	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
+}
 /* A member of a table, a struct score; left out where there are no launches. */
 extern const struct record_custom score_custom;
 extern const struct record score_record;                  /* its object in JSON */

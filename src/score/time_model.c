@@ -29,11 +29,12 @@ static double cluster_sm_count(const struct device_spec *device, double cluster_
 struct quantization_slots quantization_slots(const struct device_spec *device,
 	const struct launch_work *launch, int blocks_per_sm, int max_clusters)
 {
-	const double cluster_size = at_least_one(launch->cluster[0]) *
-				    at_least_one(launch->cluster[1]) *
-				    at_least_one(launch->cluster[2]);
-	const double grid_blocks = at_least_one(launch->grid[0]) * at_least_one(launch->grid[1]) *
-				   at_least_one(launch->grid[2]);
+	const double cluster_size = at_least_one(launch->shape.cluster[0]) *
+				    at_least_one(launch->shape.cluster[1]) *
+				    at_least_one(launch->shape.cluster[2]);
+	const double grid_blocks = at_least_one(launch->shape.grid[0]) *
+				   at_least_one(launch->shape.grid[1]) *
+				   at_least_one(launch->shape.grid[2]);
 	struct quantization_slots slots = {
 		.sm_count = cluster_sm_count(device, cluster_size),
 		.per_sm = blocks_per_sm,

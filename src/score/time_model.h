@@ -3,12 +3,12 @@
  * The time model: how long one launch takes, from its work, the device's rates and its resources.
  * One model for every operation; it knows pipes, steps and units, no kernels.
  *
- * On one SM, r blocks share the pipes. What threads issue overlaps with what goes on beside it
+ * On one SM, r blocks share the pipes. What threads issue overlaps with asynchronous work
  * (copies, shared memory, wgmma), except for what a warp waits for while its scheduler has no
  * other. A wave of blocks takes the longer of
  *   throughput: r blocks' amounts of the busiest pipe / its rate, and what does not overlap;
  *   chain:      one block's own work in turn: prologue, first load, steps, epilogue;
- * and what stages and blocks in flight leave of the latency of each step's loads.
+ * and the part of the latency of each step's loads that stages and resident blocks do not hide.
  * Waves follow each other; the last one runs with the blocks that are left, each of them faster.
  * DRAM is a roofline over the whole launch. Sources: S. Williams et al., "Roofline" (2009);
  * J. Zahorjan et al., "Balanced job bound analysis of queueing networks" (1982);
@@ -24,7 +24,7 @@
 #ifndef SCORE_TIME_MODEL_H
 #define SCORE_TIME_MODEL_H
 
-#include "family/plan.h"
+#include "plan/work.h"
 #include "score/score.h"
 #include "score/traffic.h"
 #include "spec/device_spec.h"

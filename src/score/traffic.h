@@ -10,7 +10,7 @@
 #ifndef SCORE_TRAFFIC_H
 #define SCORE_TRAFFIC_H
 
-#include "family/plan.h"
+#include "plan/work.h"
 
 /* ---- cache lines and sectors ----
  * Alignment: how many cache lines (128 bytes) or sectors (32 bytes) the rows of a tile touch.

@@ -12,7 +12,7 @@
 enum {
 	PARENTS = 12,
 	DRAWS = 256,          /* attempts at a child that is legal and new */
-	VALUES_OF_A_MOVE = 8, /* so many values are taken over for one that moves */
+	VALUES_OF_A_MOVE = 8, /* values taken over for each one that moves */
 };
 
 struct evolution {
@@ -29,7 +29,7 @@ static void *evolution_open(const struct search_view *view)
 	return questions_open(view, sizeof(struct evolution));
 }
 
-/* The faster of two drawn by lot. */
+/* The faster of two drawn at random. */
 static size_t parent(struct evolution *evolution)
 {
 	const size_t a = random_below(&evolution->questions.random, evolution->parent_count);

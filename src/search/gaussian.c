@@ -169,7 +169,7 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 	const size_t rows = gaussian->row_count;
 	CLEANUP(memory_free) double *whitened = memory_zeroed(rows + 1, sizeof(*whitened));
 
-	/* a row under way is as expected: it adds nothing */
+	/* the value of a pending row is assumed to be the expected one: it adds nothing */
 	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
 
@@ -183,31 +183,31 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 
 /* ---- learning ---- */
 /* Rows with values, without slots. */
-struct lesson {
+struct fit {
 	struct gaussian gaussian;
 	size_t points[LEARNED_MAX], count;
 	double values[LEARNED_MAX];
 };
 
 /* -log of the posterior density, but for a constant. */
-static double unlikeliness(struct lesson *lesson)
+static double unlikeliness(struct fit *fit)
 {
-	struct gaussian *gaussian = &lesson->gaussian;
+	struct gaussian *gaussian = &fit->gaussian;
 	const struct search_view *view = gaussian->view;
 	double sum = 0;
 
 	gaussian->row_count = 0;
-	for (size_t r = 0; r < lesson->count; r++) {
-		gaussian_add(gaussian, lesson->points[r]);
+	for (size_t r = 0; r < fit->count; r++) {
+		gaussian_add(gaussian, fit->points[r]);
 		sum += log(gaussian->factor[r * gaussian->row_max + r]);
 	}
 	for (size_t f = 0; f < view->family_count; f++)
 		for (size_t p = 0; p < view->families[f].parameter_count; p++)
 			sum += pow(log((double)axes_of(gaussian, f)[p].weight), 2) / 2;
-	return sum + gaussian_means(gaussian, lesson->values, NULL) / 2;
+	return sum + gaussian_means(gaussian, fit->values, NULL) / 2;
 }
 
-static void improve(struct lesson *lesson, struct axis *axis, double step, double *least)
+static void improve(struct fit *fit, struct axis *axis, double step, double *least)
 {
 	const float before = axis->weight;
 
@@ -215,7 +215,7 @@ static void improve(struct lesson *lesson, struct axis *axis, double step, doubl
 		double now;
 
 		axis->weight = before * (float)exp(direction * step);
-		now = unlikeliness(lesson);
+		now = unlikeliness(fit);
 		if (now < *least) {
 			*least = now;
 			return;
@@ -228,32 +228,32 @@ void gaussian_learn(struct gaussian *gaussian, const double *values, struct rand
 {
 	const struct search_view *view = gaussian->view;
 	const size_t rows = gaussian->row_count;
-	struct lesson lesson = {.gaussian = *gaussian};
+	struct fit fit = {.gaussian = *gaussian};
 	CLEANUP(memory_free) size_t *order = memory_zeroed(rows + 1, sizeof(*order));
 	double least, step = STEP_FIRST;
 
 	for (size_t i = 0; i < rows; i++)
 		order[i] = i;
 	random_shuffle(random, order, rows);
-	for (size_t i = 0; i < rows && lesson.count < LEARNED_MAX; i++)
+	for (size_t i = 0; i < rows && fit.count < LEARNED_MAX; i++)
 		if (!isnan(values[order[i]])) {
-			lesson.points[lesson.count] = gaussian->row_points[order[i]];
-			lesson.values[lesson.count++] = values[order[i]];
+			fit.points[fit.count] = gaussian->row_points[order[i]];
+			fit.values[fit.count++] = values[order[i]];
 		}
-	lesson.gaussian.slot_count = 0;
-	lesson.gaussian.row_points = memory_zeroed(rows + 1, sizeof(size_t));
-	least = unlikeliness(&lesson);
+	fit.gaussian.slot_count = 0;
+	fit.gaussian.row_points = memory_zeroed(rows + 1, sizeof(size_t));
+	least = unlikeliness(&fit);
 	for (int sweep = 0; sweep < SWEEPS; sweep++, step *= STEP_SHRINKS)
 		for (size_t f = 0; f < view->family_count; f++) {
 			size_t seen = 0;
 
-			for (size_t r = 0; r < lesson.count; r++)
-				seen += view->family[lesson.points[r]] == f;
+			for (size_t r = 0; r < fit.count; r++)
+				seen += view->family[fit.points[r]] == f;
 			for (size_t p = 0; seen > 2 && p < view->families[f].parameter_count; p++)
 				if (view->families[f].parameters[p].levels > 1)
-					improve(&lesson, &axes_of(gaussian, f)[p], step, &least);
+					improve(&fit, &axes_of(gaussian, f)[p], step, &least);
 		}
-	free(lesson.gaussian.row_points);
+	free(fit.gaussian.row_points);
 	gaussian->row_count = gaussian->slot_count = 0;
 	for (size_t r = 0; r < rows; r++)
 		gaussian_add(gaussian, gaussian->row_points[r]);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A Gaussian process over candidates that grows: what values are expected of some, and how surely,
- * given the values known of others.
+ * A Gaussian process over candidates, to which rows are added one by one: it gives the mean and the
+ * variance of a candidate's value, given the known values of others.
  *
  * Rows are candidates that were asked for, in order; a row lowers the variance of its surroundings
- * from the moment it is added, so that several can be under way that are not all alike; until its
- * value is known it says nothing about values. Slots are candidates that are watched: adding a row
+ * from the moment it is added, so that several pending rows differ from each other; until its value
+ * is known it does not change means. Slots are candidates that are watched: adding a row
  * costs O(rows) per slot.
  *
  * How alike two candidates are is a sum of parts: one of each family; one that grows with the
  * prediction (a model may spread speeds too much, or mean nothing); one of the values that they
- * share, whatever the other parameters are (additive); and one of the configuration, a Matern
+ * share, independent of the other parameters (additive); and one of the configuration, a Matern
  * function (nu 5/2) of the distance between two, in which each parameter has a weight of its own
  * ("automatic relevance determination"). Weights are those under which the values known so far are
  * most likely, with a prior that holds where little is known; all is but for a factor, by which
@@ -31,7 +31,7 @@ struct gaussian {
 	struct axis {
 		float step; /* between two values; ends, or any two without an order, are 1 apart */
 		float share;  /* of the part of values; 0: it has one value */
-		float weight; /* a distance of 1 is so many lengths of correlation */
+		float weight; /* lengths of correlation in a distance of 1 */
 	} * axes;             /* [family * SPACE_PARAMETERS_MAX + parameter] */
 	float *slopes;        /* [candidate]: 1 - predicted speed / best predicted speed */
 

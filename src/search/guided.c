@@ -3,10 +3,10 @@
  * Strategy `guided`, the default of quick tuning: Bayesian optimization on top of the model.
  *
  * First come the model's own seeds: its shortlist (order.h), and two of each family; where nothing
- * is predicted, candidates drawn by lot. Then each question goes to the candidate whose speed, as
- * far as is known, promises the largest improvement of the best on average, times the chance that
- * it works. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of Expensive
- * Black-Box Functions" (1998).
+ * is predicted, candidates drawn at random. Then each question goes to the candidate whose speed,
+ * as far as is known, promises the largest improvement of the best on average, times the chance
+ * that it works. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of
+ * Expensive Black-Box Functions" (1998).
  *
  * What is known of a candidate: its predicted speed, corrected by a Gaussian process over measured
  * - predicted speed. Speeds are relative: to the best measured, and to the best predicted times the
@@ -15,8 +15,8 @@
  * its logarithm treats both alike.
  *
  * A space may be too large to look at for each question. Watched are the best by prediction and
- * some by lot, and the neighbours of what was measured. Whenever it is learned anew how alike
- * candidates are, those that promise most stay, and others come in by lot.
+ * some at random, and the neighbours of what was measured. Whenever it is learned again how alike
+ * candidates are, those that promise most stay, and others come in at random.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -88,8 +88,8 @@ static void update(struct guided *guided)
 		const double time_us = guided->questions.times_us[gaussian->row_points[r]];
 		const double predicted = predicted_speed(guided, gaussian->row_points[r]);
 
-		/* a failure says nothing about speed: it is kept out of the way by the chance that
-		 * its like work */
+		/* failures have no speed: they are modelled separately, as a probability of
+		 * success */
 		errors[r] = isfinite(time_us) ? guided->best_us / time_us : NAN;
 		works[r] = isnan(time_us) ? NAN : isfinite(time_us);
 		known += !isnan(time_us);
@@ -144,8 +144,8 @@ static void watch(struct guided *guided, size_t candidate)
 	gaussian_watch(gaussian, candidate);
 }
 
-/* These, and others by lot; all of a small space. */
-static void watch_anew(struct guided *guided, const size_t *best, size_t count)
+/* These, and others at random; all of a small space. */
+static void watch_again(struct guided *guided, const size_t *best, size_t count)
 {
 	struct questions *questions = &guided->questions;
 	const size_t all = questions->order_count;
@@ -190,7 +190,7 @@ static void learn(struct guided *guided)
 	for (size_t i = 0; i < count; i++)
 		best[i] = gaussian->slot_points[best[i]];
 	gaussian_learn(gaussian, guided->errors, &guided->questions.random);
-	watch_anew(guided, best, count);
+	watch_again(guided, best, count);
 	guided->changed = true;
 }
 
@@ -250,7 +250,7 @@ static void *guided_open(const struct search_view *view)
 	guided->errors = memory_zeroed(rows + 1, sizeof(double));
 	guided->means = memory_zeroed(slots + 1, sizeof(double));
 	guided->chances = memory_zeroed(slots + 1, sizeof(double));
-	watch_anew(guided, questions->order, smaller(WATCHED_BEST, questions->order_count));
+	watch_again(guided, questions->order, smaller(WATCHED_BEST, questions->order_count));
 	seeds_choose(guided);
 	return guided;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Strategy `local`: hill climbing with restarts. Measures some starts, then the neighbours of the
- * best of them, goes to any that is faster at once, and where none is left, starts anew: from the
- * best prediction that nobody has looked at, or where nothing is predicted, from the best so far
- * with some values drawn anew ("basin hopping"). Source: D. Wales, J. Doye, "Global Optimization by
- * Basin-Hopping" (1997).
+ * best of them, goes to any that is faster at once, and where none is left, starts again: from the
+ * best prediction that was not looked at, or where nothing is predicted, from the best so far
+ * with some values drawn again ("basin hopping"). Source: D. Wales, J. Doye, "Global Optimization
+ * by Basin-Hopping" (1997).
  */
 #include <math.h>
 
@@ -34,7 +34,7 @@ static void *local_open(const struct search_view *view)
 	return local;
 }
 
-/* The best with about a third of its values drawn anew. */
+/* The best with about a third of its values drawn again. */
 static bool jump(struct local *local, size_t *candidate)
 {
 	for (int attempt = 0; attempt < JUMPS; attempt++)

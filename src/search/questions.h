@@ -12,22 +12,23 @@
 struct questions {
 	const struct search_view *view;
 	size_t budget;
-	/* those that can run; by prediction where it tells candidates apart, else by lot */
+	/* those that can run; by prediction where it tells candidates apart, else at random */
 	size_t *order, order_count, order_next;
 	bool by_lot;
-	double *times_us;   /* per candidate: negative: not asked for; NAN: under way */
+	double *times_us;   /* per candidate: negative: not asked for; NAN: pending */
 	size_t asked_count; /* or known from an earlier run */
 	size_t open;        /* asked, not told */
 	struct random_state random;
 };
 
-/* The state of a strategy, of so many bytes: questions, and zeros. */
+/* The state of a strategy, `bytes` long: questions, and zeros. */
 void *questions_open(const struct search_view *view, size_t size);
 void questions_close(void *state);
 
 bool questions_is_new(const struct questions *questions, size_t candidate);
-/* A new candidate that has each value from one of two of a family, and of so many values one drawn
- * anew: a level up or down, or any. false: what was drawn is not legal, cannot run or is not new.
+/* A new candidate that has each value from one of two of a family, and of that many values one
+ * drawn again: a level up or down, or any. false: what was drawn is not legal, cannot run or is not
+ * new.
  */
 bool questions_cross(struct questions *questions, size_t mother, size_t father, size_t one_of,
 	size_t *candidate);

@@ -14,7 +14,6 @@
 	row(model_top) \
 	row(exhaustive) \
 	row(random) \
-	row(rule)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct strategy strategy_##name;

@@ -12,11 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "space/space.h"
 
 struct search_parameter {
-	choice levels;    /* so many values; choices are below that */
+	choice levels;    /* number of values; choices are below that */
 	bool is_ordered;  /* values are numbers: neighbours make sense */
 	bool is_argument; /* of the launch: the kernel is the same */
 };
@@ -30,12 +29,6 @@ struct search_family {
 	const struct search_parameter *parameters;
 };
 
-/* What a selection rule of the operation picks (family/rule.h). */
-struct search_pick {
-	const char *rule;
-	size_t candidate;
-};
-
 /* The candidates of one problem, all families together, as the strategy sees them. */
 struct search_view {
 	size_t count;
@@ -44,15 +37,12 @@ struct search_view {
 	size_t family_count;
 	const struct search_family *families;
 	uint64_t seed;
-	size_t budget;                   /* how many evaluations the effort allows; SIZE_MAX: all */
-	const struct search_pick *picks; /* for the strategy `rule` */
-	size_t pick_count;
-	const char *rule; /* only picks of this one; NULL: all */
+	size_t budget; /* how many evaluations the effort allows; SIZE_MAX: all */
 };
 
 enum ask_result {
 	ASK_CANDIDATE,
-	ASK_WAIT, /* tell me the results under way first */
+	ASK_WAIT, /* tell me the pending results first */
 	ASK_DONE,
 };
 

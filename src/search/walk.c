@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategies that walk down a list: `exhaustive`, `model_top`, `random`, `rule`.
+ * Strategies that walk down a list: `exhaustive`, `model_top`, `random`.
  */
-#include <math.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "search/questions.h"
 
 static enum ask_result walk_ask(void *state, size_t *candidate)
@@ -46,24 +42,6 @@ static void *random_open(const struct search_view *view)
 	return questions;
 }
 
-/* `rule:NAME` on the command line keeps one rule. What the rules pick is in the view: the rules are
- * data of the operation, computed by who binds its families. */
-static void *rule_open(const struct search_view *view)
-{
-	struct questions *questions = exhaustive_open(view);
-
-	questions->order_count = 0;
-	questions->order =
-		memory_resize(questions->order, view->pick_count + 1, sizeof(*questions->order));
-	for (size_t i = 0; i < view->pick_count; i++)
-		if (isfinite(view->predicted_us[view->picks[i].candidate]) &&
-			(!view->rule || strcmp(view->picks[i].rule, view->rule) == 0))
-			questions->order[questions->order_count++] = view->picks[i].candidate;
-	return questions;
-}
-
 STRATEGY(exhaustive, walk, questions_close, "every candidate, in the model's order");
 STRATEGY(model_top, walk, questions_close, "the best by prediction, as many as the budget allows");
 STRATEGY(random, walk, questions_close, "random candidates, as many as the budget allows");
-STRATEGY(rule, walk, questions_close,
-	"what the operation's selection rules pick (rule:NAME: that one)");

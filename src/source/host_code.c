@@ -1,119 +1,296 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Declarations are read in the order of the text, outside of functions; what says neither that it
+ * is the device's nor that it is a type or a constant is the host's. Each branch of #if is read;
+ * what one of them needs stays.
+ */
 #include "source/host_code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "import/kernel_source.h"
-#include "import/words.h"
+#include "source/scan.h"
+#include "source/words.h"
 
-/* What stands before a brace. */
-struct head {
-	bool is_function; /* "...(...)" */
-	bool is_device;   /* says __global__ or __device__ */
-	bool is_main;
-	bool is_open; /* a namespace, extern "C": functions stand in it */
-	bool is_host; /* says __host__, and nothing of the device */
+enum {
+	VIEWED_BYTES_MAX = 64 << 20 /* of all branches together; one is always looked at */
 };
 
-static struct head head_read(const char *from, const char *brace)
+enum mark {
+	MARK_HOST = 1,
+	MARK_KEPT = 2
+};
+
+struct reading {
+	const struct code *code;
+	const struct view *view;
+	struct name_set device; /* words that only declarations for the device have, macros too */
+	unsigned char *marks;   /* of each byte of the source */
+};
+
+/* ---- words ---- */
+static bool is_any(const char *word, size_t length, const char *const *words)
 {
-	struct head head = {0};
-	bool is_named = false;
-
-	for (const char *c = from; c < brace; c++) {
-		const size_t length = text_word_length(c);
-
-		if (!length) {
-			head.is_function |= *c == ')';
-			continue;
-		}
-		if (text_word_is(c, length, "__global__") || text_word_is(c, length, "__device__"))
-			head.is_device = true;
-		if (text_word_is(c, length, "__host__"))
-			head.is_host = true;
-		if (text_word_is(c, length, "namespace") || text_word_is(c, length, "extern"))
-			head.is_open = true;
-		if (text_word_is(c, length, "struct") || text_word_is(c, length, "class") ||
-			text_word_is(c, length, "enum") || text_word_is(c, length, "union"))
-			is_named = true;
-		if (text_word_is(c, length, "main") && *text_skip(c + length) == '(')
-			head.is_main = true;
-		c += length - 1;
-	}
-	head.is_host &= !head.is_device;
-	head.is_open &= !head.is_function && !is_named;
-	return head;
+	for (; *words; words++)
+		if (text_word_is(word, length, *words))
+			return true;
+	return false;
 }
 
-static const char *behind(const char *open)
+static bool is_device(const struct reading *reading, const char *word, size_t length)
 {
+	for (size_t i = 0; i < reading->device.count; i++)
+		if (text_word_is(word, length, reading->device.items[i]))
+			return true;
+	return false;
+}
+
+/* Behind the word or the number; one character where there is none. */
+static const char *after_word(const char *c)
+{
+	do
+		c++;
+	while (text_is_word(c[-1]) && text_is_word(*c));
+	return c;
+}
+
+/* And the macros whose text has such a word. */
+static void find_device_words(struct reading *reading)
+{
+	static const char *const words[] = {"__global__", "__device__", "__constant__",
+		"__shared__", "__managed__", "constexpr", "consteval", "__CUDA_FP16_DECL__",
+		"_CCCL_DEVICE", "_CCCL_HOST_DEVICE", "_CCCL_API"};
+	struct directive directive;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+		name_set_add(&reading->device, words[i], strlen(words[i]));
+	for (; count != reading->device.count;) {
+		count = reading->device.count;
+		for (size_t from = 0; directive_next(reading->code, &from, &directive);) {
+			const char *name = reading->code->text + directive.rest;
+			const char *end = reading->code->text + directive.end;
+			const size_t length = text_word_length(name);
+
+			if (directive.kind != DIRECTIVE_DEFINE)
+				continue;
+			for (const char *c = name + length; c < end; c = after_word(c))
+				if (is_device(reading, c, text_word_length(c)))
+					name_set_add(&reading->device, name, length);
+		}
+	}
+}
+
+/* ---- declarations ---- */
+/* The text up to a semicolon or an opening brace. */
+struct head {
+	bool is_device;   /* has a word of the device */
+	bool is_function; /* "name(...)" before any `=` */
+	bool is_value;    /* has an `=` */
+	bool is_type, is_enum;
+	bool is_other; /* using, typedef, static_assert and the like */
+	bool is_open;  /* a namespace or extern "C" */
+	bool is_const, is_std;
+	bool has_initializers; /* a `:` behind the arguments */
+};
+
+static void read_word(const struct reading *reading, struct head *head, const char *c,
+	size_t length, bool is_nested)
+{
+	static const char *const types[] = {"struct", "class", "union", "enum", NULL};
+	static const char *const others[] = {
+		"using", "typedef", "static_assert", "asm", "__asm__", "friend", "concept", NULL};
+
+	head->is_device |= is_device(reading, c, length);
+	head->is_std |= text_word_is(c, length, "std");
+	if (is_nested || head->is_value)
+		return;
+	if (is_any(c, length, types)) {
+		head->is_type = true;
+		head->is_enum |= text_word_is(c, length, "enum");
+		head->is_function = false;
+	}
+	head->is_other |= is_any(c, length, others);
+	head->is_open |= text_word_is(c, length, "namespace") || text_word_is(c, length, "extern");
+	head->is_const |= text_word_is(c, length, "const");
+}
+
+/* Whether the parenthesis behind this word opens the arguments of a function. */
+static bool is_function_name(const char *before, const char *word, size_t length, const char *open)
+{
+	static const char *const attributes[] = {"alignas", "__align__", "__attribute__",
+		"__declspec", "decltype", "__launch_bounds__", "noexcept", "static_assert",
+		"explicit", "requires", NULL};
+	static const char *const types[] = {"struct", "class", "union", NULL};
+
+	return length && !is_any(word, length, attributes) && *text_skip(open + 1) != '*' &&
+	       !is_any(before, text_word_length(before), types);
+}
+
+/* The end of the head that begins here: its `;`, `{` or `}`, or the end of the text. */
+static const char *head_read(const struct reading *reading, const char *c, struct head *head)
+{
+	const char *word = "", *before = "";
+	size_t length = 0;
 	int depth = 0;
 
-	for (const char *c = open; *c; c++) {
-		depth += *c == '{';
-		depth -= *c == '}';
-		if (depth == 0)
-			return c + 1;
+	*head = (struct head){0};
+	for (; *c && (depth > 0 || !strchr(";{}", *c)); c = after_word(c)) {
+		const size_t next = text_word_length(c);
+
+		if (next) {
+			before = word;
+			word = c;
+			length = next;
+			read_word(reading, head, c, next, depth > 0);
+			if (text_word_is(c, next, "template") && *text_skip(c + next) == '<' &&
+				text_matching(text_skip(c + next)))
+				c = text_matching(text_skip(c + next)) - 1;
+			if (text_word_is(c, next, "operator") && !head->is_value) {
+				head->is_function = true;
+				c += next;
+				c += strspn(c, " \t\n()<>=+-*/%&|^!~[],") - 1;
+			}
+			continue;
+		}
+		if (*c == '(') {
+			head->is_function |= depth == 0 && !head->is_value &&
+					     is_function_name(before, word, length, c);
+			depth++;
+		}
+		depth -= *c == ')';
+		if (depth > 0)
+			continue;
+		if (*c == ':' && c[1] == ':')
+			c++;
+		else if (*c == ':')
+			head->has_initializers |= head->is_function;
+		head->is_value |= *c == '=' && !head->is_function;
 	}
-	return open + strlen(open);
+	return c;
 }
 
-/* Blanks, and the statement where there is room: a body that never ends returns no value that would
- * be missed. */
-static void blank(char *from, const char *to, const char *statement)
+/* ---- what is whose ---- */
+static void put_mark(struct reading *reading, size_t from, size_t to, enum mark mark)
 {
-	const size_t length = strlen(statement);
-
-	for (char *c = from; c < to; c++)
-		if (*c != '\n')
-			*c = ' ';
-	if ((size_t)(to - from) >= length && !memchr(from, '\n', length))
-		memcpy(from, statement, length);
+	for (size_t i = reading->code->at[from]; i < reading->code->at[to]; i++)
+		reading->marks[i] = (unsigned char)(reading->marks[i] | mark);
 }
 
-/* All of it but directives. */
-static void remove_code(const char *code, const char *from, const char *to, char *source)
+static void mark_text(struct reading *reading, const char *from, const char *to, enum mark mark)
 {
-	for (const char *c = from; c < to; c++)
-		if (!isspace((unsigned char)*c))
-			source[c - code] = ' ';
+	for (const size_t *at = reading->view->at + (from - reading->view->text); from < to;
+		from++, at++)
+		put_mark(reading, *at, *at + 1, mark);
+}
+
+/* A #pragma of an erased function goes with it. */
+static void mark_pragmas(struct reading *reading)
+{
+	const struct code *code = reading->code;
+	struct directive directive;
+
+	for (size_t from = 0; directive_next(code, &from, &directive);)
+		if (directive.begin > 0 && directive_is(code, &directive, "pragma") &&
+			reading->marks[code->at[directive.begin] - 1] == MARK_HOST)
+			put_mark(reading, directive.begin, directive.end, MARK_HOST);
+}
+
+/* Behind the declaration whose head ends here. */
+static const char *declaration_end(const char *end, const struct head *head)
+{
+	while (*end && !strchr(";}", *end)) {
+		const char *close = strchr("({", *end) ? text_matching(end) : end + 1,
+			   *last = end - 1;
+
+		while (isspace((unsigned char)*last))
+			last--;
+		if (!close)
+			return end + strlen(end);
+		if (*end == '{' && head->is_function &&
+			!(head->has_initializers && text_is_word(*last)))
+			return close;
+		end = close;
+	}
+	return *end == ';' ? end + 1 : end;
+}
+
+static bool is_access(const char *c)
+{
+	static const char *const words[] = {"public", "private", "protected", NULL};
+	const size_t length = text_word_length(c);
+
+	return is_any(c, length, words) && *text_skip(c + length) == ':';
+}
+
+static void read_declarations(struct reading *reading)
+{
+	uint64_t classes = 0; /* a bit of each brace that is open, the last one is the innermost */
+	const char *c = text_skip(reading->view->text), *end, *behind;
+	struct head head;
+
+	for (; *c; c = text_skip(behind)) {
+		end = head_read(reading, c, &head);
+		if (is_access(c)) {
+			behind = strchr(c, ':') + 1;
+			continue;
+		}
+		if (*c == ';') {
+			behind = end + 1;
+			continue;
+		}
+		if (*end == '}') {
+			behind = end + 1;
+			if (classes & 1) /* the names behind a type */
+				behind += strcspn(behind, ";");
+			classes >>= 1;
+			mark_text(reading, c, behind, MARK_KEPT);
+			continue;
+		}
+		if (*end == '{' && !head.is_function && !head.is_value && !head.is_enum &&
+			(head.is_type || head.is_open)) {
+			behind = end + 1;
+			classes = classes << 1 | head.is_type;
+			mark_text(reading, c, behind, MARK_KEPT);
+			continue;
+		}
+		behind = declaration_end(end, &head);
+		mark_text(reading, c, behind,
+			head.is_device || head.is_other ||
+					(head.is_open && !head.is_function && head.is_value) ||
+					(head.is_type && !head.is_function && !head.is_value) ||
+					(head.is_const && !head.is_function && !head.is_type &&
+						!head.is_std) ||
+					((classes & 1) && !(head.is_function && behind[-1] == '}'))
+				? MARK_KEPT
+				: MARK_HOST);
+	}
 }
 
 void host_code_blank(struct text *source)
 {
-	CLEANUP(memory_free) char *code = NULL;
-	const char *from;
+	struct code code;
+	struct view view;
+	struct reading reading = {.code = &code, .view = &view};
+	size_t viewed = 0;
 
-	if (!source->length ||
-		(!strstr(text_string(source), "<<<") && !strstr(text_string(source), "main") &&
-			!strstr(text_string(source), "__host__")))
+	if (!source->length)
 		return;
-	code = source_code_alone(text_string(source));
-	from = code;
-	for (const char *c = code; *c; c++) {
-		const char *end = *c == '{' ? behind(c) : c + 1, *launch;
-		struct head head;
-
-		if (*c == '}')
-			from = end;
-		if (*c != ';' && *c != '{')
-			continue;
-		head = head_read(from, c);
-		if (head.is_function && *c == '{' && (head.is_host || head.is_main)) {
-			blank(source->data + (c + 1 - code), source->data + (end - 1 - code), "");
-			remove_code(code, from, end, source->data);
-		} else if (head.is_function && head.is_host) {
-			remove_code(code, from, end, source->data);
-		} else if (head.is_function && *c == '{' && !head.is_device) {
-			launch = strstr(c, "<<<");
-			if (launch && launch < end)
-				blank(source->data + (c + 1 - code),
-					source->data + (end - 1 - code), "for (;;);");
-		}
-		if (!head.is_open || *c == ';')
-			c = end - 1;
-		from = c + 1;
+	code_read(source->data, source->length, &code);
+	reading.marks = memory_zeroed(source->length + 1, 1);
+	find_device_words(&reading);
+	for (size_t branch = 0; viewed < VIEWED_BYTES_MAX && code_view(&code, branch, &view);
+		branch++) {
+		viewed += code.length;
+		read_declarations(&reading);
+		view_release(&view);
 	}
+	mark_pragmas(&reading);
+	for (size_t i = 0; i < source->length; i++)
+		if (reading.marks[i] == MARK_HOST && source->data[i] != '\n')
+			source->data[i] = ' ';
+	name_set_release(&reading.device);
+	free(reading.marks);
+	code_release(&code);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a source says for the host: NVRTC compiles device code alone. Functions that say `__host__`
- * alone, and main, become blanks; those that launch kernels, which others may call, lose their
- * bodies. Lines stay where they are.
+ * Removes host code from an expanded source, because NVRTC compiles device code alone: functions
+ * and variables that no word, and no macro of the source, gives to the device become blanks, and so
+ * do such members of classes that have a body. Types and constants stay. Line numbers do not
+ * change.
  */
 #ifndef SOURCE_HOST_CODE_H
 #define SOURCE_HOST_CODE_H

@@ -6,12 +6,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "source/directive.h"
 #include "source/host_code.h"
+#include "source/scan.h"
+#include "source/words.h"
 
 enum {
 	SOURCE_DEPTH_MAX = 64,
@@ -29,11 +32,66 @@ struct expansion {
 
 static enum status expand_file(struct expansion *expansion, const char *root, const char *name);
 
+/* ---- files ---- */
+char *include_normalized(const char *folder, const char *include)
+{
+	CLEANUP(memory_free) char *joined = path_join(folder, include);
+	struct text name = {0};
+	char *part, *rest;
+	/* it stands in directives */
+	bool inside = *include != '/' && !strpbrk(include, "\"\\\n\r");
+
+	for (rest = joined; inside && (part = strsep(&rest, "/")) != NULL;) {
+		if (!*part || strcmp(part, ".") == 0)
+			continue;
+		if (strcmp(part, "..") != 0) {
+			text_appendf(&name, "%s%s", name.length ? "/" : "", part);
+			continue;
+		}
+		inside = name.length > 0;
+		while (name.length > 0 && name.data[name.length - 1] != '/')
+			name.data[--name.length] = '\0';
+		if (name.length > 0)
+			name.data[--name.length] = '\0';
+	}
+	if (inside && name.length > 0)
+		return text_detach(&name);
+	text_release(&name);
+	return NULL;
+}
+
+/* A pipe or a device is no source. */
 static bool exists_in(const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = name ? path_join(root, name) : NULL;
+	struct stat info;
 
-	return path && file_exists(path);
+	return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool is_below(const char *real, const char *folder)
+{
+	CLEANUP(memory_free) char *top = realpath(folder, NULL);
+	const size_t length = top ? strlen(top) : 0;
+
+	return top && strncmp(real, top, length) == 0 &&
+	       (real[length] == '/' || strcmp(top, "/") == 0);
+}
+
+/* A link may lead to any of the folders that are searched, and to nowhere else. */
+static bool is_inside(const struct expansion *expansion, const char *root, const char *name)
+{
+	CLEANUP(memory_free) char *path = path_join(root, name);
+	CLEANUP(memory_free) char *real = realpath(path, NULL);
+	const char *const *const lists[] = {expansion->include_paths, expansion->template_folders};
+
+	if (!real || is_below(real, root))
+		return true;
+	for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+		for (const char *const *folder = lists[i]; folder && *folder; folder++)
+			if (is_below(real, *folder))
+				return true;
+	return false;
 }
 
 static char *name_folder(const char *name)
@@ -43,91 +101,135 @@ static char *name_folder(const char *name)
 	return slash ? string_copy_bytes(name, (size_t)(slash - name)) : string_copy("");
 }
 
-/* Headers of the toolkit that are asked for as if they were one's own. */
-static bool is_of_toolkit(const char *include)
-{
-	static const char *const beginnings[] = {
-		"cuda", "cub/", "cooperative_groups", "nv/", "mma.h", "vector_types.h", "curand_"};
-
-	for (size_t i = 0; i < ARRAY_COUNT(beginnings); i++)
-		if (string_starts_with(include, beginnings[i]))
-			return true;
-	return false;
-}
-
 static enum status expand_found(struct expansion *expansion, const char *root, const char *found,
 	const char *name, size_t line)
 {
+	if (!is_inside(expansion, root, found)) {
+		error_set(expansion->err, STATUS_BAD_INPUT,
+			"%s:%zu: expected a file inside %s, found \"%s\" to be a link that leaves "
+			"it",
+			name, line, root, found);
+		return error_hint(expansion->err, "a folder of include_paths may be read");
+	}
 	TRY(expand_file(expansion, root, found));
 	text_appendf(&expansion->output, "#line %zu \"%s\"\n", line + 1, name);
 	return STATUS_OK;
 }
 
-/* A header of the toolkit stays: the compiler's process looks it up (compile/headers.h). */
+/* "../common/x.h" is in an include path: *root is that, and what it is called below it. */
+static char *include_elsewhere(const struct expansion *expansion, const char **root,
+	const char *folder, const char *include)
+{
+	CLEANUP(memory_free) char *place = path_join(*root, folder);
+	CLEANUP(memory_free) char *path = path_join(place, include);
+	CLEANUP(memory_free) char *real = *include != '/' ? realpath(path, NULL) : NULL;
+
+	for (const char *const *top = expansion->include_paths; real && top && *top; top++)
+		if (is_below(real, *top)) {
+			CLEANUP(memory_free) char *resolved = realpath(*top, NULL);
+
+			*root = *top;
+			return string_copy(real + strlen(resolved) + 1);
+		}
+	return NULL;
+}
+
+/* What is not found stays: a header of the toolkit or a stand-in, which the compiler looks up
+ * (compile/toolkit.h), or an error, if the compiler comes to it. */
 static enum status expand_include(struct expansion *expansion, const char *root, const char *name,
 	const char *include, bool is_system, size_t line)
 {
 	CLEANUP(memory_free) char *folder = name_folder(name);
-	CLEANUP(memory_free) char *beside = include_normalized(folder, include);
+	CLEANUP(memory_free) char *neighbour = include_normalized(folder, include);
 	CLEANUP(memory_free) char *inside = include_normalized("", include);
-	CLEANUP(text_release) struct text searched = {0};
+	CLEANUP(memory_free) char *elsewhere = NULL, *other = NULL;
 
-	if (!is_system && exists_in(root, beside))
-		return expand_found(expansion, root, beside, name, line);
-	for (size_t i = 0; expansion->include_paths && expansion->include_paths[i]; i++) {
-		const char *path = expansion->include_paths[i];
-
-		if (exists_in(path, inside))
-			return expand_found(expansion, path, inside, name, line);
-		text_appendf(&searched, ", %s", path);
-	}
-	for (const char *const *tried = expansion->template_folders; *tried && !is_system;
-		tried++) {
-		if (exists_in(*tried, inside))
-			return expand_found(expansion, *tried, inside, name, line);
-		text_appendf(&searched, ", %s", *tried);
-	}
-	if (inside && !strchr(inside, '>') && (is_system || is_of_toolkit(inside))) {
+	if (!is_system && exists_in(root, neighbour))
+		return expand_found(expansion, root, neighbour, name, line);
+	for (const char *const *path = expansion->include_paths; path && *path; path++)
+		if (exists_in(*path, inside))
+			return expand_found(expansion, *path, inside, name, line);
+	for (const char *const *path = expansion->template_folders; *path && !is_system; path++)
+		if (exists_in(*path, inside))
+			return expand_found(expansion, *path, inside, name, line);
+	if (!is_system &&
+		(elsewhere = include_elsewhere(expansion, &root, folder, include)) != NULL)
+		return expand_found(expansion, root, elsewhere, name, line);
+	if (inside && !strchr(inside, '>')) {
 		text_appendf(&expansion->output, "#include <%s>\n", inside);
 		return STATUS_OK;
 	}
-	return error_set(expansion->err, STATUS_BAD_INPUT,
-		"%s:%zu: expected an include that is there, found \"%s\" (looked beside the "
-		"file%s)",
-		name, line, include, text_string(&searched));
-}
-
-/* ---- lines ---- */
-/* directive: the compiler sees one in this line, which includes something or does not. */
-static enum status expand_line(struct expansion *expansion, const char *root, const char *name,
-	const char *line, const char *end, size_t number, bool directive, bool includes)
-{
-	const size_t length = (size_t)(end - line);
-	bool is_system = false;
-	CLEANUP(memory_free)
-	char *include = directive && includes ? directive_include(line, end, &is_system) : NULL;
-
-	if (include) {
-		TRY(expand_include(expansion, root, name, include, is_system, number));
-		return STATUS_OK;
-	}
-	if (directive && includes) {
-		error_set(expansion->err, STATUS_BAD_INPUT,
-			"%s:%zu: expected #include \"file\" or #include <file>, found %.*s", name,
-			number, (int)(length < 80 ? length : 80), line);
-		return error_hint(expansion->err,
-			"files are read here, not by the compiler: it sees no others");
-	}
-	if (!directive || !directive_is_pragma_once(line, end))
-		text_append_bytes(&expansion->output, line, length);
-	text_append_char(&expansion->output, '\n');
+	other = path_parent(include);
+	text_appendf(&expansion->output,
+		"#error expected an include below the folder of %s, found \"%s\"; the JSON may "
+		"name "
+		"its folder: \"include_paths\": [\"%s\"]\n",
+		name, include, other);
 	return STATUS_OK;
 }
 
-/* What a compiler may read in two ways is refused. */
+/* ---- lines ---- */
+static const char *skip_blanks(const char *c, const char *end)
+{
+	while (c < end && (*c == ' ' || *c == '\t' || *c == '\r'))
+		c++;
+	return c;
+}
+
+/* Behind the word; `end` where it does not stand there. */
+static const char *skip_word(const char *c, const char *end, const char *word)
+{
+	const size_t length = strlen(word);
+
+	c = skip_blanks(c, end);
+	return (size_t)(end - c) >= length && strncmp(c, word, length) == 0 ? c + length : end;
+}
+
+/* Whether nothing but a comment, which ends here, comes before the end of the line. */
+static bool is_rest(const char *c, const char *end)
+{
+	c = skip_blanks(c, end);
+	return c == end || (end[-1] != '\\' && end - c >= 2 && strncmp(c, "//", 2) == 0) ||
+	       (end - c >= 4 && strncmp(c, "/*", 2) == 0 &&
+		       memmem(c + 2, (size_t)(end - c) - 2, "*/", 2) == end - 2);
+}
+
+/* The file of a line `#include "file"` or, *is_system, `#include <file>`, written without frills
+ * (caller frees); NULL: it is anything else. */
+static char *plain_include(const char *line, const char *end, bool *is_system)
+{
+	const char *c = skip_word(skip_word(line, end, "#"), end, "include"), *close;
+
+	c = skip_blanks(c, end);
+	if (c == end || (*c != '"' && *c != '<'))
+		return NULL;
+	*is_system = *c == '<';
+	close = memchr(c + 1, *is_system ? '>' : '"', (size_t)(end - c - 1));
+	return close && close > c + 1 && is_rest(close + 1, end)
+		       ? string_copy_bytes(c + 1, (size_t)(close - c - 1))
+		       : NULL;
+}
+
+/* Where no Landlock holds the compiler back, nothing else does: only what we read is let through.
+ */
+static enum status refuse_include(
+	struct expansion *expansion, const char *name, const char *line, size_t number)
+{
+	error_set(expansion->err, STATUS_BAD_INPUT,
+		"%s:%zu: expected #include \"file\" or #include <file>, found %.*s", name, number,
+		(int)strnlen(line, strcspn(line, "\n") < 80 ? strcspn(line, "\n") : 80), line);
+	return error_hint(
+		expansion->err, "files are read here, not by the compiler: it sees no others");
+}
+
+/* What a compiler may read in two ways. */
 static enum status refuse_doubtful(
 	const char *name, const char *line, const char *end, size_t number, struct error *err)
 {
+	static const char *const trigraphs[] = {"?"
+						"?=",
+		"?"
+		"?/"};
 	const char *c = end;
 
 	while (c > line && (c[-1] == ' ' || c[-1] == '\t' || c[-1] == '\r'))
@@ -136,16 +238,78 @@ static enum status refuse_doubtful(
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s:%zu: expected nothing behind the backslash, found blanks", name,
 			number);
-	if (memmem(line, (size_t)(end - line),
-		    "?"
-		    "?=",
-		    3) ||
-		memmem(line, (size_t)(end - line),
-			"?"
-			"?/",
-			3))
-		return error_set(err, STATUS_BAD_INPUT, "%s:%zu: expected no trigraph, found one",
-			name, number);
+	for (size_t i = 0; i < ARRAY_COUNT(trigraphs); i++)
+		if (memmem(line, (size_t)(end - line), trigraphs[i], strlen(trigraphs[i])))
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s:%zu: expected no trigraph, found one", name, number);
+	return STATUS_OK;
+}
+
+static enum status refuse_doubtful_lines(
+	const char *name, const char *text, const char *stop, struct error *err)
+{
+	const char *end;
+
+	for (size_t number = 1; text < stop; number++, text = end + 1) {
+		end = memchr(text, '\n', (size_t)(stop - text));
+		end = end ? end : stop;
+		TRY(refuse_doubtful(name, text, end, number, err));
+	}
+	return STATUS_OK;
+}
+
+static size_t count_lines(const char *text, const char *end)
+{
+	size_t count = 0;
+
+	for (; (text = memchr(text, '\n', (size_t)(end - text))) != NULL; text++)
+		count++;
+	return count;
+}
+
+/* `#pragma once` is what expansion does. */
+static bool is_pragma_once(const struct code *code, const struct directive *directive)
+{
+	return directive_is(code, directive, "pragma") &&
+	       text_word_is(code->text + directive->rest,
+		       text_word_length(code->text + directive->rest), "once");
+}
+
+static enum status expand_code(struct expansion *expansion, const char *root, const char *name,
+	const char *text, const struct code *code)
+{
+	const char *copied = text, *stop = text + code->at[code->length];
+	struct directive directive;
+	size_t number = 1;
+
+	for (size_t from = 0; directive_next(code, &from, &directive);) {
+		const char *line = text + code->at[directive.begin];
+		const char *end = text + code->at[directive.end];
+		CLEANUP(memory_free) char *include = NULL;
+		bool is_system = false;
+
+		if (directive.kind != DIRECTIVE_FILE && !is_pragma_once(code, &directive))
+			continue;
+		while (line > copied && line[-1] != '\n')
+			line--;
+		number += count_lines(copied, line);
+		text_append_bytes(&expansion->output, copied, (size_t)(line - copied));
+		include = memchr(line, '\n', (size_t)(end - line))
+				  ? NULL
+				  : plain_include(line, end, &is_system);
+		if (include)
+			TRY(expand_include(expansion, root, name, include, is_system, number));
+		else if (directive.kind == DIRECTIVE_FILE)
+			return refuse_include(expansion, name, line, number);
+		else /* as many lines as it has */
+			for (size_t i = 0; i <= count_lines(line, end); i++)
+				text_append_char(&expansion->output, '\n');
+		number += count_lines(line, end) + 1;
+		copied = end < stop ? end + 1 : stop;
+	}
+	text_append_bytes(&expansion->output, copied, (size_t)(stop - copied));
+	if (copied < stop && stop[-1] != '\n')
+		text_append_char(&expansion->output, '\n');
 	return STATUS_OK;
 }
 
@@ -154,43 +318,34 @@ static enum status expand_text(
 {
 	/* a byte order mark is no token of the compiler's where it does not come first */
 	const size_t mark = string_starts_with(text_string(content), "\xef\xbb\xbf") ? 3 : 0;
-	const char *text = text_string(content) + mark, *line = text;
-	const char *stop = text_string(content) + content->length;
-	struct directive_scan scan = {.text = text, .size = content->length - mark};
-	size_t hash = 0;
-	bool includes = false, found = directive_next(&scan, &hash, &includes);
+	const char *text = text_string(content) + mark;
+	struct code code;
+	enum status status;
 
+	TRY(refuse_doubtful_lines(
+		name, text, text_string(content) + content->length, expansion->err));
 	text_appendf(&expansion->output, "#line 1 \"%s\"\n", name);
-	for (size_t number = 1; line < stop; number++) {
-		const char *end = memchr(line, '\n', (size_t)(stop - line));
-		const bool directive = found && text + hash < (end ? end : stop);
-
-		if (!end)
-			end = stop;
-		TRY(refuse_doubtful(name, line, end, number, expansion->err));
-		TRY(expand_line(expansion, root, name, line, end, number, directive, includes));
-		if (directive)
-			found = directive_next(&scan, &hash, &includes);
-		line = end + 1;
-	}
-	return STATUS_OK;
+	code_read(text, content->length - mark, &code);
+	status = expand_code(expansion, root, name, text, &code);
+	code_release(&code);
+	return status;
 }
 
 static enum status expand_file(struct expansion *expansion, const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);
 	CLEANUP(text_release) struct text content = {0};
+	CLEANUP(memory_free) char *real = realpath(path, NULL);
 	const size_t seen = expansion->seen.count;
 
-	name_set_add(&expansion->seen, name, strlen(name));
+	name_set_add(&expansion->seen, real ? real : path, strlen(real ? real : path));
 	if (expansion->seen.count == seen)
 		return STATUS_OK;
 	if (expansion->depth >= SOURCE_DEPTH_MAX || expansion->output.length > SOURCE_BYTES_MAX)
 		return error_set(expansion->err, STATUS_BAD_INPUT,
 			"%s: expected at most %d includes inside each other and %d bytes", name,
 			SOURCE_DEPTH_MAX, SOURCE_BYTES_MAX);
-	TRY(file_read(path, &content, expansion->err));
-	host_code_blank(&content);
+	TRY(file_read_regular(path, &content, expansion->err));
 	expansion->depth++;
 	TRY(expand_text(expansion, root, name, &content));
 	expansion->depth--;
@@ -205,6 +360,7 @@ enum status source_expand(const char *root, const char *name, const char *const 
 	const enum status status = expand_file(&expansion, root, name);
 
 	name_set_release(&expansion.seen);
+	host_code_blank(&expansion.output);
 	if (status == STATUS_OK)
 		*source = text_detach(&expansion.output);
 	text_release(&expansion.output);
@@ -234,5 +390,30 @@ enum status source_json_load(const struct json_at *at, const struct source_place
 	TRY(source_expand(root, normalized, template_folders, include_paths, source, err));
 	*name = normalized;
 	normalized = NULL;
+	return STATUS_OK;
+}
+
+enum status source_of_command(
+	const char *json_file, const char *const *command, char **source, struct error *err)
+{
+	CLEANUP(memory_free) char *folder = path_parent(json_file);
+	CLEANUP(text_release) struct text text = {0};
+
+	for (; *command; command++) {
+		CLEANUP(memory_free) char *path = path_join(folder, *command);
+		CLEANUP(text_release) struct text content = {0};
+		char digits[HASH_SIZE] = "";
+
+		if (file_is_regular(path)) {
+			struct hash *hash = hash_new();
+			const enum status status = file_read_regular(path, &content, err);
+
+			hash_add(hash, text_string(&content), content.length);
+			hash_finish(hash, digits);
+			TRY(status);
+		}
+		text_appendf(&text, "%s %s\n", *command, digits);
+	}
+	*source = text_detach(&text);
 	return STATUS_OK;
 }

@@ -27,13 +27,13 @@ static size_t first_derived_slot(const struct space *space)
 	return space->fixed_count + space->parameter_count;
 }
 
-/* Sets up what is remembered of a step of this level. */
-static void remember(const struct space *space, struct space_step *step,
+/* Sets up what is remembered of an action of this level. */
+static void remember(const struct space *space, struct space_action *action,
 	const struct space_rule *rule, size_t level)
 {
 	double size = 1, nodes = 1;
 	size_t stride = 1;
-	const size_t most = step->derives ? RESULTS_MAX : VERDICTS_MAX;
+	const size_t most = action->derives ? RESULTS_MAX : VERDICTS_MAX;
 	for (size_t p = 0; p < level; p++) {
 		nodes *= (double)space->parameters[p].values.count;
 		if (rule->parameters >> p & 1)
@@ -45,30 +45,31 @@ static void remember(const struct space *space, struct space_step *step,
 		if (!(rule->parameters >> p & 1))
 			continue;
 		if (p + 1 == level) {
-			step->own_stride = stride;
+			action->own_stride = stride;
 		} else {
-			step->strides[step->stride_count].parameter = p;
-			step->strides[step->stride_count++].stride = stride;
+			action->strides[action->stride_count].parameter = p;
+			action->strides[action->stride_count++].stride = stride;
 		}
 		stride *= space->parameters[p].values.count;
 	}
-	if (step->derives)
-		step->results = memory_zeroed(stride, sizeof(struct value));
+	if (action->derives)
+		action->results = memory_zeroed(stride, sizeof(struct value));
 	else
-		step->verdicts = memory_zeroed(stride, 1);
+		action->verdicts = memory_zeroed(stride, 1);
 }
 
-static void add_step(struct space *space, const struct space_rule *rule, bool derives, size_t index)
+static void add_action(
+	struct space *space, const struct space_rule *rule, bool derives, size_t index)
 {
-	struct space_step *step = &space->steps[space->step_count++];
-	*step = (struct space_step){
+	struct space_action *action = &space->actions[space->action_count++];
+	*action = (struct space_action){
 		.expression = rule->special, .derives = derives, .index = index};
 	if (derives)
-		step->slot = (int)(first_derived_slot(space) + index);
-	remember(space, step, rule, level_of(rule));
+		action->slot = (int)(first_derived_slot(space) + index);
+	remember(space, action, rule, level_of(rule));
 }
 
-/* Adds the derived constant and, before it, those of its level that it reads. */
+/* Adds the derived constant and, before it, the constants of its level that it reads. */
 static void add_derived(struct space *space, size_t level, size_t index, bool *added)
 {
 	const struct space_rule *rule = &space->derived[index];
@@ -81,20 +82,20 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 		if ((size_t)slots[i] >= first_derived_slot(space))
 			add_derived(
 				space, level, (size_t)slots[i] - first_derived_slot(space), added);
-	add_step(space, rule, true, index);
+	add_action(space, rule, true, index);
 }
 
-void schedule_build(struct space *space)
+void order_build(struct space *space)
 {
 	bool *added = memory_zeroed(space->derived_count + 1, sizeof(bool));
 	size_t total = space->derived_count + space->constraint_count;
-	space->steps = memory_zeroed(total + 1, sizeof(*space->steps));
-	space->step_count = 0;
+	space->actions = memory_zeroed(total + 1, sizeof(*space->actions));
+	space->action_count = 0;
 	space->tail[space->parameter_count] = 1;
 	for (size_t p = space->parameter_count; p-- > 0;)
 		space->tail[p] = space->tail[p + 1] * (double)space->parameters[p].values.count;
 	for (size_t level = 0; level <= space->parameter_count; level++) {
-		space->first_step[level] = space->step_count;
+		space->first_action[level] = space->action_count;
 		for (size_t c = 0; c < space->constraint_count; c++) {
 			const struct space_rule *rule = &space->constraints[c];
 			size_t count;
@@ -108,33 +109,33 @@ void schedule_build(struct space *space)
 					add_derived(space, level,
 						(size_t)slots[i] - first_derived_slot(space),
 						added);
-			add_step(space, rule, false, c);
+			add_action(space, rule, false, c);
 		}
 		for (size_t d = 0; d < space->derived_count; d++)
 			add_derived(space, level, d, added);
 	}
-	space->first_step[space->parameter_count + 1] = space->step_count;
+	space->first_action[space->parameter_count + 1] = space->action_count;
 	free(added);
 }
 
-void schedule_release(struct space *space)
+void order_release(struct space *space)
 {
-	for (size_t i = 0; i < space->step_count; i++) {
-		free(space->steps[i].verdicts);
-		free(space->steps[i].results);
+	for (size_t i = 0; i < space->action_count; i++) {
+		free(space->actions[i].verdicts);
+		free(space->actions[i].results);
 	}
-	free(space->steps);
-	space->steps = NULL;
-	space->step_count = 0;
+	free(space->actions);
+	space->actions = NULL;
+	space->action_count = 0;
 }
 
-enum status step_run(
-	const struct space_step *step, struct value *slots, bool *legal, struct error *err)
+enum status action_run(
+	const struct space_action *action, struct value *slots, bool *legal, struct error *err)
 {
-	if (!step->derives)
-		return expression_test(step->expression, slots, legal, err);
+	if (!action->derives)
+		return expression_test(action->expression, slots, legal, err);
 	*legal = true;
-	return expression_evaluate(step->expression, slots, NULL, &slots[step->slot], err);
+	return expression_evaluate(action->expression, slots, NULL, &slots[action->slot], err);
 }
 
 /* ---- the walk ---- */
@@ -145,10 +146,11 @@ struct enumeration {
 	void *context;
 	struct value *slots;
 	choice choices[SPACE_PARAMETERS_MAX];
-	size_t *bases;       /* of each step: where the results of this branch begin */
-	uint64_t *removed;   /* by each step, in nodes of its level */
+	size_t *bases;       /* of each action: where the results of this branch begin */
+	uint64_t *removed;   /* by each action, in nodes of its level */
 	size_t counted_from; /* without visit: below this level nothing is applied any more */
 	double legal;
+	uint64_t values; /* chosen so far */
 	struct error *err;
 	enum status status;
 };
@@ -169,36 +171,36 @@ static void describe(struct enumeration *enumeration, size_t level)
 	text_release(&text);
 }
 
-/* Applies one step; own is the choice of the level's parameter. False after an error. */
-static bool apply_step(struct enumeration *enumeration, size_t index, size_t own, bool *legal)
+/* Applies one action; own is the choice of the level's parameter. False after an error. */
+static bool apply_action(struct enumeration *enumeration, size_t index, size_t own, bool *legal)
 {
-	const struct space_step *step = &enumeration->space->steps[index];
-	size_t at = enumeration->bases[index] + own * step->own_stride;
-	if (step->verdicts && step->verdicts[at] != VERDICT_UNKNOWN) {
-		*legal = step->verdicts[at] == VERDICT_LEGAL;
+	const struct space_action *action = &enumeration->space->actions[index];
+	size_t at = enumeration->bases[index] + own * action->own_stride;
+	if (action->verdicts && action->verdicts[at] != VERDICT_UNKNOWN) {
+		*legal = action->verdicts[at] == VERDICT_LEGAL;
 		return true;
 	}
-	if (step->results && step->results[at].type != VALUE_NONE) {
-		enumeration->slots[step->slot] = step->results[at];
+	if (action->results && action->results[at].type != VALUE_NONE) {
+		enumeration->slots[action->slot] = action->results[at];
 		return true;
 	}
-	enumeration->status = step_run(step, enumeration->slots, legal, enumeration->err);
+	enumeration->status = action_run(action, enumeration->slots, legal, enumeration->err);
 	if (enumeration->status)
 		return false;
-	if (step->verdicts)
-		step->verdicts[at] = *legal ? VERDICT_LEGAL : VERDICT_REMOVED;
-	if (step->results)
-		step->results[at] = enumeration->slots[step->slot];
+	if (action->verdicts)
+		action->verdicts[at] = *legal ? VERDICT_LEGAL : VERDICT_REMOVED;
+	if (action->results)
+		action->results[at] = enumeration->slots[action->slot];
 	return true;
 }
 
-/* Applies the steps of a level until one removes the branch. False after an error. */
+/* Applies the actions of a level until one removes the branch. False after an error. */
 static bool apply_level(struct enumeration *enumeration, size_t level, size_t own, bool *legal)
 {
-	const size_t *first = enumeration->space->first_step;
+	const size_t *first = enumeration->space->first_action;
 	*legal = true;
 	for (size_t s = first[level]; s < first[level + 1]; s++) {
-		if (!apply_step(enumeration, s, own, legal)) {
+		if (!apply_action(enumeration, s, own, legal)) {
 			describe(enumeration, level);
 			return false;
 		}
@@ -208,6 +210,27 @@ static bool apply_level(struct enumeration *enumeration, size_t level, size_t ow
 		}
 	}
 	return true;
+}
+
+/* A space that no rule makes small would be walked for hours: as many values as a large space with
+ * rules has in some seconds. Deterministic: not a time. */
+static const uint64_t values_max = 100000000;
+
+static bool go_on(struct enumeration *enumeration)
+{
+	const struct space *space = enumeration->space;
+
+	if (++enumeration->values > values_max) {
+		enumeration->status = error_set(enumeration->err, STATUS_BAD_INPUT,
+			"expected a space that constraints cut down while its values are chosen, "
+			"found %.3g configurations, and no end after %llu values",
+			space->tail[0], (unsigned long long)values_max);
+		error_hint(enumeration->err,
+			"--where or a constraint over the first parameters makes it smaller");
+	} else if (enumeration->values % 4096 == 0 && space->interrupted && *space->interrupted) {
+		enumeration->status = STATUS_INTERRUPTED;
+	}
+	return enumeration->status == STATUS_OK;
 }
 
 /* All that begins with the first `level` choices. False to end the enumeration. */
@@ -225,16 +248,18 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	}
 	const struct value_list *values = &space->parameters[level].values;
 	struct value *slot = &enumeration->slots[space->fixed_count + level];
-	for (size_t s = space->first_step[level + 1]; s < space->first_step[level + 2]; s++) {
-		const struct space_step *step = &space->steps[s];
+	for (size_t s = space->first_action[level + 1]; s < space->first_action[level + 2]; s++) {
+		const struct space_action *action = &space->actions[s];
 		size_t base = 0;
-		for (size_t i = 0; i < step->stride_count; i++)
-			base += enumeration->choices[step->strides[i].parameter] *
-				step->strides[i].stride;
+		for (size_t i = 0; i < action->stride_count; i++)
+			base += enumeration->choices[action->strides[i].parameter] *
+				action->strides[i].stride;
 		enumeration->bases[s] = base;
 	}
 	for (size_t i = 0; i < values->count; i++) {
 		bool legal;
+		if (!go_on(enumeration))
+			return false;
 		enumeration->choices[level] = (choice)i;
 		if (enumeration->enter &&
 			!enumeration->enter(enumeration->choices, level + 1, enumeration->context))
@@ -248,15 +273,15 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* What each step removed, in configurations. */
+/* What each action removed, in configurations. */
 static void report(const struct enumeration *enumeration, struct space_removed *removed)
 {
 	const struct space *space = enumeration->space;
 	removed->legal += enumeration->legal;
 	for (size_t level = 0; level <= space->parameter_count; level++)
-		for (size_t s = space->first_step[level]; s < space->first_step[level + 1]; s++)
-			if (!space->steps[s].derives)
-				removed->by_constraint[space->steps[s].index] +=
+		for (size_t s = space->first_action[level]; s < space->first_action[level + 1]; s++)
+			if (!space->actions[s].derives)
+				removed->by_constraint[space->actions[s].index] +=
 					(double)enumeration->removed[s] * space->tail[level];
 }
 
@@ -271,11 +296,11 @@ static enum status enumerate(struct space *space, space_enter *enter, space_visi
 	if (space->tail[0] == 0)
 		return STATUS_OK;
 	for (size_t level = 0; level <= space->parameter_count; level++)
-		if (space->first_step[level] != space->first_step[level + 1])
+		if (space->first_action[level] != space->first_action[level + 1])
 			enumeration.counted_from = level;
 	enumeration.slots = memory_zeroed(space->names.count + 1, sizeof(struct value));
-	enumeration.bases = memory_zeroed(space->step_count + 1, sizeof(size_t));
-	enumeration.removed = memory_zeroed(space->step_count + 1, sizeof(uint64_t));
+	enumeration.bases = memory_zeroed(space->action_count + 1, sizeof(size_t));
+	enumeration.removed = memory_zeroed(space->action_count + 1, sizeof(uint64_t));
 	for (size_t i = 0; i < space->names.count; i++)
 		enumeration.slots[i] = space->known[i];
 	if (apply_level(&enumeration, 0, 0, &legal) && legal)

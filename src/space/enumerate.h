@@ -29,15 +29,15 @@ typedef bool space_visit(const choice *configuration, const struct value *slots,
 enum status space_enumerate(struct space *space, space_visit *visit, void *context,
 	struct space_removed *removed, struct error *err);
 
-/* The same of those alone for whose every beginning enter says so: the first `count` choices, of
- * which the last is new. Nothing is computed for the others. */
+/* Visits only configurations all of whose prefixes `enter` accepts: it is asked of the first
+ * `count` choices, of which the last is new. Nothing is computed for the others. */
 typedef bool space_enter(const choice *configuration, size_t count, void *context);
 enum status space_enumerate_some(struct space *space, space_enter *enter, space_visit *visit,
 	void *context, struct error *err);
 
-/* ---- the schedule that binding arranged: for space.c ---- */
+/* ---- the order that binding arranged: for space.c ---- */
 /* What is done when the last of its parameters has got a value. */
-struct space_step {
+struct space_action {
 	const struct expression *expression;
 	bool derives; /* computes a derived constant; else applies a constraint */
 	size_t index; /* of the derived constant or the constraint */
@@ -59,12 +59,12 @@ enum {
 	VERDICT_REMOVED
 };
 
-/* Arranges the steps of a space whose lists and rules are ready. */
-void schedule_build(struct space *space);
-void schedule_release(struct space *space);
+/* Arranges the actions of a space whose lists and rules are ready. */
+void order_build(struct space *space);
+void order_release(struct space *space);
 
 /* Computes a derived constant (into slots) or applies a constraint (into *legal). */
-enum status step_run(
-	const struct space_step *step, struct value *slots, bool *legal, struct error *err);
+enum status action_run(
+	const struct space_action *action, struct value *slots, bool *legal, struct error *err);
 
 #endif

@@ -29,7 +29,7 @@ void space_free(struct space *space)
 {
 	if (!space)
 		return;
-	schedule_release(space);
+	order_release(space);
 	for (size_t p = 0; p < space->parameter_count; p++) {
 		expression_free(space->parameters[p].list);
 		free(space->parameters[p].values.items);
@@ -60,11 +60,13 @@ static enum status add_name(
 enum status space_add_fixed(struct space *space, const char *name, struct error *err)
 {
 	if (space->parameter_count || space->derived_count || space->constraint_count)
-		BUG("the fixed name %s comes after parameters", name);
-	enum status status = add_name(space, name, "names of the problem and the device", err);
-	if (!status)
-		space->fixed_count++;
-	return status;
+		BUG("a fixed name comes after parameters");
+	if (name)
+		TRY(add_name(space, name, "names of the problem and the device", err));
+	else
+		name_table_add(&space->names, NULL);
+	space->fixed_count++;
+	return STATUS_OK;
 }
 
 enum status space_add_parameter(struct space *space, const char *name, const char *values,
@@ -225,7 +227,7 @@ static void bind_rule(struct space *space, struct space_rule *rule)
 enum status space_bind(struct space *space, const struct value *fixed, struct error *err)
 {
 	space->bound = false;
-	schedule_release(space);
+	order_release(space);
 	free(space->known);
 	space->known = memory_zeroed(space->names.count + 1, sizeof(struct value));
 	for (size_t i = 0; i < space->fixed_count; i++) {
@@ -249,7 +251,7 @@ enum status space_bind(struct space *space, const struct value *fixed, struct er
 	}
 	for (size_t c = 0; c < space->constraint_count; c++)
 		bind_rule(space, &space->constraints[c]);
-	schedule_build(space);
+	order_build(space);
 	space->bound = true;
 	return STATUS_OK;
 }
@@ -290,29 +292,36 @@ static void put_choices(const struct space *space, const choice *configuration, 
 		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
 }
 
+/* The result that enumeration remembered, or NULL. own: the choice of the level's parameter. */
+static const struct value *remembered(
+	const struct space_action *action, const choice *configuration, size_t own)
+{
+	size_t at = own * action->own_stride;
+	if (!action->results)
+		return NULL;
+	for (size_t i = 0; i < action->stride_count; i++)
+		at += configuration[action->strides[i].parameter] * action->strides[i].stride;
+	return action->results[at].type == VALUE_NONE ? NULL : &action->results[at];
+}
+
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *slots, struct error *err)
 {
-	put_choices(space, configuration, slots);
-	return space_derive(space, slots, err);
-}
-
-enum status space_values_after(const struct space *space, const choice *before,
-	const choice *configuration, struct value *slots, struct error *err)
-{
-	uint64_t changed = 0;
 	bool legal;
-	expect_bound(space);
-	for (size_t p = 0; p < space->parameter_count; p++) {
-		if (before[p] == configuration[p])
-			continue;
-		changed |= (uint64_t)1 << p;
-		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
+	put_choices(space, configuration, slots);
+	for (size_t level = 0; level <= space->parameter_count; level++) {
+		const size_t own = level ? configuration[level - 1] : 0;
+		for (size_t s = space->first_action[level]; s < space->first_action[level + 1];
+			s++) {
+			const struct space_action *action = &space->actions[s];
+			const struct value *known =
+				action->derives ? remembered(action, configuration, own) : NULL;
+			if (known)
+				slots[action->slot] = *known;
+			else if (action->derives)
+				TRY(action_run(action, slots, &legal, err));
+		}
 	}
-	for (size_t s = 0; s < space->step_count; s++)
-		if (space->steps[s].derives &&
-			(space->derived[space->steps[s].index].parameters & changed))
-			TRY(step_run(&space->steps[s], slots, &legal, err));
 	return STATUS_OK;
 }
 
@@ -321,28 +330,10 @@ enum status space_derive(const struct space *space, struct value *slots, struct 
 	enum status status = STATUS_OK;
 	bool legal;
 	expect_bound(space);
-	for (size_t s = 0; s < space->step_count && !status; s++)
-		if (space->steps[s].derives)
-			status = step_run(&space->steps[s], slots, &legal, err);
+	for (size_t s = 0; s < space->action_count && !status; s++)
+		if (space->actions[s].derives)
+			status = action_run(&space->actions[s], slots, &legal, err);
 	return status;
-}
-
-enum status space_check(
-	const struct space *space, const struct value *slots, int *violated, struct error *err)
-{
-	expect_bound(space);
-	*violated = -1;
-	for (size_t s = 0; s < space->step_count && *violated < 0; s++) {
-		bool legal = true;
-		enum status status = STATUS_OK;
-		if (!space->steps[s].derives)
-			status = expression_test(space->steps[s].expression, slots, &legal, err);
-		if (status)
-			return status;
-		if (!legal)
-			*violated = (int)space->steps[s].index;
-	}
-	return STATUS_OK;
 }
 
 enum status space_examine(
@@ -352,13 +343,13 @@ enum status space_examine(
 	*violated = -1;
 	for (size_t d = 0; d < space->derived_count; d++)
 		slots[space->fixed_count + space->parameter_count + d].type = VALUE_NONE;
-	for (size_t s = 0; s < space->step_count && *violated < 0; s++) {
+	for (size_t s = 0; s < space->action_count && *violated < 0; s++) {
 		bool legal;
-		enum status status = step_run(&space->steps[s], slots, &legal, err);
+		enum status status = action_run(&space->actions[s], slots, &legal, err);
 		if (status)
 			return status;
 		if (!legal)
-			*violated = (int)space->steps[s].index;
+			*violated = (int)space->actions[s].index;
 	}
 	return STATUS_OK;
 }

@@ -52,12 +52,13 @@ struct space {
 	/* once bound */
 	bool bound;
 	struct value *known; /* by slot: fixed values, derived constants that follow from them */
-	struct space_step *steps; /* in order of application (space/enumerate.h) */
-	size_t step_count;
-	/* steps of level L are first_step[L] .. first_step[L+1]-1; level 0 needs no parameter,
-	 * level L needs the first L parameters */
-	size_t first_step[SPACE_PARAMETERS_MAX + 2];
+	struct space_action *actions; /* in order of application (space/enumerate.h) */
+	size_t action_count;
+	/* actions of level L are first_action[L] .. first_action[L+1]-1; level 0 needs no
+	 * parameter, level L needs the first L parameters */
+	size_t first_action[SPACE_PARAMETERS_MAX + 2];
 	double tail[SPACE_PARAMETERS_MAX + 1]; /* product of the lists from parameter i on */
+	const volatile int *interrupted;       /* ends an enumeration; NULL: nothing does */
 };
 
 struct space *space_new(void);
@@ -65,7 +66,8 @@ void space_free(struct space *space);
 
 /* All strings are copied. Texts are expressions; where: for messages. A value list sees the fixed
  * names, a derived constant also the parameters and the derived constants before it, a constraint
- * all. Errors: a broken expression; a name that is taken or is none. */
+ * all. A fixed name that is NULL has a slot and cannot be read. Errors: a broken expression; a name
+ * that is taken or is none. */
 enum status space_add_fixed(struct space *space, const char *name, struct error *err);
 enum status space_add_parameter(struct space *space, const char *name, const char *values,
 	const char *where, struct error *err);
@@ -87,25 +89,18 @@ const char *space_constraint_text(const struct space *space, size_t constraint);
 /* All values of a configuration: fixed, parameters, derived. slots: one per name. */
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *slots, struct error *err);
-/* The same of slots that hold those of the configuration `before`: only what differs is computed.
- */
-enum status space_values_after(const struct space *space, const choice *before,
-	const choice *configuration, struct value *slots, struct error *err);
 /* Puts the fixed values into the first slots. */
 void space_fixed(const struct space *space, struct value *slots);
 /* Computes the derived constants of slots that hold the fixed values (space_fixed()) and those of
  * the parameters, which need not be in the lists. */
 enum status space_derive(const struct space *space, struct value *slots, struct error *err);
-/* Index of the constraint that removes it in enumeration, or -1. slots: all, as space_values() or
- * space_derive() fill them. */
-enum status space_check(
-	const struct space *space, const struct value *slots, int *violated, struct error *err);
-/* Both in one, in the order of enumeration: a violated constraint is reported although a derived
+/* Computes them, too, and finds the constraint that removes the configuration in enumeration (its
+ * index, or -1), in the order of enumeration: a violated constraint is reported although a derived
  * constant after it could not be computed; derived constants that were not reached are VALUE_NONE
  * then. */
 enum status space_examine(
 	const struct space *space, struct value *slots, int *violated, struct error *err);
-/* The same of choices; slots (all of them) is filled. */
+/* As above, for choices; fills all slots. */
 enum status space_examine_choices(const struct space *space, const choice *configuration,
 	struct value *slots, int *violated, struct error *err);
 /* The index of value in a parameter's list, or -1. */

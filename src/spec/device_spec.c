@@ -21,6 +21,7 @@ void device_spec_free(struct device_spec *spec)
 	if (!spec)
 		return;
 	record_release(&device_record, spec);
+	free(spec->notice);
 	free(spec);
 }
 
@@ -141,42 +142,9 @@ static bool sheet_matches(const struct device_spec *spec, const struct device_fa
 /* The driver knows limits better than a sheet; 0 is "not told". */
 static void take_limits(struct device_spec *spec, const struct device_facts *facts)
 {
-	struct {
-		int64_t *limit, fact;
-	} pairs[] = {
-		{&spec->sm_count, facts->sm_count},
-		{&spec->warp_size, facts->warp_size},
-		{&spec->max_threads_per_block, facts->max_threads_per_block},
-		{&spec->max_threads_per_sm, facts->max_threads_per_sm},
-		{&spec->max_blocks_per_sm, facts->max_blocks_per_sm},
-		{&spec->regs_per_block, facts->regs_per_block},
-		{&spec->regs_per_sm, facts->regs_per_sm},
-		{&spec->smem_per_block_bytes, facts->smem_per_block_bytes},
-		{&spec->smem_per_sm_bytes, facts->smem_per_sm_bytes},
-		{&spec->smem_reserved_bytes, facts->smem_reserved_bytes},
-		{&spec->l2_bytes, facts->l2_bytes},
-		{&spec->dram_bytes, facts->dram_bytes},
-	};
-
-	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
-		if (pairs[i].fact > 0)
-			*pairs[i].limit = pairs[i].fact;
-}
-
-/* Limits that every CUDA GPU since compute capability 7.0 has at least; for drivers that are mute.
- */
-static void least_limits(struct device_spec *spec)
-{
-	spec->sm_count = 1;
-	spec->warp_size = 32;
-	spec->max_threads_per_block = 1024;
-	spec->max_threads_per_sm = 1024;
-	spec->max_blocks_per_sm = 16;
-	spec->regs_per_block = spec->regs_per_sm = 65536;
-	spec->smem_per_block_bytes = 49152;
-	spec->smem_per_sm_bytes = 65536;
-	spec->l2_bytes = 1 << 20;
-	spec->dram_bytes = (int64_t)1 << 30;
+	for (size_t i = 0; i < DEVICE_LIMIT_COUNT; i++)
+		if (facts->limits[i] > 0)
+			spec->limits[i] = facts->limits[i];
 }
 
 static void take_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
@@ -237,22 +205,32 @@ static char *name_from_title(const char *title)
 static enum status complete(
 	const struct device_facts *facts, struct device_spec **spec, struct error *err)
 {
+	static const int64_t least[] = {
+#define ROW(name, kind, least, summary) least,
+		DEVICE_LIMITS(ROW)
+#undef ROW
+	};
 	struct sheet_defaults defaults;
 	struct device_spec *made;
 
-	TRY(sheet_defaults_find(facts->compute_capability, &defaults, err));
+	if (facts->compute_capability)
+		TRY(sheet_defaults_find(facts->compute_capability, &defaults, err));
 	made = memory_zeroed(1, sizeof(*made));
 	made->name = name_from_title(facts->name);
 	made->title = string_copy(facts->name);
 	made->matches = memory_zeroed(1, sizeof(*made->matches));
 	made->compute_capability = facts->compute_capability;
+	*spec = made;
+	if (!facts->compute_capability) { /* no GPU: what a program measures on */
+		memcpy(made->limits, facts->limits, sizeof(made->limits));
+		return STATUS_OK;
+	}
+	memcpy(made->limits, least, sizeof(least));
 	made->smem_reserved_bytes = defaults.smem_reserved_bytes;
-	least_limits(made);
 	take_limits(made, facts);
 	take_arch(made, &defaults);
 	take_defaults(made, &defaults, facts);
 	sheet_derive_rates(made);
-	*spec = made;
 	return STATUS_OK;
 }
 
@@ -260,19 +238,26 @@ enum status device_spec_match(const struct device_facts *facts, const char *cons
 	struct device_spec **spec, struct error *err)
 {
 	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(text_release) struct text notice = {0};
+	struct error broken;
 
 	*spec = NULL;
-	for (size_t i = 0; names[i]; i++) {
-		TRY(device_spec_load(names[i], config_folders, spec, err));
-		if (sheet_matches(*spec, facts)) {
-			take_limits(*spec, facts);
-			sheet_derive_rates(*spec);
-			return STATUS_OK;
-		}
-		device_spec_free(*spec);
-		*spec = NULL;
+	for (size_t i = 0; names[i] && !*spec; i++) {
+		if (device_spec_load(names[i], config_folders, spec, &broken) != STATUS_OK)
+			text_appendf(&notice, "%sa device sheet is skipped: %s",
+				notice.length ? "; " : "", broken.message);
+		else if (!sheet_matches(*spec, facts))
+			device_spec_release(spec);
 	}
-	return complete(facts, spec, err);
+	if (*spec) {
+		take_limits(*spec, facts);
+		sheet_derive_rates(*spec);
+	} else {
+		TRY(complete(facts, spec, err));
+	}
+	if (notice.length)
+		(*spec)->notice = text_detach(&notice);
+	return STATUS_OK;
 }
 
 /* ---- the most that there is ---- */
@@ -299,53 +284,32 @@ double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dt
 	       (double)spec->sm_count * spec->clock_hz;
 }
 
-/* ---- names of expressions: they are slots of every name table, and their order is part of nothing
- * that is stored ---- */
-static const struct {
-	const char *name;
-	size_t offset, size; /* of an int or an int64_t; 0: max_threads_per_sm / warp_size */
-} fields[] = {
-#define FIELD(name)                                                                                \
-	{                                                                                          \
-#name, offsetof(struct device_spec, name), sizeof(((struct device_spec *)0)->name) \
-	}
-	FIELD(compute_capability),
-	FIELD(sm_count),
-	FIELD(warp_size),
-	FIELD(max_threads_per_block),
-	FIELD(max_threads_per_sm),
-	FIELD(max_blocks_per_sm),
-	{"max_warps_per_sm", 0, 0},
-	FIELD(regs_per_block),
-	FIELD(regs_per_sm),
-	FIELD(smem_per_block_bytes),
-	FIELD(smem_per_sm_bytes),
-	FIELD(smem_reserved_bytes),
-	FIELD(l2_bytes),
-	FIELD(dram_bytes),
-#undef FIELD
-};
+/* ---- names of expressions: they are slots of every name table; their order is stored nowhere ----
+ */
+static const char *const value_names[] = {
+#define ROW(name, kind, least, summary) #name,
+	DEVICE_LIMITS(ROW)
+#undef ROW
+		"compute_capability",
+	"max_warps_per_sm"};
 
 size_t device_spec_name_count(void)
 {
-	return ARRAY_COUNT(fields);
+	return ARRAY_COUNT(value_names);
 }
 
 const char *device_spec_name(size_t index)
 {
-	if (index >= ARRAY_COUNT(fields))
+	if (index >= ARRAY_COUNT(value_names))
 		BUG("device name %zu", index);
-	return fields[index].name;
+	return value_names[index];
 }
 
 struct value device_spec_value(const struct device_spec *spec, size_t index)
 {
-	int64_t value = 0;
-
-	if (index >= ARRAY_COUNT(fields))
-		BUG("device name %zu", index);
-	memcpy(&value, (const char *)spec + fields[index].offset, fields[index].size);
-	if (!fields[index].size && spec->warp_size > 0)
-		value = spec->max_threads_per_sm / spec->warp_size;
-	return value_int(value);
+	if (index < DEVICE_LIMIT_COUNT)
+		return value_int(spec->limits[index]);
+	if (index == DEVICE_LIMIT_COUNT)
+		return value_int(spec->compute_capability);
+	return value_int(spec->warp_size > 0 ? spec->max_threads_per_sm / spec->warp_size : 0);
 }

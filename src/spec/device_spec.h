@@ -39,6 +39,40 @@ enum pipe {
 };
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
+/* What a chip and its driver allow: name (a member of the structs, in sheets and in expressions),
+ * the kind of its figure in a sheet, the least that every GPU since compute capability 7.0 has, for
+ * drivers that do not tell, and what it is. */
+#define DEVICE_LIMITS(ROW)                                                                         \
+	ROW(sm_count, count, 1, "")                                                                \
+	ROW(warp_size, count, 32, "")                                                              \
+	ROW(max_threads_per_block, count, 1024, "")                                                \
+	ROW(max_threads_per_sm, count, 1024, "")                                                   \
+	ROW(max_blocks_per_sm, count, 16, "")                                                      \
+	ROW(regs_per_block, count, 65536, "")                                                      \
+	ROW(regs_per_sm, count, 65536, "")                                                         \
+	ROW(smem_per_block_bytes, count, 49152, "the most that a kernel may opt in to")            \
+	ROW(smem_per_sm_bytes, count, 65536, "")                                                   \
+	ROW(smem_reserved_bytes, count_or_none, 0, "of each block")                                \
+	ROW(l2_bytes, count, 1 << 20, "")                                                          \
+	ROW(dram_bytes, count, (int64_t)1 << 30, "")
+
+enum {
+#define ROW(name, kind, least, summary) DEVICE_LIMIT_##name,
+	DEVICE_LIMITS(ROW)
+#undef ROW
+	DEVICE_LIMIT_COUNT
+};
+
+/* The limits by name, and as an array in this order. */
+#define ROW(name, kind, least, summary) int64_t name;
+#define DEVICE_LIMIT_MEMBERS                                                                       \
+	union {                                                                                    \
+		struct {                                                                           \
+			DEVICE_LIMITS(ROW)                                                         \
+		};                                                                                 \
+		int64_t limits[DEVICE_LIMIT_COUNT];                                                \
+	}
+
 struct learned;
 
 struct device_spec {
@@ -50,13 +84,8 @@ struct device_spec {
 	int compute_capability; /* 90 for 9.0 */
 	char arch[16];          /* what NVRTC is asked for: "sm_90a" */
 
-	int64_t sm_count, warp_size;
-	int64_t max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
-	int64_t regs_per_block, regs_per_sm;
-	int64_t smem_per_block_bytes;  /* opt-in maximum */
+	DEVICE_LIMIT_MEMBERS;
 	int64_t smem_static_max_bytes; /* 49152: what needs no opt-in */
-	int64_t smem_per_sm_bytes, smem_reserved_bytes;
-	int64_t l2_bytes, dram_bytes;
 
 	double clock_hz;        /* boost clock that the rates below are meant at */
 	double tensor_clock_hz; /* sustained under dense tensor load; = clock_hz if unknown */
@@ -72,9 +101,10 @@ struct device_spec {
 	/* largest number of clusters of 1,2,4,8,16 blocks (one block per SM) that fit at once */
 	int64_t max_clusters[5];
 	bool max_clusters_measured;
-	/* What timings on it taught beyond this sheet (learn/learned.h), borrowed; NULL: nothing.
+	/* What timings on it taught beyond this sheet (score/learned.h), borrowed; NULL: nothing.
 	 */
 	const struct learned *learned;
+	char *notice; /* which sheets could not be read when this one was looked for; NULL: none */
 };
 
 /* Looks for NAME.json under <folder>/devices of every folder; "" or NULL name: the embedded
@@ -91,19 +121,19 @@ void device_names_release(char ***names); /* for CLEANUP() */
 struct device_facts {
 	char name[256];
 	int compute_capability;
-	int64_t sm_count, warp_size, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm;
-	int64_t regs_per_block, regs_per_sm, smem_per_block_bytes, smem_per_sm_bytes;
-	int64_t smem_reserved_bytes, l2_bytes, dram_bytes;
+	DEVICE_LIMIT_MEMBERS;
 	double clock_hz, memory_clock_hz;
 	int64_t memory_bus_bits;
 };
+#undef ROW
 /* What is written into every run: which GPU, with what around it. */
 struct device_identity {
-	char kind[16];           /* cuda, model, replay */
+	char kind[16];           /* cuda, model, replay, program */
 	char name[256];          /* the driver's name of the GPU, or the sheet's title */
-	char uuid[64];           /* "GPU-..." or "" */
-	char driver[64];         /* "580.159.04", or "" */
+	char uuid[64];           /* "GPU-...", "MIG-..." or "" */
+	char driver[160];        /* "580.159.04", a program's versions, or "" */
 	int driver_cuda_version; /* 13000; 0 without a driver */
+	int process_count;       /* with a context on the GPU, before ours; 0 unknown */
 	char mig[64];
 	double clock_sm_hz, clock_memory_hz;   /* now; 0 unknown */
 	double clock_sm_max_hz, power_limit_w; /* 0 unknown */
@@ -111,7 +141,8 @@ struct device_identity {
 };
 
 /* The sheet that matches (name, compute capability, SM count), limits overridden by the facts;
- * else the facts plus the default rates of the architecture. */
+ * else the facts plus the default rates of the architecture. Sheets that cannot be read are
+ * skipped; spec->notice says which. */
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 

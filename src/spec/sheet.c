@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
-#include "base/record_schema.h"
+#include "record/record_read.h"
 
 /* ---- figures ---- */
 struct figure {
@@ -22,11 +21,9 @@ static const struct record_rule source_rule = {.expected = "where the figure is 
 /* A kind of figures: `value` or `count` of struct figure, within its bounds. */
 #define FIGURE(id, member, ...)                                                                    \
 	static const struct record_member id##_members[] = {                                       \
-		RECORD_VALUE(struct figure, member, "value", "", __VA_ARGS__),                     \
-		RECORD_VALUE(struct figure, source, "source", "where it is from",                  \
-			.rule = &source_rule),                                                     \
-		RECORD_VALUE(struct figure, estimated, "estimated", "nobody published it",         \
-			.flags = RECORD_OPTIONAL),                                                 \
+		RECORD_VALUE(struct figure, member, "value", __VA_ARGS__),                         \
+		RECORD_VALUE(struct figure, source, "source", .rule = &source_rule),               \
+		RECORD_VALUE(struct figure, estimated, "estimated", .flags = RECORD_OPTIONAL),     \
 	};                                                                                         \
 	static RECORD_DEFINE(struct figure, id##_record, id##_members, .name = #id);               \
 	static enum status id##_read(                                                              \
@@ -39,11 +36,7 @@ static const struct record_rule source_rule = {.expected = "where the figure is 
 		memcpy(field, &figure.member, sizeof(figure.member));                              \
 		return status;                                                                     \
 	}                                                                                          \
-	static struct json *id##_schema(struct json *definitions)                                  \
-	{                                                                                          \
-		return record_schema_reference(&id##_record, definitions);                         \
-	}                                                                                          \
-	static const struct record_custom id = {id##_read, NULL, id##_schema, NULL}
+	static const struct record_custom id = {id##_read, NULL, NULL}
 
 FIGURE(number, value, .low = 0, .high = INFINITY);
 FIGURE(positive_number, value, .low = 1e-300, .high = INFINITY, .expected = "a number above 0");
@@ -56,8 +49,8 @@ struct rates {
 };
 
 #define RATE(pipe, key)                                                                            \
-	RECORD_NAMED_CUSTOM(struct rates, rate[pipe], dtype_names, &number, key,                   \
-		"per clock and SM", .flags = RECORD_OPTIONAL)
+	RECORD_NAMED_CUSTOM(                                                                       \
+		struct rates, rate[pipe], dtype_names, &number, key, .flags = RECORD_OPTIONAL)
 static const struct record_member rates_members[] = {
 	RATE(PIPE_TENSOR_MMA, "tensor_mma"),
 	RATE(PIPE_TENSOR_WGMMA, "tensor_wgmma"),
@@ -67,45 +60,31 @@ static const struct record_member rates_members[] = {
 static RECORD_DEFINE(struct rates, rates_record, rates_members, .name = "rates");
 
 /* A record over part of the same struct. */
-#define PART(type, key, meaning, id, at, bytes)                                                    \
+#define PART(key, id, at, bytes)                                                                   \
 	{                                                                                          \
-		.name = (key), .help = (meaning), .kind = RECORD_KIND_RECORD, .record = &(id),     \
-		.offset = (at), .size = (bytes)                                                    \
+		.name = (key), .kind = RECORD_KIND_RECORD, .record = &(id), .offset = (at),        \
+		.size = (bytes)                                                                    \
 	}
-#define RATES(type)                                                                                \
-	PART(type, "rates", "FLOP, operations or bytes per clock and SM", rates_record,            \
-		offsetof(type, rate), sizeof(struct rates))
+#define RATES(type) PART("rates", rates_record, offsetof(type, rate), sizeof(struct rates))
 
 /* ---- device sheets ---- */
-#define COUNT(name, help)  RECORD_CUSTOM(struct device_spec, name, &count, #name, help)
-#define NUMBER(name, help) RECORD_CUSTOM(struct device_spec, name, &positive_number, #name, help)
+#define NUMBER(name)                    RECORD_CUSTOM(struct device_spec, name, &positive_number, #name)
+#define ROW(name, kind, least, summary) RECORD_CUSTOM(struct device_spec, name, &kind, #name),
 static const struct record_member figures_members[] = {
-	COUNT(sm_count, ""),
-	COUNT(warp_size, ""),
-	COUNT(max_threads_per_block, ""),
-	COUNT(max_threads_per_sm, ""),
-	COUNT(max_blocks_per_sm, ""),
-	COUNT(regs_per_block, ""),
-	COUNT(regs_per_sm, ""),
-	COUNT(smem_per_block_bytes, "the most that a kernel may opt in to"),
-	COUNT(smem_static_max_bytes, "what needs no opt-in"),
-	COUNT(smem_per_sm_bytes, ""),
-	RECORD_CUSTOM(struct device_spec, smem_reserved_bytes, &count_or_none,
-		"smem_reserved_bytes", "of each block"),
-	COUNT(l2_bytes, ""),
-	COUNT(dram_bytes, ""),
-	NUMBER(clock_hz, "boost clock that the rates are meant at"),
-	NUMBER(tensor_clock_hz, "sustained under dense tensor load"),
-	NUMBER(dram_bytes_per_s, ""),
-	NUMBER(l2_bytes_per_clock, "whole chip"),
-	NUMBER(smem_bytes_per_clock_sm, ""),
-	NUMBER(instructions_per_clock_sm, "warp instructions"),
-	NUMBER(launch_us, "of one more kernel in a stream or graph"),
-	NUMBER(dram_latency_us, ""),
-	NUMBER(l2_latency_us, ""),
-	NUMBER(sync_us, "of a block-wide barrier"),
+	DEVICE_LIMITS(ROW) RECORD_CUSTOM(
+		struct device_spec, smem_static_max_bytes, &count, "smem_static_max_bytes"),
+	NUMBER(clock_hz),
+	NUMBER(tensor_clock_hz),
+	NUMBER(dram_bytes_per_s),
+	NUMBER(l2_bytes_per_clock),
+	NUMBER(smem_bytes_per_clock_sm),
+	NUMBER(instructions_per_clock_sm),
+	NUMBER(launch_us),
+	NUMBER(dram_latency_us),
+	NUMBER(l2_latency_us),
+	NUMBER(sync_us),
 };
-#undef COUNT
+#undef ROW
 #undef NUMBER
 static RECORD_DEFINE(struct device_spec, figures_record, figures_members, .name = "figures");
 
@@ -123,7 +102,7 @@ static enum status cluster_read(
 	return status;
 }
 
-static const struct record_custom cluster = {cluster_read, NULL, count_or_none_schema, NULL};
+static const struct record_custom cluster = {cluster_read, NULL, NULL};
 static const char *const cluster_sizes[] = {"1", "2", "4", "8", "16", NULL};
 
 static bool is_architecture(const char *text)
@@ -132,13 +111,12 @@ static bool is_architecture(const char *text)
 }
 
 static const struct record_rule architecture_rule = {
-	"an architecture such as sm_90a", "^sm_", is_architecture};
+	"an architecture such as sm_90a", is_architecture};
 
 #define ARCHITECTURE(type)                                                                         \
-	RECORD_VALUE(type, compute_capability, "compute_capability", "90 for 9.0", .low = 50,      \
-		.high = 999, .expected = "ten times the compute capability, as 90 for 9.0"),       \
-		RECORD_TEXT(type, arch, "arch", "what the compiler is asked for",                  \
-			.rule = &architecture_rule)
+	RECORD_VALUE(type, compute_capability, "compute_capability", .low = 50, .high = 999,       \
+		.expected = "ten times the compute capability, as 90 for 9.0"),                    \
+		RECORD_TEXT(type, arch, "arch", .rule = &architecture_rule)
 
 static enum status device_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -151,17 +129,15 @@ static enum status device_check(
 }
 
 static const struct record_member device_members[] = {
-	RECORD_CONSTANT("format", "tiletune.device/1", ""),
-	RECORD_VALUE(struct device_spec, name, "name", "as the file is called"),
-	RECORD_VALUE(struct device_spec, title, "title", "for people"),
-	RECORD_STRINGS(struct device_spec, matches, "matches",
-		"patterns of the driver's device names that the sheet is for"),
+	RECORD_CONSTANT("format", "tiletune.device/1"),
+	RECORD_VALUE(struct device_spec, name, "name"),
+	RECORD_VALUE(struct device_spec, title, "title"),
+	RECORD_STRINGS(struct device_spec, matches, "matches"),
 	ARCHITECTURE(struct device_spec),
-	PART(struct device_spec, "figures", "", figures_record, 0, sizeof(struct device_spec)),
+	PART("figures", figures_record, 0, sizeof(struct device_spec)),
 	RATES(struct device_spec),
-	RECORD_NAMED_CUSTOM(struct device_spec, max_clusters, cluster_sizes, &cluster,
-		"max_clusters",
-		"most clusters of so many blocks, one per SM, that fit at once; left out: none"),
+	RECORD_NAMED_CUSTOM(
+		struct device_spec, max_clusters, cluster_sizes, &cluster, "max_clusters"),
 };
 RECORD_DEFINE(
 	struct device_spec, device_record, device_members, .name = "device", .check = device_check);
@@ -215,30 +191,29 @@ void sheet_derive_rates(struct device_spec *spec)
 }
 
 /* ---- default rates of an architecture ---- */
-#define FIELD(name, kind, help) RECORD_CUSTOM(struct sheet_defaults, name, &kind, #name, help)
+#define FIELD(name, kind) RECORD_CUSTOM(struct sheet_defaults, name, &kind, #name)
 static const struct record_member typical_members[] = {
-	FIELD(smem_static_max_bytes, count_or_none, "what needs no opt-in"),
-	FIELD(smem_reserved_bytes, count_or_none, "of each block"),
-	FIELD(cluster_blocks_max, count_or_none, "1 where there are no clusters"),
-	FIELD(l2_bytes_per_clock_sm, number, ""),
-	FIELD(smem_bytes_per_clock_sm, number, ""),
-	FIELD(instructions_per_clock_sm, number, "warp instructions"),
-	FIELD(dram_efficiency_ratio, number, "of a copy, to what clock and bus width promise"),
-	FIELD(tensor_clock_ratio, number, "sustained under dense tensor load, to boost"),
-	FIELD(launch_us, number, "of one more kernel in a stream or graph"),
-	FIELD(dram_latency_us, number, ""),
-	FIELD(l2_latency_us, number, ""),
-	FIELD(sync_us, number, "of a block-wide barrier"),
+	FIELD(smem_static_max_bytes, count_or_none),
+	FIELD(smem_reserved_bytes, count_or_none),
+	FIELD(cluster_blocks_max, count_or_none),
+	FIELD(l2_bytes_per_clock_sm, number),
+	FIELD(smem_bytes_per_clock_sm, number),
+	FIELD(instructions_per_clock_sm, number),
+	FIELD(dram_efficiency_ratio, number),
+	FIELD(tensor_clock_ratio, number),
+	FIELD(launch_us, number),
+	FIELD(dram_latency_us, number),
+	FIELD(l2_latency_us, number),
+	FIELD(sync_us, number),
 };
 #undef FIELD
 static RECORD_DEFINE(
 	struct sheet_defaults, typical_record, typical_members, .name = "default_figures");
 
 static const struct record_member defaults_members[] = {
-	RECORD_CONSTANT("format", "tiletune.device_defaults/1", ""),
+	RECORD_CONSTANT("format", "tiletune.device_defaults/1"),
 	ARCHITECTURE(struct sheet_defaults),
-	PART(struct sheet_defaults, "figures", "", typical_record, 0,
-		sizeof(struct sheet_defaults)),
+	PART("figures", typical_record, 0, sizeof(struct sheet_defaults)),
 	RATES(struct sheet_defaults),
 };
 RECORD_DEFINE(

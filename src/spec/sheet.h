@@ -7,7 +7,7 @@
 #ifndef SPEC_SHEET_H
 #define SPEC_SHEET_H
 
-#include "base/record.h"
+#include "record/record.h"
 #include "spec/device_spec.h"
 
 /* What is typical of an architecture and no driver tells. */

@@ -14,18 +14,17 @@ struct effort {
 	const char *summary;
 	const char *strategy; /* search/strategy.h */
 	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
-	bool is_strict;       /* what is planned in any case counts, too: a user named the number */
-	double seconds;       /* of the search at most, per problem; infinite: no limit */
+	bool is_strict; /* planned candidates count against evaluations: a user gave the number */
+	double seconds; /* of the search at most, per problem; infinite: no limit */
 	size_t of_each_family; /* at least, where several compete: tune/picks.h; 0: as it
 				  comes */
-	size_t stall;          /* stop after so many evaluations without a gain; SIZE_MAX: never */
-	double stall_ratio;    /* what counts as a gain */
-	bool measures;         /* false: the model's time is the answer */
-	double give_up_ratio;  /* stop sampling a candidate this much slower than the best */
-	unsigned rounds_min, rounds_max; /* samples of the first look */
-	unsigned remeasured;
+	size_t stall; /* stop after this number of evaluations without a gain; SIZE_MAX: never */
+	double stall_ratio;        /* what counts as a gain */
+	bool measures;             /* false: the model's time is the answer */
+	double give_up_ratio;      /* stop sampling a candidate this much slower than the best */
+	unsigned rounds;           /* observations of the first look */
 	bool remeasures_shortlist; /* all of the model's shortlist, not its fastest only */
-	unsigned remeasure_rounds;
+	unsigned final_rounds;     /* of the final measurement, at most */
 };
 
 extern const struct effort efforts[];               /* ends with a NULL name */

@@ -3,28 +3,24 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "engine/row.h"
-#include "tune/picks.h"
-#include "tune/remeasure.h"
-#include "tune/select.h"
+#include "tune/shortlist.h"
 
 /* ---- the winner ---- */
-/* Those whose times may be compared: where the device measures, those that were measured again. */
+/* Where the device measures, those that were timed together last. */
 static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
 {
 	bool measured = device_measures(search->session->context->device);
 
-	return evaluated->evaluation.outcome == OUTCOME_OK &&
-	       (evaluated->remeasured || !measured || search->is_cut_short) &&
-	       (evaluated->loads || !search->is_settled) &&
-	       (search->session->objective == OBJECTIVE_TIME ||
+	return evaluated->evaluation.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
+	       (search->stage || !measured || search->is_cut_short) &&
+	       (search->session->objective != OBJECTIVE_ENERGY ||
 		       evaluated->evaluation.measured.energy_j > 0);
 }
 
@@ -49,8 +45,11 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 		.kernel_hash = evaluation->predicted ? NULL : evaluation->kernel_hash,
 		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
 
+	for (size_t i = 0; i < search->listed_count; i++)
+		comparable.is_planned |= search->planned[i] == evaluated->candidate;
 	if (search->session->objective == OBJECTIVE_ENERGY) {
-		/* microjoules in the place of microseconds; the counter's step beside the noise */
+		/* microjoules in the place of microseconds; the counter's step in addition to the
+		 * noise */
 		const struct measured *measured = &evaluation->measured;
 		const double half_ratio = measured->energy_resolution_ratio / 2;
 
@@ -67,7 +66,7 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 			comparable.predicted_us = evaluation->score.predicted_time_us;
 		comparable.smem_bytes = (double)longest->smem_bytes;
 		comparable.regs_per_thread = longest->regs_per_thread;
-		if (!evaluation->predicted && search->session->objective == OBJECTIVE_TIME)
+		if (!evaluation->predicted && search->session->objective != OBJECTIVE_ENERGY)
 			comparable.place_us = conclude_place_us(
 				&evaluation->score, search->pool.device, evaluated->loads);
 	}
@@ -97,7 +96,7 @@ struct selection selection_of(const struct search *search)
 	if (!selection.count)
 		return selection;
 	if (device_measures(search->session->context->device) &&
-		search->session->objective == OBJECTIVE_TIME)
+		search->session->objective != OBJECTIVE_ENERGY)
 		select_pair_rounds(selection.comparables, rounds, selection.count);
 	selection.winner = select_winner(selection.comparables, selection.count, selection.tied);
 	return selection;
@@ -160,10 +159,41 @@ static enum status nothing_works(const struct search *search, struct error *err)
 		detail ? detail : "nothing");
 }
 
+/* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what
+ * the winner takes, and to choose by it. */
+static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
+
+enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err)
+{
+	const struct sampling sampling = {.energy_s = search->session->objective != OBJECTIVE_ENERGY
+							      ? energy_seconds_said
+							      : energy_seconds_chosen};
+	struct evaluator *evaluator = &search->evaluator;
+	struct trial *trial = NULL;
+
+	for (size_t i = 0; i < evaluator->count && !trial; i++)
+		if (evaluator->trials[i]->number == evaluated->candidate &&
+			evaluator->trials[i]->handle)
+			trial = evaluator->trials[i];
+	if (!trial && !evaluator->count && device_measures(search->session->context->device)) {
+		TRY(search_add_trial(search, evaluated->candidate, TRIAL_LOADED, &trial, err));
+		TRY(evaluator_run(evaluator, err));
+	}
+	if (!trial || trial->evaluation.outcome != OUTCOME_OK)
+		return STATUS_OK;
+	trial->stage = TRIAL_LOADED;
+	TRY(evaluator_sample(evaluator, &trial, 1, &sampling, err));
+	TRY(evaluator_run(evaluator, err));
+	if (trial->evaluation.outcome == OUTCOME_OK)
+		evaluated->evaluation.measured = trial->evaluation.measured;
+	return STATUS_OK;
+}
+
 /* ---- row validity ---- */
 static bool is_same(const struct evaluation *a, const struct evaluation *b)
 {
-	/* composite families have one configuration, whatever their steps are: the hash tells */
+	/* composite families have one configuration, also where their steps differ: the hash tells
+	 */
 	return strcmp(a->family, b->family) == 0 &&
 	       strcmp(a->configuration, b->configuration) == 0 &&
 	       strcmp(a->kernel_hash, b->kernel_hash) == 0;
@@ -228,7 +258,7 @@ static struct tuned_row tied_of(const struct candidates *pool, const struct eval
 }
 
 static enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
-	const struct picks *picks, size_t winner, const bool *tied, const size_t *best_of_family,
+	size_t winner, const bool *tied, const size_t *best_of_family,
 	const struct session *session, struct tuned_entry *entry, struct error *err)
 {
 	const bool predicted = !device_measures(session->context->device);
@@ -249,9 +279,7 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 		if (best_of_family[f] != SIZE_MAX)
 			TRY(row_of(pool, &evaluated->items[best_of_family[f]],
 				&entry->families[entry->family_count++], err));
-	picks_describe(
-		pool, evaluated, picks, evaluated_search_us(&evaluated->items[winner]), entry);
-	if (!predicted) {
+	if (!predicted && !session->context->program) {
 		entry->model = memory_zeroed(1, sizeof(*entry->model));
 		*entry->model = model_quality(pool, evaluated);
 	}
@@ -292,7 +320,6 @@ enum status search_conclude(struct search *search, struct error *err)
 	size_t *best = memory_zeroed(search->pool.family_count, sizeof(*best));
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
-		.picks = &search->picks,
 		.tied = tied,
 		.paired_us = paired_us,
 		.number = search->number,
@@ -307,16 +334,16 @@ enum status search_conclude(struct search *search, struct error *err)
 	result.winner = selection.indices[selection.winner];
 	for (size_t i = 0; i < selection.count; i++) {
 		tied[selection.indices[i]] = selection.tied[i];
-		if (search->session->objective == OBJECTIVE_TIME)
+		if (search->session->objective != OBJECTIVE_ENERGY)
 			paired_us[selection.indices[i]] = selection.comparables[i].median_us;
 	}
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);
-	if (search->session->objective == OBJECTIVE_TIME)
-		TRY(remeasure_energy(search, &search->evaluated.items[result.winner], err));
-	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, result.winner, tied, best,
-		search->session, &entry, err));
+	if (search->session->objective != OBJECTIVE_ENERGY)
+		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
+	TRY(entry_new(&search->pool, &search->evaluated, result.winner, tied, best, search->session,
+		&entry, err));
 	TRY(store_entry(search, &entry, search->session->journal, &result.kept, err));
 	result.entry = &entry;
 	if (observer->end)
@@ -348,8 +375,8 @@ enum status search_save_best(struct search *search, struct error *err)
 	for (size_t i = 0; i < selection.count; i++)
 		tied[selection.indices[i]] = selection.tied[i];
 	find_best_of_families(search, winner, best);
-	TRY(entry_new(&search->pool, &search->evaluated, &search->picks, winner, tied, best,
-		search->session, &entry, err));
+	TRY(entry_new(&search->pool, &search->evaluated, winner, tied, best, search->session,
+		&entry, err));
 	entry.unfinished = true;
 	return store_entry(search, &entry, NULL, &kept, err);
 }
@@ -367,7 +394,7 @@ void search_keep_best(struct search *search)
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
-	/* whatever it says is better than what this run has put there so far */
+	/* what the file says is newer than what this run has put there so far */
 	if (tuned_refresh(session->tuned, session->tuned_path, "", &unsaved) == STATUS_OK) {
 		there = tuned_find_problem(
 			session->tuned, search->pool.problem, session->objective);

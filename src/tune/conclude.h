@@ -20,8 +20,11 @@ struct selection selection_of(const struct search *search);
 void selection_release(struct selection *selection);
 /* Whether it is in the selection or not. */
 struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated);
-/* What the place of its code may add to a time that is the mean of so many loads. */
+/* What code placement may add to a time that is the mean of this number of loads. */
 double conclude_place_us(const struct score *score, const struct device_spec *device, size_t loads);
+
+/* The energy of a candidate that was timed in turn; where the card does not say, nothing. */
+enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err);
 
 /* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
  * was evaluated is ok. */

@@ -56,7 +56,7 @@ static void *ahead_run(void *argument)
 	return NULL;
 }
 
-/* NULL: it cannot be known yet, or no thread is to be had. session outlives it. */
+/* NULL: it cannot be known yet, or no thread is available. session outlives it. */
 static struct ahead *ahead_begin(struct session *session, size_t number)
 {
 	struct ahead *ahead;
@@ -215,6 +215,7 @@ static void prepare_next(struct dealing *dealing)
 static enum status tune(
 	struct dealing *dealing, struct session *session, size_t number, struct error *err)
 {
+	const double asked_s = clock_seconds();
 	CLEANUP(search_free) struct search *search = NULL;
 	bool done;
 
@@ -222,6 +223,7 @@ static enum status tune(
 	if (done)
 		return STATUS_OK;
 	TRY(prepare(dealing, session, number, &search, err));
+	search->waited_seconds = clock_seconds() - asked_s;
 	prepare_next(dealing);
 	return session_search(search, err);
 }

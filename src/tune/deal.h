@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who tunes which problem of the queue. One GPU takes them in their order. Of several each that has
- * nothing to do takes the longest of those that are left, once the steps of composite families
- * before it are done; what a GPU had under way when it was lost goes to another.
+ * Which GPU tunes which problem of the queue. One GPU takes the problems in order. Of several GPUs
+ * each idle one takes the longest remaining problem, once the earlier steps of its composite
+ * families are done. A problem that was in progress on a lost GPU goes to another.
  */
 #ifndef TUNE_DEAL_H
 #define TUNE_DEAL_H

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "family/problem_text.h"
 #include "tune/conclude.h"
 
@@ -20,7 +19,6 @@ void known_release(struct known *known)
 	for (size_t i = 0; i < known->count; i++)
 		tuned_release(&known->files[i]);
 	free(known->files);
-	tuned_index_release(&known->index);
 	*known = (struct known){0};
 }
 
@@ -42,58 +40,16 @@ static enum status load_file(struct known *known, const char *path, const struct
 	return STATUS_OK;
 }
 
-/* Of a file in a folder, when it is needed. NULL: it has gone meanwhile. */
-static const struct tuned *file_of(
-	struct known *known, const char *path, const struct context *context)
-{
-	CLEANUP(gpu_model_release)
-	struct gpu_model device =
-		gpu_model_of(device_spec(context->device), device_identity(context->device)->name);
-
-	for (size_t i = 0; i < known->count; i++)
-		if (strcmp(known->files[i].path, path) == 0)
-			return &known->files[i];
-	return load_file(known, path, context, &device, NULL) == STATUS_OK
-		       ? &known->files[known->count - 1]
-		       : NULL;
-}
-
 enum status known_load(
 	struct known *known, const char *path, const struct context *context, struct error *err)
 {
 	CLEANUP(gpu_model_release)
 	struct gpu_model device =
 		gpu_model_of(device_spec(context->device), device_identity(context->device)->name);
-	enum status status;
 
-	if (directory_exists(path)) {
-		status = tuned_index_add_folder(&known->index, path, &device, err);
-	} else {
-		status = load_file(known, path, context, &device, err);
-		if (status == STATUS_OK)
-			tuned_index_add(&known->index, &known->files[known->count - 1]);
-	}
-	return status == STATUS_OK ? STATUS_OK : error_context(err, "--known");
-}
-
-/* Texts of problems from before the operation had all of its keys become those of today. */
-static void complete_texts(struct known *known, const struct operation *operation)
-{
-	for (size_t i = 0; i < known->index.count; i++) {
-		struct tuned_index_item *item = &known->index.items[i];
-		size_t keys = 1;
-		char *text;
-
-		if (strcmp(item->operation, operation->name) != 0)
-			continue;
-		for (const char *at = item->problem; *at; at++)
-			keys += *at == ',';
-		if (keys >= operation->key_count)
-			continue;
-		text = string_copy(item->problem);
-		problem_text_complete(operation, &text);
-		item->problem = tuned_index_keep(&known->index, text);
-	}
+	return load_file(known, path, context, &device, err) == STATUS_OK
+		       ? STATUS_OK
+		       : error_context(err, "--known");
 }
 
 /* ---- known problems ---- */
@@ -101,28 +57,24 @@ static bool same_toolchain(const struct run *run, const struct context *context)
 {
 	const char *nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL;
 
-	/* a replay has none: whatever it was */
+	/* a replay has none, and any will do */
 	return run && (!nvrtc || (run->nvrtc && strcmp(run->nvrtc, nvrtc) == 0));
 }
 
 /* The entry that saves tuning this problem, of the first file that has one. */
-static const struct tuned_entry *find_entry(struct known *known, const struct context *context,
-	enum objective objective, const struct problem *problem, const struct tuned **file)
+static const struct tuned_entry *find_entry(const struct known *known,
+	const struct context *context, enum objective objective, const struct problem *problem,
+	const struct tuned **file)
 {
 	struct row_validity validity = {.context = context, .problem = problem};
 
-	for (size_t i = 0; i < known->index.count; i++) {
-		const struct tuned_index_item *item = &known->index.items[i];
-		const struct tuned_entry *entry;
+	for (size_t i = 0; i < known->count; i++) {
+		const struct tuned_entry *entry =
+			tuned_find_problem(&known->files[i], problem, objective);
 
-		if (item->objective != objective ||
-			item->predicted == device_measures(context->device) ||
-			strcmp(item->problem, problem->text) != 0 ||
-			strcmp(item->operation, problem->operation->name) != 0)
-			continue;
-		*file = file_of(known, item->path, context);
-		entry = *file ? tuned_find_problem(*file, problem, objective) : NULL;
-		if (entry && entry->predicted == item->predicted && !entry->unfinished &&
+		*file = &known->files[i];
+		if (entry && entry->predicted != device_measures(context->device) &&
+			!entry->unfinished &&
 			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
 			row_validity_row(&entry->winner, &validity))
 			return entry;
@@ -158,13 +110,11 @@ static void put_entry(
 	tuned_put_entry(tuned, &copy, NULL, &kept);
 }
 
-void known_take(struct known *known, const struct context *context, enum objective objective,
+void known_take(const struct known *known, const struct context *context, enum objective objective,
 	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned)
 {
 	size_t kept = 0;
 
-	if (problems->count)
-		complete_texts(known, problems->items[0]->operation);
 	for (size_t i = 0; i < problems->count; i++) {
 		struct problem *problem = problems->items[i];
 		const struct tuned *file;
@@ -217,57 +167,62 @@ static double distance(const struct problem *problem, const char *there)
 	return octaves;
 }
 
-/* The candidate that is this entry's winner, or -1. */
-static ptrdiff_t winner_of(const struct candidates *pool, const struct tuned_index_item *item)
-{
-	CLEANUP(json_release) struct json *tree = NULL;
-	struct tuned_row row = {0};
-	struct json_at at;
-	ptrdiff_t candidate = -1;
-
-	if (json_parse(item->choice, strlen(item->choice), item->path, &tree, NULL) != STATUS_OK)
-		return -1;
-	at = json_root(tree, item->path);
-	if (record_from_json(&tuned_choice_record, &at, &row, NULL, NULL) == STATUS_OK)
-		candidate = candidates_find_named(pool, row.family, &row.configuration);
-	record_release(&tuned_choice_record, &row);
-	return candidate;
-}
-
 struct near {
 	double octaves;
-	const struct tuned_index_item *item;
+	const struct tuned_entry *entry;
+	size_t place; /* in the files */
 };
 
-/* The nearest first; of equals the first in the index. */
+/* The nearest first; of equals the first in the files. */
 static int compare(const void *a, const void *b)
 {
 	const struct near *x = a, *y = b;
 
 	if (x->octaves != y->octaves)
 		return x->octaves < y->octaves ? -1 : 1;
-	return x->item < y->item ? -1 : 1;
+	return x->place < y->place ? -1 : 1;
+}
+
+/* Caller frees. */
+static struct near *near_of(const struct known *known, const struct problem *problem,
+	enum objective objective, size_t *count)
+{
+	struct near *near = NULL;
+	size_t capacity = 0, place = 0;
+
+	*count = 0;
+	for (size_t f = 0; known && f < known->count; f++)
+		for (size_t i = 0; i < known->files[f].entry_count; i++) {
+			const struct tuned_entry *entry = &known->files[f].entries[i];
+			CLEANUP(memory_free) char *text = NULL;
+			double octaves;
+
+			if (entry->objective != objective ||
+				strcmp(entry->operation, problem->operation->name) != 0)
+				continue;
+			text = named_values_text(&entry->problem);
+			octaves = distance(problem, text);
+			if (!isfinite(octaves))
+				continue;
+			ARRAY_GROW(near, *count, capacity);
+			near[(*count)++] = (struct near){octaves, entry, place++};
+		}
+	if (near)
+		qsort(near, *count, sizeof(*near), compare);
+	return near;
 }
 
 size_t known_near(const struct known *known, const struct candidates *pool,
 	enum objective objective, size_t candidates[KNOWN_NEAR_MAX])
 {
-	const size_t total = known ? known->index.count : 0;
-	CLEANUP(memory_free) struct near *near = memory_zeroed(total + 1, sizeof(*near));
-	size_t near_count = 0, count = 0;
+	size_t near_count, count = 0;
+	CLEANUP(memory_free)
+	struct near *near = near_of(known, pool->problem, objective, &near_count);
 
-	for (size_t i = 0; i < total; i++) {
-		const struct tuned_index_item *item = &known->index.items[i];
-
-		if (item->objective != objective ||
-			strcmp(item->operation, pool->problem->operation->name) != 0)
-			continue;
-		near[near_count] = (struct near){distance(pool->problem, item->problem), item};
-		near_count += isfinite(near[near_count].octaves);
-	}
-	qsort(near, near_count, sizeof(*near), compare);
 	for (size_t i = 0; i < near_count && i < TRIED_MAX && count < KNOWN_NEAR_MAX; i++) {
-		const ptrdiff_t candidate = winner_of(pool, near[i].item);
+		const struct tuned_row *winner = &near[i].entry->winner;
+		const ptrdiff_t candidate =
+			candidates_find_named(pool, winner->family, &winner->configuration);
 		size_t same = 0;
 
 		while (same < count && (ptrdiff_t)candidates[same] != candidate)

@@ -10,22 +10,20 @@
 
 #include "engine/candidates.h"
 #include "engine/context.h"
-#include "format/tuned_index.h"
+#include "format/tuned.h"
 
 struct known {
-	struct tuned_index index;
 	struct tuned *files; /* that were read */
 	size_t count, capacity;
 };
 
-/* A tuned file, or all *.json and *.json.gz of a folder that are tuned files of this GPU model.
- * Errors: what is named is neither; a file of another model. */
+/* Adds a tuned file. Errors: it is none, or one of another GPU model. */
 enum status known_load(
 	struct known *known, const char *path, const struct context *context, struct error *err);
 void known_release(struct known *known);
 
 /* Those that are known go into tuned, and off the list into taken. */
-void known_take(struct known *known, const struct context *context, enum objective objective,
+void known_take(const struct known *known, const struct context *context, enum objective objective,
 	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned);
 
 enum {

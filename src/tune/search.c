@@ -7,14 +7,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "search/order.h"
 #include "tune/conclude.h"
+#include "engine/strategy_program.h"
 
-enum {
-	TRIALS_ON_DEVICE = 4 /* enough that the device never waits for us */
-};
 /* Shortest useful sample of a first look; the device batches short kernels by itself. */
 static const double first_look_seconds = 0.03;
-static const double first_look_target_ratio = 0.005;
 
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation)
 {
@@ -59,7 +57,6 @@ void search_show(const struct search *search, bool remeasuring)
 				 ? budget->effort->evaluations
 				 : search->pool.count,
 		.compiling = evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING),
-		.on_device = evaluator_count(&search->evaluator, TRIAL_LOADING, TRIAL_SAMPLING),
 		.seconds = clock_seconds() - budget->started,
 		.best_us = budget->best_us,
 		.remeasuring = remeasuring};
@@ -168,37 +165,6 @@ enum status resume_evaluations(struct search *search, struct error *err)
 	return take_run(search, search->session->resume, err);
 }
 
-static const struct evaluation *find_remeasured(
-	const struct journal_problem *recorded, const struct evaluation *of)
-{
-	for (size_t i = 0; i < recorded->remeasurement_count; i++)
-		if (strcmp(recorded->remeasurements[i].family, of->family) == 0 &&
-			strcmp(recorded->remeasurements[i].configuration, of->configuration) == 0)
-			return &recorded->remeasurements[i];
-	return NULL;
-}
-
-bool resume_remeasurements(const struct search *search, struct evaluated *const *remeasured,
-	size_t count, const struct evaluation **remeasurements)
-{
-	const struct session *session = search->session;
-
-	for (const struct journal_run *run = session->resume; run;
-		run = journal_previous(session->record, run)) {
-		const struct journal_problem *recorded =
-			recorded_problem(session, run, search->number);
-		size_t found = 0;
-
-		while (recorded && found < count &&
-			(remeasurements[found] =
-					find_remeasured(recorded, &remeasured[found]->evaluation)))
-			found++;
-		if (recorded && found == count)
-			return true;
-	}
-	return false;
-}
-
 /* ---- opening and closing ---- */
 static struct json *describe_family(const struct family_candidates *family)
 {
@@ -230,15 +196,18 @@ static enum status record_problem(const struct search *search, struct error *err
 {
 	const struct problem *problem = search->pool.problem;
 	struct json *line, *families;
+	struct named_values values;
 
 	if (!search->session->journal)
 		return STATUS_OK;
+	values = problem_named_values(problem);
 	line = json_new_object();
 	families = json_new_array();
 	json_put_int(line, "number", (int64_t)search->number);
 	json_put_string(line, "operation", problem->operation->name);
 	json_put_string(line, "text", problem->text);
-	json_put(line, "problem", problem_to_json(problem));
+	json_put(line, "problem", named_values_to_json(&values));
+	named_values_release(&values);
 	for (size_t f = 0; f < search->pool.family_count; f++)
 		json_push(families, describe_family(&search->pool.families[f]));
 	json_put(line, "families", families);
@@ -273,50 +242,21 @@ static double budget_seconds(const struct session *session)
 	return session->effort->measures ? session->effort->seconds * model_share : 0;
 }
 
-static const char rule_prefix[] = "rule:";
-
-enum status search_expect_strategy(const char *name, struct error *err)
-{
-	const char *names[32] = {NULL};
-	const char *nearest;
-	CLEANUP(text_release) struct text list = {0};
-
-	if (!name || strategy_find(name) || string_starts_with(name, rule_prefix))
-		return STATUS_OK;
-	for (size_t i = 0; strategies[i] && i + 1 < ARRAY_COUNT(names); i++) {
-		names[i] = strategies[i]->name;
-		text_appendf(&list, "%s%s", i ? ", " : "", names[i]);
-	}
-	nearest = name_nearest(name, names);
-	error_set(err, STATUS_BAD_INPUT, "strategy: expected one of %s, found \"%s\"",
-		text_string(&list), name);
-	if (nearest)
-		error_hint(err, "did you mean \"%s\"?", nearest);
-	return STATUS_BAD_INPUT;
-}
-
-/* "guided", "rule:largest_fit". A rule is the run's own operation's: steps are searched as the
- * effort says. */
-static enum status choose_strategy(
-	struct search *search, const char *name, bool is_step, struct error *err)
+static enum status choose_strategy(struct search *search, const char *name, struct error *err)
 {
 	const struct session *session = search->session;
 	struct search_view *view = &search->pool.view;
 
-	if (is_step && strncmp(name, "rule", strlen("rule")) == 0)
-		name = session->effort->strategy;
-	if (string_starts_with(name, rule_prefix)) {
-		view->rule = name + strlen(rule_prefix);
-		name = "rule";
-		if (picks_check_name(search->pool.problem->operation, view->rule, err) != STATUS_OK)
-			return STATUS_BAD_INPUT;
-	}
-	TRY(search_expect_strategy(name, err));
-	search->strategy = strategy_find(name);
 	view->seed = session->seed;
 	view->budget = effort_attempts(session->effort);
-	view->picks = search->picks.items;
-	view->pick_count = search->picks.count;
+	if (string_starts_with(name, "program:")) {
+		search->strategy = &strategy_program;
+		return strategy_program_open(name + strlen("program:"), &search->pool,
+			session->interrupted, &search->strategy_state, err);
+	}
+	search->strategy = strategy_find(name);
+	if (!search->strategy)
+		BUG("strategy %s", name);
 	search->strategy_state = search->strategy->open(view);
 	return STATUS_OK;
 }
@@ -335,19 +275,41 @@ static size_t default_candidate(const struct candidates *pool, size_t family)
 	return candidate < 0 ? SIZE_MAX : (size_t)candidate;
 }
 
-/* What is tried in any case. An estimate compiles as little as it can: rules only show where their
- * picks stand, and one candidate of each family that its author trusts says what the family is
- * worth when the model's seeds do not compile. Asked for a rule, nobody wants what others
- * pick. */
+enum {
+	LAUNCHES_LISTED = 16 /* of a kernel, of which one is on the list */
+};
+
+/* The model's first kernels, which every run of the problem tries then. */
+static size_t list_first_kernels(const struct search *search, size_t *candidates)
+{
+	const struct candidates *pool = &search->pool;
+	CLEANUP(memory_free) size_t *list = memory_zeroed(pool->count + 1, sizeof(*list));
+	size_t count = 0;
+
+	for (size_t i = 0; i < pool->count; i++)
+		if (isfinite(pool->predicted_us[i]))
+			list[count++] = i;
+	count = order_smallest(list, count, pool->predicted_us, LAUNCHES_LISTED * SHORTLIST_COUNT);
+	count = shortlist_choose(&pool->view, list, count, SHORTLIST_COUNT);
+	memcpy(candidates, list, count * sizeof(*candidates));
+	return count;
+}
+
+/* What is tried in any case. An estimate compiles one candidate of each family that its author
+ * trusts: it says what the family is worth when the model's first candidates do not compile. */
 static void plan_candidates(struct search *search)
 {
 	const struct candidates *pool = &search->pool;
-	bool with_rules =
-		search->session->effort->measures && strcmp(search->strategy->name, "rule") != 0;
 
 	search->planned =
-		memory_zeroed(2 * pool->family_count + search->picks.count + 1 + KNOWN_NEAR_MAX,
+		memory_zeroed(SHORTLIST_COUNT + 2 * pool->family_count + 1 + KNOWN_NEAR_MAX,
 			sizeof(*search->planned));
+	/* a strategy that was asked for has the only say */
+	if (search->session->effort->measures &&
+		device_measures(search->session->context->device) && !search->session->strategy &&
+		!search->session->effort->is_strict)
+		search->listed_count = list_first_kernels(search, search->planned);
+	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
 	search->planned_count += known_near(search->session->known, pool,
@@ -361,8 +323,6 @@ static void plan_candidates(struct search *search)
 		if (candidate != SIZE_MAX)
 			search->planned[search->planned_count++] = candidate;
 	}
-	for (size_t i = 0; i < search->picks.count && with_rules; i++)
-		search->planned[search->planned_count++] = search->picks.items[i].candidate;
 }
 
 bool search_needs_turn(const struct session *session, size_t number)
@@ -387,12 +347,12 @@ enum status search_prepare(
 
 	prepared->session = session;
 	prepared->number = number;
+	options.interrupted = session->interrupted;
 	if (item->is_step)
-		options.families = NULL, options.where = NULL;
+		options.families = NULL, options.where = NULL, options.config = NULL;
 	TRY(candidates_open(&session->context->catalogue, item->problem,
 		device_spec(session->context->device), &options, &prepared->pool, err));
-	TRY(picks_find(&prepared->pool, &prepared->picks, err));
-	TRY(choose_strategy(prepared, name, item->is_step, err));
+	TRY(choose_strategy(prepared, name, err));
 	*search = prepared;
 	prepared = NULL;
 	return STATUS_OK;
@@ -404,11 +364,11 @@ enum status search_open(struct search *search, struct error *err)
 
 	search->evaluator = (struct evaluator){.context = session->context,
 		.interrupted = session->interrupted,
-		.on_device_max = TRIALS_ON_DEVICE,
-		.first_look = {.rounds_min = session->effort->rounds_min,
-			.rounds_max = session->effort->rounds_max,
-			.seconds_max = first_look_seconds,
-			.target_ratio = first_look_target_ratio}};
+		.on_device_max = device_ahead(session->context->device),
+		/* what a user gives is tried, even against the family's rules */
+		.keeps_pruned = session->pool.config != NULL,
+		.first_look = {
+			.rounds = session->effort->rounds, .seconds_max = first_look_seconds}};
 	TRY(evaluator_announce(&search->evaluator, search->pool.problem, err));
 	TRY(record_problem(search, err));
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
@@ -417,6 +377,10 @@ enum status search_open(struct search *search, struct error *err)
 	plan_candidates(search);
 	budget_start(&search->budget, session->effort, budget_seconds(session),
 		session->effort->measures && device_measures(session->context->device));
+	/* of a budget on a model, which is as much for that; a third is left for compiling */
+	if (!device_measures(session->context->device))
+		search->budget.started -=
+			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);
 	TRY(resume_evaluations(search, err));
 	if (session->observer.begin)
 		session->observer.begin(session->observer.context, &search->pool, search->number,
@@ -439,7 +403,6 @@ void search_free(struct search **freed)
 	free(search->known);
 	free(search->asked);
 	free(search->planned);
-	picks_release(&search->picks);
 	candidates_release(&search->pool);
 	free(search);
 }

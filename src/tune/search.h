@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One problem under way: what the loop of tune/session.c works on.
+ * One problem in progress: the state of the loop in tune/session.c.
  */
 #ifndef TUNE_SEARCH_H
 #define TUNE_SEARCH_H
@@ -18,25 +18,24 @@ struct search {
 	struct budget budget;
 	struct evaluated_list evaluated;
 	bool *known; /* per candidate: it is in evaluated */
-	bool *asked; /* per candidate: known, or under way */
-	struct picks picks;
-	/* Tried whatever the strategy does: the incumbent, what rules pick, composite families. */
+	bool *asked; /* per candidate: known, or pending */
+	/* Tried with every strategy: the model's shortlist, the incumbent, what is known of
+	 * near problems, composite families. */
 	size_t *planned;
-	size_t planned_count;
-	ptrdiff_t incumbent; /* candidate, or -1 */
-	size_t resumed;      /* of evaluated: taken over from an interrupted run */
-	bool exhausted;      /* the strategy has nothing more */
+	size_t planned_count, listed_count; /* listed: the first of them, the model's shortlist */
+	ptrdiff_t incumbent;                /* candidate, or -1 */
+	size_t resumed;                     /* of evaluated: taken over from an interrupted run */
+	bool exhausted;                     /* the strategy has nothing more */
 	const char *stopped_because;
-	size_t best;       /* index into evaluated */
-	bool is_settled;   /* the best were re-measured again, beside their neighbours */
-	bool is_cut_short; /* before anything was re-measured */
-	double saved_us;   /* the best that is in the tuned file; 0: none is yet */
-	double save_at_s;  /* when a better one may be saved, on clock_seconds() */
+	size_t best;           /* index into evaluated */
+	unsigned stage;        /* of the final measurement; 0: not begun */
+	bool is_cut_short;     /* before anything was timed again */
+	double waited_seconds; /* for its candidates to be found and scored */
+	double saved_us;       /* the best that is in the tuned file; 0: none is yet */
+	double save_at_s;      /* when a better one may be saved, on clock_seconds() */
 };
 
-/* STATUS_BAD_INPUT: there is none of this name; NULL is fine. */
-enum status search_expect_strategy(const char *name, struct error *err);
-/* What the problem alone decides: candidates, picks, strategy. It takes long, and touches nothing
+/* What the problem alone decides: candidates, strategy. It takes long, and touches nothing
  * that others change, unless search_needs_turn(). The caller frees. */
 enum status search_prepare(
 	struct session *session, size_t number, struct search **search, struct error *err);
@@ -55,8 +54,9 @@ enum status search_add_trial(struct search *search, size_t candidate, enum trial
 void search_show(const struct search *search, bool remeasuring);
 
 /* ---- what a killed run leaves to the run that goes on with it: problems that were concluded are
- * taken over whole, evaluations and complete re-measurements one by one. A run that was resumed and
- * killed again hands on what it had taken over itself ("resumes" in its run line). ---- */
+ * taken over whole, evaluations of others one by one; what is timed in turn is timed again. A run
+ * that was resumed and killed again hands on what it had taken over itself ("resumes" in its run
+ * line). ---- */
 /* Whether an interrupted run has concluded this problem. */
 bool resume_is_concluded(const struct session *session, size_t number);
 /* If so its entry is put into the tuned file again, and *done is set. */
@@ -65,10 +65,5 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 /* Tells the search everything that was evaluated, in the order in which it came. Outcomes that say
  * more of the machine than of the candidate (device lost, too noisy) are not taken over. */
 enum status resume_evaluations(struct search *search, struct error *err);
-
-/* The recorded re-measurement of this problem, if all of these are in it: its samples belong
- * together. remeasurements (count of them) borrow from the journal. */
-bool resume_remeasurements(const struct search *search, struct evaluated *const *remeasured,
-	size_t count, const struct evaluation **remeasurements);
 
 #endif

@@ -2,11 +2,10 @@
 #include "tune/select.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/statistics.h"
 
 static bool meets(const struct comparable *fastest, const struct comparable *other)
 {
@@ -31,6 +30,8 @@ bool select_prefers(const struct comparable *a, const struct comparable *b)
 		return a->incumbent;
 	if (step_a < step_b || step_a > step_b)
 		return step_a < step_b;
+	if (a->is_planned != b->is_planned)
+		return a->is_planned;
 	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes)
 		return (a->smem_bytes > b->smem_bytes) == is_measured;
 	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread)
@@ -38,18 +39,20 @@ bool select_prefers(const struct comparable *a, const struct comparable *b)
 	return a->order < b->order;
 }
 
-bool select_same_kernel(const struct comparable *a, const struct comparable *b)
+static bool same_kernel(const struct comparable *a, const struct comparable *b)
 {
 	return a == b ||
 	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
 }
 
-static size_t fastest_launch(const struct comparable *comparables, size_t count, size_t of_kernel)
+/* Of all, or of the launches of one kernel. */
+static size_t fastest_of(
+	const struct comparable *comparables, size_t count, const struct comparable *kernel)
 {
-	size_t fastest = of_kernel;
+	size_t fastest = kernel ? (size_t)(kernel - comparables) : 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (select_same_kernel(&comparables[i], &comparables[of_kernel]) &&
+		if ((!kernel || same_kernel(&comparables[i], kernel)) &&
 			comparables[i].median_us < comparables[fastest].median_us)
 			fastest = i;
 	return fastest;
@@ -57,21 +60,16 @@ static size_t fastest_launch(const struct comparable *comparables, size_t count,
 
 size_t select_winner(const struct comparable *comparables, size_t count, bool *tied)
 {
-	size_t fastest = 0, preferred, winner;
+	size_t fastest = fastest_of(comparables, count, NULL), preferred = fastest, winner;
 
-	for (size_t i = 1; i < count; i++)
-		if (comparables[i].median_us < comparables[fastest].median_us)
-			fastest = i;
-	preferred = fastest;
 	for (size_t i = 0; i < count; i++) {
 		tied[i] = meets(&comparables[fastest], &comparables[i]);
 		if (tied[i] && select_prefers(&comparables[i], &comparables[preferred]))
 			preferred = i;
 	}
-	fastest = fastest_launch(comparables, count, preferred);
-	winner = fastest;
+	winner = fastest = fastest_of(comparables, count, &comparables[preferred]);
 	for (size_t i = 0; i < count; i++)
-		if (select_same_kernel(&comparables[i], &comparables[preferred]) &&
+		if (same_kernel(&comparables[i], &comparables[preferred]) &&
 			meets(&comparables[fastest], &comparables[i]) &&
 			select_prefers(&comparables[i], &comparables[winner]))
 			winner = i;
@@ -79,54 +77,79 @@ size_t select_winner(const struct comparable *comparables, size_t count, bool *t
 	return winner;
 }
 
+bool select_may_win(const struct comparable *comparables, size_t count, size_t which)
+{
+	/* what a measurement in one load may be off by */
+	const double surely_slower_ratio = 0.003;
+	const struct comparable *fastest = &comparables[fastest_of(comparables, count, NULL)];
+	const struct comparable *asked = &comparables[which];
+
+	if (asked == fastest)
+		return true; /* it says what is tied */
+	if (!meets(fastest, asked) &&
+		asked->median_us > fastest->median_us * (1 + 2 * SELECT_TIE_RATIO))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (comparables[i].median_us * (1 + surely_slower_ratio) <= asked->median_us &&
+			select_prefers(&comparables[i], asked) &&
+			(same_kernel(&comparables[i], asked) ||
+				comparables[i].median_us <=
+					fastest->median_us * (1 + SELECT_TIE_RATIO)))
+			return false;
+	return true;
+}
+
 static size_t common_rounds(const struct rounds *rounds, size_t count)
 {
-	size_t common = rounds[0].count;
+	size_t common = SIZE_MAX;
 
-	for (size_t i = 1; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		common = rounds[i].count < common ? rounds[i].count : common;
 	return common;
 }
 
-/* The fastest over the rounds that all have: later ones may have been taken at another clock. */
-static size_t find_fastest(const struct rounds *rounds, size_t count, size_t common)
+size_t select_fastest(const struct rounds *rounds, size_t count)
 {
-	double best = statistics_summary(rounds[0].samples_us, common).median;
+	const size_t common = common_rounds(rounds, count);
+	double best_us = INFINITY;
 	size_t fastest = 0;
 
-	for (size_t i = 1; i < count; i++) {
-		double median = statistics_summary(rounds[i].samples_us, common).median;
+	for (size_t i = 0; i < count; i++) {
+		const double median_us = statistics_quantile(rounds[i].samples_us, common, 0.5);
 
-		if (median < best) {
-			best = median;
+		if (median_us < best_us)
 			fastest = i;
-		}
+		best_us = fmin(best_us, median_us);
 	}
 	return fastest;
 }
 
+struct interval select_ratio(
+	const struct rounds *rounds, const struct rounds *over, enum confidence confidence)
+{
+	const size_t count = rounds->count < over->count ? rounds->count : over->count;
+	CLEANUP(memory_free) double *ratios = memory_zeroed(count, sizeof(*ratios));
+
+	for (size_t i = 0; i < count; i++)
+		ratios[i] = rounds->samples_us[i] / over->samples_us[i];
+	return statistics_interval(ratios, count, confidence);
+}
+
 void select_pair_rounds(struct comparable *comparables, const struct rounds *rounds, size_t count)
 {
-	size_t common = common_rounds(rounds, count), fastest;
+	size_t fastest;
 	double base_us;
-	double *ratios;
 
-	if (common < SELECT_ROUNDS_MIN)
+	if (common_rounds(rounds, count) < SELECT_ROUNDS_MIN)
 		return;
-	fastest = find_fastest(rounds, count, common);
+	fastest = select_fastest(rounds, count);
 	base_us = comparables[fastest].median_us;
 	for (size_t i = 0; i < count; i++) {
-		size_t shared = rounds[i].count < rounds[fastest].count ? rounds[i].count
-									: rounds[fastest].count;
-		struct summary ratio;
+		const struct interval ratio =
+			select_ratio(&rounds[i], &rounds[fastest], CONFIDENCE_95);
 
-		ratios = memory_zeroed(shared, sizeof(*ratios));
-		for (size_t k = 0; k < shared; k++)
-			ratios[k] = rounds[i].samples_us[k] / rounds[fastest].samples_us[k];
-		ratio = statistics_summary(ratios, shared);
-		comparables[i].median_us = base_us * ratio.median;
-		comparables[i].ci95_low_us = base_us * ratio.ci95_low;
-		comparables[i].ci95_high_us = base_us * ratio.ci95_high;
-		free(ratios);
+		comparables[i].median_us = base_us * ratio.value;
+		comparables[i].ci95_low_us = base_us * ratio.low;
+		comparables[i].ci95_high_us = base_us * ratio.high;
 	}
 }

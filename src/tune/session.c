@@ -2,18 +2,15 @@
 #include "tune/session.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/record_write.h"
-#include "learn/own.h"
+#include "record/record_write.h"
 #include "tune/conclude.h"
 #include "tune/deal.h"
-#include "tune/picks.h"
-#include "tune/remeasure.h"
+#include "tune/final.h"
 #include "tune/search.h"
-#include "tune/settle.h"
+#include "engine/strategy_program.h"
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
 enum {
@@ -71,9 +68,13 @@ static bool stop_asking(struct search *search)
 static bool has_room(const struct search *search)
 {
 	const struct evaluator *evaluator = &search->evaluator;
+	const struct context *context = search->session->context;
+	/* a program's compilers are its own */
+	const size_t compiled_max =
+		context->program ? device_ahead(context->device) : TRIALS_COMPILED_MAX;
 
 	return compilers_have_room(search) &&
-	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_SAMPLING) < TRIALS_COMPILED_MAX &&
+	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_SAMPLING) < compiled_max &&
 	       search->budget.evaluations + evaluator->count < search->session->effort->evaluations;
 }
 
@@ -93,11 +94,16 @@ static enum status ask(struct search *search, struct error *err)
 			return STATUS_OK;
 		if (result != ASK_CANDIDATE) {
 			search->exhausted = true;
-			search->stopped_because = "the strategy has nothing more to try";
+			search->stopped_because =
+				search->strategy == &strategy_program
+					? strategy_program_why(search->strategy_state)
+					: NULL;
+			if (!search->stopped_because)
+				search->stopped_because = "the strategy has nothing more to try";
 			return STATUS_OK;
 		}
-		if (!search->asked[candidate] && start_trial(search, candidate, err) != STATUS_OK)
-			return STATUS_FAILED;
+		if (!search->asked[candidate])
+			TRY(start_trial(search, candidate, err));
 	}
 	return STATUS_OK;
 }
@@ -128,8 +134,8 @@ static enum status start_all(
 	return STATUS_OK;
 }
 
-/* Whoever still waits for the compiler or the device goes, once something works: a compiler may
- * take longer than all of the budget. */
+/* Trials that still wait for the compiler or the device are dropped, once something works: a
+ * compiler may take longer than all of the budget. */
 static void drop_late(struct search *search)
 {
 	struct evaluator *evaluator = &search->evaluator;
@@ -202,18 +208,15 @@ static enum status try_neighbours(struct search *search, struct error *err)
 
 	for (int turn = 0; turn < turns; turn++) {
 		CLEANUP(memory_free) size_t *candidates = NULL;
-		const size_t count = settle_untried(search, &candidates);
+		const size_t count = final_untried(search, &candidates);
 		const size_t first = search->evaluated.count;
 
-		if (turn && !count)
+		if (!count)
 			return STATUS_OK;
-		if (count) {
-			evaluator_clear(&search->evaluator);
-			TRY(start_all(search, candidates, count, err));
-			TRY(run_trials(
-				search, part_of_left * budget_left_seconds(&search->budget), err));
-		}
-		TRY(settle_neighbours(search, first, err));
+		evaluator_clear(&search->evaluator);
+		TRY(start_all(search, candidates, count, err));
+		TRY(run_trials(search, part_of_left * budget_left_seconds(&search->budget), err));
+		TRY(final_measure_again(search, first, 1, err));
 	}
 	return STATUS_OK;
 }
@@ -221,37 +224,10 @@ static enum status try_neighbours(struct search *search, struct error *err)
 static enum status run_search(struct search *search, struct error *err)
 {
 	TRY(search_loop(search, err));
-	TRY(remeasure(search, err));
+	TRY(final_measure(search, err));
 	TRY(try_neighbours(search, err));
-	TRY(settle_best(search, err));
+	TRY(final_measure_again(search, search->evaluated.count, FINAL_LOADS, err));
 	return search_conclude(search, err);
-}
-
-/* What was measured is learned from, on this machine. That it cannot be written is said once. */
-static void keep_timings(struct search *search)
-{
-	struct session *session = search->session;
-	const struct problem *problem = search->pool.problem;
-	struct error err = {0};
-
-	for (size_t f = 0; f < search->pool.family_count && session->own_folder; f++) {
-		struct timings timings = timings_of(problem->operation->name, problem->text,
-			search->pool.families[f].bound->family->name, search->evaluated.count);
-
-		for (size_t i = 0; i < search->evaluated.count; i++)
-			timings_put(&timings, &search->evaluated.items[i].evaluation,
-				evaluated_search_us(&search->evaluated.items[i]));
-		if (timings.count && own_add(session->own_folder, search->pool.device->name,
-					     &timings, &err) != STATUS_OK) {
-			CLEANUP(memory_free)
-			char *notice = string_format("nothing is learned here: %s", err.message);
-
-			if (session->observer.notice)
-				session->observer.notice(session->observer.context, notice);
-			session->own_folder = NULL;
-		}
-		record_release(&timings_record, &timings);
-	}
 }
 
 enum status session_search(struct search *search, struct error *err)
@@ -261,10 +237,10 @@ enum status session_search(struct search *search, struct error *err)
 
 	TRY(search_open(search, err));
 	status = run_search(search, err);
-	keep_timings(search);
-	if (status == STATUS_INTERRUPTED)
-		search_save_best(search, &unsaved);
-	return status;
+	if (status != STATUS_INTERRUPTED)
+		return status;
+	search_save_best(search, &unsaved);
+	return session_interrupted(err);
 }
 
 enum status session_interrupted(struct error *err)

@@ -18,7 +18,7 @@
 #include "tune/budget.h"
 #include "engine/candidates.h"
 #include "tune/known.h"
-#include "tune/picks.h"
+#include "tune/shortlist.h"
 #include "tune/queue.h"
 #include "engine/context.h"
 
@@ -26,11 +26,10 @@
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
-	const struct picks *picks; /* of the operation's rules */
-	size_t winner;             /* index into evaluated */
-	const bool *tied;          /* per evaluated: tied with the fastest */
-	/* Per evaluated: its time beside the fastest, by the rounds that both have; 0: it did not
-	 * compete by its time. */
+	size_t winner;    /* index into evaluated */
+	const bool *tied; /* per evaluated: tied with the fastest */
+	/* Per evaluated: its time compared with the fastest, by the rounds that both have; 0: it
+	 * did not compete by its time. */
 	const double *paired_us;
 	size_t number, count; /* of the problem, from 0, and of all */
 	size_t outcomes[OUTCOME_COUNT];
@@ -44,7 +43,7 @@ struct problem_result {
 struct session_progress {
 	size_t problem, problem_count; /* from 0 */
 	size_t evaluated, total;       /* total: as far as the effort goes */
-	size_t compiling, on_device;
+	size_t compiling;
 	double seconds, seconds_left; /* left: of the budget; infinite: open end */
 	double best_us;               /* infinite: none yet */
 	const char *best_family;
@@ -82,7 +81,6 @@ struct session {
 	struct tuned *tuned;                 /* entries are put here */
 	const char *tuned_path;              /* saved after every problem; NULL: not at all */
 	bool unsaved; /* set when that failed: the run is not finished, a resumed one saves again */
-	const char *own_folder; /* where timings are kept to learn from (learn/own.h), or NULL */
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;
@@ -96,7 +94,8 @@ struct session {
 enum status session_interrupted(struct error *err);
 /* Saves the tuned file, where it has a path. */
 enum status session_save(struct session *session, struct error *err);
-/* Puts an entry into it (tuned_put_entry()), beside what others have written meanwhile, and saves.
+/* Puts an entry into it (tuned_put_entry()), together with what others have written meanwhile, and
+ * saves.
  */
 enum status session_put(struct session *session, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err);

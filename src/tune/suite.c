@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "tune/budget.h"
 
 static char *find_file(const char *name, const char *const *roots)
@@ -74,25 +74,22 @@ static bool is_effort(const char *text)
 
 static const struct record_rule effort_rule = {
 	.expected = "one of \"estimate\", \"quick\", \"thorough\", \"exhaustive\"",
-	.pattern = "^(estimate|quick|thorough|exhaustive)$",
 	.accepts = is_effort};
 static const struct record_rule problem_rule = {.expected = "a problem"},
 				family_rule = {.expected = "a family"},
 				operation_rule = {.expected = "an operation"};
 
 static const struct record_member suite_members[] = {
-	RECORD_CONSTANT("format", "tiletune.suite/1", ""),
-	RECORD_COMMENT("name", "as the file is called"),
-	RECORD_COMMENT("summary", "one line"),
+	RECORD_CONSTANT("format", "tiletune.suite/1"),
+	RECORD_COMMENT("name"),
+	RECORD_COMMENT("summary"),
+	RECORD_VALUE(struct suite, operation, "operation", .rule = &operation_rule),
+	RECORD_STRINGS(struct suite, problems, "problems", .count_min = 1, .rule = &problem_rule),
+	RECORD_VALUE(struct suite, where, "where", .flags = RECORD_OPTIONAL),
+	RECORD_STRINGS(
+		struct suite, families, "families", .flags = RECORD_OPTIONAL, .rule = &family_rule),
 	RECORD_VALUE(
-		struct suite, operation, "operation", "of the problems", .rule = &operation_rule),
-	RECORD_STRINGS(struct suite, problems, "problems", "as on the command line", .count_min = 1,
-		.rule = &problem_rule),
-	RECORD_VALUE(struct suite, where, "where", "a sub-space", .flags = RECORD_OPTIONAL),
-	RECORD_STRINGS(struct suite, families, "families", "all if left out",
-		.flags = RECORD_OPTIONAL, .rule = &family_rule),
-	RECORD_VALUE(struct suite, effort, "effort", "the command's if left out",
-		.flags = RECORD_OPTIONAL, .rule = &effort_rule),
+		struct suite, effort, "effort", .flags = RECORD_OPTIONAL, .rule = &effort_rule),
 };
 RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite", .check = suite_check);
 

@@ -8,7 +8,7 @@
 #ifndef TUNE_SUITE_H
 #define TUNE_SUITE_H
 
-#include "base/record.h"
+#include "record/record.h"
 
 struct suite {
 	struct json *root;

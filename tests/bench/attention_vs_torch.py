@@ -29,8 +29,8 @@ import torch
 import torch.nn.functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python"))
-import tiletune_launch  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/python"))
+import tiletune.launch  # noqa: E402
 
 SAMPLE_US = 1500  # of work in one sample, at least
 ROUNDS_LEAST, ROUNDS_MOST = 15, 40
@@ -300,7 +300,7 @@ def main():
     if options.cache_dir:
         command += ["--cache-dir", options.cache_dir]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    bundle = tiletune_launch.Library(os.path.abspath(options.library)).open(file)
+    bundle = tiletune.launch.Library(os.path.abspath(options.library)).open(file)
     version = subprocess.run([options.tiletune, "--version"], capture_output=True, text=True, check=True).stdout.split()
     started = datetime.datetime.now(datetime.timezone.utc)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}; TFLOP/s of "
@@ -317,7 +317,7 @@ def main():
     result = {"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),
         "tiletune": {"version": version[1], "commit": version[2].strip("()")}, "device": tuned["device"],
-        **ask_nvidia(), "nvrtc": bundle.compiler(), "torch": torch.__version__, "cuda_of_torch": torch.version.cuda,
+        **ask_nvidia(), "nvrtc": bundle.header("compiler"), "torch": torch.__version__, "cuda_of_torch": torch.version.cuda,
         "cudnn": str(torch.backends.cudnn.version()),
         "seconds": (datetime.datetime.now(datetime.timezone.utc) - started).total_seconds(),
         "copy_gb_per_s": copy, "groups": groups(rows), "entries": rows}

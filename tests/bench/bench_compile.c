@@ -1,4 +1,3 @@
-/* layer: compile */
 /* SPDX-License-Identifier: MIT
  *
  * What we promise of compiling: two workers on two cores do at least 1.8 times the work of one,

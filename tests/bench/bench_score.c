@@ -1,4 +1,3 @@
-/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * How many candidates the score can rate in a second on one core, work already evaluated.

@@ -1,4 +1,3 @@
-/* layer: space */
 /* SPDX-License-Identifier: MIT
  *
  * What we promise of expressions and spaces: evaluations a second on one core, and time and memory
@@ -83,6 +82,14 @@ static const struct {
 	{"out_dtype", 0, "bf16"},
 	{"act", 0, "none"},
 	{"accum", 0, "fast"},
+	{"scale", 0, "none"},
+	{"bias", 0, "none"},
+	{"alpha", 1, NULL},
+	{"beta", 0, NULL},
+	{"residual", 0, NULL},
+	{"batch", 1, NULL},
+	{"rows_a", 4096, NULL},
+	{"rows_b", 4096, NULL},
 	{"compute_capability", 90, NULL},
 	{"sm_count", 132, NULL},
 	{"warp_size", 32, NULL},

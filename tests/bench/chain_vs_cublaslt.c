@@ -1,5 +1,4 @@
-/* layer: advise
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * When is it worth fusing two products? Every problem of a suite of gemm_chain: kernels that fuse,
  * our two products, two calls of cuBLASLt, side by side (versus/chain_comparison.h).
@@ -99,9 +98,8 @@ static void options_parse(struct options *options, int argc, char **argv)
 }
 
 /* ---- choosing ---- */
-static enum status choose_one(struct context *context, struct seeds *gemm,
-	const struct options *options, const struct json_at *item, struct json *list,
-	struct error *err)
+static enum status choose_one(struct context *context, const struct options *options,
+	const struct json_at *item, struct json *list, struct error *err)
 {
 	const char *text;
 	struct problem *problem = NULL;
@@ -111,7 +109,7 @@ static enum status choose_one(struct context *context, struct seeds *gemm,
 	if (status == STATUS_OK)
 		status = chain_problem(&context->catalogue, "gemm_chain", text, &problem, err);
 	if (status == STATUS_OK)
-		status = chain_choose(context, gemm, problem, &chosen, err);
+		status = chain_choose(context, problem, &chosen, err);
 	if (status == STATUS_OK) {
 		json_push(list, chosen);
 	}
@@ -134,7 +132,6 @@ static enum status choose(const struct options *options, struct error *err)
 		.need_compiler = options->compile,
 		.cache_folder = options->cache_folder};
 	struct json *suite = NULL, *json = json_new_object(), *list = json_new_array();
-	struct seeds gemm = {0};
 	struct context context = {0};
 	struct json_at root, problems;
 	enum status status = json_load(options->input, &suite, err);
@@ -144,12 +141,10 @@ static enum status choose(const struct options *options, struct error *err)
 		status = json_member(&root, "problems", &problems, err);
 	if (status == STATUS_OK)
 		status = context_open(&bench_options, &context, err);
-	if (status == STATUS_OK)
-		status = chain_favour(&context, &gemm, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&problems); i++) {
 		struct json_at item = json_item(&problems, i);
 
-		status = choose_one(&context, &gemm, options, &item, list, err);
+		status = choose_one(&context, options, &item, list, err);
 		fprintf(stderr, "%zu of %zu\r", i + 1, json_count(&problems));
 	}
 	json_put(json, "choices", list);
@@ -159,7 +154,6 @@ static enum status choose(const struct options *options, struct error *err)
 		status = setup_write(options->output, json, err);
 	json_free(json);
 	json_free(suite);
-	seeds_release(&gemm);
 	context_release(&context);
 	return status;
 }

@@ -1,5 +1,4 @@
-/* layer: advise
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * The winners of tuned files against cuBLASLt, on the GPU that they were tuned for: every gemm
  * entry is rebuilt, compiled (or taken from the cache), loaded into this process and timed side by
@@ -24,7 +23,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "bench/versus/setup.h"
 #include "bench/versus/summary.h"
 #include "compile/worker.h"

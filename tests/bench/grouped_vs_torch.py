@@ -19,7 +19,7 @@ import sys
 
 import torch
 
-from attention_vs_torch import SAMPLE_US, TimedRun, ask_nvidia, interleave, problem_text, spread, tiletune_launch
+from attention_vs_torch import SAMPLE_US, TimedRun, ask_nvidia, interleave, problem_text, spread, tiletune
 
 DRAWS = 4  # of skewed sizes, at least
 
@@ -106,7 +106,7 @@ def main():
     subprocess.run([options.tiletune, "export", options.tuned, "gemm_grouped", "--format", "bundle", "-o", file, "--path",
         options.path, "--cache-dir", options.cache_dir], check=True, stdout=subprocess.DEVNULL)
     started = datetime.datetime.now(datetime.timezone.utc)
-    bundle = tiletune_launch.Library(os.path.abspath(options.library)).open(file)
+    bundle = tiletune.launch.Library(os.path.abspath(options.library)).open(file)
     with open(options.tuned, encoding="utf-8") as text:
         tuned = json.load(text)
     entries = [e for e in tuned["entries"] if e["operation"] == "gemm_grouped" and is_comparable(e["problem"])]
@@ -125,7 +125,7 @@ def main():
         with open(options.output, "w", encoding="utf-8") as file:
             json.dump({"format": "tiletune.versus/1", "date": started.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]),
                 "tiletune": {"version": version[1], "commit": version[2].strip("()")}, "device": tuned["device"], **ask_nvidia(),
-                "nvrtc": bundle.compiler(), "torch": torch.__version__, "cudnn": str(torch.backends.cudnn.version()),
+                "nvrtc": bundle.header("compiler"), "torch": torch.__version__, "cudnn": str(torch.backends.cudnn.version()),
                 "seconds": (datetime.datetime.now(datetime.timezone.utc) - started).total_seconds(), "groups": groups, "entries": rows}, file, indent="\t")
             file.write("\n")
     return 0 if all(row["agrees"] for row in rows) else 1

@@ -26,7 +26,7 @@ for part in tuned=256 other=512; do
 	done
 done
 
-expected=$(/usr/bin/python3 "$work/python/consumer.py" "$work/tuned.json") || fail "python"
+expected=$(PYTHONPATH=src/python PYTHONDONTWRITEBYTECODE=1 TILETUNE_PATH=tests/toy /usr/bin/python3 "$work/python/consumer.py" "$work/tuned.json") || fail "python"
 
 make -s -C "$work/make" program || fail "GNU make"
 [ "$("$work/make/program")" = "$expected" ] || fail "make says $("$work/make/program"), JSON $expected"
@@ -105,12 +105,17 @@ else
 	echo "not tried: nvcc is not here"
 fi
 # what services that track benchmarks take
-for format in bencher github-benchmark; do
-	"$tiletune" export $h200 --format $format -o "$work/$format.json" || fail "$format"
-done
-/usr/bin/python3 "$work/python/benchmarks.py" $h200 "$work/bencher.json" "$work/github-benchmark.json" || fail "benchmarks"
-"$tiletune" export "$work/tuned.json" --format bencher -o "$work/predicted.json" || fail "bencher"
-grep -q '"latency"' "$work/predicted.json" && fail "a predicted time is said to be a latency"
+if command -v jq >"$work/talk"; then
+	sed 's/"timing":/"objective": "energy", &/' $h200 >"$work/energy.json"
+	for file in $h200 "$work/tuned.json" "$work/energy.json"; do
+		for format in bencher github-benchmark; do
+			jq -f configs/ci/$format.jq "$file" >"$work/$format.json" || fail "$format"
+		done
+		/usr/bin/python3 "$work/python/benchmarks.py" "$file" "$work/bencher.json" "$work/github-benchmark.json" || fail "benchmarks"
+	done
+else
+	echo "skipped: jq is not here: configs/ci/*.jq are not tried"
+fi
 
 # the kernel on its own: its source needs nothing else, and makes the same binary
 library=$("$tiletune" devices --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["compiler"]["path"])')

@@ -2,13 +2,12 @@
 # clang-format agrees; no trailing space, no tab trouble, a newline at each end.
 set -u
 bad=0
-files=$(find src tests -name '*.[ch]' | sort)
+files=$(find src tests -path tests/data -prune -o -path src/compile/headers -prune -o -name '*.[ch]' -print | sort)
 # shellcheck disable=SC2086
-if ! clang-format --dry-run -Werror $files 2>/tmp/format.$$; then
-	head -n 20 /tmp/format.$$
+said=$(clang-format --dry-run -Werror $files 2>&1) || {
+	printf '%s\n' "$said" | head -n 20
 	bad=1
-fi
-rm -f /tmp/format.$$
+}
 for file in $(find src templates configs tests Makefile README.md .ci -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.md' -o -name '*.mk' -o -name 'Makefile' -o -name '*.py' \) | sort); do
 	if grep -n '[[:blank:]]$' "$file" >/dev/null; then
 		echo "$file: trailing blanks: line $(grep -n '[[:blank:]]$' "$file" | head -n 1 | cut -d: -f1)"

@@ -55,6 +55,24 @@ gemm_grouped mma groups=6,tokens=172,N=40,K=64,dtype=bf16,scale=row,layout=maske
 attention flash_mma batch=1,heads=1,seq_q=21,seq_k=300,head_dim=16,dtype=bf16 -
 gemm_chain fused m=37,n=45,k=21,p=19,dtype=bf16 RESIDENT=regs
 gemm_chain fused m=50,n=70,k=40,p=72,dtype=fp16,act=relu RESIDENT=smem
+gemm wgmma batch=3,M=192,N=64,K=128,dtype=bf16 BM=128,BN=64,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=3,STORE=1,STREAM_K=0
+gemm wgmma batch=2,M=320,N=64,K=1160,dtype=fp16 BM=128,BN=64,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=8,STORE=1,STREAM_K=0
+gemm wgmma batch=3,M=320,N=72,K=200,dtype=bf16 BM=256,BN=48,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=2,STAGES=4,STORE=1,STREAM_K=0
+gemm wgmma batch=2,M=320,N=64,K=200,dtype=bf16,rows_b=0,bias=row,act=silu BM=192,BN=32,BK=64,GROUPS=3,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=4,STORE=1,STREAM_K=0
+gemm wgmma M=200,N=100,K=200,dtype=fp16,residual=1 BM=64,BN=40,BK=128,GROUPS=2,PINGPONG=1,CLUSTER_M=1,CLUSTER_N=1,STAGES=2,STORE=2,STREAM_K=0
+gemm wgmma M=100,N=96,K=200,dtype=bf16,b_layout=kn,out_dtype=fp32 BM=64,BN=96,BK=64,GROUPS=1,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,STORE=0,STREAM_K=0
+gemm wgmma M=192,N=128,K=320,dtype=bf16 BM=64,BN=64,BK=64,GROUPS=1,CLUSTER_M=1,CLUSTER_N=1,BLOCKS_PER_SM=1,STAGES=5,STORE=1,STREAM_K=1
+gemm wgmma M=130,N=96,K=1296,dtype=fp8_e4m3,accum=promoted,scale=row BM=128,BN=96,BK=128,GROUPS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=6,STORE=1,STREAM_K=0
+gemm wgmma_skinny M=17,N=200,K=520,dtype=bf16 -
+gemm wgmma_skinny M=40,N=96,K=1040,dtype=fp16,bias=row -
+gemm_grouped wgmma groups=5,tokens=300,N=96,K=136,dtype=bf16 -
+gemm_grouped wgmma groups=6,tokens=40,N=72,K=200,dtype=fp16 -
+gemm_chain fused_wgmma m=300,n=128,k=40,p=72,dtype=bf16 A_REGS=0
+gemm_chain fused_wgmma m=200,n=256,k=64,p=64,dtype=fp16 A_REGS=1
+attention flash_wgmma batch=1,heads=2,seq_q=100,seq_k=150,head_dim=64,dtype=bf16 -
+attention flash_wgmma batch=1,heads=4,seq_q=70,seq_k=300,head_dim=40,dtype=fp16,kv_heads=2,causal=1 -
+attention decode batch=2,heads=4,seq_q=1,seq_k=150,head_dim=64,dtype=bf16,kv_heads=2 -
+attention decode batch=1,heads=8,seq_q=2,seq_k=1100,head_dim=40,dtype=fp16,kv_heads=2 -
 gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
 gemm_chain fused_resident m=21,n=264,k=24,p=24,dtype=bf16 -
 """
@@ -106,9 +124,18 @@ def call_of(statement):
 	statement = re.sub(r'"\s*::', '" : :', statement)
 	parts = split(statement, ":")
 	template = "".join(json.loads(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', parts[0]))
+	operands = [re.sub(r"^[^(]*", "", o.strip(), count=1) for part in parts[1:3] for o in split(part, ",") if o.strip()]
+	if not template:
+		return ";"  # keeps the compiler from moving something
+	product = re.search(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.\w+ \{.*?\}, (\{)?.*, add, 1, 1(.*);", template)
+	if product:
+		columns, k, kind, registers, layout = product.groups()
+		*transposed_a, transposed_b = re.findall(r"[01]", layout) or "00"
+		form = f"{{{columns}, {k}, {32 // int(k)}, host::value_of_{ {'f16': 'half', 'bf16': 'bfloat', 'e4m3': 'fp8'}[kind] }, {(transposed_a or ['0'])[0]}, {transposed_b}, {int(bool(registers))}}}"
+		rest = operands[int(columns) // 2 :]
+		return f"static const host::product_form form = {form}; host::product_begin(form, &{operands[0]}, {', '.join(rest)})"
 	name = re.sub(r"\W+", "_", re.search(r"[a-z]\w*(?:(?:\.|::)\w+)*", re.sub(r"\.reg[^;]*;", "", template)).group(0))
-	operands = [o.strip() for part in parts[1:3] for o in split(part, ",") if o.strip()]
-	return f"ptx_{name}({', '.join(re.sub(chr(94) + r'[^(]*', '', o, count=1) for o in operands)})"
+	return f"ptx_{name}({', '.join(operands)})"
 
 
 def as_cpp(text):
@@ -123,9 +150,16 @@ def as_cpp(text):
 	return "".join(out) + text[at:]
 
 
+def box_map(number, each):
+	"""A tensor map, as host::box_map."""
+	size = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1}[each["dtype"]]
+	dims, strides, box = ("{" + ", ".join(map(str, values)) + "}" for values in (each["dims"], [size, *each["strides"]], each["box"]))
+	return f"{{t[{each['buffer']}].data, {size}, {len(each['dims'])}, {dims}, {strides}, {box}, {each['swizzle_bytes']}}}"
+
+
 def preprocess(unit):
 	source = re.sub(r"\bextern\s+__shared__", "extern", unit["source"])
-	defines = [o for o in unit["options"] if o.startswith("-D")] + ["-D__CUDA_ARCH__=800", "-D__CUDACC__=1"]
+	defines = [o for o in unit["options"] if o.startswith("-D")] + [f"-D__CUDA_ARCH__={900 if 'mbarrier' in unit['source'] else 800}", "-D__CUDACC__=1"]
 	result = subprocess.run([CXX, "-E", "-P", "-x", "c++", "-std=c++17", *defines, "-"], input=source, capture_output=True, text=True, check=False)
 	if result.returncode != 0:
 		raise RuntimeError(result.stderr[:2000])
@@ -147,10 +181,19 @@ def argument(value):
 		"i32": lambda: str(number),
 		"i64": lambda: f"{number}ll",
 		"f32": lambda: f"(float){number!r}",
+		"tensor_map": lambda: f"host::map_argument<tensor_map>(&maps[{number}])" if number is not None else "tensor_map{}",
 		"units": lambda: "units.data()",
 		"unit_count": lambda: "(int)units.size()",
 		"expected": lambda: "expected.data()",
 	}[kind]()
+
+
+def launch_hopper(plan):
+	"""A cluster's blocks run together; all of a grid where they wait for each other."""
+	dims = ["{" + ", ".join(map(str, d)) + "}" for d in (plan["grid"], plan["block"])]
+	cluster = plan["cluster"][0] * plan["cluster"][1] * plan["cluster"][2]
+	call = f"{plan['entry']}({', '.join(map(argument, plan['args']))})"
+	return f"	host::launch_clusters({dims[0]}, {dims[1]}, {cluster}, {plan['grid'][0] if plan['waits'] else cluster}, [&] {{ {call}; }});\n"
 
 
 def launch(plan, grid, shared):
@@ -196,7 +239,10 @@ def part(number, case, is_reference):
 	if len(units) != 1:
 		raise RuntimeError("expected one source")
 	text = preprocess(units[0]).replace('extern "C"', "")
-	definition, shared = shared_array(text)
+	is_hopper = bool(plan["tensor_maps"]) and not is_reference
+	if is_hopper:
+		text = re.sub(r"\bextern\s+(?:__align__\(\d+\)\s+)?(\w+)\s+(\w+)\[\];", r"\1 *const \2 = (\1 *)host::block_shared;", text)
+	definition, shared = ("", None) if is_hopper else shared_array(text)
 	buffers = plan["buffers"][: plan["tensors"]] if is_reference else plan["buffers"]
 	output, abs_rel = reference["tensor"], f"{reference['tolerance_abs']!r}, {reference['tolerance_rel']!r}"
 	body = f'namespace kernel_{number} {{\n#line 1 "{name_of(case, is_reference)}"\n{text}\n{definition}static int run()\n{{\n	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
@@ -209,8 +255,12 @@ def part(number, case, is_reference):
 		per_block = reference["units_per_block"]
 		body += launch(reference["launch"], [f"(unsigned)((units.size() + {per_block - 1}) / {per_block})", 1, 1], shared)
 		return body + "	return host::same(wanted, expected) ? 0 : 1;\n}\n}\n"
+	body += "".join(f"	memset(t[{i}].data, 0, t[{i}].bytes);\n" for i, b in enumerate(buffers) if b.get("init", "none") != "none" and b["bytes"])
+	if is_hopper:
+		body += f"	static const host::box_map maps[] = {{{', '.join(box_map(*each) for each in enumerate(plan['tensor_maps']))}}};\n"
 	for each in plan["launches"]:
-		body += launch(each, each["grid"], shared)
+		each["waits"] = "STREAM_K=1" in case["label"]
+		body += launch_hopper(each) if is_hopper else launch(each, each["grid"], shared)
 	intact = " & ".join(f"host::is_intact(t[{i}])" for i, b in enumerate(buffers) if b["role"] != "out")
 	return body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n}}\n}}\n"
 

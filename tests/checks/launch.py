@@ -7,7 +7,8 @@ ctypes, is what `export --format cubin` says of the same kernels; sizes at run t
 import ctypes
 import json
 import os
-import shutil
+import random
+import re
 import struct
 import subprocess
 import sys
@@ -24,17 +25,18 @@ PROBLEMS = {  # family: problem, sub-space
     "gemm/mma": ("M=64,N=64,K=4096,dtype=fp16", "SPLIT_K > 1 and BM == 64 and STAGES == 3 and MIN_BLOCKS == 1"),  # a grid of two dimensions
     "gemm/mma ": ("M=300,N=64,K=64,dtype=fp16", "SPLIT_K == 1 and BM == 64"),  # five tiles, down to M=257
     "gemm/wgmma ": ("M=1024,N=1152,K=4096,dtype=bf16", "STREAM_K == 1 and CLUSTER_M*CLUSTER_N > 1"),  # zeroed once; clusters
+    "gemm/wgmma_repack": ("M=200,N=136,K=70,dtype=bf16", "CLUSTER_M*CLUSTER_N == 1"),  # tensor maps of workspaces
     "gemm_chain/separate": ("m=64,k=128,n=64,p=128,dtype=bf16", "True"),  # a composite
 }
-MARK_OUTPUT, DTYPE_BF16 = 0, 3  # of tests/faults/standin.h and src/expr/dtype.h
+MARK_OUTPUT, DTYPE_BF16, MAP_STRIDE_AT = 0, 3, 56  # of tests/faults/standin.h, src/expr/dtype.h and struct ttl_map
 RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, what the stand-in's kernels write
 MAP_TYPES = {"fp16": 6, "bf16": 9, "fp32": 7, "tf32": 7, "fp8_e4m3": 0}  # of cuda.h
+OPERATIONS, KEYS, ENTRIES, SIZES, MAPS, IMAGES = 2, 3, 4, 5, 7, 11  # tables of tiletune_launch.h
 REALS = {"f32": "<f", "f64": "<d"}
 SWIZZLES, PROMOTIONS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}
 
 if "san-" in os.path.basename(OUT):
-    print("skipped: a sanitized library does not load into a plain python3")
-    sys.exit(77)
+    sys.exit(print("skipped: a sanitized library does not load into a plain python3") or 77)
 if "--child" not in sys.argv:
     # the loader reads LD_LIBRARY_PATH once, at the start, and the stand-in its script
     with tempfile.TemporaryDirectory() as folder:
@@ -43,12 +45,11 @@ if "--child" not in sys.argv:
             print("log", os.path.join(folder, "log"), file=file)
         environment = {**os.environ, "LD_LIBRARY_PATH": folder, "TILETUNE_STANDIN": os.path.join(folder, "script")}
         sys.exit(subprocess.run([sys.executable, *sys.argv, "--child", folder], env=environment, check=False).returncode)
-WORK = sys.argv[-1]
-LOG = os.path.join(WORK, "log")
+WORK, LOG = sys.argv[-1], os.path.join(sys.argv[-1], "log")
 
-sys.path.insert(0, "tests/consumers/python")
+sys.path.insert(0, "src/python")
 sys.dont_write_bytecode = True
-import tiletune_launch  # noqa: E402  pylint: disable=wrong-import-position
+from tiletune.launch import Error, Library  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def run(*arguments, **options):
@@ -75,14 +76,19 @@ def take_log():
     return lines
 
 
-def check_launches(lines, plan, addresses, sizes=()):
-    """The log is the plan, at these addresses of tensors; sizes: what differs at run time, by argument's value."""
+def check_launches(lines, plan, addresses, sizes=(), is_bound=True):
+    """The log is the plan, at these addresses of tensors; sizes: what differs at run time, by argument's value; is_bound:
+    since the last launch, or for the first one. Returns the addresses of all buffers."""
     known, at = dict(addresses), iter(lines)
-    for buffer in plan["buffers"][plan["tensors"]:]:
-        if buffer["bytes"] and buffer["init"] in ("once", "each"):
-            line = next(at)
-            assert (line["entry"], line["bytes"]) == ("memset", buffer["bytes"]), line
-            known[buffer["name"]] = line["address"]
+    for init in ("once", "each") if is_bound else ("each",):
+        for buffer in plan["buffers"][plan["tensors"]:]:
+            if buffer["bytes"] and buffer["init"] == init:
+                line = next(at)
+                assert (line["entry"], line["bytes"]) == ("memset", buffer["bytes"]), line
+                assert line["address"] == known.setdefault(buffer["name"], line["address"]), (line, known)
+    for symbol in plan.get("symbols", ()):
+        buffer = plan["buffers"][symbol["buffer"]]
+        assert next(at) == {"entry": "copy", "from": known[buffer["name"]], "bytes": buffer["bytes"]}, (lines, known)
     replaced = dict(sizes)
     count = 0
     for launch in plan["launches"]:
@@ -105,8 +111,8 @@ def check_launches(lines, plan, addresses, sizes=()):
                 else:
                     assert found == replaced.get(value, value), (wanted, found)
     assert next(at, None) is None and count, lines
-    workspaces = [known[name] for name in known if name not in addresses]
-    assert len(set(workspaces) | set(addresses.values())) == len(workspaces) + len(addresses), known
+    assert len(set(known.values())) == len(known), known
+    return known
 
 
 def check_map(found, wanted, plan, known, replaced):
@@ -145,14 +151,17 @@ bundles["row_softmax/online"], _ = export(path("toy.json"), *TOY, name="toy.bund
 run("export", path("toy.json"), "--format", "cubin", "-o", path("k.cubin"), "--cache-dir", CACHE, *TOY)
 with open(path("k.cubin.json"), encoding="utf-8") as file:
     plans["row_softmax/online"] = json.load(file)["plan"]
-# in place, with a variable in constant memory and numbers of 1 and 8 bytes
-TYPES = os.path.join(ROOT, "tests/own/types.json")
-run("tune", TYPES, "--device", "model:h200-sxm", "--effort", "estimate", "--strategy", "random", "--evaluations", "1", "--fresh",
-    "--cache-dir", CACHE, "-o", path("types.json"))
-bundles["types/types"], _ = export(path("types.json"), "--path", TYPES, name="types.bundle")
-run("export", path("types.json"), "--format", "cubin", "-o", path("k.cubin"), "--cache-dir", CACHE, "--path", TYPES)
-with open(path("k.cubin.json"), encoding="utf-8") as file:
-    plans["types/types"] = json.load(file)["plan"]
+# in place, with a variable in constant memory and numbers of 1 and 8 bytes; two templates of one source, a second source, repeats
+OWN = {"types/types": "n=100003", "steps/steps": "n=5000"}
+for family in OWN:
+    name = family.split("/")[0]
+    file = os.path.join(ROOT, f"tests/own/{name}.json")
+    run("tune", file, "--device", "model:h200-sxm", "--effort", "estimate", "--strategy", "random", "--evaluations", "1", "--fresh",
+        "--cache-dir", CACHE, "-o", path(name + ".json"))
+    bundles[family], _ = export(path(name + ".json"), "--path", file, name=name + ".bundle")
+    run("export", path(name + ".json"), "--format", "cubin", "-o", path("k.cubin"), "--cache-dir", CACHE, "--path", file)
+    with open(path("k.cubin.json"), encoding="utf-8") as file:
+        plans[family] = json.load(file)["plan"]
 launches = [launch for plan in plans.values() for launch in plan["launches"]]
 assert len(launches) > len(plans) and any(launch["grid"][1] > 1 for launch in launches), launches
 assert any(launch["cluster"][0] > 1 for launch in launches) and any(plan["tensor_maps"] for plan in plans.values())
@@ -187,7 +196,7 @@ cuda = ctypes.CDLL("libcuda.so.1")
 cuda.cuInit(0)
 context = ctypes.c_void_p()
 assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
-library = tiletune_launch.Library(os.path.join(OUT, "gpu", "libtiletune_launch.so"))
+library = Library(os.path.join(OUT, "libtiletune_launch.so"))
 
 
 def allocate(size):
@@ -196,40 +205,153 @@ def allocate(size):
     return address.value
 
 
+def free_bytes():
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    assert cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)) == 0
+    return free.value
+
+
 def refusal(call, *arguments, **options):
     try:
         call(*arguments, **options)
-    except RuntimeError as error:
+    except Error as error:
         return str(error)
     return "none"
 
 
+def items(bundle_, table, first, count, form):
+    """Of a table of the bundle as it lies in memory (launch/tiletune_launch.h)."""
+    header = library.calls.ttl_bundle_header(bundle_.handle)
+    size = struct.calcsize(form)
+    start = ctypes.addressof(header.contents) + header.contents.tables[2 * table] + first * size
+    return [(struct.unpack(form, ctypes.string_at(start + i * size, size)), start + i * size) for i in range(count)]
+
+
+def ranges(bundle_, entry_):
+    """Key: lowest and highest size that the entry is for."""
+    operations = library.calls.ttl_bundle_header(bundle_.handle).contents.tables[2 * OPERATIONS + 1]
+    number = (entry_.address.value - items(bundle_, ENTRIES, 0, 1, "<80s")[0][1]) // 80
+    _, first, count, _, _ = next(item for item, _ in items(bundle_, OPERATIONS, 0, operations, "<5I") if 0 <= number - item[3] < item[4])
+    keys = [(bundle_.string(name), is_text) for (name, is_text), _ in items(bundle_, KEYS, first, count, "<2I")]
+    sizes = [item for item, _ in items(bundle_, SIZES, entry_.fields.sizes.first, count, "<2q2I")]
+    return {name: (low, high) for (name, is_text), (low, high, _, _) in zip(keys, sizes) if not is_text and low < high}
+
+
+def plans_of(entry_, problem, key, sizes):
+    """What the program launches for these sizes as problems of their own, with the entry's configuration; the code beside it."""
+    operation, name = entry_.family.split("/")
+    lines = [f"{operation} {name} {with_size(problem, key, size)} {entry_.configuration}" for size in sizes]
+    done = subprocess.run([os.path.join(OUT, "tests/kernel_text"), ROOT, "model:h200-sxm"], input="\n".join(lines) + "\n", text=True,
+        capture_output=True, check=False, env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"})
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def with_size(problem, key, size):
+    return ",".join(f"{key}={size}" if item.split("=")[0] == key else item for item in problem.split(","))
+
+
+# ---- the launcher against a model of what it was told: bound, set, launched, bound again, in any order ----
+class Walk:
+    def __init__(self, bundle_, family, problem):
+        self.random, self.problem, self.plan = random.Random(family), problem, plans[family]
+        self.entry = bundle_.find(family.split("/")[0], problem)
+        self.smaller = {}  # problem: plan
+        if family in PROBLEMS:
+            for key, (low, high) in ranges(bundle_, self.entry).items():
+                size = self.random.randint(low, high)
+                self.smaller[with_size(problem, key, size)] = plans_of(self.entry, problem, key, [size])[0]["plan"]
+        self.kernel, self.run, self.own = self.entry.load(), None, []
+        self.buffers = {buffer["name"]: buffer for buffer in self.plan["buffers"] if buffer["bytes"]}
+        self.tensors = [buffer["name"] for buffer in self.plan["buffers"][:self.plan["tensors"]] if buffer["bytes"]]
+
+    def new(self, name):
+        self.own.append(allocate(self.buffers[name]["bytes"]))
+        return self.own[-1]
+
+    def bind(self):
+        given = self.tensors + [name for name in self.buffers if name not in self.tensors and self.random.random() < 0.3]
+        self.random.shuffle(given)
+        self.known, self.is_bound, self.now = {name: self.new(name) for name in given}, True, self.plan
+        problem = self.random.choice([None, self.problem, *self.smaller])
+        if problem in self.smaller:
+            self.now = {**self.plan, **{part: self.smaller[problem][part] for part in ("launches", "tensor_maps")}}
+        self.run = None
+        if os.path.exists(LOG):
+            os.remove(LOG)  # of a run that was bound and never launched
+        self.run = self.kernel.bind(self.known, problem)
+
+    def set(self):
+        name = self.random.choice(list(self.buffers))
+        has_map = any(self.now["buffers"][map_["buffer"]]["name"] == name for map_ in self.now["tensor_maps"] if map_["dims"])
+        address = self.new(name)
+        if has_map and self.random.random() < 0.3:
+            assert "(1)" in refusal(self.run.set, name, address + 2), name
+        elif not (self.is_bound and self.buffers[name].get("init") == "once" and name not in self.known):
+            self.run.set(name, address)
+            self.known[name] = address
+
+    def launch(self):
+        self.run.launch()
+        lines = take_log()
+        if self.is_bound:  # zeroed by bind, at the address of then
+            once = [name for name, buffer in self.buffers.items() if buffer.get("init") == "once"]
+            for name, line in zip(once, lines):
+                assert (line["entry"], line["bytes"]) == ("memset", self.buffers[name]["bytes"]), line
+                self.known.setdefault(name, line["address"])
+            lines = lines[len(once):]
+        self.known, self.is_bound = check_launches(lines, self.now, self.known, is_bound=False), False
+
+    def go(self, steps):
+        free = free_bytes()
+        self.bind()
+        for _ in range(steps):
+            self.random.choice([self.bind, self.set, self.set, self.set, self.launch, self.launch])()
+        self.launch()
+        self.run = self.kernel = None
+        for address in self.own:
+            assert cuda.cuMemFree_v2(ctypes.c_uint64(address)) == 0, "a run freed what it was given"
+        assert free_bytes() == free, "a run left memory allocated"
+
+
+with open(path("tuned.json"), encoding="utf-8") as file:
+    times = {entry["winner"]["time_us"]["median"] for entry in json.load(file)["entries"]}
 bundle = library.open(whole)
-for family, (problem, _) in PROBLEMS.items():
-    entry = bundle.find(family.split("/")[0], problem)
+opened = {whole: bundle}
+assert bundle.header("compiler").startswith("NVRTC"), bundle.header("compiler")
+for family in plans:
+    problem = OWN.get(family) or PROBLEMS.get(family, (SOFTMAX,))[0]
+    if bundles[family] not in opened:
+        opened[bundles[family]] = library.open(bundles[family])
+    walk = Walk(opened[bundles[family]], family, problem)
+    entry = walk.entry
     assert (entry.family, entry.is_predicted) == (family.strip(), True), entry.family
-    tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
     check = {buffer["name"]: buffer["bytes"] for buffer in plans[family]["buffers"][:plans[family]["tensors"]]}
     assert entry.tensors == check, (entry.tensors, check)
-    kernel = entry.load()
-    run_ = kernel.bind(tensors)
-    run_.launch()
-    check_launches(take_log(), plans[family], tensors)
-types = library.open(bundles["types/types"])
+    assert entry.time_us in times or family not in PROBLEMS, (entry.time_us, times)
+    walk.go(40)
+
+# ---- sizes that an entry is for: the kernel of each is the entry's, and what is launched of it differs by arguments and maps ----
+sized = 0
+for family, (problem, _) in PROBLEMS.items():
+    entry = bundle.find(family.split("/")[0], problem)
+    for key, (low, high) in ranges(bundle, entry).items():
+        tuned, *others = plans_of(entry, problem, key, [high, *range(low, high)])
+        for other in others:
+            assert other["units"] == tuned["units"], (family, other["problem"])
+            for mine, theirs in zip(tuned["plan"]["launches"], other["plan"]["launches"], strict=True):
+                assert {**mine, "args": 0} == {**theirs, "args": 0}, (mine, theirs)
+            sized += 1
+assert sized > 40, sized
+
+types = opened[bundles["types/types"]]
 entry = types.find("types", "n=100003")
 tensors = {name: allocate(size) for name, size in entry.tensors.items()}
-run_ = entry.load().bind(tensors)
-for again in range(2):
-    run_.launch()
-    lines = take_log()
-    assert lines[0] == {"entry": "copy", "from": tensors["table"], "bytes": 256}, lines[0]
-    check_launches(lines[1:], plans["types/types"], tensors)
 smaller = types.find("types", "n=100000")  # an i64
 assert smaller.address.value == entry.address.value
 smaller.load().bind(tensors, "n=100000").launch()
-check_launches(take_log()[1:], plans["types/types"], tensors, {100003: 100000}.items())
+check_launches(take_log(), plans["types/types"], tensors, {100003: 100000}.items())
 assert "table" in refusal(entry.load().bind, {name: address for name, address in tensors.items() if name != "table"})
-del run_
 entry = bundle.find("attention", ATTENTION)
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 kernel = entry.load()
@@ -240,21 +362,26 @@ cuda.standin_mark(MARK_OUTPUT, ctypes.c_uint64(other), ctypes.c_uint64(entry.ten
 run_.launch()
 assert ctypes.string_at(other, entry.tensors["O"]) == RIGHT * (entry.tensors["O"] // 2), "the kernel did not run"
 os.remove(LOG)
+del run_, kernel
 
-# ---- who owns what: a buffer that was given stays the caller's; one of no bytes is no address; libraries are unloaded ----
-entry = bundle.find("gemm", PROBLEMS["gemm/mma"][0])
+# ---- who owns what ----
+# a binding that fails leaves no workspace allocated: the map of one has a pitch that the driver refuses
+entry = bundle.find("gemm", PROBLEMS["gemm/wgmma_repack"][0])
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 kernel = entry.load()
-run_ = kernel.bind(tensors)
-size = next(buffer["bytes"] for buffer in plans["gemm/mma"]["buffers"] if buffer["name"] == "partial")
-first, second = allocate(size), allocate(size)
-run_.set("partial", first)
-run_.set("partial", second)
-run_.launch()
-check_launches(take_log(), plans["gemm/mma"], {**tensors, "partial": second})
-del run_, kernel
-for address in (first, second):
-    assert cuda.cuMemFree_v2(ctypes.c_uint64(address)) == 0, "a run freed what it was given"
+strides = [ctypes.c_uint64.from_address(at + MAP_STRIDE_AT)
+    for (_, buffer, *_), at in items(bundle, MAPS, entry.fields.maps.first, entry.fields.maps.count, "<2I128s")
+    if buffer >= entry.fields.tensor_count]
+assert strides, "no map of a workspace"
+whole_strides = [stride.value for stride in strides]
+for stride in strides:
+    stride.value += 8
+free_before = free_bytes()
+assert "(1)" in refusal(kernel.bind, tensors), "a pitch of 8 bytes was accepted"
+assert free_bytes() == free_before, "a binding that failed left memory allocated"
+for stride, value in zip(strides, whole_strides):
+    stride.value = value
+del kernel
 entry = bundle.find("gemm", GEMM)
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 loaded = ctypes.c_int.in_dll(cuda, "standin_library_count")
@@ -291,29 +418,73 @@ assert "a problem that the kernel is for" in refusal(entry.load().bind, tensors,
 grid, _ = export(path("tuned.json"), "gemm", "-p", "M=128:512:128,N=136,K=72,dtype=bf16", "-p", GEMM, name="grid.bundle")
 bundle = library.open(grid)
 assert bundle.find("gemm", "M=384,N=136,K=72,dtype=bf16").is_predicted
-assert "no entry" in refusal(bundle.find, "attention", ATTENTION) or "no such operation" in refusal(bundle.find,
-    "attention", ATTENTION)
+assert "no such operation" in refusal(bundle.find, "attention", ATTENTION)
 
-# ---- several architectures; the same as a C array ----
+# ---- several architectures; embedded ----
 two, said = export(path("tuned.json"), "--arch", "sm_80", name="two.bundle")
 assert "did not compile" in said, said
-with open(path("script"), "w", encoding="utf-8") as file:
-    print("compute_capability 80", file=file)
-child = "import ctypes, sys; sys.path.insert(0, 'tests/consumers/python'); import tiletune_launch as t\n" \
-    "c = ctypes.CDLL('libcuda.so.1'); c.cuInit(0); x = ctypes.c_void_p()\n" \
-    "c.cuDevicePrimaryCtxRetain(ctypes.byref(x), 0); c.cuCtxSetCurrent(x)\n" \
-    f"b = t.Library({library.calls._name!r}).open({two!r}); b.find('attention', {ATTENTION!r}).load()\n" \
-    f"b.find('gemm', {GEMM!r}).load()"
-done = subprocess.run([sys.executable, "-Bc", child], capture_output=True, text=True, check=False)
-assert "gemm/wgmma: expected an image for compute capability 8.0, found none" in done.stderr, done.stderr
-export(path("tuned.json"), name="all.h", form="bundle-c")
-with open(path("array.c"), "w", encoding="utf-8") as file:
-    file.write('#include "all.h"\n#include <stdio.h>\nint main(void)\n{\n'
-        "return fwrite(tiletune_bundle, sizeof(tiletune_bundle), 1, stdout) != 1;\n}\n")
-subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", path("array"), path("array.c")], check=True)
+CHILD = """
+import ctypes, itertools, struct, sys
+sys.path.insert(0, "src/python")
+import tiletune.launch
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+path, libraries, operation, problem, capability = sys.argv[1:]
+bundle = tiletune.launch.Library(libraries).open(path)
+entry = bundle.find(operation, problem)
+header = bundle.library.calls.ttl_bundle_header(bundle.handle)
+at = ctypes.addressof(header.contents) + header.contents.tables[22] + 32 * entry.fields.images.first
+both = [struct.unpack_from("<4I2Q", ctypes.string_at(at + 32 * i, 32)) for i in range(entry.fields.images.count)]
+assert len(both) == 2 and both[0][0] == both[1][0] == 0, both
+code = ctypes.addressof(header.contents) + header.contents.tables[2] + both[0][4]
+kinds = [(number, suffix) for number in (80, 86, 89, 90, 100, 103) for suffix in (0, ord("a"), ord("f"))]
+for pair in itertools.product(kinds, kinds):
+    for good in range(2):  # the other one has no code, so that loading it fails
+        for i, (number, suffix) in enumerate(pair):
+            ctypes.memmove(at + 32 * i, struct.pack("<4I2Q", 0, number, suffix, 0, both[0][4], both[0][5] if i == good else 0), 32)
+        try:
+            entry.load()
+            said = "loaded"
+        except tiletune.Error as error:
+            said = "none" if "expected an image" in str(error) else "other" if "found another" in str(error) else str(error)
+        print(capability, *pair[0], *pair[1], good, said)
+"""
+
+
+def picked(pair, capability):
+    """Which of two images suits the GPU better: `a` is for that capability alone, others for it and for later minors."""
+    suits = [number == capability if suffix == ord("a") else number // 10 == capability // 10 and number <= capability
+        for number, suffix in pair]
+    best = max(((number, suffix != 0) for (number, suffix), fits in zip(pair, suits) if fits), default=None)
+    return [fits and (number, suffix != 0) == best for (number, suffix), fits in zip(pair, suits)]
+
+
+tried = 0
+for capability in (80, 86, 89, 90, 100, 103):
+    with open(path("script"), "w", encoding="utf-8") as file:
+        print("compute_capability", capability, file=file)
+    done = subprocess.run([sys.executable, "-Bc", CHILD, two, library.path, "attention", ATTENTION, str(capability)],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        *numbers, good, said = line.split()
+        _, first, first_suffix, second, second_suffix = map(int, numbers)
+        fitting = picked(((first, first_suffix), (second, second_suffix)), capability)
+        allowed = {"none"} if not any(fitting) else {"loaded"} if fitting[int(good)] else {"other"}
+        if all(fitting):  # equally good: either
+            allowed = {"loaded", "other"}
+        assert said in allowed, (line, allowed)
+        tried += 1
+assert tried == 6 * 18 * 18 * 2, tried
+with open("src/launch/README.md", encoding="utf-8") as file:
+    embedded = re.search(r"```c\n(__asm__.*?)```", file.read(), re.DOTALL).group(1)  # as the page shows it
+with open(path("embedded.c"), "w", encoding="utf-8") as file:
+    file.write(embedded.replace("kernels.bundle", whole) + "#include <stdint.h>\n#include <stdio.h>\nint main(void)\n{\n"
+        "return (uintptr_t)bundle_begin % 8 || fwrite(bundle_begin, bundle_end - bundle_begin, 1, stdout) != 1;\n}\n")
+subprocess.run(["gcc", "-Wall", "-Wextra", "-Werror", "-o", path("embedded"), path("embedded.c")], check=True)
 with open(whole, "rb") as file:
     content = file.read()
-assert subprocess.run([path("array")], capture_output=True, check=True).stdout == content
+assert subprocess.run([path("embedded")], capture_output=True, check=True).stdout == content
 
 # ---- damage ----
 for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"", "cannot be read"),
@@ -324,5 +495,4 @@ for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"
         with open(path(name), "wb") as file:
             file.write(damaged)
     assert expected in refusal(library.open, path(name)), (name, refusal(library.open, path(name)))
-shutil.rmtree(path("gemm-wgmma"))
 print(f"{len(PROBLEMS)} kernels of a bundle are launched as their plans say, in C, C++ and Python")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What is shipped belongs to the physics as it is: with it, the first predicted kernel loses half as
-# much on problems that it was fitted to. (That it helps elsewhere is what `tiletune learn` prints;
+# much on problems that it was fitted to. (That it helps elsewhere is what tiletune.learn prints;
 # this finds a model that was changed and was not followed by `make learned`.)
 out=$1
 for option in "" -c; do

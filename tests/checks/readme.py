@@ -49,7 +49,9 @@ def without_gpu(words):
 		words = words + MODEL
 	if words[0] in ("tune", "advise") and "--family" not in words:
 		words = words + ["--family", "wgmma", *([] if "--suite" in words else ["--family", "wgmma_repack"])]
-	words = [re.sub(r"^(M=N=K=\d+:\d+:)(\d+)$", lambda found: f"{found.group(1)}{32 * int(found.group(2))}", word) for word in words]
+	words = [re.sub(r"^(M=N=K=\d+:\d+:)(\d+)", lambda found: f"{found.group(1)}{32 * int(found.group(2))}", word) for word in words]
+	if words[0] == "tune" and "-o" not in words:  # tuned.json is measured
+		words = words + ["-o", "predicted.json"]
 	if words[0] == "tune" and "--suite" in words:
 		words = words + ["--dry-run"]
 	elif words[0] == "tune" and "replay:" not in " ".join(words):
@@ -76,8 +78,14 @@ def run(page, words, folder):
 
 for name in CI:
 	with open(name, encoding="utf-8") as file:
-		if not isinstance(yaml.safe_load(file), dict):
-			failures.append(f"{name}: expected a mapping of jobs")
+		jobs = yaml.safe_load(file)
+	if not isinstance(jobs, dict):
+		failures.append(f"{name}: expected a mapping of jobs")
+	# tiletune is a submodule of who uses these files
+	steps = [step for job in jobs.get("jobs", {}).values() for step in job["steps"] if "checkout" in step.get("uses", "")]
+	if not all(step.get("with", {}).get("submodules") for step in steps) or \
+			not steps and jobs.get("variables", {}).get("GIT_SUBMODULE_STRATEGY") != "normal":
+		failures.append(f"{name}: expected a checkout with submodules")
 seen = 0
 with tempfile.TemporaryDirectory() as folder:
 	os.symlink(os.path.join(ROOT, "results"), os.path.join(folder, "results"))

@@ -57,11 +57,13 @@ def expect(value, least, what):
 
 
 for theme in ("light", "dark"):
-    path = f"src/figure/assets/palette_{theme}.css"
-    color = dict(re.findall(r"--([\w-]+):(#[0-9a-f]{6});", open(path, encoding="utf-8").read()))
+    path = f"src/report/page/style.css, {theme}"
+    block = {"light": r":root\{(.*?)\}", "dark": r":root\[data-theme=dark\]\{(.*?)\}"}[theme]
+    with open("src/report/page/style.css", encoding="utf-8") as file:
+        color = dict(re.findall(r"--([\w-]+):(#[0-9a-f]{6});", re.search(block, file.read(), re.S).group(1)))
     series = [color[f"s{i}"] for i in range(6)]
     steps = [color[f"q{i}"] for i in range(7)]
-    for name in ("ink", "muted", "accent", "bad", "good"):
+    for name in ("ink", "muted", "accent", "bad"):
         for page in ("page", "card", "band"):
             expect(contrast(color[name], color[page]), 4.5, f"{path}: --{name} on --{page}")
     for i, c in enumerate(series):
@@ -70,7 +72,6 @@ for theme in ("light", "dark"):
     for i, c in enumerate(steps):
         expect(contrast(color[f"k{i}"], c), 4.5, f"{path}: --k{i} on --q{i}")
     for kind in KINDS:
-        # series differ in their markers, too
         for (i, a), (k, b) in itertools.combinations(enumerate(series), 2):
             expect(difference(a, b, kind), 8, f"{path}: --s{i} and --s{k}, {kind}")
         for i in range(6):

@@ -12,6 +12,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,12 +25,17 @@ ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
 MUTANTS_PER_FORMAT = 64
 LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
 # Their readers also hold members against each other, which no schema says.
-READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1", "tiletune.lookup/1"}
+READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
 UNREAD = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "compared_rows",
     "durations", "loads", "lookup_rates", "own_kernel_results", "pairs", "repeat_rates", "several_gpus", "tiles", "versus")}
+# Answers of earlier versions, kept among the results.
+EARLIER = {"tiletune.sweep/1"}
 # They are read with the other files of their folder.
 IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
+WRONG_FORM = r'\$\S*: expected (a known member here|a member "\w+"(,|$)|one of "|at (least|most) \d+ element|an architecture)'
+# Members that a family's own parameters name.
+OWN_NAMES = r"\$\.(defaults|examples.*\.config)\."
 failures = []
 
 
@@ -66,7 +72,7 @@ def read_documents(path):
 
 def files_of_the_tree():
     patterns = ["configs/devices/**/*.json", "configs/learned/**/*.json", "tests/data/score/configs/**/*.json",
-        "configs/suites/*.json", "templates/**/*.json", "tests/toy/**/*.json", "tests/own/*[a-z].json",
+        "configs/suites/*.json", "templates/**/*.json", "tests/toy/**/*.json", "tests/data/kernel/templates/**/*.json", "tests/own/*[a-z].json",
         "tests/data/gpu/*.json", "results/**/*.json", "results/**/*.json.gz", "results/**/*.jsonl*", "tests/data/replay/**/*.json", "tests/data/replay/*.jsonl*"]
     return sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
 
@@ -99,7 +105,7 @@ def make_files(folder):
         "check": [model, "--path", "tests/toy", "--device", "model:toy", *env_cache],
         "lookup": [model, "row_softmax", "-p", "rows=300,cols=512", "-p", "rows=256,cols=512", "--path", "tests/toy"],
         "advise": ["gemm", "-p", "M=16,N=513,K=512,dtype=bf16", "-f", "wgmma_skinny", "--device", "model:h200-sxm", *env_cache],
-        "advise sweep": ["gemm", "--sweep", "N=512:640:64", "-p", "M=512,K=512,dtype=fp32", "-f", "simt",
+        "advise range": ["gemm", "-p", "N=512:640:64,M=512,K=512,dtype=fp32", "-f", "simt",
             "-c", "BM=64,BN=64,BK=16", "--device", "model:a100-sxm4", *env_cache],
     }.items():
         result = run(name.split()[0], *arguments, "--json")
@@ -200,6 +206,26 @@ def compare_mutants(schemas, documents, folder):
             fail(f"{name} document {number}, changed at {path}: python says {valid}, we say {verdict}")
 
 
+def check_error_rows(schemas):
+    """What has a wrong form (a member too many or too few, ...: rows of tests/errors) is refused by the schema, too."""
+    count = 0
+    for path in sorted(glob.glob("tests/errors/*.txt")):
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        for number, line in enumerate(lines, 1):
+            fields = line.split(" | ")
+            if len(fields) == 1:
+                good = line.partition(" by ")[0]
+            elif good.endswith(".json") and re.match(WRONG_FORM, fields[2]) and not re.match(OWN_NAMES, fields[2]):
+                with open(good, encoding="utf-8") as file:
+                    document = json.loads(fields[1] if fields[0] == "*" else file.read().replace(fields[0], fields[1], 1))
+                count += 1
+                if "format" in document and schemas[document["format"]].is_valid(document):
+                    fail(f"{path}:{number}: the schema accepts {fields[1]}")
+    if not count:
+        fail("tests/errors: no row of a wrong form")
+
+
 def check_recording():
     """The committed recording is what its script writes."""
     script = subprocess.run([sys.executable, "tests/tools/record_tile.py"], capture_output=True, text=True, check=True)
@@ -215,6 +241,8 @@ def main():
         paths = files_of_the_tree() + make_files(folder)
         for path in paths:
             name, documents = read_documents(path)
+            if name in EARLIER:
+                continue
             if name not in schemas:
                 fail(f"{path}: no schema for {name}")
                 continue
@@ -230,7 +258,7 @@ def main():
                 if kind not in kinds or len(str(document)) < len(str(kinds[kind][0])):
                     kinds[kind] = document, path
         # one process: a template's folder is loaded again for each of its files; families.sh compiles them
-        result = run("validate", "--path", "tests/toy", "--path", "tests/data/replay", "--json", *readable,
+        result = run("validate", "--path", "tests/toy", "--path", "tests/data/replay", "--path", "tests/data/kernel", "--json", *readable,
             TILETUNE_NVRTC="/none")
         if result.returncode:
             fail(f"validate: {[verdict for verdict in json.loads(result.stdout) if not verdict['ok']]}")
@@ -238,6 +266,7 @@ def main():
             if name not in samples:
                 fail(f"{name}: no file of it anywhere")
         compare_mutants(schemas, {name: list(kinds.values()) for name, kinds in samples.items()}, folder)
+    check_error_rows(schemas)
     check_recording()
     print(f"{len(schemas)} schemas, {len(paths)} files, {len(failures)} failures")
     return 1 if failures else 0

@@ -1,6 +1,7 @@
 #!/bin/sh
 # configs/cluster on a real Slurm of two nodes on this machine: an array of eight parts over the stand-in GPU, of
-# which one is killed and requeued while a node is drained, then the merge: nothing is lost, nothing twice.
+# which one is killed and requeued while a node is drained, then the merge: nothing is lost, nothing twice. The one
+# that is killed is held by a kernel that hangs, so that it cannot end before.
 set -u
 out=$1
 skip() {
@@ -19,9 +20,11 @@ node=$(hostname -s)
 first=$((20000 + $$ % 20000))
 cleanup() {
 	for file in "$d"/*.pid; do
-		[ -s "$file" ] && kill "$(cat "$file")" 2>/dev/null
+		[ -s "$file" ] || continue
+		pid=$(cat "$file")
+		kill "$pid" 2>/dev/null
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 	done
-	sleep 1
 	rm -rf "$d"
 }
 trap cleanup EXIT
@@ -71,8 +74,9 @@ until [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ]; do
 	sleep 0.5
 done
 ln -s "$out/faults/libcuda.so.1" "$d/lib/libcuda.so.1"
-cat >"$d/script" <<'SCRIPT'
+cat >"$d/script" <<SCRIPT
 devices 4
+kernel row_softmax_online grid_x=528 once=$d/held hang
 kernel row_softmax_online us=20 noise=0.01
 SCRIPT
 cat >"$d/suite.json" <<'JSON'
@@ -80,34 +84,25 @@ cat >"$d/suite.json" <<'JSON'
  "problems": ["rows=16:1024:16,cols=64"], "families": ["online"], "where": "ROW_THREADS == 64"}
 JSON
 export LD_LIBRARY_PATH="$d/lib" TILETUNE_STANDIN="$d/script" TILETUNE_LOCK_FOLDER="$d/locks" TILETUNE="$out/tiletune"
-export SUITE="$d/suite.json" FOLDER="$d/shared" SHARDS=8 DEVICE=cuda:0 TUNE="--path $root/tests/toy --wait 5m --workers 1"
+export TILETUNE_KERNEL_TIMEOUT=600
+export SUITE="$d/suite.json" FOLDER="$d/shared" SHARDS=8 DEVICE=cuda:0 TUNE="--path $root/tests/toy --wait 10m --workers 1"
 merge=$(cd "$d" && sh "$root/configs/cluster/submit.sh" 2>"$d/submit.err") || {
 	cat "$d/submit.err"
 	exit 1
 }
 array=$((merge - 1))
-# one that has concluded a problem, and has more to do
-running= tries=0
-until [ "$running" ] || [ $tries = 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-	for task in $(squeue -h -r -j "$array" -t running -o %K); do
-		journal=$d/shared/shard-$task.shard-$task-of-8.journal.jsonl
-		grep -qs '"event":"entry"' "$journal" && [ "$(grep -c '"event":"entry"' "$journal")" -lt 5 ] &&
-			running=${array}_$task && break
-	done
+until [ -e "$d/held" ] || [ -z "$(squeue -h -j "$array" 2>/dev/null)" ]; do sleep 0.1; done
+# the one that has concluded a problem, and has more to do: all wait for one GPU
+for task in 1 2 3 4 5 6 7 8; do
+	case $(grep -cs '"event":"entry"' "$d/shared/shard-$task.shard-$task-of-8.journal.jsonl") in
+	[1-7]) running=${array}_$task ;;
+	esac
 done
 scontrol requeue "$running"
 scontrol update nodename=b state=drain reason=test
-# a requeued job waits for two minutes otherwise
-for i in 1 2 3 4 5; do
-	sleep 1
-	scontrol update jobid="$running" starttime=now 2>/dev/null
-done
-tries=0
-while [ -n "$(squeue -h -j "$merge" 2>/dev/null)" ] && [ $tries -lt 240 ]; do
-	tries=$((tries + 1))
-	sleep 1
+while [ -n "$(squeue -h -j "$merge" 2>/dev/null)" ]; do
+	scontrol update jobid="$running" starttime=now 2>/dev/null # it waits for two minutes otherwise
+	sleep 0.5
 done
 /usr/bin/python3 - "$d/shared" <<'PYTHON' || { tail -n 3 "$d"/*.log; exit 1; }
 import collections, glob, json, sys

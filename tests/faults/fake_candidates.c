@@ -60,6 +60,7 @@ static const struct standin_rule *rule_find(const struct standin_launch *launch)
 			(rule->block_x < 0 || rule->block_x == (long)launch->block[0]) &&
 			(rule->smem < 0 || rule->smem == (long)launch->smem) &&
 			launch->kernel->launches > rule->skip &&
+			(rule->load < 0 || rule->load == launch->kernel->load) &&
 			(!rule->once[0] || first_time(rule->once)))
 			return rule;
 	}
@@ -350,6 +351,8 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 	launch->kernel->launches++;
 	rule = rule_find(launch);
 	behaviour = rule ? rule->behaviour : BEHAVIOUR_OK;
+	while (rule && rule->until[0] && access(rule->until, F_OK) != 0)
+		usleep(2000);
 	*us = rule_us(rule, launch);
 	if (rule && rule->noise > 0)
 		*us *= 1 + rule->noise * standin_noise();

@@ -169,14 +169,16 @@ CUresult cuGetProcAddress(const char *symbol, void **address, int version, cuuin
 		void *address;
 	} entries[] = {
 #define CUDA_CALL(name) {#name, (void *)(uintptr_t)name},
-#include "driver/cuda_call.def"
+#include "spec/cuda_call.def"
 		/* of programs that launch from bundles */
 		CUDA_CALL(cuCtxGetDevice) CUDA_CALL(cuFuncGetParamInfo) CUDA_CALL(cuFuncLoad)
 #undef CUDA_CALL
 	};
 	const struct standin_script *script = standin_script();
+	CUdriverProcAddressQueryResult ignored;
 
 	(void)flags;
+	found = found ? found : &ignored; /* may be left out */
 	*address = NULL;
 	*found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	if (version > script->driver_version)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "faults/standin.h"
-#include "family/plan.h"
+#include "plan/reference_plan.h"
 #include "measure/helper_layout.h"
 
 #define PARAM(type, index)   (*(const type *)launch->params[index])

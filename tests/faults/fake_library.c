@@ -38,6 +38,22 @@ static uint64_t hash_bytes(const void *data, size_t size)
 	return hash;
 }
 
+/* How many kernels of that name were loaded, this one included. */
+static long count_load(const char *name)
+{
+	static struct {
+		char name[STANDIN_NAME];
+		long count;
+	} loads[256];
+	size_t i = 0;
+
+	while (i < sizeof(loads) / sizeof(loads[0]) - 1 && loads[i].name[0] &&
+		strcmp(loads[i].name, name) != 0)
+		i++;
+	snprintf(loads[i].name, sizeof(loads[i].name), "%s", name);
+	return ++loads[i].count;
+}
+
 static struct standin_kernel *kernel_add(struct standin_library *library, const char *name)
 {
 	struct standin_kernel *kernel = &library->kernels[library->count++];
@@ -45,6 +61,7 @@ static struct standin_kernel *kernel_add(struct standin_library *library, const 
 	*kernel =
 		(struct standin_kernel){.regs = 32, .max_threads = 1024, .place = standin_noise()};
 	snprintf(kernel->name, sizeof(kernel->name), "%s", name);
+	kernel->load = count_load(name);
 	return kernel;
 }
 

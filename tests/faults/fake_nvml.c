@@ -3,8 +3,9 @@
  * NVML's calls that tiletune makes: the same file under the name libnvidia-ml.so.1.
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "driver/nvml.h"
+#include "spec/nvml.h"
 #include "faults/standin.h"
 
 int nvmlInit_v2(void)
@@ -27,9 +28,23 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 {
 	static int only;
 
-	(void)uuid;
+	if ((strncmp(uuid, "MIG-", 4) == 0) != (standin_script()->mig != 0))
+		return 6; /* NVML_ERROR_NOT_FOUND */
 	*device = &only;
 	return 0;
+}
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *instance, void **device)
+{
+	*device = instance;
+	return standin_script()->mig ? 0 : 2; /* NVML_ERROR_INVALID_ARGUMENT */
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, void *processes)
+{
+	(void)device, (void)processes;
+	*count = (unsigned)standin_script()->processes;
+	return *count ? 7 : 0; /* NVML_ERROR_INSUFFICIENT_SIZE */
 }
 
 int nvmlDeviceGetMaxClockInfo(void *device, int kind, unsigned *mhz)
@@ -89,7 +104,7 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 	struct standin_script *script = standin_script();
 
 	(void)device;
-	*reasons = NVML_THROTTLE_POWER_CAP; /* no fault */
+	*reasons = script->slow_clock ? 0 : NVML_THROTTLE_POWER_CAP; /* no faults */
 	if (script->throttle != 0) {
 		script->throttle--;
 		*reasons |= NVML_THROTTLE_HW_THERMAL;
@@ -100,6 +115,6 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)
 {
 	(void)device;
-	*current = *pending = 0;
+	*current = *pending = (unsigned)standin_script()->mig;
 	return 0;
 }

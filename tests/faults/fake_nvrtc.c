@@ -5,7 +5,6 @@
  *
  *	//fake: crash                  a segmentation fault
  *	//fake: hang                   never returns
- *	//fake: sleep MILLISECONDS
  *	//fake: exit CODE              ends the process
  *	//fake: out_of_memory          allocates until it fails, then aborts, as NVRTC does
  *	//fake: error CODE             nvrtcCompileProgram returns it
@@ -21,7 +20,7 @@
  *
  * Kernels without a command are found after `__global__` and get 32 registers. A name
  * expression that is no plain name makes a kernel "_Z" with its letters and digits.
- * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`, `hang_on_load`,
+ * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`,
  * `no_version`, `broken` (every compilation is an internal error), `builtins` (as `broken`, unless
  * libnvrtc-builtins.so.13.0 was opened before). FAKE_NVRTC_KILLED_ONCE=FILE: it is killed while it
  * loads, and makes FILE, unless that is there.
@@ -41,6 +40,7 @@
 #include <nvrtc.h>
 
 #include "faults/fake_cubin.h"
+#include "faults/hang.h"
 
 struct _nvrtcProgram {
 	char *source;
@@ -78,8 +78,6 @@ __attribute__((constructor)) static void on_load(void)
 		raise(SIGKILL);
 	if (asked_for("crash_on_load"))
 		crash();
-	while (asked_for("hang_on_load"))
-		pause();
 }
 
 nvrtcResult nvrtcVersion(int *major, int *minor)
@@ -202,10 +200,7 @@ static nvrtcResult obey(nvrtcProgram program, const char *command, const char *w
 	if (strcmp(command, "crash") == 0)
 		crash();
 	else if (strcmp(command, "hang") == 0)
-		for (;;)
-			pause();
-	else if (strcmp(command, "sleep") == 0)
-		usleep((useconds_t)atoi(words) * 1000);
+		hang();
 	else if (strcmp(command, "exit") == 0)
 		_exit(atoi(words));
 	else if (strcmp(command, "out_of_memory") == 0)

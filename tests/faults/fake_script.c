@@ -45,6 +45,7 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 		sscanf(word, "block_x=%ld", &rule->block_x) == 1 ||
 		sscanf(word, "smem=%ld", &rule->smem) == 1 ||
 		sscanf(word, "skip=%ld", &rule->skip) == 1 ||
+		sscanf(word, "load=%ld", &rule->load) == 1 ||
 		sscanf(word, "us=%lf", &rule->us) == 1 ||
 		sscanf(word, "hot_us=%lf", &rule->hot_us) == 1 ||
 		sscanf(word, "empty_us=%lf", &rule->empty_us) == 1 ||
@@ -59,6 +60,10 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 		put(rule->once, sizeof(rule->once), word + 5);
 		return true;
 	}
+	if (strncmp(word, "until=", 6) == 0) {
+		put(rule->until, sizeof(rule->until), word + 6);
+		return true;
+	}
 	for (int i = 0; i < BEHAVIOUR_COUNT; i++)
 		if (strcmp(word, behaviours[i]) == 0) {
 			rule->behaviour = (enum behaviour)i;
@@ -69,8 +74,13 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 
 static void parse_rule(struct standin_script *script, char *words, const char *line)
 {
-	struct standin_rule rule = {
-		.grid_x = -1, .block_x = -1, .smem = -1, .us = -1, .hot_us = -1, .empty_us = -1};
+	struct standin_rule rule = {.grid_x = -1,
+		.block_x = -1,
+		.smem = -1,
+		.load = -1,
+		.us = -1,
+		.hot_us = -1,
+		.empty_us = -1};
 	char *save = NULL;
 	char *word = strtok_r(words, " \t", &save);
 
@@ -111,6 +121,8 @@ static void parse_line(struct standin_script *script, char *line)
 		{"blocks_per_sm", &script->blocks_per_sm},
 		{"energy_step_mj", &script->energy_step_mj},
 		{"libraries_max", &script->libraries_max},
+		{"mig", &script->mig},
+		{"processes", &script->processes},
 	};
 	char key[64] = "", rest[512] = "";
 	char whole[600];

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "faults/hang.h"
 #include "faults/standin.h"
 
 /* What one more piece of work costs, queued one by one or inside a graph. */
@@ -200,8 +201,8 @@ CUresult cuStreamDestroy(CUstream stream)
 
 static CUresult synchronize(void)
 {
-	while (*standin_hanging())
-		sleep(1000);
+	if (*standin_hanging())
+		hang();
 	return *standin_sticky();
 }
 
@@ -253,6 +254,15 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 	if (capturing)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	capturing = calloc(1, sizeof(*capturing));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+	CUgraph *graph, const CUgraphNode **nodes, size_t *count)
+{
+	(void)stream, (void)graph, (void)nodes, (void)count;
+	*status = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+	*id = (cuuint64_t)(uintptr_t)capturing;
 	return CUDA_SUCCESS;
 }
 

@@ -21,6 +21,7 @@
  *	missing cuGraphUpload       an entry point that this driver lacks (repeatable)
  *	blocks_per_sm 3             a lie about occupancy
  *	libraries_max N             so many libraries fit, its own and candidates'
+ *	mig 1                       the GPU is an instance of MIG   processes N   so many use it
  *	throttle N                  N readings of NVML tell of heat (-1: all)
  *	slow_clock N                N readings show the idle clock
  *	log FILE                    each launch that is queued, as JSON: what it was given
@@ -29,19 +30,20 @@
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
  *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
  *	                            asked before that only its name
- *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [once=FILE] [us=T] [noise=R]
- *[hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] [argument=N value_us=T] BEHAVIOUR
+ *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [load=N] [once=FILE] [until=FILE]
+ *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] [argument=N value_us=T]
+ *BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
- * a process, `once` makes FILE and holds only as long as there was none. Behaviours: ok, wrong,
- *nan, unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
- *nondeterministic, crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration
- *(default: from a hash of the cubin, entry and grid, 20..120); noise: relative spread of the
- *duration; value_us: so much more for each unit of the second i32 where the argument number N
- *points; hot_us: when it runs on the buffers of its last launch; empty_us: when none of its buffers
- *was filled as an input; off_by: what it adds to the first element of a generic fp32 output; watts:
- *its power (300); place_us: each load of the kernel takes up to so much longer, the same for all
- *its launches.
+ * a process, `load` holds for the Nth load of a kernel of that name alone, `once` makes FILE and
+ *holds only as long as there was none; it waits until `until` is there. Behaviours: ok, wrong, nan,
+ *unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale), nondeterministic,
+ *crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration (default: from a
+ *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration; value_us: so
+ *much more for each unit of the second i32 where the argument number N points; hot_us: when it runs
+ *on the buffers of its last launch; empty_us: when none of its buffers was filled as an input;
+ *off_by: what it adds to the first element of a generic fp32 output; watts: its power (300);
+ *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
  * they take so much longer (tests/gpu/check.py slows kernels down in this way).
@@ -89,9 +91,9 @@ enum behaviour {
 };
 
 struct standin_rule {
-	char glob[STANDIN_NAME], once[256];
-	long grid_x, block_x, smem, skip; /* -1: any */
-	double us, hot_us, empty_us;      /* < 0: default; as us */
+	char glob[STANDIN_NAME], once[256], until[256];
+	long grid_x, block_x, smem, skip, load; /* -1: any */
+	double us, hot_us, empty_us;            /* < 0: default; as us */
 	int argument;
 	double value_us;
 	double noise, place_us;
@@ -103,7 +105,8 @@ struct standin_rule {
 struct standin_script {
 	char name[STANDIN_NAME];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
-	int init, context, blocks_per_sm, energy_step_mj, libraries_max; /* 0: any number */
+	int init, context, blocks_per_sm, energy_step_mj, libraries_max, mig,
+		processes; /* 0: any number */
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
@@ -150,7 +153,7 @@ struct standin_kernel {
 	int param_count;
 	uint32_t param_sizes[STANDIN_PARAMS_MAX];
 	uint64_t cubin_hash;
-	long launches;
+	long launches, load; /* load: of the process, of a kernel of that name, from 1 */
 	int smem_dynamic_max;
 	CUdeviceptr last_buffer; /* the first that it was launched on last */
 	double place;            /* -1..1, where its code lies */

@@ -1,4 +1,3 @@
-/* layer: base */
 /* SPDX-License-Identifier: MIT
  *
  * Any bytes as a bundle, as they are and with header and checksum made right: nothing outside them

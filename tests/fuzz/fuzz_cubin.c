@@ -1,4 +1,3 @@
-/* layer: compile */
 /* SPDX-License-Identifier: MIT
  *
  * Any bytes as a cubin: nothing outside them is read, and every kernel that is listed is found.
@@ -21,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	/* a few: the time is quadratic in damaged files with thousands of symbols */
 	for (size_t i = 0; i < 4 && (name = cubin_kernel_name(&cubin, i)); i++)
-		if (!cubin_kernel_find(&cubin, name, &kernel) || kernel.regs_per_thread < -1 ||
-			kernel.smem_static_bytes < -1)
+		if (!cubin_kernel_find(&cubin, name, &kernel) || kernel.param_count < -1 ||
+			kernel.param_count > CUBIN_PARAMS_MAX)
 			abort();
 	return 0;
 }

@@ -1,4 +1,3 @@
-/* layer: spec */
 /* SPDX-License-Identifier: MIT
  *
  * Reader of device sheets: any bytes give a sheet or an error.

@@ -1,4 +1,3 @@
-/* layer: format */
 /* SPDX-License-Identifier: MIT
  *
  * Any bytes as an evaluation: what is accepted is written in a form that is accepted again and
@@ -8,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_read.h"
-#include "base/record_write.h"
+#include "record/record_read.h"
+#include "record/record_write.h"
 #include "format/evaluation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,3 @@
-/* layer: space */
 /* SPDX-License-Identifier: MIT
  *
  * Any bytes as an expression over a few names: it is refused, or evaluated, or fails, in bounded

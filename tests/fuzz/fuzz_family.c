@@ -1,4 +1,3 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Reader of family JSON (of the operation in tests/data/kernel), and everything that is computed
@@ -39,7 +38,7 @@ static void compute_all(const struct bound_family *bound)
 			work_release(&work);
 		if (candidate_facts(bound, slots, 1, 1, &facts, &err) == STATUS_OK)
 			fact_list_release(&facts);
-		(void)candidate_prune(bound, slots, &resources, 1, &rule, &why, &err);
+		(void)candidate_prune(bound, slots, &resources, 1, 0, 1, &rule, &why, &err);
 	}
 	free(slots);
 }

@@ -1,13 +1,14 @@
-/* layer: format
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
- * Journals: read or refused; what was read can be looked up and written again.
+ * Journals: read or refused; what was read can be looked up and written again. Lines get the
+ * checksum that they need.
  */
 #include <string.h>
 
 #include "fuzz/fuzz_file.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "format/journal.h"
+#include "unit/checked_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_file file;
 	struct error err = {0};
 
-	fuzz_file_open(&file, data, size);
+	struct text text = {0};
+
+	checked_lines_append(&text, (const char *)data, size);
+	fuzz_file_open(&file, (const uint8_t *)text_string(&text), text.length);
+	text_release(&text);
 	if (journal_read(file.path, &record, &err) == STATUS_OK) {
 		look_up(&record);
 		journal_record_release(&record);

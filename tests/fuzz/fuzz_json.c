@@ -1,5 +1,4 @@
-/* layer: base
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * JSON: whatever is parsed can be walked, and printing and parsing it again gives the same text.
  */

@@ -1,4 +1,3 @@
-/* layer: compile */
 /* SPDX-License-Identifier: MIT
  *
  * Any bytes as a cache entry, and, behind the checksum, any bytes as a packed result. What is
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_wire.h"
+#include "record/record_wire.h"
 #include "compile/cache.h"
 #include "compile/worker.h"
 

@@ -1,4 +1,3 @@
-/* layer: measure */
 /* SPDX-License-Identifier: MIT
  *
  * Whatever arrives on a pipe between tuner and worker: a byte says what it shall be. What is
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_wire.h"
+#include "record/record_wire.h"
 #include "measure/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

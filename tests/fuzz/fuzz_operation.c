@@ -1,4 +1,3 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Reader of operation JSON, and of problems of what it reads.
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "family/problem_text.h"
+#include "problem_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,3 @@
-/* layer: compile */
 /* SPDX-License-Identifier: MIT
  *
  * Any text as the compiler's log: figures stay in range, no line is invented.

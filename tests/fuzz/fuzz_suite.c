@@ -1,5 +1,4 @@
-/* layer: tune
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Suites: read or refused.
  */

@@ -1,5 +1,4 @@
-/* layer: format
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Tuned files: read or refused; what was read takes a new entry of each of its problems.
  */

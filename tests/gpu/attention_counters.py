@@ -33,10 +33,10 @@ def tensor(torch, name, size, dtype):
 
 def launch(library_path, jobs):
     import torch  # pylint: disable=import-outside-toplevel
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python"))
-    import tiletune_launch  # pylint: disable=import-outside-toplevel
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/python"))
+    import tiletune.launch  # pylint: disable=import-outside-toplevel
     square = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
-    library = tiletune_launch.Library(os.path.abspath(library_path))
+    library = tiletune.launch.Library(os.path.abspath(library_path))
     for job in jobs:
         path, problem = job.split("=", 1)
         entry = library.open(path).find("attention", problem)

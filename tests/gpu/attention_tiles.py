@@ -5,7 +5,7 @@
 
 FOLDER holds attention_tiles_FAMILY.json and .journal.jsonl[.gz]. Per family, head_dim and length:
 which tile wins, where kinds of tiles stand, pairs of tiles that differ in one thing, how times rank
-with occupancy and with counts of steps, how far the operation's two rules are from the best. Times
+with occupancy and with counts of steps, how far two published rules are from the best. Times
 are the first looks of one run, which compare with each other. Needs no GPU, no packages.
 """
 import argparse
@@ -16,6 +16,9 @@ import math
 import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import rules_of_thumb
 
 FAMILIES = ("tiled_simt", "tiled_wmma", "flash_mma")
 # (one thing, the other): above 1 the second is faster
@@ -74,11 +77,6 @@ def best_of_tiles(evaluations):
     return tiles
 
 
-def rule_rows(entry):
-    return [{"rule": rule["name"], "tile": "{BM}x{BN}".format(**rule["configuration"]), "time_us": rule["time_us"],
-        "slower_than_best": rule["regret_ratio"]} for rule in entry.get("rules", [])]
-
-
 def analyse(problem, evaluations, entry):
     ok = [e for e in evaluations if e["outcome"] == "ok"]
     tiles = best_of_tiles(ok)
@@ -119,8 +117,7 @@ def analyse(problem, evaluations, entry):
                 for s, key in zip(score, keys)], values),
             "waves_unfilled": spearman([1 - s["wave_efficiency_ratio"] for s in score], values),
             "tile_in_16s": spearman([1 - key[0] * key[1] / (math.ceil(key[0] / 16) * math.ceil(key[1] / 16) * 256)
-                for key in keys], values)},
-        "rules": rule_rows(entry)}, times
+                for key in keys], values)}}, times
 
 
 def geometric(ratios):
@@ -160,6 +157,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             tuned = json.load(file)
         events = read_journal(options.folder, family)
+        rules = rules_of_thumb.rows_of(events)
         runs.append({"family": "attention/" + family, **provenance(events)})
         for event in (e for e in events if e["event"] == "problem"):
             problem = event["problem"]
@@ -167,7 +165,10 @@ def main():
             evaluations = [e for e in events if e["event"] == "evaluation" and e["problem"] == event["number"]]
             row, times = analyse(problem, evaluations, entry)
             results.append({"family": "attention/" + family, "head_dim": problem["head_dim"], "seq": problem["seq_k"],
-                **row, "one_size_changed": one_more(times)})
+                **row, "rules": [{"rule": rule["rule"], "tile": "{BM}x{BN}".format(**rule["configuration"]),
+                    "time_us": rule["time_us"], "slower_than_best": rule["slower_than_best"]}
+                    for rule in rules if rule["problem"] == event["text"]],
+                "one_size_changed": one_more(times)})
     for r in results:
         best = r["best"]
         others = "  ".join(f"{k['kind']} {k['best']} {k['best_over_best']:.2f}" for k in r["kinds"])

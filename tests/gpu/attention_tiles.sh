@@ -18,7 +18,7 @@ shift
 [ $# -gt 0 ] || set -- tiled_simt tiled_wmma flash_mma
 mkdir -p "$out"
 
-# A grid; squares, among them what the operation's two rules pick; a prime row.
+# A grid; squares, among them what two published rules pick; a prime row.
 tiled='(BM in [16,24,32,37,45,48,64,96] and BN in [32,48,64,90,96,97,112,128,176,192])'
 tiled="$tiled or (BM == BN and BM in [37,40,45,53,56,72,80,88,90,97,104,112,120,128])"
 tiled="$tiled or (BM == 53 and BN in [64,96,97,128])"

@@ -24,7 +24,7 @@ def explain(options, sheet, problem):
 	command = [options.tool, "explain", "gemm_chain", "-p", text, "--family", "fused", "--device",
 	           "model:" + sheet, "--path", options.path, "--json"]
 	answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-	return {fact["name"]: fact["value"] for fact in answer["candidates"][0]["facts"]}
+	return {fact["name"]: fact["value"] for fact in answer["entries"][0]["winner"]["why"]["facts"]}
 
 
 def names_of():

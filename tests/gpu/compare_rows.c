@@ -1,5 +1,4 @@
-/* layer: cli
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Rows of tuned files against each other, for one problem at a time: each is compiled, loaded a few
  * times, compared with the reference, and timed in turn with the others, in many short blocks.
@@ -22,12 +21,14 @@
 #include "cli/common.h"
 #include "gpu/bench_test.h"
 #include "check/judge.h"
-#include "engine/blocks.h"
+#include "engine/rounds.h"
+#include "problem_json.h"
 #include "row_json.h"
 #include "tune/conclude.h"
 #include "tune/select.h"
 
-#include "base/record_write.h"
+#include "record/record_write.h"
+#include "bench/json_numbers.h"
 #include "base/statistics.h"
 
 enum {
@@ -41,8 +42,8 @@ struct row {
 	const char *name;
 	struct candidate candidate;
 	struct trial *loads[LOADS_MAX]; /* the evaluator's; the first is compiled and verified */
-	struct block_series *series;    /* one per load; borrowed */
-	struct block_series merged;     /* of all loads */
+	struct round_series *series;    /* one per load; borrowed */
+	struct round_series merged;     /* of all loads */
 	char *wrong;                    /* why it has no time, or NULL */
 };
 
@@ -53,10 +54,9 @@ struct comparison {
 	int64_t loads;
 	struct row rows[ROWS_MAX];
 	size_t count;
-	struct block_series series[ROWS_MAX * LOADS_MAX];
+	struct round_series series[ROWS_MAX * LOADS_MAX];
 };
 
-static const double confidence_ratio = 0.99;
 static volatile sig_atomic_t stopped;
 
 /* On the calendar's clock, for those who watch the card meanwhile. */
@@ -125,10 +125,10 @@ static enum status load(struct comparison *comparison, struct error *err)
 
 static enum status sample(struct comparison *comparison, struct error *err)
 {
-	struct block_limits limits = {.seconds = comparison->seconds,
-		.warm_up_blocks = 2,
-		.blocks_min = BLOCKS_MIN,
-		.blocks_max = BLOCKS_MAX};
+	struct round_limits limits = {.seconds = comparison->seconds,
+		.warm_up_rounds = 2,
+		.first_look = BLOCKS_MIN,
+		.last_look = BLOCKS_MAX};
 	size_t count = 0;
 	enum status status;
 
@@ -136,15 +136,15 @@ static enum status sample(struct comparison *comparison, struct error *err)
 		comparison->rows[i].series = &comparison->series[count];
 		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
 			comparison->series[count++] =
-				(struct block_series){.trial = comparison->rows[i].loads[k]};
+				(struct round_series){.trial = comparison->rows[i].loads[k]};
 	}
-	status = blocks_run(&comparison->evaluator, comparison->series, count, &limits, err);
+	status = rounds_run(&comparison->evaluator, comparison->series, count, &limits, err);
 	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++) {
 		struct row *row = &comparison->rows[i];
 
 		if (row->wrong)
 			continue;
-		block_series_merge(row->series, (size_t)comparison->loads, &row->merged);
+		round_series_merge(row->series, (size_t)comparison->loads, &row->merged);
 		if (row->merged.outcome != OUTCOME_OK)
 			give_up(row, outcome_name(row->merged.outcome));
 	}
@@ -157,9 +157,9 @@ static struct json *ratio_json(const struct comparison *comparison, const struct
 	const struct row *first = &comparison->rows[0];
 	struct json *json = json_new_object();
 	CLEANUP(memory_free)
-	double *ratios = memory_zeroed(row->merged.blocks + 1, sizeof(*ratios));
-	const size_t count = block_ratios(&row->merged, &first->merged, ratios);
-	struct check_estimate estimate = check_estimate(ratios, count, confidence_ratio);
+	double *ratios = memory_zeroed(row->merged.rounds + 1, sizeof(*ratios));
+	const size_t count = round_ratios(&row->merged, &first->merged, ratios);
+	struct interval estimate = statistics_interval(ratios, count, CONFIDENCE_99);
 
 	json_put_double(json, "value", estimate.value);
 	json_put_double(json, "low", estimate.low);
@@ -167,7 +167,7 @@ static struct json *ratio_json(const struct comparison *comparison, const struct
 	return json;
 }
 
-/* As tune/conclude.c asks it of those that it timed again. */
+/* As tune/conclude.c asks it of those that were timed in turn. */
 static bool are_tied(const struct comparison *comparison, const struct row *row)
 {
 	const struct row *rows[2] = {&comparison->rows[0], row};
@@ -176,10 +176,10 @@ static bool are_tied(const struct comparison *comparison, const struct row *row)
 	bool tied[2];
 
 	for (int i = 0; i < 2; i++) {
-		const struct block_series *merged = &rows[i]->merged;
-		const struct summary time = statistics_summary(merged->block_us, merged->blocks);
+		const struct round_series *merged = &rows[i]->merged;
+		const struct summary time = statistics_summary(merged->round_us, merged->rounds);
 
-		rounds[i] = (struct rounds){merged->block_us, merged->blocks};
+		rounds[i] = (struct rounds){merged->round_us, merged->rounds};
 		comparables[i] = (struct comparable){.median_us = time.median,
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
@@ -194,13 +194,13 @@ static bool are_tied(const struct comparison *comparison, const struct row *row)
 static struct json *row_json(const struct comparison *comparison, const struct row *row)
 {
 	struct json *json = json_new_object(), *loads = json_new_array();
-	struct check_estimate slowdown;
+	struct interval slowdown;
 
 	json_put_string(json, "name", row->name);
 	json_put_string(json, "family", row->loads[0]->evaluation.family);
 	json_put_string(json, "configuration", row->loads[0]->evaluation.configuration);
 	if (row->loads[0]->plan.launch_count) {
-		const uint32_t *grid = row->loads[0]->plan.launches[0].grid;
+		const uint32_t *grid = row->loads[0]->plan.launches[0].shape.grid;
 
 		json_put_int(json, "grid_blocks", (int64_t)grid[0] * grid[1] * grid[2]);
 	}
@@ -212,16 +212,15 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 	for (size_t k = 0; k < row->merged.loads; k++)
 		json_push(loads, json_new_double(row->merged.load_us[k]));
 	json_put_double(json, "time_us",
-		statistics_quantile(row->merged.block_us, row->merged.blocks, 0.5));
-	json_put_int(json, "blocks", (int64_t)row->merged.blocks);
+		statistics_quantile(row->merged.round_us, row->merged.rounds, 0.5));
+	json_put_int(json, "blocks", (int64_t)row->merged.rounds);
 	json_put(json, "loads_us", loads);
 	if (comparison->rows[0].wrong)
 		return json;
 	json_put(json, "over_first", ratio_json(comparison, row));
 	if (comparison->threshold > 0 && row != comparison->rows) {
-		const enum check_verdict verdict =
-			check_judge_beside(&row->merged, &comparison->rows[0].merged,
-				comparison->threshold, confidence_ratio, &slowdown);
+		const enum check_verdict verdict = check_judge_pair(&row->merged,
+			&comparison->rows[0].merged, comparison->threshold, &slowdown);
 
 		json_put_string(json, "verdict", check_verdict_names[verdict]);
 		json_put_bool(json, "tied", are_tied(comparison, row));
@@ -236,11 +235,11 @@ static void comparison_end(struct comparison *comparison)
 		struct row *row = &comparison->rows[i];
 
 		candidate_release(&row->candidate);
-		block_series_release(&row->merged);
+		round_series_release(&row->merged);
 		free(row->wrong);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(comparison->series); i++)
-		block_series_release(&comparison->series[i]);
+		round_series_release(&comparison->series[i]);
 	comparison->count = 0;
 }
 

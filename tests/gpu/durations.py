@@ -219,12 +219,12 @@ def launch_kernel(cuda, runs, events, pause):
 
 
 def launch_all(path, pause):
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python"))
-    import tiletune_launch  # pylint: disable=import-outside-toplevel
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/python"))
+    import tiletune.launch  # pylint: disable=import-outside-toplevel
     with open(path, encoding="utf-8") as file:
         kernels = json.load(file)
     cuda = Cuda()
-    library = tiletune_launch.Library(os.path.abspath(os.environ.get("LIBRARY", "gpu/libtiletune_launch.so")))
+    library = tiletune.launch.Library(os.path.abspath(os.environ.get("LIBRARY", "gpu/libtiletune_launch.so")))
     bundles, blocks, answer = {}, {}, []
     events = [cuda.event(), cuda.event()]
     for kernel in kernels:

@@ -1,6 +1,6 @@
 # Programs for a machine with a GPU: tests/gpu/test_*.c and the benchmark against cuBLASLt. Built
 # here, with gcc and the toolkit's headers; they load the driver and cuBLASLt when they run, from a
-# build folder or from the folder that `make dist TESTS=1` makes. First line: /* layer: LAYER */.
+# build folder or from the folder that `make dist TESTS=1` makes.
 # Includes tests/tests.mk's rules; no cmocka.
 
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
@@ -11,33 +11,38 @@ gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) c
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)
-	@$(if $(V),,echo "  CC   $<")
+	@$(PROGRESS) 'CC   $<'
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -MT $@ -c -o $@ $<
 $(OUT)/gpu/obj/%.o: tests/bench/%.c | packages
 	@mkdir -p $(@D)
-	@$(if $(V),,echo "  CC   $<")
+	@$(PROGRESS) 'CC   $<'
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -MT $@ -c -o $@ $<
 
 define gpu_program_rule
-$(OUT)/gpu/$(1): $(OUT)/gpu/obj/$(1).o $$(call layer_libs,$(call layer_in,tests/gpu/$(1).c))
+$(OUT)/gpu/$(1): $(OUT)/gpu/obj/$(1).o $(LIBRARY)
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIBS) -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 $(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
-$(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(call layer_libs,cli)
+$(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(OUT)/gen/version.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
-$(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/gen/version.o $(call layer_libs,tune)
+$(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/gen/version.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
-# users of src/launch, and src/launch for Python; of the driver only the names are needed to link
+# users of src/launch; of the driver only the names are needed to link
 $(OUT)/gpu/launch_overhead: tests/bench/launch_overhead.c $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -I$(OUT)/include $(ALL_LDFLAGS) -o $@ $< $(OUT)/faults/libcuda.so.1
-$(OUT)/gpu/libtiletune_launch.so: $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
+$(OUT)/gpu/libtiletune_launch.so: $(OUT)/libtiletune_launch.so
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -DTTL_IMPLEMENTATION -fPIC -shared -o $@ -x c $< -x none $(OUT)/faults/libcuda.so.1
+	$(Q)cp $< $@
 
 .PHONY: gpu-programs
 gpu-programs: $(gpu_programs)
+
+## results: README's tables, made on this GPU, into results/<card>; a second call goes on (RESULTS="NAME... --limit SECONDS")
+.PHONY: results
+results: $(BUILD)/tiletune gpu-programs
+	/usr/bin/env python3 tests/gpu/results.py $(BUILD)/results --cache $(BUILD)/results/cache --into results $(RESULTS)
 
 # `make test` runs the benchmark over stand-ins (tests/checks/versus.sh)
 $(OUT)/faults/libcublasLt.so.13: tests/gpu/standin_cublaslt.c | packages

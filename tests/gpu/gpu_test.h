@@ -139,10 +139,10 @@ static inline uint32_t announce(struct gpu_test *test, const struct shape *shape
 		{.kind = ARGUMENT_EXPECTED}, {.kind = ARGUMENT_BUFFER, .index = 0},
 		integer(shape->columns), integer(shape->ld_in)};
 	struct plan_launch launch = {.entry = entry,
-		.grid = {1, 1, 1},
-		.block = {256, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1,
+		.shape.grid = {1, 1, 1},
+		.shape.block = {256, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.repeat = 1,
 		.arguments = arguments,
 		.argument_count = 6};
 	struct reference_output output = {.tensor = 1,
@@ -191,11 +191,11 @@ static inline device_handle load_entry(struct gpu_test *test, uint32_t problem,
 	uint64_t elements = (uint64_t)shape->rows * (uint64_t)shape->columns;
 	char *name = string_copy(entry);
 	struct plan_launch launch = {.entry = name,
-		.grid = {(uint32_t)((elements + threads - 1) / threads), 1, 1},
-		.block = {threads, 1, 1},
-		.cluster = {1, 1, 1},
-		.smem_dynamic_bytes = smem_bytes,
-		.repeat = 1,
+		.shape.grid = {(uint32_t)((elements + threads - 1) / threads), 1, 1},
+		.shape.block = {threads, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.smem_dynamic_bytes = smem_bytes,
+		.shape.repeat = 1,
 		.arguments = arguments,
 		.argument_count = 7};
 	struct plan plan = {.buffers = buffers,

@@ -15,12 +15,12 @@ import tempfile
 import time
 
 # in place of this folder, whose profile.py is not Python's
-sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../consumers/python")
+sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/python")
 import torch  # noqa: E402
 from torch.nn.attention.bias import causal_lower_right  # noqa: E402
 from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
 
-import tiletune_launch  # noqa: E402
+import tiletune.launch  # noqa: E402
 
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,
     "fp8_e4m3": torch.float8_e4m3fn}
@@ -129,7 +129,7 @@ def by_ctypes(bundle, operation, p, with_graph):
     smaller = {**p, "M": p["M"] - 1} if operation == "gemm" else None
     try:
         same = smaller and bundle.find(operation, text_of(smaller)).address.value == entry.address.value
-    except RuntimeError:
+    except tiletune.Error:
         same = False
     if same:
         tensors[output].fill_(float("nan"))
@@ -146,7 +146,7 @@ def main():
     until = time.monotonic() + float(sys.argv[5] if len(sys.argv) > 5 else 600)
     torch.manual_seed(1)
     torch.zeros(1, device="cuda")  # makes the context current
-    bundle = tiletune_launch.Library(os.path.abspath(library)).open(path)
+    bundle = tiletune.launch.Library(os.path.abspath(library)).open(path)
     with open(tuned, encoding="utf-8") as file:
         entries = [(entry["operation"], entry["problem"]) for entry in json.load(file)["entries"]]
     first = [next(e for e in entries if e[0] == operation and e[1]["dtype"] == "bf16")

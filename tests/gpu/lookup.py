@@ -83,11 +83,11 @@ def row(name, result):
 def comparisons(lookups, fresh):
     entries = load(fresh)["entries"]
     answer = []
-    for looked_up in load(lookups)["answers"]:
+    for looked_up in load(lookups)["entries"]:
         entry = next((e for e in entries if e["problem"] == looked_up["problem"]), None)
-        if looked_up["grade"] == "refused" or not entry:
+        if not entry:
             continue
-        rows = [row("fresh", entry["winner"]), row("looked up", looked_up["result"])]
+        rows = [row("fresh", entry["winner"]), row("looked up", looked_up["winner"])]
         answer.append({"operation": "gemm", "problem": looked_up["problem"], "rows": rows})
     return {"seconds": 0.25, "loads": 2, "comparisons": answer}
 
@@ -110,16 +110,18 @@ def compared_row(comparison):
 
 def summary(lookups, fresh, result):
     answers, tuned, timed = load(lookups), load(fresh), load(result)
+    found = {json.dumps(entry["problem"]): entry["winner"]["why"] for entry in answers["entries"]}
     rows = []
-    for looked_up in answers["answers"]:
-        text = ",".join(f"{key}={value}" for key, value in looked_up["problem"].items())
-        item = {"problem": text}
-        for key in ("grade", "why", "predicted_us", "default_us", "expected_loss_ratio"):
-            item[key] = looked_up.get(key)
-        if looked_up["grade"] == "refused":
-            item["not_compared"] = "nothing was found"
-        else:
-            item |= compared_row(next((r for r in timed["comparisons"] if r["problem"] == text), None))
+    for problem in [entry["problem"] for entry in tuned["entries"]]:
+        text = ",".join(f"{key}={value}" for key, value in problem.items())
+        why = found.get(json.dumps(problem))
+        if why is None:  # lookup refused
+            rows.append({"problem": text, "grade": "refused", "not_compared": "nothing was found"})
+            continue
+        item = {"problem": text, "grade": why["grade"], "why": why["text"]}
+        for key in ("predicted_us", "default_us", "expected_loss_ratio"):
+            item[key] = why.get(key)
+        item |= compared_row(next((r for r in timed["comparisons"] if r["problem"] == text), None))
         rows.append(item)
     compared = [item for item in rows if "reached_ratio" in item]
     reached = [item["reached_ratio"] for item in compared]
@@ -132,7 +134,7 @@ def summary(lookups, fresh, result):
         "seed": SEED,
         "run": timed["run"],
         "device": tuned["device"],
-        "file": os.environ.get("TUNED", answers["file"]),
+        "file": os.environ.get("TUNED", "results/nvidia-h200/tuned.json"),
         "problems": len(rows),
         "tuned": len(tuned["entries"]),
         "answered": sum(item["grade"] != "refused" for item in rows),

@@ -20,6 +20,10 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tools"))
+sys.dont_write_bytecode = True
+from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
+
 # What a schedule leaves as it is: the rest are launch arguments and depths of pipelines.
 DETAILS = {"STAGES", "STORE_DEPTH", "SMS", "ALONG_N", "BAND", "GROUP_M", "PAD", "MIN_BLOCKS"}
 SEARCH_SPREAD, SEARCH_OUTLIERS, SEARCH_OUTLIER_SPREAD = 0.006, 0.1, 0.02
@@ -86,25 +90,20 @@ def rates(folder):
         file.write("\n")
 
 
-def column(table, path, row):
-    return table["columns"][path][row] if path in table["columns"] else table["same"].get(path)
+def candidate(line):
+    return line["problem"], line["family"], line["configuration"]
 
 
-def scaled(table, factors):
-    """A table of evaluations whose row i took factors[i] times as long."""
-    columns = dict(table["columns"])
-    same = dict(table["same"])
-    for name in ("median", "ci95_low", "ci95_high"):
-        path = f"time_us.{name}"
-        times = [column(table, path, row) for row in range(len(factors))]
-        same.pop(path, None)
-        columns[path] = [time and time * factor for time, factor in zip(times, factors)]
-    return {**table, "columns": columns, "same": same}
+def median(line):
+    return line.get("time_us", {}).get("median")
 
 
-def rows_of(table):
-    for row in range(len(table["places"])):
-        yield row, tuple(column(table, f"configuration.{name}", row) for name in table["parameters"])
+def scaled(line, factor, event):
+    """An evaluation that took `factor` times as long; its samples are left out, their summary tells of them."""
+    line = {name: value for name, value in line.items() if name != "samples_us"} | {"event": event}
+    if median(line):
+        line["time_us"] = {name: value if name == "samples" else value * factor for name, value in line["time_us"].items()}
+    return line
 
 
 def add_noise(journal, path, seed):
@@ -112,34 +111,26 @@ def add_noise(journal, path, seed):
     chance = random.Random(seed)
     with gzip.open(journal, "rt", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
-    final = {}
+    again = {candidate(line): median(line) for line in lines if line["event"] == "final"}
+    warm = collections.defaultdict(list)  # of a problem's family: times when measured again over those of the search
     for line in lines:
-        if line["event"] == "evaluations" and line["of"] == "final":
-            for row, configuration in rows_of(line):
-                final[line["problem"], column(line, "family", row), configuration] = column(line, "time_us.median", row)
+        if line["event"] == "evaluation" and median(line) and again.get(candidate(line)):
+            warm[candidate(line)[:2]].append(again[candidate(line)] / median(line))
     with open(path, "w", encoding="utf-8") as file:
+        run = None
         for line in lines:
-            if line["event"] not in ("evaluations", "run", "problem"):
+            run = line["id"] if line["event"] == "run" else run
+            if line["event"] in ("run", "problem"):
+                file.write(with_checksum(line, run if line["event"] == "problem" else None))
+            if line["event"] != "evaluation":
                 continue
-            if line["event"] != "evaluations":
-                file.write(json.dumps(line) + "\n")
-                continue
-            if line["of"] == "final":
-                continue
-            times = {configuration: (row, column(line, "time_us.median", row)) for row, configuration in rows_of(line)}
-            warm = [final[line["problem"], column(line, "family", row), configuration] / time
-                for configuration, (row, time) in times.items()
-                if (line["problem"], column(line, "family", row), configuration) in final and time]
-            warming = sorted(warm)[len(warm) // 2] if warm else 1
-            search, again = [], []
-            for row, configuration in rows_of(line):
-                time = times[configuration][1]
-                true = final.get((line["problem"], column(line, "family", row), configuration), (time or 1) * warming)
-                spread = SEARCH_OUTLIER_SPREAD if chance.random() < SEARCH_OUTLIERS else SEARCH_SPREAD
-                search.append((true / warming / time if time else 1) * (1 + chance.gauss(0, spread)))
-                again.append(true / (time or true) * (1 + chance.gauss(0, FINAL_SPREAD)))
-            file.write(json.dumps(scaled(line, search)) + "\n")
-            file.write(json.dumps({**scaled(line, again), "of": "final"}) + "\n")
+            ratios = sorted(warm[candidate(line)[:2]])
+            warming = ratios[len(ratios) // 2] if ratios else 1
+            time = median(line) or 1
+            true = again.get(candidate(line)) or time * warming
+            spread = SEARCH_OUTLIER_SPREAD if chance.random() < SEARCH_OUTLIERS else SEARCH_SPREAD
+            file.write(with_checksum(scaled(line, true / warming / time * (1 + chance.gauss(0, spread)), "evaluation"), run))
+            file.write(with_checksum(scaled(line, true / time * (1 + chance.gauss(0, FINAL_SPREAD)), "final"), run))
 
 
 def simulate(folder, runs, journals):

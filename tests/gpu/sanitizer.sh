@@ -123,9 +123,9 @@ run_case() { # sanitizer's tool, number, arguments, where: leaves $logs/TOOL-NUM
 	TILETUNE_LOCK_FOLDER=$logs/lock-$1-$2
 	rm -f "$SANITIZER_LOG".*
 	# shellcheck disable=SC2086
-	timeout -k 5 "$limit" "$tool" tune $3 ${4:+--where "$4"} --device "$device" --path . \
+	TILETUNE_WORKER=$wrapper timeout -k 5 "$limit" "$tool" tune $3 ${4:+--where "$4"} --device "$device" --path . \
 		--strategy random --evaluations "$evaluations" --fresh --cache-dir "${CACHE:-$logs/cache}" \
-		--workers 2 --worker "$wrapper" -o "$logs/$1-$2.json" >"$logs/$1-$2.log" 2>&1
+		--workers 2 -o "$logs/$1-$2.json" >"$logs/$1-$2.log" 2>&1
 	echo $? >"$logs/$1-$2.code"
 }
 outcomes() { # journal: "ok 3"

@@ -1,4 +1,3 @@
-/* layer: device */
 /* SPDX-License-Identifier: MIT
  *
  * The device code on a real GPU: kernels that are wrong, write where they must not, crash or hang
@@ -97,8 +96,7 @@ static void test_crash_in_company(struct gpu_test *test, const struct shape *sha
 		load_entry(test, problem, shape, "good", 512, 0)};
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = 3,
-		.sampling.rounds_min = 10,
-		.sampling.rounds_max = 10,
+		.sampling.rounds = 10,
 		.sampling.seconds_max = 20};
 	struct error err;
 
@@ -172,10 +170,10 @@ static device_handle load_busy(
 		{.kind = ARGUMENT_BUFFER, .index = 2}, integer(iterations)};
 	char entry[] = "busy";
 	struct plan_launch launch = {.entry = entry,
-		.grid = {(uint32_t)device_spec(test->device)->sm_count, 1, 1},
-		.block = {256, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1,
+		.shape.grid = {(uint32_t)device_spec(test->device)->sm_count, 1, 1},
+		.shape.block = {256, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.repeat = 1,
 		.arguments = arguments,
 		.argument_count = 2};
 	struct plan plan = {.buffers = buffers,
@@ -202,10 +200,8 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 	double median_us[LENGTHS + 1] = {0}, longest;
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = LENGTHS + 1,
-		.sampling.rounds_min = 11,
-		.sampling.rounds_max = 31,
-		.sampling.seconds_max = 10,
-		.sampling.target_ratio = 0.002};
+		.sampling.rounds = 24,
+		.sampling.seconds_max = 10};
 	struct error err;
 
 	for (int i = 0; i < LENGTHS; i++)

@@ -1,5 +1,4 @@
-/* layer: advise
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Our blocks per SM, from the compiler's report and the sheet, against the driver's, for every
  * configuration that was loaded in the journals named on the command line. The journals hold what
@@ -60,8 +59,8 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 		return error_set(
 			err, STATUS_FAILED, "%s: the compiler reports no %s", title, launch->entry);
 	blocks = occupancy_blocks_per_sm(device_spec(run->context.device),
-		(int)(launch->block[0] * launch->block[1] * launch->block[2]),
-		ours->regs_per_thread, ours->smem_static_bytes, launch->smem_dynamic_bytes,
+		(int)(launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2]),
+		ours->regs_per_thread, ours->smem_static_bytes, launch->shape.smem_dynamic_bytes,
 		&limiter);
 	run->launches++;
 	if (blocks == driver->blocks_per_sm && ours->regs_per_thread == driver->regs_per_thread &&

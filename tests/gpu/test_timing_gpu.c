@@ -1,5 +1,4 @@
-/* layer: advise
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Does the clock that candidates are judged by deserve it? The anchor kernel twice, apart: within
  * 2%. One kernel as two candidates, interleaved: within 1%. One kernel in two requests: within 2%
@@ -69,8 +68,7 @@ static enum status sample(struct timing_test *run, const device_handle *handles,
 	struct device_event events[3] = {{0}};
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = count,
-		.sampling.rounds_min = 20,
-		.sampling.rounds_max = 60,
+		.sampling.rounds = 40,
 		.sampling.seconds_max = 2};
 	enum status status = device_sample(run->context.device, &request, err);
 

@@ -11,6 +11,7 @@ run: twenty problems drawn with SEED, each tuned quickly twice with a kernel cac
 time for; all winners are timed in turn. suite: on a card of which nothing is shipped: one half of the problems is tuned, the other
 with what this taught, with --no-learned, and (LENT=FILE of configs/learned) with what is shipped for another card.
 From the environment: DEVICE (cuda:0), SEED, COUNTS (gemm=12,attention=5,gemm_chain=3); for tests SMALL=1, sizes that take no time anywhere."""
+import glob
 import gzip
 import json
 import math
@@ -93,7 +94,7 @@ def look_up(out, problems):
 		"--path", ".", "--json"], stdout=subprocess.PIPE, check=False)
 	with open(os.path.join(out, "lookups.json"), "wb") as file:
 		file.write(ran.stdout)
-	return {("gemm", json.dumps(answer["problem"])): answer["result"] for answer in read(file.name)["answers"] if answer["grade"] != "refused"}
+	return {("gemm", json.dumps(entry["problem"])): entry["winner"] for entry in read(file.name)["entries"]}
 
 
 def compare(out, cache, modes, looked_up):
@@ -151,11 +152,14 @@ def suite(out, options):
 	os.makedirs(out, exist_ok=True)
 	halves = {operation: (texts[:len(texts) // 2], texts[len(texts) // 2:]) for operation, texts in draw().items()}
 	folder, lent = bare(out, "bare"), os.environ.get("LENT")
-	ways = [("first", 0, folder, []), ("learned", 1, folder, []), ("physics", 1, folder, ["--no-learned"])]
+	taught = os.path.join(out, "learned.json")
+	ways = [("first", 0, folder, ["--no-learned"]), ("learned", 1, folder, ["--learned", taught]), ("physics", 1, folder, ["--no-learned"])]
 	if lent:
 		ways.append(("lent", 1, bare(out, "lending", lent), []))
 	for mode, half, path, its in ways:
-		os.environ["TILETUNE_LEARNED"] = "shipped" if mode == "lent" else "all"
+		if mode == "learned":
+			subprocess.run([sys.executable, "-m", "tiletune.learn", *sorted(glob.glob(os.path.join(out, "first*.journal.jsonl"))), "-o", taught],
+				check=True, env=os.environ | {"PYTHONPATH": "src/python", "TILETUNE": "./tiletune", "TILETUNE_PATH": folder})
 		for operation, texts in halves.items():
 			begin = time.monotonic()
 			tune(out, mode, "suite", operation, texts[half], [*its, *options], path)

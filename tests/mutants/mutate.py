@@ -42,9 +42,9 @@ def loose(text):
 	return r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", text))
 
 
-def listed(root):
-	"""Blocks of listed.txt: `= name`, `in GLOB...`, `- what stands there`, `+ what it becomes`."""
-	with open(os.path.join(HERE, "listed.txt"), encoding="utf-8") as file:
+def listed(root, name="listed"):
+	"""Blocks of listed.txt or semantic.txt: `= name`, `in GLOB...`, `- what stands there`, `+ what it becomes`."""
+	with open(os.path.join(HERE, name + ".txt"), encoding="utf-8") as file:
 		blocks = [b for b in re.split(r"^= ", file.read(), flags=re.M)[1:]]
 	for block in blocks:
 		lines = block.splitlines()
@@ -56,13 +56,13 @@ def listed(root):
 				text = file.read()
 			found += [(path, text, m) for m in re.finditer(loose(part["-"]), text)]
 		if len(found) != 1:
-			print(f"listed.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date", file=sys.stderr)
+			print(f"{name}.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date", file=sys.stderr)
 			stale.append(lines[0])
 			continue
 		path, text, match = found[0]
 		own = os.path.exists(path.rsplit(".", 1)[0] + ".json") and not path.endswith("operation.json")
 		family = path.split("templates/")[1].split(".")[0] if "templates/" in path and own else None
-		yield Mutant("listed, " + lines[0], os.path.relpath(path, root), text, match.start(), match.end(), part["+"], family)
+		yield Mutant(f"{name}, {lines[0]}", os.path.relpath(path, root), text, match.start(), match.end(), part["+"], family)
 
 
 # ---- rules ----
@@ -193,7 +193,7 @@ def drawn(root, seed="1"):
 
 
 if __name__ == "__main__":
-	for each in listed(os.getcwd()):
+	for each in [*listed(os.getcwd()), *listed(os.getcwd(), "semantic")]:
 		print(each)
 	for _, count, mutants in drawn(os.getcwd()):
 		for each in mutants[:count]:

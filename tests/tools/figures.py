@@ -200,6 +200,20 @@ def geometric_mean(values):
 	return math.exp(statistics.fmean(math.log(v) for v in values))
 
 
+def ratios_now(name, problem=""):
+	"""Of two rows, before and now, of each problem: time now over before."""
+	return [c["rows"][1]["over_first"]["value"] for c in load(name)["comparisons"] if problem in c["problem"]]
+
+
+def before_and_now(name):
+	ratios = ratios_now(name)
+	return [geometric_mean(ratios), min(ratios), max(ratios)]
+
+
+def percents_slower(name, problem):
+	return [100 * (value - 1) for value in (min(ratios_now(name, problem)), max(ratios_now(name, problem)))]
+
+
 def intensity(e):
 	"""FLOP per byte that two products move, T stored and read; 16 bits an element."""
 	m, k, n, p = (e["problem"][key] for key in "mknp")

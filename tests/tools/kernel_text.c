@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "candidate/problem_reference.h"
@@ -22,6 +22,7 @@
 #include "engine/context.h"
 #include "family/family.h"
 #include "space/enumerate.h"
+#include "../problem_json.h"
 
 enum {
 	DRAWN_MAX = 64

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "format/journal.h"
-#include "lookup/lookup.h"
+#include "advise/lookup.h"
 #include "engine/context.h"
 
 struct comparison {
@@ -145,10 +145,8 @@ static enum status run(
 	struct comparison *comparison, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct context_options options = {.roots = roots,
-		.device = arguments[1],
-		.no_cache = true,
-		.learned = LEARNED_SHIPPED};
+	const struct context_options options = {
+		.roots = roots, .device = arguments[1], .no_cache = true};
 	enum status status = context_open(&options, &comparison->context, err);
 
 	if (status == STATUS_OK)

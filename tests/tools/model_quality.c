@@ -9,7 +9,7 @@
  *
  *	model_quality [-v] [-a] [-c] [-f FAMILY] ROOT DEVICE JOURNAL...
  *
- * -c judges the model with what timings taught of the device (learn/learned.h).
+ * -c judges the model with what timings taught of the device (score/learned.h).
  * -v adds how far off the predictions are by parameter value; -f takes one family only. Journals
  * of one problem are put together: what was measured several times counts once, with the geometric
  * mean. Configurations that are no longer in the space are counted.
@@ -395,10 +395,8 @@ static void report_release(struct report *report)
 static enum status run(struct report *report, char **arguments, int count, struct error *err)
 {
 	const char *const roots[] = {arguments[0], NULL};
-	const struct context_options options = {.roots = roots,
-		.device = arguments[1],
-		.no_cache = true,
-		.learned = LEARNED_SHIPPED};
+	const struct context_options options = {
+		.roots = roots, .device = arguments[1], .no_cache = true};
 	enum status status = context_open(&options, &report->context, err);
 
 	for (int i = 2; i < count && status == STATUS_OK; i++)

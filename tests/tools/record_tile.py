@@ -6,8 +6,9 @@ finals, and a last line that a kill tore. The same bytes on every machine:
 
 	/usr/bin/python3 tests/tools/record_tile.py | gzip -9n > tests/data/replay/measured.jsonl.gz
 """
-import json
 import sys
+
+from journal_expand import with_checksum
 
 PROBLEMS = [(1000, 1000, 512), (4096, 256, 2048)]
 SIZES = [32, 64, 96, 128, 192, 256]
@@ -167,7 +168,7 @@ def main():
             put_resources(line, candidates[i][1])
             put_samples(line, samples(times[i] * 1.01, 24, 0.006))
             lines.append(line)
-    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    text = "".join(with_checksum(line, None if line["event"] == "run" else lines[0]["id"]) for line in lines)
     sys.stdout.write(text + '{"event":"evaluation","family":"tile/direct","configur')
 
 

@@ -124,8 +124,8 @@ static double code_size(const struct sample *sample, const choice *configuration
 		size = 0;
 	for (size_t i = 0; i < work.launch_count; i++) {
 		const struct launch_work *launch = &work.launches[i];
-		const double threads =
-			(double)launch->block[0] * launch->block[1] * launch->block[2];
+		const double threads = (double)launch->shape.block[0] * launch->shape.block[1] *
+				       launch->shape.block[2];
 
 		for (size_t pipe = 0; pipe < PIPE_COUNT; pipe++)
 			size += (launch->per_step[pipe] + launch->epilogue[pipe]) / threads;

@@ -15,21 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unit/leap.h"
 #include "unit/unit.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "measure/worker.h"
 
-enum {
-	BENCH_HANG_S = 5 /* after which a kernel that never ends is given up */
-};
-
 struct bench {
 	char folder[64];
-	bool hangs; /* a kernel of the script does */
 	struct device *device;
 	struct text helpers;
 };
@@ -76,8 +71,7 @@ static inline void bench_setup(struct bench *bench, const char *script)
 	char *library = realpath(TEST_BUILD "/faults/libcuda.so.1", NULL);
 	char *path;
 
-	*bench = (struct bench){
-		.folder = "/tmp/tiletune-device-XXXXXX", .hangs = strstr(script, "hang") != NULL};
+	*bench = (struct bench){.folder = "/tmp/tiletune-device-XXXXXX"};
 	assert_non_null(library);
 	assert_non_null(mkdtemp(bench->folder));
 	path = bench_path(bench, "libcuda.so.1");
@@ -87,6 +81,9 @@ static inline void bench_setup(struct bench *bench, const char *script)
 	assert_int_equal(symlink(library, path), 0);
 	free(path);
 	bench_script(bench, script);
+	path = bench_path(bench, "hangs");
+	leap_begin(path);
+	free(path);
 	setenv("LD_LIBRARY_PATH", bench->folder, 1);
 	setenv("TILETUNE_LOCK_FOLDER", bench->folder, 1);
 	free(library);
@@ -101,8 +98,8 @@ static inline struct device_options bench_options(const struct bench *bench)
 		.config_folders = configs,
 		.helpers_cubin = &bench->helpers,
 		.seed = 7,
-		/* what does not hang may be slow on a busy machine */
-		.kernel_timeout_s = bench->hangs ? BENCH_HANG_S : 200,
+		.kernel_timeout_s = LEAP_LIMIT_S,
+		.reference_timeout_s = LEAP_LIMIT_S,
 	};
 }
 
@@ -131,6 +128,7 @@ static inline void bench_close(struct bench *bench)
 	struct error err;
 
 	device_close(bench->device);
+	leap_end();
 	directory_list(bench->folder, bench_remove_file, bench, &err);
 	rmdir(bench->folder);
 	text_release(&bench->helpers);
@@ -200,10 +198,10 @@ static inline void toy_reference_make(
 			.unit_is_row = toy->unit_is_row,
 			.tolerance_abs = toy->abs > 0 ? toy->abs : 1e-6,
 			.tolerance_rel = toy->rel > 0 ? toy->rel : 1e-6},
-		.launch = {.grid = {1, 1, 1},
-			.block = {256, 1, 1},
-			.cluster = {1, 1, 1},
-			.repeat = 1,
+		.launch = {.shape.grid = {1, 1, 1},
+			.shape.block = {256, 1, 1},
+			.shape.cluster = {1, 1, 1},
+			.shape.repeat = 1,
 			.argument_count = 7},
 		.cubin = bench_text(text),
 	};
@@ -257,11 +255,11 @@ static inline void toy_candidate_make(
 			{.kind = ARGUMENT_INT32, .integer = (int64_t)toy->ld_in},
 			{.kind = ARGUMENT_FLOAT32, .real = 2},
 			{.kind = ARGUMENT_BUFFER, .index = 2}},
-		.launch = {.grid = {4, 1, 1},
-			.block = {128, 1, 1},
-			.cluster = {1, 1, 1},
-			.smem_dynamic_bytes = 1024,
-			.repeat = 1,
+		.launch = {.shape.grid = {4, 1, 1},
+			.shape.block = {128, 1, 1},
+			.shape.cluster = {1, 1, 1},
+			.shape.smem_dynamic_bytes = 1024,
+			.shape.repeat = 1,
 			.argument_count = toy->workspace_bytes ? 8 : 7},
 		.plan = {.buffer_count = toy->workspace_bytes ? 3 : 2,
 			.tensor_count = 2,
@@ -326,11 +324,10 @@ static inline device_handle toy_load(
 static inline struct device_event next_event(struct device *device)
 {
 	struct device_event event = {0};
-	double end = clock_seconds() + 200;
 
-	while (!device_poll(device, 1, &event))
-		if (clock_seconds() > end || device_pending(device) == 0)
-			fail_msg("no event came (%zu pending)", device_pending(device));
+	while (!device_poll(device, 0.1, &event))
+		if (device_pending(device) == 0)
+			fail_msg("no event came");
 	return event;
 }
 
@@ -363,8 +360,7 @@ static inline void request_samples(
 	struct device_sample_request request = {
 		.handles = handles,
 		.handle_count = count,
-		.sampling.rounds_min = rounds,
-		.sampling.rounds_max = rounds,
+		.sampling.rounds = rounds,
 		.sampling.seconds_max = 30,
 	};
 	struct error err;

@@ -11,9 +11,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "format/journal.h"
-#include "unit.h"
+#include "unit/unit.h"
 
 struct scratch {
 	char folder[64];

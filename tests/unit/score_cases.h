@@ -125,11 +125,11 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 			.pitch_bytes = (uint64_t)mma->k * 2,
 		};
 	*main_launch = (struct launch_work){
-		.grid = {(uint32_t)tiles, (uint32_t)mma->split_k, 1},
-		.block = {(uint32_t)(32 * warps), 1, 1},
-		.cluster = {1, 1, 1},
-		.smem_dynamic_bytes = (uint32_t)(mma->stages * slice),
-		.repeat = 1,
+		.shape.grid = {(uint32_t)tiles, (uint32_t)mma->split_k, 1},
+		.shape.block = {(uint32_t)(32 * warps), 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.smem_dynamic_bytes = (uint32_t)(mma->stages * slice),
+		.shape.repeat = 1,
 		.regs_estimate = (int32_t)(wm * wn / 32 + (wm + wn) / 2 + 40),
 		.units = tiles * split,
 		.useful_ratio = m * n / (tiles * bm * bn),
@@ -155,10 +155,10 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 	main_launch->epilogue[PIPE_L2_WRITE] = bm * bn * (mma->split_k > 1 ? 4 : 2);
 	main_launch->epilogue[PIPE_INSTRUCTIONS] = bm * bn / 32;
 	*reduce = (struct launch_work){
-		.grid = {(uint32_t)case_ceil_div(m * n, 1024), 1, 1},
-		.block = {256, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1,
+		.shape.grid = {(uint32_t)case_ceil_div(m * n, 1024), 1, 1},
+		.shape.block = {256, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.repeat = 1,
 		.regs_estimate = 32,
 		.units = case_ceil_div(m * n, 1024),
 		.useful_ratio = 1,

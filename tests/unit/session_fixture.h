@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "tune/session.h"
-#include "unit.h"
+#include "unit/unit.h"
 
 #define REPLAY_DATA TEST_DATA "/replay/"
 

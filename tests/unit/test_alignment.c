@@ -1,15 +1,9 @@
-/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Cache lines that the rows of a tile touch: lines of 4 elements, a matrix 12 or 13 elements wide.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "score/traffic.h"
 
 /* Units touched by `size` bytes from byte `start` on. */
@@ -29,9 +23,8 @@ static void check_rows(uint64_t pitch, uint64_t width, const uint64_t expected[4
 	assert_true(alignment_units_mean(pitch, 4, width, 4) == (double)sum / 4);
 }
 
-static void test_golden_rows(void **state)
+TEST(test_golden_rows)
 {
-	(void)state;
 	check_rows(12, 4, (const uint64_t[]){1, 1, 1, 1});
 	check_rows(13, 4, (const uint64_t[]){1, 2, 2, 2});
 	check_rows(12, 12, (const uint64_t[]){3, 3, 3, 3});
@@ -39,9 +32,8 @@ static void test_golden_rows(void **state)
 }
 
 /* The mean over whole periods and a rest is the mean over all rows. */
-static void test_mean_is_exact(void **state)
+TEST(test_mean_is_exact)
 {
-	(void)state;
 	for (uint64_t pitch = 1; pitch < 300; pitch += 7)
 		for (uint64_t rows = 1; rows < 200; rows += 13)
 			for (uint64_t width = 1; width < 140; width += 11) {
@@ -55,13 +47,12 @@ static void test_mean_is_exact(void **state)
 }
 
 /* bf16, BK=64: rows of 128 bytes are one line each if the pitch allows it. */
-static void test_traffic(void **state)
+TEST(test_traffic)
 {
 	struct work_tile tile = {.rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2};
 	struct launch_work launch = {.tiles = &tile, .tile_count = 1};
 	struct traffic traffic;
 
-	(void)state;
 	traffic_compute(&launch, &traffic);
 	assert_true(traffic.lines_per_row_ratio == 1);
 	assert_true(traffic.sectors_per_row_ratio == 1);
@@ -75,15 +66,4 @@ static void test_traffic(void **state)
 	launch.epilogue[PIPE_L2_WRITE] = 64;
 	traffic_compute(&launch, &traffic);
 	assert_true(traffic.l2_bytes == 10 * (3 * 64 + 64) * traffic.sectors_per_row_ratio);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden_rows),
-		cmocka_unit_test(test_mean_is_exact),
-		cmocka_unit_test(test_traffic),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

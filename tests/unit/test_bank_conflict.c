@@ -1,15 +1,9 @@
-/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Wavefronts of warp accesses that are known by heart: strides, broadcasts, wide accesses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "score/traffic.h"
 
 static unsigned wavefronts_of_stride(uint32_t stride_bytes, unsigned width_bytes)
@@ -21,9 +15,8 @@ static unsigned wavefronts_of_stride(uint32_t stride_bytes, unsigned width_bytes
 	return bank_wavefronts(address, width_bytes);
 }
 
-static void test_strides_of_words(void **state)
+TEST(test_strides_of_words)
 {
-	(void)state;
 	assert_int_equal(wavefronts_of_stride(4, 4), 1);
 	assert_int_equal(wavefronts_of_stride(8, 4), 2);
 	assert_int_equal(wavefronts_of_stride(12, 4), 1); /* odd strides do not collide */
@@ -35,9 +28,8 @@ static void test_strides_of_words(void **state)
 	assert_int_equal(wavefronts_of_stride(1, 1), 1);
 }
 
-static void test_wide_accesses(void **state)
+TEST(test_wide_accesses)
 {
-	(void)state;
 	assert_int_equal(wavefronts_of_stride(8, 8), 2); /* two halves */
 	assert_int_equal(wavefronts_of_stride(16, 8), 4);
 	assert_int_equal(wavefronts_of_stride(16, 16), 4); /* four quarters */
@@ -48,11 +40,10 @@ static void test_wide_accesses(void **state)
 }
 
 /* Pairs of lanes with one address are served together. */
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
 	uint32_t address[BANK_LANES];
 
-	(void)state;
 	assert_int_equal(wavefronts_of_stride(0, 8), 1);
 	assert_int_equal(wavefronts_of_stride(0, 16), 2);
 	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
@@ -70,11 +61,10 @@ static void test_pairs(void **state)
 }
 
 /* ldmatrix over rows of 128 bytes: without a swizzle all eight rows meet in four banks. */
-static void test_swizzle(void **state)
+TEST(test_swizzle)
 {
 	uint32_t plain[BANK_LANES], swizzled[BANK_LANES];
 
-	(void)state;
 	for (uint32_t lane = 0; lane < BANK_LANES; lane++) {
 		const uint32_t row = lane % 16, chunk = lane / 16;
 
@@ -90,7 +80,7 @@ static void test_swizzle(void **state)
 }
 
 /* The score's ratio and bytes: conflicts multiply an access's bytes. */
-static void test_traffic(void **state)
+TEST(test_traffic)
 {
 	struct work_smem_access accesses[2] = {
 		{.pipe = PIPE_SMEM_READ, .width_bytes = 4, .bytes_per_step = 1000},
@@ -99,7 +89,6 @@ static void test_traffic(void **state)
 	struct launch_work launch = {.smem_accesses = accesses, .smem_access_count = 2};
 	struct traffic traffic;
 
-	(void)state;
 	for (uint32_t lane = 0; lane < BANK_LANES; lane++) {
 		accesses[0].address[lane] = lane * 4;
 		accesses[1].address[lane] = lane * 16; /* 4 wavefronts */
@@ -111,17 +100,4 @@ static void test_traffic(void **state)
 	launch.smem_access_count = 0;
 	traffic_compute(&launch, &traffic);
 	assert_true(traffic.bank_conflict_ratio == 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strides_of_words),
-		cmocka_unit_test(test_wide_accesses),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_swizzle),
-		cmocka_unit_test(test_traffic),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* layer: base */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,14 +42,13 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-static void a_file_is_replaced_as_a_whole(void **state)
+TEST(a_file_is_replaced_as_a_whole)
 {
 	char *path = in_folder("whole"), *link_path = in_folder("link");
 	struct text text = {0};
 	struct error err = {0};
 	struct stat info;
 
-	(void)state;
 	assert_ok(file_write(path, "first", 5, &err));
 	assert_int_equal(chmod(path, 0640), 0);
 	assert_int_equal(symlink(path, link_path), 0);
@@ -66,7 +64,70 @@ static void a_file_is_replaced_as_a_whole(void **state)
 	free(link_path);
 }
 
-static void a_full_disk_leaves_the_old_file(void **state)
+TEST(a_new_file_has_the_mode_that_umask_leaves)
+{
+	char *path = in_folder("new");
+	const mode_t before = umask(027);
+	struct error err = {0};
+	struct stat info;
+
+	assert_ok(file_write(path, "x", 1, &err));
+	assert_int_equal(umask(before), 027);
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0640);
+	free(path);
+}
+
+/* Another user can have put the link there. */
+TEST(links_in_shared_folders_are_not_followed)
+{
+	char *shared = in_folder("shared"), *victim = in_folder("victim");
+	char *planted = in_folder("shared/planted"), *way = in_folder("shared/way");
+	char *through = in_folder("shared/way/victim");
+	struct text text = {0};
+	struct error err = {0};
+	int lock;
+
+	assert_ok(file_write(victim, "old", 3, &err));
+	assert_int_equal(mkdir(shared, 0777), 0);
+	assert_int_equal(symlink(victim, planted), 0);
+	assert_int_equal(symlink(folder, way), 0);
+	for (int turn = 0; turn < 2; turn++) {
+		const char *path = turn ? through : planted;
+
+		/* sticky or not */
+		assert_int_equal(chmod(shared, turn ? 0777 : 01777), 0);
+		assert_fails(file_write(path, "new", 3, &err), STATUS_BAD_INPUT,
+			"no link in a folder that others can write to");
+		assert_non_null(strstr(err.hint, turn ? folder : victim));
+		assert_fails(file_expect_writable(path, &err), STATUS_BAD_INPUT, "no link");
+		assert_fails(file_lock(path, &lock, &err), STATUS_BAD_INPUT, "no link");
+	}
+	assert_ok(file_read(victim, &text, &err));
+	assert_string_equal(text.data, "old");
+	/* a folder of a group, with a link of ours */
+	assert_int_equal(chmod(shared, 0770), 0);
+	assert_ok(file_write(planted, "new", 3, &err));
+	if (geteuid() == 0) {
+		assert_int_equal(lchown(planted, 12345, (gid_t)-1), 0);
+		assert_fails(
+			file_write(planted, "evil", 4, &err), STATUS_BAD_INPUT, "no link in a");
+	}
+	text_clear(&text);
+	assert_ok(file_read(victim, &text, &err));
+	assert_string_equal(text.data, "new");
+	unlink(planted);
+	unlink(way);
+	assert_int_equal(rmdir(shared), 0);
+	text_release(&text);
+	free(shared);
+	free(victim);
+	free(planted);
+	free(way);
+	free(through);
+}
+
+TEST(a_full_disk_leaves_the_old_file)
 {
 	char *path = in_folder("full");
 	struct rlimit old, small;
@@ -74,7 +135,6 @@ static void a_full_disk_leaves_the_old_file(void **state)
 	struct error err = {0};
 	char big[65536];
 
-	(void)state;
 	memset(big, 'x', sizeof(big));
 	assert_ok(file_write(path, "old", 3, &err));
 	getrlimit(RLIMIT_FSIZE, &old);
@@ -88,24 +148,22 @@ static void a_full_disk_leaves_the_old_file(void **state)
 	free(path);
 }
 
-static void devices_are_written_through(void **state)
+TEST(devices_are_written_through)
 {
 	struct error err = {0};
 	struct stat info;
 
-	(void)state;
 	assert_ok(file_write("/dev/null", "x", 1, &err));
 	assert_int_equal(stat("/dev/null", &info), 0);
 	assert_true(S_ISCHR(info.st_mode));
 	assert_int_equal(file_write("/dev/full", "x", 1, &err), STATUS_FAILED);
 }
 
-static void unusable_paths_are_named(void **state)
+TEST(unusable_paths_are_named)
 {
 	struct text text = {0};
 	struct error err = {0};
 
-	(void)state;
 	assert_fails(file_read("/nowhere/x", &text, &err), STATUS_BAD_INPUT, "/nowhere/x");
 	assert_fails(file_read(folder, &text, &err), STATUS_BAD_INPUT, "found a folder");
 	assert_fails(file_write(folder, "x", 1, &err), STATUS_BAD_INPUT, "found a folder");
@@ -113,7 +171,7 @@ static void unusable_paths_are_named(void **state)
 	assert_null(text.data);
 }
 
-static void gzip_is_read_by_content(void **state)
+TEST(gzip_is_read_by_content)
 {
 	char *path = in_folder("packed");
 	struct text text = {0}, raw = {0};
@@ -121,7 +179,6 @@ static void gzip_is_read_by_content(void **state)
 	FILE *file;
 	long size;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++)
 		text_appendf(&raw, "line %d\n", i);
 	write_gzip(path, raw.data, raw.length);
@@ -134,14 +191,16 @@ static void gzip_is_read_by_content(void **state)
 	assert_int_equal(ftruncate(fileno(file), size / 2), 0);
 	fclose(file);
 	text_clear(&text);
+	text_append(&text, "kept");
 	assert_fails(file_read(path, &text, &err), STATUS_BAD_INPUT, "gzip");
+	assert_string_equal(text.data, "kept");
 	text_release(&text);
 	text_release(&raw);
 	free(path);
 }
 
 /* Without a home the cache is a folder whose name everybody knows: ours alone, or none. */
-static void a_cache_without_a_home_is_ours_alone(void **state)
+TEST(a_cache_without_a_home_is_ours_alone)
 {
 	char *path = NULL, *own = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
 	char *kept = string_format("%s-kept-%d", own, (int)getpid());
@@ -149,11 +208,10 @@ static void a_cache_without_a_home_is_ours_alone(void **state)
 	struct stat info;
 	struct error err;
 
-	(void)state;
 	unsetenv("HOME");
 	unsetenv("XDG_CACHE_HOME");
 	assert_int_equal(symlink(folder, own), 0); /* planted */
-	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "nobody else");
+	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "only this user");
 	free(path);
 	assert_int_equal(unlink(own), 0);
 	assert_ok(path_cache_folder(NULL, &path, &err));
@@ -162,8 +220,10 @@ static void a_cache_without_a_home_is_ours_alone(void **state)
 	assert_int_equal(info.st_mode & 07777, 0700);
 	free(path);
 	assert_int_equal(chmod(own, 0777), 0);
-	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "nobody else");
+	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "only this user");
 	free(path);
+	assert_fails(path_cache_folder("", &path, &err), STATUS_BAD_INPUT, "found an empty one");
+	assert_null(path);
 	assert_ok(path_cache_folder("named", &path, &err));
 	assert_string_equal(path, "named");
 	free(path);
@@ -174,11 +234,10 @@ static void a_cache_without_a_home_is_ours_alone(void **state)
 	free(own);
 }
 
-static void paths_are_taken_apart(void **state)
+TEST(paths_are_taken_apart)
 {
 	char *path = path_join("a/", "b"), *parent = path_parent("a/b/c"), *top = path_parent("x");
 
-	(void)state;
 	assert_string_equal(path, "a/b");
 	assert_string_equal(parent, "a/b");
 	assert_string_equal(top, ".");
@@ -191,17 +250,4 @@ static void paths_are_taken_apart(void **state)
 	free(top);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_replaced_as_a_whole),
-		cmocka_unit_test(a_full_disk_leaves_the_old_file),
-		cmocka_unit_test(devices_are_written_through),
-		cmocka_unit_test(unusable_paths_are_named),
-		cmocka_unit_test(gzip_is_read_by_content),
-		cmocka_unit_test(paths_are_taken_apart),
-		cmocka_unit_test(a_cache_without_a_home_is_ours_alone),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

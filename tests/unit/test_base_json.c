@@ -1,5 +1,4 @@
-/* layer: base */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@ static enum status parse(const char *text, struct json **root, struct error *err
 	return json_parse(text, strlen(text), "t.json", root, err);
 }
 
-static void what_cjson_lets_pass_is_refused(void **state)
+TEST(what_cjson_lets_pass_is_refused)
 {
 	static const struct {
 		const char *text, *message;
@@ -32,7 +31,6 @@ static void what_cjson_lets_pass_is_refused(void **state)
 	struct error err = {0};
 	struct json *root;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_fails(parse(cases[i].text, &root, &err), STATUS_BAD_INPUT, cases[i].message);
 		assert_null(root);
@@ -41,25 +39,23 @@ static void what_cjson_lets_pass_is_refused(void **state)
 		json_parse("[1]\0]", 5, "t.json", &root, &err), STATUS_BAD_INPUT, "valid JSON");
 }
 
-static void nesting_is_bounded(void **state)
+TEST(nesting_is_bounded)
 {
 	char deep[4001];
 	struct error err = {0};
 	struct json *root;
 
-	(void)state;
 	memset(deep, '[', 4000);
 	deep[4000] = '\0';
 	assert_fails(parse(deep, &root, &err), STATUS_BAD_INPUT, "at most 200 arrays and objects");
 }
 
-static void numbers_survive_a_round_trip(void **state)
+TEST(numbers_survive_a_round_trip)
 {
 	static const double doubles[] = {0.1, 1.0 / 3, 1e-300, 123456789.125, 0x1p53, 5e22, -2.5};
 	static const int64_t integers[] = {0, -1, 4096, (int64_t)1 << 53, INT64_MAX, INT64_MIN};
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(doubles) / sizeof(doubles[0]); i++) {
 		struct json *node = json_new_double(doubles[i]), *again;
 		char *text = json_print(node, false);
@@ -85,18 +81,65 @@ static void numbers_survive_a_round_trip(void **state)
 	}
 }
 
-static void not_a_number_is_null(void **state)
+/* cJSON alone would read them through a double. */
+TEST(integers_of_64_bits_survive_reading_and_writing)
+{
+	static const char text[] =
+		"{\"a\\\"9223372036854775806\":\"-1 \\\\\",\"list\":[9007199254740993,true,"
+		"-9223372036854775808,{\"x\":1152921504606846977}],\"max\":"
+		"9223372036854775807,\"uint\":18446744073709551615}";
+	static const char *const refused[] = {
+		"18446744073709551616", "-9223372036854775809", "1e19", "9007199254740993.5"};
+	struct error err = {0};
+	struct json *root, *copy;
+	struct json_at top, list, item, max;
+	uint64_t bits;
+	int64_t value;
+	char *printed;
+
+	assert_ok(parse(text, &root, &err));
+	copy = json_copy(root);
+	top = json_root(copy, "");
+	assert_ok(json_member(&top, "list", &list, &err));
+	item = json_item(&list, 0);
+	assert_ok(json_get_int(&item, &value, &err));
+	assert_true(value == 9007199254740993);
+	item = json_item(&list, 2);
+	assert_ok(json_get_int(&item, &value, &err));
+	assert_true(value == INT64_MIN);
+	assert_int_equal(json_get_uint(&item, &bits, &err), STATUS_BAD_INPUT);
+	assert_ok(json_member(&top, "max", &max, &err));
+	assert_ok(json_get_int(&max, &value, &err));
+	assert_true(value == INT64_MAX);
+	assert_ok(json_member(&top, "uint", &max, &err));
+	assert_ok(json_get_uint(&max, &bits, &err));
+	assert_true(bits == UINT64_MAX && !json_is_int(&max));
+	assert_int_equal(json_get_int(&max, &value, &err), STATUS_BAD_INPUT);
+	printed = json_print(copy, false);
+	assert_string_equal(printed, text);
+	free(printed);
+	json_free(copy);
+	json_free(root);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		assert_ok(parse(refused[i], &root, &err));
+		top = json_root(root, "");
+		assert_int_equal(json_get_int(&top, &value, NULL), STATUS_BAD_INPUT);
+		assert_int_equal(json_get_uint(&top, &bits, NULL), STATUS_BAD_INPUT);
+		json_free(root);
+	}
+}
+
+TEST(not_a_number_is_null)
 {
 	struct json *node = json_new_double(NAN);
 	char *text = json_print(node, false);
 
-	(void)state;
 	assert_string_equal(text, "null");
 	free(text);
 	json_free(node);
 }
 
-static void messages_name_the_place(void **state)
+TEST(messages_name_the_place)
 {
 	static const char *const keys[] = {"launches", "name", NULL};
 	struct error err = {0};
@@ -104,7 +147,6 @@ static void messages_name_the_place(void **state)
 	struct json_at top, launches, launch, grid;
 	int64_t number;
 
-	(void)state;
 	assert_ok(parse("{\"launches\":[{},{\"grid\":\"x\"}],\"nmae\":1}", &root, &err));
 	top = json_root(root, "f.json");
 	assert_ok(json_member(&top, "launches", &launches, &err));
@@ -119,13 +161,12 @@ static void messages_name_the_place(void **state)
 	json_free(root);
 }
 
-static void keys_are_case_sensitive_and_ordered(void **state)
+TEST(keys_are_case_sensitive_and_ordered)
 {
 	struct json *object = json_new_object();
 	struct json_at at = json_root(object, "t.json"), member;
 	char *text;
 
-	(void)state;
 	json_put_int(object, "M", 1);
 	json_put_int(object, "m", 2);
 	json_put_int(object, "B", 3);
@@ -137,20 +178,19 @@ static void keys_are_case_sensitive_and_ordered(void **state)
 	json_free(object);
 }
 
-static void strings_that_are_not_utf8_are_repaired_when_written(void **state)
+TEST(strings_that_are_not_utf8_are_repaired_when_written)
 {
 	struct json *node = json_new_string("a\xff"
 					    "b\xc3");
 	char *text = json_print(node, false);
 
-	(void)state;
 	assert_string_equal(text, "\"a?b?\"");
 	free(text);
 	json_free(node);
 }
 
 /* What is kept of a file is written back as it was. */
-static void copies_are_exact(void **state)
+TEST(copies_are_exact)
 {
 	static const char text[] = "{\"a\":[-9007199254740991,4503599627370497,0.1,"
 				   "0.30000000000000004,1e-300,7,1.2345678901234568e+30,true]}";
@@ -160,7 +200,6 @@ static void copies_are_exact(void **state)
 	int64_t integer;
 	char *printed;
 
-	(void)state;
 	assert_ok(parse(text, &root, &err));
 	copy = json_copy(root);
 	printed = json_print(copy, false);
@@ -180,20 +219,4 @@ static void copies_are_exact(void **state)
 	json_free(again);
 	json_free(copy);
 	json_free(root);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_are_exact),
-		cmocka_unit_test(what_cjson_lets_pass_is_refused),
-		cmocka_unit_test(nesting_is_bounded),
-		cmocka_unit_test(numbers_survive_a_round_trip),
-		cmocka_unit_test(not_a_number_is_null),
-		cmocka_unit_test(messages_name_the_place),
-		cmocka_unit_test(keys_are_case_sensitive_and_ordered),
-		cmocka_unit_test(strings_that_are_not_utf8_are_repaired_when_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* layer: base */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +7,10 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-static void text_grows_and_stays_terminated(void **state)
+TEST(text_grows_and_stays_terminated)
 {
 	struct text text = {0};
 
-	(void)state;
 	assert_string_equal(text_string(&text), "");
 	for (int i = 0; i < 1000; i++)
 		text_appendf(&text, "%03d,", i);
@@ -33,11 +31,13 @@ static void text_grows_and_stays_terminated(void **state)
 	free(detached);
 }
 
-static void nearest_name_finds_typing_errors_only(void **state)
+TEST(nearest_name_finds_typing_errors_only)
 {
 	static const char *const names[] = {"gemm", "attention", "gemm_chain", "row_softmax", NULL};
 
-	(void)state;
+	static const char *const sheets[] = {"b200", "h100-sxm", "h200-sxm", NULL};
+	static const char *const dtypes[] = {"fp32", "tf32", "fp16", "bf16", "fp8_e4m3", NULL};
+
 	assert_string_equal(name_nearest("gem", names), "gemm");
 	assert_string_equal(name_nearest("gmem", names), "gemm");
 	assert_string_equal(name_nearest("GEMM", names), "gemm");
@@ -45,15 +45,29 @@ static void nearest_name_finds_typing_errors_only(void **state)
 	assert_string_equal(name_nearest("attn", names) ? "found" : "none", "none");
 	assert_string_equal(name_nearest("row_", names), "row_softmax");
 	assert_null(name_nearest("convolution", names));
+	assert_string_equal(name_nearest("H200", sheets), "h200-sxm");
+	assert_null(name_nearest("h300", sheets));
+	assert_string_equal(name_nearest("bfloat16", dtypes), "bf16");
+	assert_string_equal(name_nearest("float16", dtypes), "fp16");
+	assert_string_equal(name_nearest("fp8", dtypes), "fp8_e4m3");
+	assert_null(name_nearest("fp64", dtypes));
 	assert_null(name_nearest("", names));
 }
 
-static void ratios_and_durations_have_units(void **state)
+TEST(no_line_of_a_message_is_a_command_of_a_ci)
+{
+	struct text text = {0};
+
+	text_append_shown(&text, "a::b\n::warning::x\n \t::error::y\r\n:", "\n\t");
+	assert_string_equal(text.data, "a::b\n\\x3a:warning::x\n \t\\x3a:error::y\\x0d\n:");
+	text_release(&text);
+}
+
+TEST(ratios_and_durations_have_units)
 {
 	struct error err = {0};
 	double value;
 
-	(void)state;
 	assert_ok(text_parse_ratio("5%", &value, &err));
 	assert_true(value > 0.0499999 && value < 0.0500001);
 	assert_ok(text_parse_ratio("0.25", &value, &err));
@@ -66,16 +80,18 @@ static void ratios_and_durations_have_units(void **state)
 		text_parse_duration("5 parsecs", &value, &err), STATUS_BAD_INPUT, "a duration");
 	assert_fails(text_parse_ratio("-5%", &value, &err), STATUS_BAD_INPUT, "a ratio");
 	assert_fails(text_parse_ratio("nan", &value, &err), STATUS_BAD_INPUT, "a ratio");
+	assert_fails(text_parse_ratio("5", &value, &err), STATUS_BAD_INPUT, "with %");
+	assert_fails(text_parse_ratio("1", &value, &err), STATUS_BAD_INPUT, "with %");
+	assert_fails(text_parse_duration("30", &value, &err), STATUS_BAD_INPUT, "its unit");
 	assert_fails(text_parse_ratio("", &value, &err), STATUS_BAD_INPUT, "a ratio");
 	assert_fails(text_parse_duration("1e300s", &value, &err), STATUS_BAD_INPUT, "a duration");
 }
 
-static void errors_gather_context(void **state)
+TEST(errors_gather_context)
 {
 	struct error err = {0};
 	char long_text[4096];
 
-	(void)state;
 	memset(long_text, 'x', sizeof(long_text) - 1);
 	long_text[sizeof(long_text) - 1] = '\0';
 	assert_int_equal(
@@ -89,12 +105,11 @@ static void errors_gather_context(void **state)
 	assert_int_equal(error_set(NULL, STATUS_FAILED, "nobody listens"), STATUS_FAILED);
 }
 
-static void hashes_separate_their_parts(void **state)
+TEST(hashes_separate_their_parts)
 {
 	char a[HASH_SIZE], b[HASH_SIZE], c[HASH_SIZE];
 	struct hash *hash = hash_new();
 
-	(void)state;
 	hash_add_string(hash, "ab");
 	hash_add_string(hash, "c");
 	hash_finish(hash, a);
@@ -111,45 +126,32 @@ static void hashes_separate_their_parts(void **state)
 	assert_string_equal(a, c);
 }
 
-static void durations_read_well(void **state)
+TEST(durations_read_well)
 {
+	static const struct {
+		double seconds;
+		const char *text;
+	} cases[] = {{0.85, "850 ms"}, {0.9994, "999 ms"}, {0.9996, "1.0 s"}, {1, "1.0 s"},
+		{59.94, "59.9 s"}, {59.96, "1m 00s"}, {63, "1m 03s"}, {3599.4, "59m 59s"},
+		{3599.7, "1h 00m"}, {7380, "2h 03m"}};
 	char text[32];
 
-	(void)state;
-	clock_format_duration(0.85, text, sizeof(text));
-	assert_string_equal(text, "850 ms");
-	clock_format_duration(63, text, sizeof(text));
-	assert_string_equal(text, "1m 03s");
-	clock_format_duration(7380, text, sizeof(text));
-	assert_string_equal(text, "2h 03m");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		clock_format_duration(cases[i].seconds, text, sizeof(text));
+		assert_string_equal(text, cases[i].text);
+	}
 }
 
-static void same_names_are_found(void **state)
+TEST(same_names_are_found)
 {
 	char a[] = "a", b[] = "b", other_b[] = "b", none[] = "";
 	char *const names[] = {b, a, other_b, none, b, a};
 	const size_t expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 0}, {0, 2}, {1, 1}};
 	struct same_name *same = names_same(names, 6);
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(same[i].first, expected[i][0]);
 		assert_int_equal(same[i].before, expected[i][1]);
 	}
 	free(same);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_grows_and_stays_terminated),
-		cmocka_unit_test(nearest_name_finds_typing_errors_only),
-		cmocka_unit_test(ratios_and_durations_have_units),
-		cmocka_unit_test(errors_gather_context),
-		cmocka_unit_test(hashes_separate_their_parts),
-		cmocka_unit_test(durations_read_well),
-		cmocka_unit_test(same_names_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

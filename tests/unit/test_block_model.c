@@ -1,18 +1,12 @@
-/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * What overlaps on an SM, and what hides the latency of its loads.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "score/block_model.h"
 #include "unit/score_cases.h"
 
@@ -47,14 +41,13 @@ static void fixture_init(struct fixture *fixture)
 /* Products by wgmma go on beside what threads issue, also where one block is alone on its SM; with
  * mma.sync they are issued themselves, and hide copies and shared memory the better the more warps
  * there are. */
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
 	struct fixture fixture;
 	struct launch_work *launch = &fixture.work.launches[0];
 	struct block_model threads, engine, straddling;
 	double step;
 
-	(void)state;
 	fixture_init(&fixture);
 	threads = block_model_of(&fixture.input);
 	launch->per_step[PIPE_TENSOR_WGMMA] = launch->per_step[PIPE_TENSOR_MMA];
@@ -77,32 +70,30 @@ static void test_overlap(void **state)
 }
 
 /* Five warps: one scheduler has two, of each block; wgmma's loading warp takes none of its work. */
-static void test_schedulers(void **state)
+TEST(test_schedulers)
 {
 	struct fixture fixture;
 	struct launch_work *launch = &fixture.work.launches[0];
 
-	(void)state;
 	fixture_init(&fixture);
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1); /* 8 warps */
-	launch->block[0] = 5 * 32;
+	launch->shape.block[0] = 5 * 32;
 	assert_true(fabs(block_model_of(&fixture.input).scheduler_ratio - 1.6) < 1e-9);
-	launch->block[0] = 32;
+	launch->shape.block[0] = 32;
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 4);
 	launch->per_step[PIPE_TENSOR_WGMMA] = launch->per_step[PIPE_TENSOR_MMA];
-	launch->block[0] = 5 * 32;
+	launch->shape.block[0] = 5 * 32;
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1);
 }
 
 /* More stages, or more blocks on an SM, hide more of the latency; and a few SMs share L2's rate,
  * but none gets more than its port takes. */
-static void test_latency(void **state)
+TEST(test_latency)
 {
 	struct fixture fixture;
 	struct block_model model, deep;
 	double few, all;
 
-	(void)state;
 	fixture_init(&fixture);
 	model = block_model_of(&fixture.input);
 	assert_true(model.stages == 4);
@@ -114,15 +105,4 @@ static void test_latency(void **state)
 	few = clocks_of(&model, 1, 8);
 	all = clocks_of(&model, 1, 132);
 	assert_true(fabs(all / few - 64 / (5500.0 / 132)) < 0.05);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_schedulers),
-		cmocka_unit_test(test_latency),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

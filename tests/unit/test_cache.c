@@ -1,29 +1,42 @@
-/* layer: compile */
 /* SPDX-License-Identifier: MIT
  *
  * The cache of compiled kernels: what goes in comes out; damage is a miss and is removed;
- * concurrent writers; list, check and trim.
+ * concurrent writers; its size; a second cache that is only read.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "base/memory.h"
 #include "compile/cache.h"
 #include "faults/fake_cubin.h"
-#include "unit/cache_numbers.h"
 #include "unit/compile_folder.h"
 
 static char unit_name[] = "unit.cu", arch_name[] = "compute_90a",
 	    compiler_name[] = "NVRTC 13.0 (V13.0.88)";
 static const struct cache_label label = {unit_name, arch_name, compiler_name};
+
+static void key_of(int number, char key[HASH_SIZE])
+{
+	struct hash *hash = hash_new();
+
+	hash_add(hash, &number, sizeof(number));
+	hash_finish(hash, key);
+}
+
+static bool has(struct cache *cache, int number)
+{
+	struct compile_result result;
+	char key[HASH_SIZE];
+
+	key_of(number, key);
+	if (!cache_get(cache, key, &result))
+		return false;
+	compile_result_release(&result);
+	return true;
+}
 
 struct fixture {
 	char *folder;
@@ -36,7 +49,7 @@ static int set_up(void **state)
 	struct error err;
 
 	fixture->folder = folder_new();
-	if (cache_open(fixture->folder, &fixture->cache, &err) != STATUS_OK)
+	if (cache_open(fixture->folder, NULL, &fixture->cache, &err) != STATUS_OK)
 		return 1;
 	*state = fixture;
 	return 0;
@@ -87,15 +100,15 @@ static void put(struct cache *cache, int number, enum outcome outcome, size_t si
 	compile_result_release(&result);
 }
 
-static char *path_of(struct cache *cache, int number)
+static char *path_of(const char *folder, int number)
 {
 	char key[HASH_SIZE];
 
 	key_of(number, key);
-	return cache_entry_path(cache, key);
+	return string_format("%s/kernels/%.2s/%s", folder, key, key);
 }
 
-static void test_round_trip(void **state)
+TEST_WITH(test_round_trip, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	struct compile_result result;
@@ -120,7 +133,7 @@ static void test_round_trip(void **state)
 	compile_result_release(&result);
 }
 
-static void test_failure_is_kept(void **state)
+TEST_WITH(test_failure_is_kept, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	struct compile_result result;
@@ -134,10 +147,10 @@ static void test_failure_is_kept(void **state)
 }
 
 /* Shortened, lengthened, changed, empty, or another's: a miss each time, and the file goes. */
-static void test_damage(void **state)
+TEST_WITH(test_damage, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
-	char *path = path_of(fixture->cache, 3), *other = path_of(fixture->cache, 4);
+	char *path = path_of(fixture->folder, 3), *other = path_of(fixture->folder, 4);
 	struct text good = {0};
 
 	put(fixture->cache, 3, OUTCOME_OK, 300);
@@ -169,13 +182,12 @@ static void test_damage(void **state)
 }
 
 /* A whole header around bytes that are no result. */
-static void test_wrong_content(void **state)
+TEST(test_wrong_content)
 {
 	struct cache_entry entry = {label, result_of(OUTCOME_OK, 10)}, got;
 	struct text bytes = {0};
 	char key[HASH_SIZE];
 
-	(void)state;
 	key_of(5, key);
 	cache_entry_pack(key, &entry, &bytes);
 	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got));
@@ -190,7 +202,7 @@ static void test_wrong_content(void **state)
 }
 
 /* An entry holds machine code for the architecture that it names. */
-static void test_architecture(void **state)
+TEST(test_architecture)
 {
 	static const struct fake_kernel kernel = {.name = "kernel", .regs = 32};
 	static char arch_90[] = "sm_90a", arch_80[] = "sm_80";
@@ -199,7 +211,6 @@ static void test_architecture(void **state)
 	char *const arches[] = {arch_90, arch_80};
 	char key[HASH_SIZE];
 
-	(void)state;
 	key_of(7, key);
 	for (int i = 0; i < 4; i++) {
 		struct cache_entry entry = {label, result_of(OUTCOME_OK, 0)}, got;
@@ -218,12 +229,12 @@ static void test_architecture(void **state)
 }
 
 /* What others could have written is not read, and a pipe does not make us wait. */
-static void test_not_ours(void **state)
+TEST_WITH(test_not_ours, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
-	char *path = path_of(fixture->cache, 8), *planted = path_join(fixture->folder, "planted");
+	char *path = path_of(fixture->folder, 8), *planted = path_join(fixture->folder, "planted");
 	char *kernels = path_join(planted, "kernels");
-	const char *folder = cache_folder(fixture->cache);
+	CLEANUP(memory_free) char *folder = path_join(fixture->folder, "kernels");
 	struct cache *cache;
 	struct error err;
 
@@ -244,31 +255,35 @@ static void test_not_ours(void **state)
 	assert_true(has(fixture->cache, 8));
 	/* the folder: writable by others, behind a link, another's */
 	assert_int_equal(chmod(folder, 0777), 0);
-	assert_int_equal(cache_open(fixture->folder, &cache, &err), STATUS_BAD_INPUT);
-	assert_non_null(strstr(err.message, "nobody else can write to"));
+	assert_int_equal(cache_open(fixture->folder, NULL, &cache, &err), STATUS_BAD_INPUT);
+	assert_non_null(strstr(err.message, "only this user can write to"));
+	setenv("TILETUNE_CACHE_GROUP", "tuners", 1);
+	assert_int_equal(cache_open(fixture->folder, NULL, &cache, &err), STATUS_BAD_INPUT);
+	unsetenv("TILETUNE_CACHE_GROUP");
+	assert_non_null(strstr(err.hint, "--cache-seed"));
 	assert_int_equal(chmod(folder, 0700), 0);
 	assert_int_equal(mkdir(planted, 0700), 0);
 	assert_int_equal(symlink(folder, kernels), 0);
-	assert_int_equal(cache_open(planted, &cache, &err), STATUS_BAD_INPUT);
+	assert_int_equal(cache_open(planted, NULL, &cache, &err), STATUS_BAD_INPUT);
 	assert_int_equal(unlink(kernels), 0);
 	assert_int_equal(chmod(planted, 0777), 0);
-	assert_int_equal(cache_open(planted, &cache, &err), STATUS_BAD_INPUT);
+	assert_int_equal(cache_open(planted, NULL, &cache, &err), STATUS_BAD_INPUT);
 	free(kernels);
 	free(planted);
 	free(path);
 }
 
 /* What a killed tuner left goes when the next one starts, once it is old. */
-static void test_sweep(void **state)
+TEST_WITH(test_sweep, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	const struct timespec old[2] = {
 		{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
 	const struct timespec older[2] = {
 		{.tv_sec = time(NULL) - 90000}, {.tv_sec = time(NULL) - 90000}};
-	char *path = path_of(fixture->cache, 9), *left = string_format("%s.new-abcdef", path);
+	char *path = path_of(fixture->folder, 9), *left = string_format("%s.new-abcdef", path);
 	char *fresh = string_format("%s.new-ghijkl", path);
-	char *mark = path_join(cache_folder(fixture->cache), "swept");
+	char *mark = string_format("%s/kernels/swept", fixture->folder);
 	struct error err;
 
 	put(fixture->cache, 9, OUTCOME_OK, 10);
@@ -277,7 +292,7 @@ static void test_sweep(void **state)
 	assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
 	assert_int_equal(utimensat(AT_FDCWD, mark, older, 0), 0);
 	cache_close(fixture->cache);
-	assert_int_equal(cache_open(fixture->folder, &fixture->cache, &err), STATUS_OK);
+	assert_int_equal(cache_open(fixture->folder, NULL, &fixture->cache, &err), STATUS_OK);
 	assert_false(file_exists(left));
 	assert_true(file_exists(fresh));
 	assert_true(has(fixture->cache, 9));
@@ -287,8 +302,8 @@ static void test_sweep(void **state)
 	free(path);
 }
 
-/* Two processes write the same entries over each other while a third reads. */
-static void test_concurrent(void **state)
+/* Two processes write the same entries while a third reads. */
+TEST_WITH(test_concurrent, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	pid_t writers[2];
@@ -312,128 +327,113 @@ static void test_concurrent(void **state)
 	assert_int_equal(misses, 0);
 }
 
-static void count_item(const struct cache_item *item, void *context)
+static void make_old(const char *folder, int number, time_t age_s)
 {
-	int *counts = context;
+	const struct timespec then = {.tv_sec = time(NULL) - age_s};
+	CLEANUP(memory_free) char *path = path_of(folder, number);
 
-	counts[item->failed]++;
-	assert_string_equal(item->label.unit, "unit.cu");
-	assert_string_equal(item->label.compiler, "NVRTC 13.0 (V13.0.88)");
-	assert_true(item->age_s >= 0 && item->age_s < 3600);
-	assert_int_equal(strlen(item->key), HASH_SIZE - 1);
+	assert_int_equal(utimensat(AT_FDCWD, path, (const struct timespec[]){then, then}, 0), 0);
 }
 
-static void test_list_and_check(void **state)
+TEST_WITH(test_trim, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
-	struct cache_summary summary;
-	struct error err;
-	char *path = path_of(fixture->cache, 10), *old;
-	const struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
-	int counts[2] = {0};
-
-	for (int i = 10; i < 15; i++)
-		put(fixture->cache, i, i == 14 ? OUTCOME_COMPILE_FAILED : OUTCOME_OK, 100);
-	assert_int_equal(truncate(path, 50), 0);
-	old = string_format("%s%s", path, CACHE_TEMPORARY "abcdef");
-	assert_int_equal(file_write(old, "x", 1, &err), STATUS_OK);
-	assert_int_equal(cache_list(fixture->cache, count_item, counts, &err), STATUS_OK);
-	assert_int_equal(counts[0], 3);
-	assert_int_equal(counts[1], 1);
-	/* a temporary file may be somebody's, unless it is old */
-	assert_int_equal(cache_check(fixture->cache, &summary, &err), STATUS_OK);
-	assert_int_equal(summary.kept_count, 4);
-	assert_int_equal(summary.removed_count, 1);
-	assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
-	assert_int_equal(cache_check(fixture->cache, &summary, &err), STATUS_OK);
-	assert_int_equal(summary.removed_count, 1);
-	assert_false(file_exists(old));
-	free(old);
-	free(path);
-}
-
-static void make_old(struct cache *cache, int number, time_t age_s)
-{
-	const struct timespec then[2] = {
-		{.tv_sec = time(NULL) - age_s}, {.tv_sec = time(NULL) - age_s}};
-	char *path = path_of(cache, number);
-
-	assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
-	free(path);
-}
-
-static void test_trim(void **state)
-{
-	struct fixture *fixture = *state;
-	struct cache_summary summary;
+	CLEANUP(memory_free) char *path = path_of(fixture->folder, 20);
+	CLEANUP(memory_free) char *foreign = string_format("%s.mine", path);
+	struct cache_size size;
 	struct error err;
 
+	assert_int_equal(cache_measure("/none").bytes, 0);
 	for (int i = 20; i < 24; i++) {
 		put(fixture->cache, i, OUTCOME_OK, 1000);
-		make_old(fixture->cache, i, (i - 19) * 86400);
+		make_old(fixture->folder, i, (i - 19) * 86400);
 	}
-	assert_int_equal(cache_trim(fixture->cache, UINT64_MAX, -1, &summary, &err), STATUS_OK);
-	assert_int_equal(summary.kept_count, 4);
-	assert_int_equal(
-		cache_trim(fixture->cache, UINT64_MAX, 3.5 * 86400, &summary, &err), STATUS_OK);
-	assert_int_equal(summary.kept_count, 3);
-	assert_false(has(fixture->cache, 23));
+	assert_int_equal(file_write(foreign, "x", 1, &err), STATUS_OK);
+	size = cache_measure(fixture->folder);
+	assert_int_equal(size.kernels, 4);
+	assert_in_range(size.bytes, 4 * 1000, 4 * 2000);
+	cache_trim(fixture->cache, size.bytes);
+	assert_int_equal(cache_measure(fixture->folder).kernels, 4);
 	/* use makes young: the oldest stays, the one that is now longest unused goes */
-	assert_true(has(fixture->cache, 22));
-	assert_int_equal(
-		cache_trim(fixture->cache, summary.kept_bytes - 1, -1, &summary, &err), STATUS_OK);
-	assert_int_equal(summary.kept_count, 2);
-	assert_int_equal(summary.removed_count, 1);
-	assert_true(has(fixture->cache, 22));
-	assert_false(has(fixture->cache, 21));
-	assert_int_equal(cache_trim(fixture->cache, 0, -1, &summary, &err), STATUS_OK);
-	assert_int_equal(summary.kept_count, 0);
-	assert_int_equal(summary.kept_bytes, 0);
+	assert_true(has(fixture->cache, 23));
+	cache_trim(fixture->cache, size.bytes - 1);
+	assert_int_equal(cache_measure(fixture->folder).kernels, 3);
+	assert_true(has(fixture->cache, 23));
+	assert_false(has(fixture->cache, 22));
+	cache_trim(fixture->cache, 0);
+	size = cache_measure(fixture->folder);
+	assert_int_equal(size.kernels, 0);
+	assert_int_equal(size.bytes, 0);
+	assert_true(file_exists(foreign));
 }
 
-/* Everything that decides what the compiler makes is part of the key, by itself. */
-static void test_key(void **state)
+/* ---- a second cache ---- */
+static bool opens_with(const char *folder, const char *seed, struct error *err)
 {
-	struct {
-		const char *arch, *compiler, *source, *options[2];
-		size_t option_count;
-		const char *entries[2];
-		size_t entry_count;
-	} cases[] = {
-		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
-		{"sm_90", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
-		{"sm_90a", "V2", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
-		{"sm_90a", "V1", "sourcf", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 1},
-		{"sm_90a", "V1", "source", {"-DA=2", "-DB=2"}, 2, {"k", "l"}, 1},
-		{"sm_90a", "V1", "source", {"-DA=1", "-DB=1"}, 2, {"k", "l"}, 1},
-		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 1, {"k", "l"}, 1},
-		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"m", "l"}, 1},
-		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "l"}, 2},
-		{"sm_90a", "V1", "source", {"-DA=1", "-DB=2"}, 2, {"k", "m"}, 2},
-		/* an entry is no option, nor is one text two */
-		{"sm_90a", "V1", "source", {"-DA=1", NULL}, 1, {"-DB=2", "k"}, 2},
-		{"sm_90a", "V1", "source-DA=1", {"-DB=2", NULL}, 1, {"k", "l"}, 1},
-	};
-	char keys[ARRAY_COUNT(cases)][HASH_SIZE], again[HASH_SIZE];
+	struct cache *cache;
+	const bool opens = cache_open(folder, seed, &cache, err) == STATUS_OK;
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct build_unit unit = {.source = string_copy(cases[i].source),
-			.options = (char **)(uintptr_t)cases[i].options,
-			.option_count = cases[i].option_count,
-			.entries = (char **)(uintptr_t)cases[i].entries,
-			.entry_count = cases[i].entry_count};
-
-		cache_key(&unit, cases[i].arch, cases[i].compiler, "", keys[i]);
-		cache_key(&unit, cases[i].arch, cases[i].compiler, "", again);
-		assert_string_equal(keys[i], again);
-		for (size_t j = 0; j < i; j++)
-			assert_string_not_equal(keys[i], keys[j]);
-		free(unit.source);
-	}
+	if (opens)
+		cache_close(cache);
+	return opens;
 }
 
-static void test_unwritable(void **state)
+/* Named by the option or the variable; what is damaged in it is left there; what others could have
+ * written is not read. */
+TEST_WITH(test_seed, set_up, tear_down)
+{
+	struct fixture *fixture = *state;
+	CLEANUP(memory_free) char *own = path_join(fixture->folder, "own");
+	CLEANUP(memory_free) char *kernels = path_join(fixture->folder, "kernels");
+	CLEANUP(memory_free) char *path = path_of(fixture->folder, 1);
+	struct cache *cache;
+	struct error err = {0};
+
+	put(fixture->cache, 1, OUTCOME_OK, 100);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(cache_open(own, NULL, &cache, &err), STATUS_OK);
+	assert_false(has(cache, 1));
+	cache_close(cache);
+	for (int by_variable = 0; by_variable < 2; by_variable++) {
+		if (by_variable)
+			setenv("TILETUNE_CACHE_SEED", fixture->folder, 1);
+		assert_int_equal(
+			cache_open(own, by_variable ? NULL : fixture->folder, &cache, &err),
+			STATUS_OK);
+		unsetenv("TILETUNE_CACHE_SEED");
+		assert_true(has(cache, 1));
+		put(cache, 2, OUTCOME_OK, 100);
+		assert_true(has(cache, 2));
+		assert_false(has(fixture->cache, 2));
+		/* a file that others can write to */
+		assert_int_equal(chmod(path, 0666), 0);
+		assert_false(has(cache, 1));
+		assert_true(file_exists(path));
+		assert_int_equal(chmod(path, 0644), 0);
+		cache_close(cache);
+	}
+	if (geteuid() == 0) { /* another's in the owner's folder */
+		assert_int_equal(cache_open(own, fixture->folder, &cache, &err), STATUS_OK);
+		assert_int_equal(chown(path, 1, 1), 0);
+		assert_false(has(cache, 1));
+		assert_int_equal(chown(kernels, 1, 1), 0);
+		cache_close(cache);
+		/* its owner is another, who made the file */
+		assert_int_equal(cache_open(own, fixture->folder, &cache, &err), STATUS_OK);
+		assert_true(has(cache, 1));
+		cache_close(cache);
+		assert_int_equal(chown(kernels, 0, 0), 0);
+	}
+	assert_false(opens_with(own, "/none", &err));
+	assert_non_null(strstr(err.message, "found none in /none"));
+	assert_int_equal(chmod(kernels, 0775), 0);
+	assert_false(opens_with(own, fixture->folder, &err));
+	assert_int_equal(chmod(kernels, 0700), 0);
+	assert_true(opens_with(own, fixture->folder, &err));
+	assert_true(opens_with(own, "", &err));
+}
+
+TEST_WITH(test_unwritable, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	char *file = folder_put(fixture->folder, "file", "");
@@ -442,12 +442,12 @@ static void test_unwritable(void **state)
 	char key[HASH_SIZE], *folder, *path;
 	struct error err;
 
-	assert_int_equal(cache_open(file, &cache, &err), STATUS_BAD_INPUT);
+	assert_int_equal(cache_open(file, NULL, &cache, &err), STATUS_BAD_INPUT);
 	assert_non_null(strstr(err.message, "kernel cache: "));
 	assert_null(cache);
 	/* where a folder should be, a file: nothing can be written, and that is said */
 	key_of(30, key);
-	path = path_of(fixture->cache, 30);
+	path = path_of(fixture->folder, 30);
 	folder = path_parent(path);
 	assert_int_equal(file_write(folder, "", 0, &err), STATUS_OK);
 	assert_int_equal(cache_put(fixture->cache, key, &label, &result, &err), STATUS_BAD_INPUT);
@@ -456,24 +456,4 @@ static void test_unwritable(void **state)
 	free(folder);
 	free(path);
 	free(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_failure_is_kept, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-		cmocka_unit_test(test_wrong_content),
-		cmocka_unit_test_setup_teardown(test_concurrent, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_list_and_check, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_trim, set_up, tear_down),
-		cmocka_unit_test(test_architecture),
-		cmocka_unit_test_setup_teardown(test_not_ours, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_sweep, set_up, tear_down),
-		cmocka_unit_test(test_key),
-		cmocka_unit_test_setup_teardown(test_unwritable, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

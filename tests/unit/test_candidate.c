@@ -1,4 +1,3 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Candidates: which families apply, builds and their hashes, work, prune rules; with the widget,
@@ -6,6 +5,7 @@
  */
 #include <math.h>
 
+#include "unit/unit.h"
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
 #include "space/enumerate.h"
@@ -23,14 +23,13 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 }
 
 /* A define has all digits of its number. */
-static void test_long_defines(void **state)
+TEST(test_long_defines)
 {
 	struct changed changed;
 	struct build build;
 	struct error err = {0};
 	unsigned seen = 0;
 
-	(void)state;
 	changed_open(&changed, "\"SCALE\": \"1 / 8\"",
 		"\"SCALE\": \"-1/3\", \"LONG\": \"9223372036854775807\"");
 	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
@@ -48,12 +47,11 @@ static void test_long_defines(void **state)
 }
 
 /* Amounts of work are finite, and none is negative. */
-static void test_amounts(void **state)
+TEST(test_amounts)
 {
 	static const char *const wrong[] = {
 		"\"dram_read_bytes\": \"-1\"", "\"dram_read_bytes\": \"1e308*1e10\""};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
 		struct changed changed;
 		struct work work;
@@ -84,11 +82,10 @@ static void expect_applies(const struct family *family, const struct problem *pr
 	device_spec_free(spec);
 }
 
-static void test_applies(void **state)
+TEST(test_applies)
 {
 	struct fixture fixture;
 
-	(void)state;
 	open_widget(&fixture, "M=128,N=64,dtype=fp16,fp32", "");
 	expect_applies(fixture.bound->family, fixture.problems.items[0], "h200-sxm", "");
 	expect_applies(fixture.bound->family, fixture.problems.items[1], "h200-sxm",
@@ -117,7 +114,7 @@ static void expect_unit(
 
 #define FIXED_OPTIONS "--std=c++17 -default-device -DNDEBUG --ptxas-options=-v "
 
-static void test_build(void **state)
+TEST(test_build)
 {
 	static const char plain[] =
 		FIXED_OPTIONS "-DALIGNED=1 -DBM=64 -DDTYPE_fp16=1 -DH=8 -DKIND_wide=1 "
@@ -134,7 +131,6 @@ static void test_build(void **state)
 	struct json *defines;
 	char *text;
 
-	(void)state;
 	open_widget(&fixture, small, "");
 	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
 	assert_int_equal(build.unit_count, 2);
@@ -177,7 +173,7 @@ static void hash_of(const char *problem, const char *configuration, char digits[
 }
 
 /* One cubin serves what differs in arguments only; everything else has a hash of its own. */
-static void test_hash(void **state)
+TEST(test_hash)
 {
 	static const char *const same[][2] = {
 		{"M=128,N=64,dtype=fp16", ""},
@@ -195,7 +191,6 @@ static void test_hash(void **state)
 	};
 	char first[HASH_SIZE], hashes[ARRAY_COUNT(different)][HASH_SIZE];
 
-	(void)state;
 	hash_of(same[0][0], same[0][1], first);
 	assert_int_equal(strlen(first), 32);
 	for (size_t i = 1; i < ARRAY_COUNT(same); i++) {
@@ -209,14 +204,13 @@ static void test_hash(void **state)
 	}
 }
 
-static void test_work(void **state)
+TEST(test_work)
 {
 	struct fixture fixture;
 	struct work work;
 	const struct launch_work *launch;
 	struct error err = {0};
 
-	(void)state;
 	open_widget(&fixture, "M=100,N=96,ld=104,dtype=fp16",
 		"BM=32,MODE=fancy,STAGES=3,REPEATS=2,ALIGNED=true");
 	assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
@@ -225,12 +219,12 @@ static void test_work(void **state)
 	assert_int_equal(work.workspace_bytes, 2 * 100 * 96 * 4 + 8);
 	assert_int_equal(work.launch_count, 3);
 	launch = &work.launches[0];
-	assert_int_equal(launch->grid[0], 4);
-	assert_int_equal(launch->grid[1], 2);
-	assert_int_equal(launch->block[0], 64);
-	assert_int_equal(launch->cluster[0], 2);
-	assert_int_equal(launch->smem_dynamic_bytes, 3 * 32 * 128);
-	assert_int_equal(launch->repeat, 1);
+	assert_int_equal(launch->shape.grid[0], 4);
+	assert_int_equal(launch->shape.grid[1], 2);
+	assert_int_equal(launch->shape.block[0], 64);
+	assert_int_equal(launch->shape.cluster[0], 2);
+	assert_int_equal(launch->shape.smem_dynamic_bytes, 3 * 32 * 128);
+	assert_int_equal(launch->shape.repeat, 1);
 	assert_int_equal(launch->regs_estimate, 72);
 	assert_near(launch->units, 8);
 	assert_near(launch->useful_ratio, 100.0 / 128);
@@ -263,7 +257,7 @@ static void test_work(void **state)
 	launch = &work.launches[1];
 	assert_int_equal(launch->schedule, SCHEDULE_STREAM_K);
 	assert_int_equal(launch->dtype, DTYPE_FP32);
-	assert_int_equal(launch->repeat, 2);
+	assert_int_equal(launch->shape.repeat, 2);
 	assert_near(launch->steps_mean, 1);
 	assert_near(launch->stages, 1);
 	assert_near(launch->useful_ratio, 1);
@@ -275,12 +269,11 @@ static void test_work(void **state)
 
 /* Remembered addresses must be those of the configuration at hand: more of them than the memory has
  * room for, in turns. */
-static void test_work_again(void **state)
+TEST(test_work_again)
 {
 	struct fixture fixture;
 	struct error err = {0};
 
-	(void)state;
 	open_widget(&fixture, small, "");
 	for (int i = 0; i < 2 * 8 * 3 * 2; i++) {
 		int rows = 16 * (1 + i % 8), stages = 1 + i / 8 % 3, aligned = i / 24 % 2;
@@ -308,13 +301,13 @@ static void expect_prune(const struct fixture *fixture, struct kernel_resources 
 	struct error err = {0};
 	int rule;
 
-	assert_ok(
-		candidate_prune(fixture->bound, fixture->slots, &resources, 1, &rule, &why, &err));
+	assert_ok(candidate_prune(fixture->bound, fixture->slots, &resources, 1, 0,
+		49152 + resources.smem_static_bytes, &rule, &why, &err));
 	assert_int_equal(rule, expected_rule);
 	assert_string_equal(why, expected_why);
 }
 
-static void test_prune(void **state)
+TEST(test_prune)
 {
 	struct kernel_resources good = {.regs_per_thread = 64, .blocks_per_sm = 2};
 	struct kernel_resources one = good;
@@ -324,7 +317,6 @@ static void test_prune(void **state)
 	const char *why;
 	int rule;
 
-	(void)state;
 	open_widget(&fixture, small, "STAGES=3,BM=128");
 	expect_prune(&fixture, good, -1, "");
 	one.flags = FLAG_MASK(SETMAXNREG_IGNORED);
@@ -350,13 +342,22 @@ static void test_prune(void **state)
 	one.smem_static_bytes = 60000;
 	expect_prune(&fixture, one, 2, "too big"); /* and 60000 static */
 	several[1].spill_store_bytes = 100;        /* in the second launch */
-	assert_ok(candidate_prune(fixture.bound, fixture.slots, several, 2, &rule, &why, &err));
+	assert_ok(
+		candidate_prune(fixture.bound, fixture.slots, several, 2, 0, 0, &rule, &why, &err));
 	assert_int_equal(rule, 1);
+	/* registers and blocks per SM are the longest launch's */
+	several[1] = (struct kernel_resources){.regs_per_thread = 201, .blocks_per_sm = 2};
+	assert_ok(candidate_prune(
+		fixture.bound, fixture.slots, several, 2, 0, 100001, &rule, &why, &err));
+	assert_int_equal(rule, -1);
+	assert_ok(candidate_prune(
+		fixture.bound, fixture.slots, several, 2, 1, 100001, &rule, &why, &err));
+	assert_int_equal(rule, 2);
 	fixture_close(&fixture);
 }
 
 /* The toy operation needs no C of its own. */
-static void test_toy(void **state)
+TEST(test_toy)
 {
 	struct fixture fixture;
 	struct space_removed removed = {0};
@@ -366,9 +367,8 @@ static void test_toy(void **state)
 	struct error err = {0};
 	double by_constraint[8] = {0};
 
-	(void)state;
 	fixture_open(&fixture, "tests/toy/templates", "row_softmax", "online",
-		"batch=2,heads=4,seq=512,cols=1000,dtype=bf16", "ROWS=4", "toy");
+		"rows=4096,cols=1000,dtype=bf16", "ROWS=4", "toy");
 	assert_ok(family_examples_check(fixture.bound->family, fixture.device, &err));
 	removed.by_constraint = by_constraint;
 	assert_ok(space_enumerate(fixture.bound->space, NULL, NULL, &removed, &err));
@@ -379,7 +379,7 @@ static void test_toy(void **state)
 		FIXED_OPTIONS "-DDTYPE_bf16=1 -DROWS=4 -DROW_THREADS=128 -DUNROLL=2",
 		"row_softmax_online");
 	assert_ok(candidate_plan(fixture.bound, fixture.slots, &plan, &err));
-	assert_int_equal(plan.launches[0].grid[0], 1024);
+	assert_int_equal(plan.launches[0].shape.grid[0], 1024);
 	assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
 	assert_near(work.launches[0].steps_mean, 4);
 	work_release(&work);
@@ -389,7 +389,7 @@ static void test_toy(void **state)
 }
 
 /* Every family that is here: its examples, on a device of each compute capability. */
-static void test_templates(void **state)
+TEST(test_templates)
 {
 	const char *folders[] = {"templates", NULL}, *configs[] = {"configs", NULL};
 	static const char *const devices[] = {
@@ -397,7 +397,6 @@ static void test_templates(void **state)
 	struct catalogue catalogue;
 	struct error err = {0};
 
-	(void)state;
 	assert_ok(catalogue_load(folders, NULL, &catalogue, &err));
 	assert_true(catalogue.family_count > 0);
 	for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
@@ -411,22 +410,4 @@ static void test_templates(void **state)
 		device_spec_free(device);
 	}
 	catalogue_release(&catalogue);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_defines),
-		cmocka_unit_test(test_amounts),
-		cmocka_unit_test(test_applies),
-		cmocka_unit_test(test_build),
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_work),
-		cmocka_unit_test(test_work_again),
-		cmocka_unit_test(test_prune),
-		cmocka_unit_test(test_toy),
-		cmocka_unit_test(test_templates),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

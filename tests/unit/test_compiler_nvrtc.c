@@ -1,10 +1,14 @@
-/* layer: compile */
 /* SPDX-License-Identifier: MIT
  *
  * The compiler and the library: what is said where there is none or a bad one, and what the real
  * NVRTC answers, where the toolkit has it. This program is its own worker.
  */
+#include "unit/unit.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/memory.h"
+#include "compile/sandbox.h"
 #include "compile/worker.h"
 #include "unit/compile_units.h"
 
@@ -21,7 +25,7 @@ static void expect_no_compiler(
 	assert_null(compiler);
 }
 
-static void test_no_compiler(void **state)
+TEST(test_no_compiler)
 {
 	static const char *const faults[][2] = {
 		{"crash_on_load", "(" /* the worker's path */},
@@ -32,8 +36,8 @@ static void test_no_compiler(void **state)
 	char *no_elf = folder_put(folder, "libnvrtc.so.13", "not a library");
 	struct compiler_options options = {.workers = 1, .nvrtc_path = "/does/not/exist"};
 
-	(void)state;
-	expect_no_compiler(&options, STATUS_NO_DEVICE, "the given path=/does/not/exist: not there");
+	expect_no_compiler(&options, STATUS_NO_DEVICE,
+		"/does/not/exist (--nvrtc, else TILETUNE_NVRTC): not there");
 	options.nvrtc_path = folder;
 	expect_no_compiler(&options, STATUS_NO_DEVICE, "libnvrtc.so.13");
 	options.nvrtc_path = "libc.so.6";
@@ -59,7 +63,7 @@ static void test_no_compiler(void **state)
 }
 
 /* The second library is found beside the first, wherever the loader looks. */
-static void test_builtins(void **state)
+TEST(test_builtins)
 {
 	char *folder = folder_new();
 	char *alone = path_join(folder, "libnvrtc.so.13");
@@ -68,7 +72,6 @@ static void test_builtins(void **state)
 	struct compiler *compiler;
 	struct error err = {0};
 
-	(void)state;
 	setenv("FAKE_NVRTC", "builtins", 1);
 	assert_int_equal(compiler_open(&options, &compiler, &err), STATUS_OK);
 	compiler_close(compiler);
@@ -83,14 +86,13 @@ static void test_builtins(void **state)
 }
 
 /* Killed while it loads, as by who is short of memory: it is tried once more. */
-static void test_killed_once(void **state)
+TEST(test_killed_once)
 {
 	char *folder = folder_new(), *mark = path_join(folder, "mark");
 	const struct compiler_options options = {.workers = 1, .nvrtc_path = FAKE_NVRTC};
 	struct compiler *compiler;
 	struct error err = {0};
 
-	(void)state;
 	setenv("FAKE_NVRTC_KILLED_ONCE", mark, 1);
 	assert_int_equal(compiler_open(&options, &compiler, &err), STATUS_OK);
 	assert_true(file_exists(mark));
@@ -129,12 +131,11 @@ static void expect_symbol(
 	compile_result_release(&result);
 }
 
-static void test_real(void **state)
+TEST(test_real)
 {
 	struct compiler *compiler = open_real();
 	struct compile_result result;
 
-	(void)state;
 	assert_true(string_starts_with(compiler_identity(compiler), "NVRTC "));
 	assert_non_null(strstr(compiler_identity(compiler), "(V1"));
 	assert_true(compiler_path(compiler)[0] == '/');
@@ -181,7 +182,7 @@ static void test_real(void **state)
 
 /* What a source defines anew is not what was asked for; what it defines where nobody did is fine.
  */
-static void test_real_redefined(void **state)
+TEST(test_real_redefined)
 {
 	static const struct {
 		const char *source;
@@ -200,7 +201,6 @@ static void test_real_redefined(void **state)
 	};
 	struct compiler *compiler = open_real();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct compile_result result;
 
@@ -214,11 +214,10 @@ static void test_real_redefined(void **state)
 }
 
 /* Headers of the toolkit; those of the host that bring nothing; conditions. */
-static void test_real_headers(void **state)
+TEST(test_real_headers)
 {
 	struct compiler *compiler = open_real();
 
-	(void)state;
 	expect_only(compiler,
 		"#include <cuda_fp16.h>\n#include <cooperative_groups/reduce.h>\n"
 		"#include <cuda/std/array>\n#include <cub/block/block_reduce.cuh>\n"
@@ -235,14 +234,80 @@ static void test_real_headers(void **state)
 		"a[0] = cub::BlockReduce<float, 128>(t).Sum(two[0] + two[1])"
 		" + __half2float(__float2half(a[1])); }",
 		OUTCOME_OK, "");
-	expect_only(compiler, "#include <thread>\nextern \"C\" __global__ void k() {}",
+	/* as nvcc has them, without a header */
+	expect_only(compiler,
+		"extern \"C\" __global__ void k(float *a, uint n) {\n"
+		"a[n] = INFINITY + INT_MAX + M_PI + FLT_MAX + NAN + std::max(a[0], "
+		"std::sqrt(a[1])); }",
+		OUTCOME_OK, "");
+	/* and one that there is nothing for */
+	expect_only(compiler, "#include <torch/types.h>\nextern \"C\" __global__ void k() {}",
 		OUTCOME_COMPILE_FAILED, "unit.cu(1): ");
-	expect_only(compiler, "#include <thread>\nextern \"C\" __global__ void k() {}",
-		OUTCOME_COMPILE_FAILED, "thread: no header of the toolkit");
+	expect_only(compiler, "#include <torch/types.h>\nextern \"C\" __global__ void k() {}",
+		OUTCOME_COMPILE_FAILED,
+		"to stubs/torch/types.h next to the JSON, with \"include_paths\": [\"stubs\"]");
 	compiler_close(compiler);
 }
 
-static void test_real_ptx(void **state)
+/* What expansion would refuse, given to the compiler as it is: it reads no file of this machine,
+ * and its answer shows none. */
+TEST(test_real_closed_in)
+{
+	static const char *const forms[] = {
+		"#include \"%s\"\n",
+		"#include <cuda_fp16.h>\n#include \"%s\"\n",
+		"#include <cuda_fp16.h>\n#define NAME \"%s\"\n#include NAME\n",
+		"#include_next \"%s\"\n",
+		"?"
+		"?=include \"%s\"\n",
+		"char a[] = {\n#embed \"%s\"\n};\n",
+		"#if __has_include(\"%s\")\n#include \"%s\"\n#else\n#error none\n#endif\n",
+	};
+	char *folder = folder_new();
+	char *secret = folder_put(folder, "secret.h", "#error the secret was read\nint x = 1;\n");
+	char *link = path_join(folder, "link.h");
+	char *const nothing[] = {folder};
+	const pid_t child = fork();
+	struct compiler *compiler;
+	int status = 0;
+
+	if (child == 0)
+		_exit(sandbox_enter(nothing, 1, NULL) ? 0 : 77);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WEXITSTATUS(status) != 0) {
+		print_message("no Landlock here\n");
+		skip();
+	}
+	assert_int_equal(symlink(secret, link), 0);
+	compiler = open_real();
+	for (size_t i = 0; i < 2 * ARRAY_COUNT(forms); i++) {
+		const char *file = i % 2 ? link : secret, *form = forms[i / 2];
+		CLEANUP(text_release) struct text source = {0};
+		struct compile_result result;
+
+		for (const char *at = form, *mark; *at; at = mark) {
+			mark = strstr(at, "%s");
+			mark = mark ? mark : at + strlen(at);
+			text_append_bytes(&source, at, (size_t)(mark - at));
+			if (*mark) {
+				text_append(&source, file);
+				mark += 2;
+			}
+		}
+		text_append(&source, "extern \"C\" __global__ void k(int *p) { *p = x; }\n");
+		submit(compiler, text_string(&source), "k", NULL, 7);
+		result = wait_for(compiler);
+		if (result.outcome != OUTCOME_COMPILE_FAILED || strstr(result.log, "the secret"))
+			fail_msg("%s: %d %s", form, (int)result.outcome, result.log);
+		compile_result_release(&result);
+	}
+	compiler_close(compiler);
+	free(secret);
+	free(link);
+	folder_remove(folder);
+}
+
+TEST(test_real_ptx)
 {
 	struct compiler *compiler = open_real();
 	struct build_unit unit = {.name = (char[]){"u.cu"},
@@ -250,7 +315,6 @@ static void test_real_ptx(void **state)
 	struct compile_result result;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(compiler_submit(compiler, &unit, "compute_80", 1, &err), STATUS_OK);
 	result = wait_for(compiler);
 	assert_int_equal(result.outcome, OUTCOME_OK);
@@ -259,19 +323,10 @@ static void test_real_ptx(void **state)
 	compiler_close(compiler);
 }
 
-int main(int count, char **arguments)
+static int before(int count, char **arguments)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_compiler),
-		cmocka_unit_test(test_builtins),
-		cmocka_unit_test(test_killed_once),
-		cmocka_unit_test(test_real),
-		cmocka_unit_test(test_real_redefined),
-		cmocka_unit_test(test_real_headers),
-		cmocka_unit_test(test_real_ptx),
-	};
-
 	if (count == 2 && strcmp(arguments[1], "worker-compile") == 0)
 		return compile_worker_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

@@ -1,12 +1,12 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Composite families: the whole's plan, build and work from those of its steps.
  */
 #include <math.h>
 
-#include "base/record_write.h"
-#include "base/record_read.h"
+#include "unit/unit.h"
+#include "record/record_write.h"
+#include "record/record_read.h"
 #include "candidate/composite.h"
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
@@ -20,7 +20,6 @@ static void bind_pair(struct fixture *fixture, const char *problem, struct bound
 	assert_ok(catalogue_family(&fixture->catalogue, fixture->operation, "pair", &pair, &err));
 	assert_ok(
 		family_bind(pair, fixture->problems.items[0], fixture->device, NULL, bound, &err));
-	assert_ok(composite_open(&fixture->catalogue, *bound, &err));
 }
 
 /* {"family": ..., "configuration": {...}} of a step, from text. */
@@ -28,7 +27,7 @@ struct list {
 	struct named_values values;
 };
 static const struct record_member list_members[] = {
-	RECORD_NAMED_VALUES(struct list, values, "values", ""),
+	RECORD_NAMED_VALUES(struct list, values, "values"),
 };
 static RECORD_DEFINE(struct list, list_record, list_members);
 
@@ -44,15 +43,14 @@ static enum status choose(struct fixture *fixture, struct bound_family *bound, s
 	assert_int_equal(json_parse(text, strlen(text), "test", &json, err), STATUS_OK);
 	at = json_root(json, "test");
 	assert_int_equal(record_from_json(&list_record, &at, &list, NULL, err), STATUS_OK);
-	status =
-		composite_choose_named(&fixture->catalogue, bound, step, family, &list.values, err);
+	status = composite_choose(&fixture->catalogue, bound, step, family, &list.values, err);
 	named_values_release(&list.values);
 	free(text);
 	json_free(json);
 	return status;
 }
 
-static void test_plain_steps(void **state)
+TEST(test_plain_steps)
 {
 	struct fixture fixture;
 	struct bound_family *bound;
@@ -63,16 +61,12 @@ static void test_plain_steps(void **state)
 	choice none[1];
 	struct error err = {0};
 
-	(void)state;
 	bind_pair(&fixture, "M=128,N=64,dtype=fp32", &bound);
 	assert_int_equal(bound->space->parameter_count, 0);
 	assert_int_equal(bound->composite->step_count, 2);
 	assert_string_equal(bound->composite->steps[1].problem->text, "size=8192,kind=two");
-	assert_false(composite_is_ready(bound));
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
-	assert_false(composite_is_ready(bound));
 	assert_ok(choose(&fixture, bound, 1, "gadget/plain", "{}", &err));
-	assert_true(composite_is_ready(bound));
 
 	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
 	assert_ok(space_values(bound->space, none, slots, &err));
@@ -107,7 +101,7 @@ static void test_plain_steps(void **state)
 	fixture_close(&fixture);
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	struct fixture fixture;
 	struct bound_family *bound;
@@ -115,7 +109,6 @@ static void test_errors(void **state)
 	struct value *slots;
 	struct error err = {0};
 
-	(void)state;
 	/* a tensor of 16 bits cannot be a step's of 32 */
 	bind_pair(&fixture, "M=128,N=64,dtype=fp16", &bound);
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
@@ -150,7 +143,6 @@ static void bind_chain(struct fixture *fixture, const char *problem, struct boun
 		&fixture->catalogue, fixture->operation, "separate", &separate, &err));
 	assert_ok(family_bind(
 		separate, fixture->problems.items[0], fixture->device, NULL, bound, &err));
-	assert_ok(composite_open(&fixture->catalogue, *bound, &err));
 }
 
 static const char split[] =
@@ -193,7 +185,7 @@ static double dram_bytes(const struct work *work)
 	return bytes;
 }
 
-static void test_chain(void **state)
+TEST(test_chain)
 {
 	struct fixture fixture;
 	struct bound_family *bound;
@@ -205,7 +197,6 @@ static void test_chain(void **state)
 	struct error err = {0};
 	double parts;
 
-	(void)state;
 	bind_chain(&fixture, "m=1024,k=64,n=2048,p=64,dtype=fp16", &bound);
 	assert_ok(choose(&fixture, bound, 0, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", whole, &err));
@@ -244,6 +235,7 @@ static void choose_default(
 	const struct problem *problem = bound->composite->steps[step].problem;
 	const struct family *family;
 	struct candidate chosen = {0};
+	struct named_values values;
 	struct error err = {0};
 	bool found;
 
@@ -251,10 +243,13 @@ static void choose_default(
 	assert_ok(family_bind(family, problem, fixture->device, NULL, &chosen.bound, &err));
 	assert_ok(configuration_default(chosen.bound, chosen.choices, &found, &err));
 	assert_true(found);
-	assert_ok(composite_choose(bound, step, &chosen, &err));
+	values = configuration_named_values(chosen.bound, chosen.choices);
+	assert_ok(composite_choose(&fixture->catalogue, bound, step, name, &values, &err));
+	named_values_release(&values);
+	candidate_release(&chosen);
 }
 
-static void test_tensor_maps(void **state)
+TEST(test_tensor_maps)
 {
 	struct fixture fixture;
 	struct bound_family *bound;
@@ -262,7 +257,6 @@ static void test_tensor_maps(void **state)
 	struct value *slots;
 	struct error err = {0};
 
-	(void)state;
 	bind_chain(&fixture, "m=16384,k=64,n=2048,p=64,dtype=fp16", &bound);
 	choose_default(&fixture, bound, 0, "wgmma");
 	choose_default(&fixture, bound, 1, "wgmma");
@@ -291,16 +285,4 @@ static void test_tensor_maps(void **state)
 	free(slots);
 	bound_family_free(bound);
 	fixture_close(&fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain_steps),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_tensor_maps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Configurations: text, JSON, defaults and what is nearest to them.
  */
+#include "unit/unit.h"
 #include "unit/kernel_fixture.h"
 
 static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
@@ -10,7 +10,7 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
 }
 
-static void test_configurations(void **state)
+TEST(test_configurations)
 {
 	static const struct {
 		const char *text, *message;
@@ -30,7 +30,6 @@ static void test_configurations(void **state)
 	bool given[SPACE_PARAMETERS_MAX];
 	struct value slots[128];
 
-	(void)state;
 	open_widget(&fixture, small, "");
 	configuration_format(fixture.bound, fixture.choices, &text);
 	assert_string_equal(text.data, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
@@ -97,9 +96,8 @@ static void expect_default(const char *problem, const char *where, const char *e
 }
 
 /* Legal defaults are taken; else what is nearest in factors of two. */
-static void test_default(void **state)
+TEST(test_default)
 {
-	(void)state;
 	expect_default(small, NULL, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
 	expect_default(
 		"M=8,N=9,dtype=fp16", NULL, "BM=16,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=false");
@@ -110,28 +108,16 @@ static void test_default(void **state)
 	expect_default(small, "BM > 128", "");
 }
 
-static void test_where_error(void **state)
+TEST(test_where_error)
 {
 	struct fixture fixture;
 	struct bound_family *bound;
 	struct error err = {0};
 
-	(void)state;
 	open_widget(&fixture, small, "");
 	assert_fails(family_bind(fixture.bound->family, fixture.problems.items[0], fixture.device,
 			     "BN > 3", &bound, &err),
 		STATUS_BAD_INPUT, "--where: column 1: expected a known name, found 'BN'");
 	assert_null(bound);
 	fixture_close(&fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_configurations),
-		cmocka_unit_test(test_default),
-		cmocka_unit_test(test_where_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* layer: device */
 /* SPDX-License-Identifier: MIT
  *
  * A GPU that crashes, hangs, is lost or busy, or is not there, against the stand-in driver.
  */
+#include "unit/unit.h"
 #include "unit/device_bench.h"
 
 #include <sys/wait.h>
@@ -61,28 +61,26 @@ static void crash_in_company(const char *behaviour, enum outcome outcome)
 	free(script);
 }
 
-static void test_crash_in_company(void **state)
+TEST(test_crash_in_company)
 {
-	(void)state;
 	crash_in_company("crash", OUTCOME_CRASHED);
 	crash_in_company("abort", OUTCOME_CRASHED);
 	crash_in_company("hang", OUTCOME_TIMED_OUT);
 }
 
 /* By somebody else, while it is sampled: that is not its fault, unless it happens each time. */
-static void test_killed_from_outside(void **state)
+TEST(test_killed_from_outside)
 {
 	CLEANUP(memory_free) char *mark = string_format("/tmp/tiletune-killed-%d", getpid());
 	CLEANUP(memory_free) char *once = string_format("once=%s killed", mark);
 
-	(void)state;
 	crash_in_company("killed", OUTCOME_CRASHED);
 	crash_in_company(once, OUTCOME_OK);
 	assert_int_equal(unlink(mark), 0);
 }
 
 /* Far more is queued than the pipe holds, and the worker hangs in the middle of it. */
-static void test_long_queue(void **state)
+TEST(test_long_queue)
 {
 	enum {
 		COUNT = 40,
@@ -93,7 +91,6 @@ static void test_long_queue(void **state)
 	uint32_t problem;
 	struct error err;
 
-	(void)state;
 	bench_open(&bench, "kernel bad hang\n");
 	problem = toy_problem(bench.device, &small, "reference");
 	for (int i = 0; i < COUNT; i++) {
@@ -112,11 +109,10 @@ static void test_long_queue(void **state)
 }
 
 /* Killed while it starts, as by who is short of memory: it is started again. */
-static void test_killed_at_start(void **state)
+TEST(test_killed_at_start)
 {
 	static const char *const when[] = {"killed_once", "killed_later"};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct bench bench;
 		struct device_options options;
@@ -173,8 +169,6 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 
 	bench_setup(&bench, "");
 	options = bench_options(&bench);
-	/* it is for the good one, too: waited for only where the bad one hangs */
-	options.reference_timeout_s = outcome == OUTCOME_TIMED_OUT ? 4 : 300;
 	script = string_format("log %s/log\nkernel bad_reference %s\n", bench.folder, behaviour);
 	bench_script(&bench, script);
 	assert_ok(device_open("cuda:0", &options, &bench.device, &err));
@@ -202,9 +196,32 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 	free(script);
 }
 
-static void test_reference_fails(void **state)
+/* What hangs for one problem is not waited for as long for the next. */
+TEST(test_a_hanging_reference_is_waited_for_once)
 {
-	(void)state;
+	static const char *const told[] = {"no answer within 6 s", "no answer within 4 s"};
+	struct bench bench;
+	struct device_options options;
+	struct error err;
+
+	bench_setup(&bench, "kernel bad_reference hang\n");
+	options = bench_options(&bench);
+	options.reference_timeout_s = 6;
+	options.kernel_timeout_s = 4;
+	assert_ok(device_open("cuda:0", &options, &bench.device, &err));
+	for (size_t i = 0; i < ARRAY_COUNT(told); i++) {
+		const uint32_t problem = toy_problem(bench.device, &small, "bad_reference");
+		const device_handle handle = toy_load(bench.device, problem, &small, "candidate");
+
+		assert_ok(device_verify(bench.device, handle, &err));
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_TIMED_OUT, told[i]);
+	}
+	bench_close(&bench);
+}
+
+TEST(test_reference_fails)
+{
 	reference_fails("crash", OUTCOME_CRASHED);
 	reference_fails("abort", OUTCOME_CRASHED);
 	reference_fails("hang", OUTCOME_TIMED_OUT);
@@ -221,7 +238,7 @@ static void touch(const struct bench *bench, const char *name)
 }
 
 /* The GPU is gone: one event says so, and nothing waits for ever. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	struct bench bench;
 	struct device_options options;
@@ -231,7 +248,6 @@ static void test_lost(void **state)
 	char *script;
 	struct error err;
 
-	(void)state;
 	bench_setup(&bench, "");
 	options = bench_options(&bench);
 	script = string_format("lost_while %s/lost\nkernel bad lost\n", bench.folder);
@@ -276,9 +292,8 @@ static void expect_open_fails(
 	bench_close(&bench);
 }
 
-static void test_open_failures(void **state)
+TEST(test_open_failures)
 {
-	(void)state;
 	expect_open_fails("init 34", "cuda:0", STATUS_NO_DEVICE, "stub");
 	expect_open_fails("init 100", "cuda:0", STATUS_NO_DEVICE, "expected a GPU, found none");
 	expect_open_fails("init 803", "cuda:0", STATUS_NO_DEVICE, "cuInit");
@@ -294,13 +309,12 @@ static void test_open_failures(void **state)
 		"kernel tt_anchor_1 crash", "cuda:1", STATUS_NO_DEVICE, "found none among");
 }
 
-static void test_worker_missing(void **state)
+TEST(test_worker_missing)
 {
 	struct bench bench;
 	struct device_options options;
 	struct error err;
 
-	(void)state;
 	bench_setup(&bench, "");
 	options = bench_options(&bench);
 	options.worker_path = "/nowhere/tiletune";
@@ -312,7 +326,7 @@ static void test_worker_missing(void **state)
 	bench_close(&bench);
 }
 
-static void test_uuid_and_lock(void **state)
+TEST(test_uuid_and_lock)
 {
 	struct bench bench;
 	struct device_options options;
@@ -323,7 +337,6 @@ static void test_uuid_and_lock(void **state)
 	char text[64];
 	struct error err;
 
-	(void)state;
 	bench_setup(&bench, "devices 2\n");
 	options = bench_options(&bench);
 	assert_ok(device_open("cuda:GPU-115d", &options, &bench.device, &err));
@@ -348,7 +361,7 @@ static void test_uuid_and_lock(void **state)
 	bench_close(&bench);
 }
 
-static void test_list_without_gpu(void **state)
+TEST(test_list_without_gpu)
 {
 	struct bench bench;
 	struct device_options options;
@@ -357,7 +370,6 @@ static void test_list_without_gpu(void **state)
 	char *why = NULL;
 	struct error err;
 
-	(void)state;
 	bench_setup(&bench, "init 100\n");
 	options = bench_options(&bench);
 	assert_ok(device_list_cuda(&options, &list, &count, &why, &err));
@@ -409,7 +421,7 @@ static void expect_end(struct worker *worker, const char *expected)
 }
 
 /* It frees what it took and ends when its input closes (sanitizers look on). */
-static void test_worker_ends(void **state)
+TEST(test_worker_ends)
 {
 	struct toy toy = small;
 	struct bench bench;
@@ -420,8 +432,7 @@ static void test_worker_ends(void **state)
 	uint32_t handles[] = {8};
 	struct measure_sample sample = {.handles = handles,
 		.handle_count = 1,
-		.sampling.rounds_min = 3,
-		.sampling.rounds_max = 3,
+		.sampling.rounds = 3,
 		.sampling.seconds_max = 300};
 	struct measure_hello hello = {device};
 	struct measure_helpers helpers;
@@ -429,7 +440,6 @@ static void test_worker_ends(void **state)
 	struct worker worker;
 	struct error err;
 
-	(void)state;
 	toy.workspace_bytes = 100;
 	bench_setup(&bench, "");
 	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
@@ -462,37 +472,22 @@ static void test_worker_ends(void **state)
 }
 
 /* A request that cannot be read is answered, and the worker ends. */
-static void test_worker_refuses_nonsense(void **state)
+TEST(test_worker_refuses_nonsense)
 {
 	const struct measure_handle wrong = {1};
 	struct worker worker;
 	struct error err;
 
-	(void)state;
 	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
 	say(&worker, REQUEST_SAMPLE, &measure_handle_record, &wrong);
 	await(&worker, REPLY_ERROR);
 	expect_end(&worker, "ended with exit code 1");
 }
 
-int main(int argc, char **argv)
+static int before(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crash_in_company),
-		cmocka_unit_test(test_killed_from_outside),
-		cmocka_unit_test(test_long_queue),
-		cmocka_unit_test(test_killed_at_start),
-		cmocka_unit_test(test_reference_fails),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_open_failures),
-		cmocka_unit_test(test_worker_missing),
-		cmocka_unit_test(test_uuid_and_lock),
-		cmocka_unit_test(test_list_without_gpu),
-		cmocka_unit_test(test_worker_ends),
-		cmocka_unit_test(test_worker_refuses_nonsense),
-	};
-
 	if (bench_is_worker(argc, argv))
 		return measure_worker_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

@@ -1,4 +1,3 @@
-/* layer: device */
 /* SPDX-License-Identifier: MIT
  *
  * The device that is a spec sheet.
@@ -26,11 +25,11 @@ static device_handle load(struct device *device, int regs, uint32_t smem_bytes, 
 {
 	char entry[] = "k";
 	struct plan_launch launch = {.entry = entry,
-		.grid = {100, 1, 1},
-		.block = {128, 2, 1},
-		.cluster = {1, 1, 1},
-		.smem_dynamic_bytes = smem_bytes,
-		.repeat = 1};
+		.shape.grid = {100, 1, 1},
+		.shape.block = {128, 2, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.smem_dynamic_bytes = smem_bytes,
+		.shape.repeat = 1};
 	struct plan plan = {.launches = &launch, .launch_count = 1};
 	struct kernel_resources resources = {.regs_per_thread = regs, .blocks_per_sm = -1};
 	struct device_load_request request = {.problem = 1,
@@ -56,13 +55,12 @@ static struct device_event take(struct device *device, enum device_event_kind ki
 	return event;
 }
 
-static void test_open(void **state)
+TEST(test_open)
 {
 	struct device *device = open_model("model:h200-sxm");
 	device_handle anchor = 9;
 	struct error err;
 
-	(void)state;
 	assert_string_equal(device_identity(device)->kind, "model");
 	assert_string_equal(device_identity(device)->name, device_spec(device)->title);
 	assert_int_equal(device_identity(device)->driver_cuda_version, 0);
@@ -78,12 +76,11 @@ static void test_open(void **state)
 	device_close(NULL);
 }
 
-static void test_bad_names(void **state)
+TEST(test_bad_names)
 {
 	struct device *device;
 	struct error err;
 
-	(void)state;
 	assert_fails(device_open("model:h200", &options, &device, &err), STATUS_BAD_INPUT, "h200");
 	assert_fails(device_open("modle:h200-sxm", &options, &device, &err), STATUS_BAD_INPUT,
 		"expected a name that begins with one of cuda:, model:");
@@ -92,7 +89,7 @@ static void test_bad_names(void **state)
 	assert_null(device);
 }
 
-static void test_candidate(void **state)
+TEST(test_candidate)
 {
 	struct device *device = open_model("model:h200-sxm");
 	struct device_event event;
@@ -100,16 +97,13 @@ static void test_candidate(void **state)
 	device_handle handle;
 	struct error err;
 
-	(void)state;
 	assert_ok(device_problem(device, "toy", "n=1", NULL, NULL, 0, &problem, &err));
 	assert_int_not_equal(problem, 0);
 	handle = load(device, 64, 50000, 12.5);
 	assert_ok(device_verify(device, handle, &err));
 	assert_ok(device_sample(device,
-		&(struct device_sample_request){.handles = &handle,
-			.handle_count = 1,
-			.sampling.rounds_min = 5,
-			.sampling.rounds_max = 9},
+		&(struct device_sample_request){
+			.handles = &handle, .handle_count = 1, .sampling.rounds = 9},
 		&err));
 	assert_int_equal(device_pending(device), 3);
 	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK);
@@ -131,7 +125,7 @@ static void test_candidate(void **state)
 }
 
 /* What cannot run is said to, at each question. */
-static void test_misfit(void **state)
+TEST(test_misfit)
 {
 	struct device *device = open_model("model:h200-sxm");
 	struct device_event event;
@@ -139,7 +133,6 @@ static void test_misfit(void **state)
 		      endless = load(device, 32, 0, INFINITY);
 	struct error err;
 
-	(void)state;
 	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED);
 	assert_non_null(strstr(event.detail, "k: no block fits on an SM (limited by "));
 	device_event_release(&event);
@@ -158,16 +151,4 @@ static void test_misfit(void **state)
 	event = take(device, DEVICE_EVENT_SAMPLED, endless, OUTCOME_LAUNCH_FAILED);
 	device_event_release(&event);
 	device_close(device);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_bad_names),
-		cmocka_unit_test(test_candidate),
-		cmocka_unit_test(test_misfit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

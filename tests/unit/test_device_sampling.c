@@ -1,16 +1,17 @@
-/* layer: device */
 /* SPDX-License-Identifier: MIT
  *
  * Times that a GPU's worker takes, against the stand-in driver: buffers in turn, noise, stopping
  * early, throttling, several candidates together.
  */
+#include "base/clock.h"
+#include "unit/unit.h"
 #include "unit/device_bench.h"
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
 /* What runs on the same buffers twice in a row, or on buffers that were not filled, is too fast:
  * single runs, and those of a graph. */
-static void test_rotation(void **state)
+TEST(test_rotation)
 {
 	const struct {
 		const char *script;
@@ -22,7 +23,6 @@ static void test_rotation(void **state)
 		{"kernel candidate us=20 empty_us=5 ok\n", 20},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
 		struct bench bench;
 		device_handle handle;
@@ -41,7 +41,47 @@ static void test_rotation(void **state)
 	}
 }
 
-static void test_noise(void **state)
+/* A problem whose sets exceed the cache is timed cold; on one set it is warm, and so is a small one
+ * on all of them: the result says so. */
+TEST(test_cold_and_warm)
+{
+	static const struct toy large = {.rows = 700, .columns = 700, .ld_in = 700, .ld_out = 700};
+	static const struct {
+		const struct toy *toy;
+		bool l2_warm;
+		double us;
+		uint32_t flags;
+	} cases[] = {
+		{&large, false, 5000, 0},
+		{&large, true, 1000, FLAG_MASK(WARM_L2)},
+		{&small, false, 5000, FLAG_MASK(WARM_L2)},
+	};
+
+	for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+		struct bench bench;
+		struct device_options options;
+		struct device_event event;
+		device_handle handle;
+		struct error err;
+
+		bench_setup(&bench, "kernel candidate us=5000 hot_us=1000 ok\n");
+		options = bench_options(&bench);
+		options.l2_warm = cases[k].l2_warm;
+		assert_ok(device_open("cuda:0", &options, &bench.device, &err));
+		handle =
+			toy_load(bench.device, toy_problem(bench.device, cases[k].toy, "reference"),
+				cases[k].toy, "candidate");
+		request_samples(bench.device, &handle, 1, 5);
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+		assert_true(fabs(event.samples_us[4] - cases[k].us) < 3);
+		assert_int_equal(event.flags, cases[k].flags);
+		device_event_release(&event);
+		bench_close(&bench);
+	}
+}
+
+TEST(test_noise)
 {
 	struct bench bench;
 	struct device_event event;
@@ -50,34 +90,31 @@ static void test_noise(void **state)
 	struct device_sample_request request = {
 		.handles = &handle,
 		.handle_count = 1,
-		.sampling.rounds_min = 4,
-		.sampling.rounds_max = 200,
+		.sampling.rounds = 30,
 		.sampling.seconds_max = 30,
-		.sampling.target_ratio = 0.01,
 	};
 	struct error err;
 
-	(void)state;
 	bench_open(&bench, "kernel wild us=1000 noise=0.9 ok\nkernel calm us=1000 noise=0.01 ok\n");
 	problem = toy_problem(bench.device, &small, "reference");
 	handle = toy_load(bench.device, problem, &small, "calm");
 	assert_ok(device_sample(bench.device, &request, &err));
 	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
 	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_in_range(event.sample_count, 4, 30); /* settled long before 200 */
+	assert_int_equal(event.sample_count, 30);
 	device_event_release(&event);
 	handle = toy_load(bench.device, problem, &small, "wild");
-	request.sampling.rounds_max = 20;
+	request.sampling.rounds = 20;
 	assert_ok(device_sample(bench.device, &request, &err));
 	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
 	event = expect_event(
-		bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 samples");
+		bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 rounds");
 	assert_int_equal(event.sample_count, 20); /* kept all the same */
 	device_event_release(&event);
 	bench_close(&bench);
 }
 
-static void test_give_up(void **state)
+TEST(test_give_up)
 {
 	struct bench bench;
 	struct device_event event;
@@ -85,14 +122,12 @@ static void test_give_up(void **state)
 	struct device_sample_request request = {
 		.handles = &handle,
 		.handle_count = 1,
-		.sampling.rounds_min = 10,
-		.sampling.rounds_max = 50,
+		.sampling.rounds = 50,
 		.sampling.seconds_max = 30,
 		.sampling.give_up_us = 500,
 	};
 	struct error err;
 
-	(void)state;
 	bench_open(&bench, "kernel slow us=900 ok\n");
 	handle = toy_load(
 		bench.device, toy_problem(bench.device, &small, "reference"), &small, "slow");
@@ -100,51 +135,58 @@ static void test_give_up(void **state)
 	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
 	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
 	assert_true(event.gave_up);
-	assert_int_equal(event.sample_count, 2);
+	assert_int_equal(event.sample_count, 1);
 	device_event_release(&event);
 	bench_close(&bench);
 }
 
-static struct device_event sample_one(struct bench *bench, const char *script)
+static struct device_event sample_one(struct bench *bench, const char *script, unsigned rounds)
 {
 	device_handle handle;
 
 	bench_open(bench, script);
 	handle = toy_load(bench->device, toy_problem(bench->device, &small, "reference"), &small,
 		"candidate");
-	request_samples(bench->device, &handle, 1, 6);
+	request_samples(bench->device, &handle, 1, rounds);
 	expect(bench->device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
 	return expect_event(bench->device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
 }
 
 /* Throttled samples are taken again; where that does not help they are kept and marked. */
-static void test_throttle(void **state)
+TEST(test_throttle)
 {
 	struct bench bench;
 	struct device_event event;
 	double start;
 
-	(void)state;
-	event = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n");
-	assert_int_equal(event.flags, 0);
+	event = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n", 6);
+	assert_int_equal(event.flags & FLAG_MASK(THROTTLED), 0);
 	assert_int_equal(event.sample_count, 6);
 	device_event_release(&event);
 	bench_close(&bench);
+	/* also the first two timings of a long kernel */
+	event = sample_one(&bench, "throttle -1\nkernel candidate us=2000 ok\n", 2);
+	assert_true(event.flags & FLAG_MASK(THROTTLED));
+	assert_int_equal(event.sample_count, 2);
+	device_event_release(&event);
+	bench_close(&bench);
 	start = clock_seconds();
-	event = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n");
-	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
+	event = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n", 6);
+	assert_true(event.flags & FLAG_MASK(THROTTLED));
 	assert_int_equal(event.sample_count, 6);
 	assert_true(clock_seconds() - start > 0.05 + 0.1 + 0.2); /* three pauses */
 	device_event_release(&event);
 	bench_close(&bench);
-	event = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n");
-	assert_int_equal(event.flags, FLAG_MASK(THROTTLED));
+	/* a clock that is locked far down is no throttling */
+	event = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n", 6);
+	assert_int_equal(event.flags & FLAG_MASK(THROTTLED), 0);
+	assert_int_equal(event.sample_count, 6);
 	device_event_release(&event);
 	bench_close(&bench);
 }
 
 /* Several candidates and the anchor in turn. */
-static void test_interleaved(void **state)
+TEST(test_interleaved)
 {
 	struct bench bench;
 	device_handle handles[4];
@@ -154,7 +196,6 @@ static void test_interleaved(void **state)
 	uint32_t problem;
 	struct error err;
 
-	(void)state;
 	bench_open(&bench, "kernel a us=30 ok\nkernel b us=60 ok\nkernel c us=700 ok\n");
 	problem = toy_problem(bench.device, &small, "reference");
 	for (int i = 0; i < 3; i++) {
@@ -181,17 +222,10 @@ static void test_interleaved(void **state)
 	bench_close(&bench);
 }
 
-int main(int argc, char **argv)
+static int before(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rotation),
-		cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_give_up),
-		cmocka_unit_test(test_throttle),
-		cmocka_unit_test(test_interleaved),
-	};
-
 	if (bench_is_worker(argc, argv))
 		return measure_worker_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

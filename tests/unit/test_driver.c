@@ -1,4 +1,3 @@
-/* layer: driver */
 /* SPDX-License-Identifier: MIT
  *
  * The driver's and NVML's calls, found at run time, against the stand-in. Each case runs in a
@@ -15,8 +14,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "driver/cuda_api.h"
-#include "driver/nvml.h"
+#include "spec/cuda_api.h"
+#include "spec/nvml.h"
 
 /* ---- cases: run in the child, print what they saw ---- */
 static void case_open(void)
@@ -167,18 +166,16 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-static void test_open(void **state)
+TEST(test_open)
 {
-	(void)state;
 	expect("open", "", "status 0: \nversion 13000 from /.../libcuda.so.1\n");
 	/* a newer driver is asked for what we were built for, an older one for what it has */
 	expect("open", "driver_version 14010", "status 0: \nversion 14010");
 	expect("open", "driver_version 12040", "status 0: \nversion 12040");
 }
 
-static void test_no_gpu(void **state)
+TEST(test_no_gpu)
 {
-	(void)state;
 	expect("open", "init 34",
 		"status 5: NVIDIA driver: expected a driver, found the toolkit's stub");
 	expect("open", "init 100", "expected a GPU, found none (cuInit: 100)");
@@ -188,11 +185,10 @@ static void test_no_gpu(void **state)
 		"expected these functions, found none: cuMemAlloc, cuGraphLaunch\n");
 }
 
-static void test_no_driver(void **state)
+TEST(test_no_driver)
 {
 	void *real;
 
-	(void)state;
 	/* Where this machine has a driver, hiding ours shows that one: then there is no case. */
 	real = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (real) {
@@ -204,9 +200,8 @@ static void test_no_driver(void **state)
 	link_library("libcuda.so.1");
 }
 
-static void test_facts(void **state)
+TEST(test_facts)
 {
-	(void)state;
 	expect("facts", "name NVIDIA Toy\ndevices 2\nsm_count 7\ncompute_capability 80\n",
 		"NVIDIA Toy|80|7|166912|1073741824|1980000000|"
 		"GPU-115d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d5d|\n");
@@ -214,15 +209,13 @@ static void test_facts(void **state)
 		"expected one GPU with the number or UUID 1, found none among: 0");
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
-	(void)state;
 	expect("find", "devices 2", "0:0 1:1 2:-1 GPU-105d:0 GPU-1:-1 GPU-:-1 x:-1 :-1 00:0 \n");
 }
 
-static void test_nvml(void **state)
+TEST(test_nvml)
 {
-	(void)state;
 	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|42|4|disabled|1000\n");
 	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not tell */
 	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|312|700|42|44|");
@@ -232,12 +225,12 @@ static void test_nvml(void **state)
 	link_library("libnvidia-ml.so.1");
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
+	static const int lost[] = {226, 721, 810, 911, 9999};
 	struct cuda_api none = {0};
 	struct error err;
 
-	(void)state;
 	assert_int_equal(cuda_fault_of(CUDA_SUCCESS), CUDA_FAULT_NONE);
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_OUT_OF_MEMORY), CUDA_FAULT_MEMORY);
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES), CUDA_FAULT_REFUSED);
@@ -245,28 +238,23 @@ static void test_faults(void **state)
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_MISALIGNED_ADDRESS), CUDA_FAULT_KERNEL);
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_LAUNCH_TIMEOUT), CUDA_FAULT_TIMEOUT);
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_ECC_UNCORRECTABLE), CUDA_FAULT_DEVICE);
+	/* contained, tensor memory leak, MPS client ended, external device: the context is lost */
+	for (size_t i = 0; i < ARRAY_COUNT(lost); i++)
+		assert_int_equal(cuda_fault_of((CUresult)lost[i]), CUDA_FAULT_KERNEL);
 	/* without a driver to ask for words */
 	assert_fails(cuda_check(&none, CUDA_ERROR_ILLEGAL_ADDRESS, "launching k", &err),
 		STATUS_FAILED, "launching k: CUDA error (700)");
 	assert_ok(cuda_check(&none, CUDA_SUCCESS, "launching k", &err));
 }
 
-int main(int argc, char **argv)
+TEST_GROUP(setup, teardown)
+static int before(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_no_gpu),
-		cmocka_unit_test(test_no_driver),
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_nvml),
-		cmocka_unit_test(test_faults),
-	};
-
 	for (size_t i = 0; argc == 3 && i < ARRAY_COUNT(cases); i++)
 		if (strcmp(argv[2], cases[i].name) == 0) {
 			cases[i].run();
 			return 0;
 		}
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

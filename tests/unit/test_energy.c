@@ -1,8 +1,8 @@
-/* layer: device */
 /* SPDX-License-Identifier: MIT
  *
  * The energy of a run: from the card's counter, from a coarse counter, and from power alone.
  */
+#include "unit/unit.h"
 #include "unit/device_bench.h"
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
@@ -31,7 +31,7 @@ static struct measured energy_of(const char *script)
 	return measured;
 }
 
-static void test_energy(void **state)
+TEST(test_energy)
 {
 	struct measured counted = energy_of("kernel kernel us=500 watts=450 ok\n");
 	struct measured coarse =
@@ -41,7 +41,6 @@ static void test_energy(void **state)
 	/* more sets of inputs than a piece of the measurement has runs, and graphs of several */
 	struct measured many_graphs = energy_of("kernel kernel us=100 watts=450 ok\n");
 
-	(void)state;
 	/* 450 W for 501 us, with the gap before it */
 	assert_true(fabs(counted.power_w - 450) < 450 * 0.01);
 	assert_true(fabs(counted.energy_j - 450 * 501e-6) < 0.2 * 0.02);
@@ -56,13 +55,10 @@ static void test_energy(void **state)
 	assert_true(fabs(sampled.energy_j - 312 * 501e-6) < 0.001);
 }
 
-int main(int argc, char **argv)
+static int before(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_energy),
-	};
-
 	if (bench_is_worker(argc, argv))
 		return measure_worker_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

@@ -1,8 +1,8 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Kernels as their authors wrote them: options, macros, entries.
  */
+#include "unit/unit.h"
 #include "candidate/candidate.h"
 #include "unit/kernel_fixture.h"
 
@@ -16,14 +16,13 @@ static bool has_option(const struct build_unit *unit, const char *option)
 }
 
 /* Options, macros and entries as the author's kernel has them. */
-static void test_own_words(void **state)
+TEST(test_own_words)
 {
 	struct changed changed;
 	struct build build;
 	struct plan plan;
 	struct error err = {0};
 
-	(void)state;
 	changed_open(&changed, "\"SCALE\": \"1 / 8\"",
 		"\"SCALE\": \"1 / 8\", \"T\": {\"value\": \"'const float *' if H > 0 else "
 		"'half'\", "
@@ -62,14 +61,13 @@ static void test_own_words(void **state)
 }
 
 /* Over a limit of the GPU: removed and counted, unless the family speaks of it itself. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	struct changed changed;
 	struct error err = {0};
 	choice choices[SPACE_PARAMETERS_MAX];
 	bool legal, found;
 
-	(void)state;
 	/* 64 rows make 128 threads */
 	changed_open(
 		&changed, "\"block\": [\"THREADS\", 1, 1]", "\"block\": [\"16*THREADS\", 1, 1]");
@@ -86,14 +84,4 @@ static void test_limits(void **state)
 	assert_ok(configuration_is_legal(changed.bound, choices, &legal, &err));
 	assert_true(legal);
 	changed_close(&changed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_words),
-		cmocka_unit_test(test_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

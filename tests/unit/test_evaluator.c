@@ -1,10 +1,9 @@
-/* layer: engine
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * The evaluator over a device model and a compiler that refuses some candidates on command. This
  * program is its own worker.
  */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #include "base/memory.h"
 #include "compile/worker.h"
-#include "engine/blocks.h"
+#include "engine/rounds.h"
 #include "engine/candidates.h"
 #include "engine/evaluator.h"
 #include "unit/compile_units.h"
@@ -69,8 +68,8 @@ static void fixture_open(struct fixture *fixture, const char *commands)
 	for (int i = 0; i < 2; i++)
 		assert_ok(candidates_open(&fixture->context.catalogue, fixture->problems.items[i],
 			device_spec(fixture->context.device), &all, &fixture->pools[i], &err));
-	fixture->evaluator = (struct evaluator){.context = &fixture->context,
-		.first_look = {.rounds_min = 1, .rounds_max = 1, .seconds_max = 1}};
+	fixture->evaluator = (struct evaluator){
+		.context = &fixture->context, .first_look = {.rounds = 1, .seconds_max = 1}};
 }
 
 static void fixture_close(struct fixture *fixture)
@@ -96,7 +95,7 @@ static struct trial *add(
 }
 
 /* Each trial goes as far as it was told to, and further when it is told so. */
-static void trials_stop_at_their_goals(void **state)
+TEST(trials_stop_at_their_goals)
 {
 	static const enum trial_stage goals[] = {
 		TRIAL_COMPILED, TRIAL_LOADED, TRIAL_VERIFIED, TRIAL_DONE};
@@ -104,7 +103,6 @@ static void trials_stop_at_their_goals(void **state)
 	struct trial *trials[ARRAY_COUNT(goals)];
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture, "");
 	for (size_t i = 0; i < ARRAY_COUNT(goals); i++)
 		trials[i] = add(&fixture, i % 2, i, goals[i]);
@@ -120,14 +118,13 @@ static void trials_stop_at_their_goals(void **state)
 }
 
 /* Those that do not compile end as what became of them; the others are timed side by side. */
-static void a_candidate_that_fails_costs_itself(void **state)
+TEST(a_candidate_that_fails_costs_itself)
 {
-	const struct sampling sampling = {.rounds_min = 1, .rounds_max = 1};
+	const struct sampling sampling = {.rounds = 1};
 	struct fixture fixture;
 	size_t failed = 0, timed = 0;
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture, "//fake: reject -DBM=64\n");
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; k < fixture.pools[i].count; k += 3)
@@ -158,7 +155,7 @@ static void a_candidate_that_fails_costs_itself(void **state)
 }
 
 /* As a search does it: one on the device at a time, results taken as they come, each once. */
-static void results_are_taken_once(void **state)
+TEST(results_are_taken_once)
 {
 	enum {
 		COUNT = 20
@@ -168,7 +165,6 @@ static void results_are_taken_once(void **state)
 	size_t taken = 0;
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture, "");
 	fixture.evaluator.on_device_max = 1;
 	for (size_t i = 0; i < COUNT; i++)
@@ -192,14 +188,13 @@ static void results_are_taken_once(void **state)
 }
 
 /* A kernel loaded once more, and one of another origin, beside the trial that was compiled. */
-static void loads_of_other_origin_are_sampled_too(void **state)
+TEST(loads_of_other_origin_are_sampled_too)
 {
-	const struct sampling sampling = {.rounds_min = 1, .rounds_max = 1};
+	const struct sampling sampling = {.rounds = 1};
 	struct fixture fixture;
 	struct trial *trials[2];
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture, "");
 	trials[0] = add(&fixture, 0, 5, TRIAL_LOADED);
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
@@ -214,13 +209,12 @@ static void loads_of_other_origin_are_sampled_too(void **state)
 	fixture_close(&fixture);
 }
 
-static void an_interrupt_ends_the_wait(void **state)
+TEST(an_interrupt_ends_the_wait)
 {
 	volatile sig_atomic_t interrupted = 1;
 	struct fixture fixture;
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture, "//fake: hang\n");
 	fixture.evaluator.interrupted = &interrupted;
 	add(&fixture, 0, 0, TRIAL_COMPILED);
@@ -228,49 +222,40 @@ static void an_interrupt_ends_the_wait(void **state)
 	fixture_close(&fixture);
 }
 
-/* Medians of blocks, the warm-up left out; what is throttled once stays marked; a failure ends it.
- */
-static void a_series_takes_what_the_device_says(void **state)
+/* The warm-up is left out; what is throttled once stays marked; a failure ends it. */
+TEST(a_series_takes_what_the_device_says)
 {
 	char gone[] = "gone";
 	double samples_us[] = {3, 1, 8}, others_us[] = {5, 7};
-	struct block_series series = {.warm_up = 1};
+	struct round_series series = {.warm_up = 1};
 	const struct device_event first = {.samples_us = others_us, .sample_count = 2},
 				  hot = {.samples_us = samples_us,
 					  .sample_count = 3,
 					  .flags = FLAG_MASK(THROTTLED)},
 				  lost = {.outcome = OUTCOME_CRASHED, .detail = gone};
 
-	(void)state;
-	block_series_take(&series, &first);
-	assert_int_equal(series.blocks, 0);
-	assert_false(series.throttled);
-	block_series_take(&series, &hot);
-	block_series_take(&series, &first);
-	assert_true(series.throttled);
-	assert_int_equal(series.received, 3);
-	assert_int_equal(series.blocks, 2);
-	assert_true(series.block_us[0] == 3 && series.block_us[1] == 6);
-	block_series_take(&series, &lost);
-	block_series_take(&series, &first);
+	round_series_take(&series, &first);
+	assert_int_equal(series.rounds, 1);
+	assert_int_equal(series.flags, 0);
+	round_series_take(&series, &hot);
+	round_series_take(&series, &first);
+	assert_int_equal(series.flags, FLAG_MASK(THROTTLED));
+	/* the first of all was the warm-up */
+	assert_int_equal(series.rounds, 6);
+	assert_true(series.round_us[0] == 7 && series.round_us[1] == 3 && series.round_us[5] == 7);
+	assert_false(series.is_finished);
+	round_series_take(&series, &lost);
+	round_series_take(&series, &first);
 	assert_int_equal(series.outcome, OUTCOME_CRASHED);
 	assert_string_equal(series.detail, "gone");
-	assert_int_equal(series.blocks, 2);
-	block_series_release(&series);
+	assert_int_equal(series.rounds, 6);
+	round_series_release(&series);
 }
 
-int main(int count, char **arguments)
+static int before(int count, char **arguments)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trials_stop_at_their_goals),
-		cmocka_unit_test(a_candidate_that_fails_costs_itself),
-		cmocka_unit_test(results_are_taken_once),
-		cmocka_unit_test(loads_of_other_origin_are_sampled_too),
-		cmocka_unit_test(an_interrupt_ends_the_wait),
-		cmocka_unit_test(a_series_takes_what_the_device_says),
-	};
-
 	if (count == 2 && strcmp(arguments[1], "worker-compile") == 0)
 		return compile_worker_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

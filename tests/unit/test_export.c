@@ -1,5 +1,4 @@
-/* layer: export */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_schema.h"
+#include "record/record_cells.h"
 #include "export/export.h"
 
 /* A file with two entries; the second one has two launches and text that needs care everywhere. */
@@ -77,26 +76,17 @@ static const char *string_of(const struct json_at *object, const char *key)
 	return string;
 }
 
-static double number_of(const struct json_at *object, const char *key)
-{
-	double number = NAN;
-
-	json_member_double(object, key, &number, NULL);
-	return number;
-}
-
 static void assert_holds(const struct text *text, const char *expected)
 {
 	if (!strstr(text_string(text), expected))
 		fail_msg("expected \"%s\" in:\n%s", expected, text_string(text));
 }
 
-static void csv_is_quoted(void **state)
+TEST(csv_is_quoted)
 {
 	struct fixture fixture;
 	struct text text;
 
-	(void)state;
 	fixture_open(&fixture);
 	text = written(&fixture.source, "csv");
 	assert_holds(&text,
@@ -114,13 +104,28 @@ static void csv_is_quoted(void **state)
 	tuned_release(&fixture.tuned);
 }
 
-static void make_is_escaped(void **state)
+/* What make or the shell of a recipe would read in another way is refused, never altered. */
+TEST(make_refuses_what_it_cannot_hold)
 {
 	struct fixture fixture;
-	struct text text;
+	struct text text = {0};
+	struct error err = {0};
+	struct tuned_launch *launch;
 
-	(void)state;
 	fixture_open(&fixture);
+	launch = &fixture.tuned.entries[1].winner.launches[1];
+	assert_fails(export_format_find("make")->write(&fixture.source, &text, &err),
+		STATUS_BAD_INPUT, "odd k=1,t=a.b: SOURCE \"y]==].cu;");
+	assert_non_null(strstr(err.message, "holds the character ']'"));
+	text_clear(&text);
+	free(launch->source);
+	launch->source = string_copy("y.cu");
+	free(launch->entry);
+	launch->entry = string_copy("y<1>");
+	assert_fails(export_format_find("make")->write(&fixture.source, &text, &err),
+		STATUS_BAD_INPUT, "odd k=1,t=a.b: ENTRY \"y<1>\" holds the character '<'");
+	text_clear(&text);
+	launch->entry[1] = '\0';
 	text = written(&fixture.source, "make");
 	assert_holds(
 		&text, "_1,$(TILETUNE_ENTRIES)) "); /* a hash of the content, then the number */
@@ -128,8 +133,6 @@ static void make_is_escaped(void **state)
 	assert_holds(&text, "_0_DEFINES := -DBM=16 -DL_nk=1\n");
 	assert_holds(&text, "_0_0_GRID := 4 2 1\n");
 	assert_holds(&text, "_1_PROBLEM := k=1 t=a.b\n");
-	/* neither make nor the shell of a recipe finds anything in it */
-	assert_holds(&text, "_1_1_SOURCE := y_==_.cu___x_____::error::_1\n");
 	assert_holds(&text, "_1_LAUNCHES := 0 1\n");
 	assert_holds(&text, "_1_1_ENTRY := y\n");
 	assert_holds(&text, "_1_1_CLUSTER := 1 1 1\n");
@@ -138,13 +141,35 @@ static void make_is_escaped(void **state)
 	tuned_release(&fixture.tuned);
 }
 
-static void c_strings_are_escaped(void **state)
+/* An item of a list that CMake would take for two, or two for one. */
+TEST(cmake_refuses_what_its_lists_cannot_hold)
+{
+	static const char *const options[] = {"-DX=a;b", "-DX=[", "-DX=]", "-DX=\\"};
+	char *list[] = {NULL, NULL};
+
+	for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
+		struct fixture fixture;
+		struct text text = {0};
+		struct error err = {0};
+
+		fixture_open(&fixture);
+		list[0] = string_copy(options[i]);
+		fixture.tuned.entries[0].winner.options = list;
+		assert_fails(export_format_find("cmake")->write(&fixture.source, &text, &err),
+			STATUS_BAD_INPUT, "gemm M=64,dtype=bf16: option \"-DX=");
+		fixture.tuned.entries[0].winner.options = NULL;
+		free(list[0]);
+		text_release(&text);
+		tuned_release(&fixture.tuned);
+	}
+}
+
+TEST(c_strings_are_escaped)
 {
 	struct fixture fixture;
 	struct text text;
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture);
 	text = written(&fixture.source, "c-header");
 	assert_holds(&text, "#define TILETUNE_DEVICE \"Test \\\"GPU\\\"\"");
@@ -160,7 +185,7 @@ static void c_strings_are_escaped(void **state)
 	tuned_release(&fixture.tuned);
 }
 
-static void cmake_holds_the_entries_as_json(void **state)
+TEST(cmake_holds_the_entries_as_json)
 {
 	struct fixture fixture;
 	struct text text;
@@ -169,7 +194,6 @@ static void cmake_holds_the_entries_as_json(void **state)
 	const char *begin, *end;
 	struct error err;
 
-	(void)state;
 	fixture_open(&fixture);
 	text = written(&fixture.source, "cmake");
 	begin = strstr(text.data, "[===[\n");
@@ -189,194 +213,4 @@ static void cmake_holds_the_entries_as_json(void **state)
 	json_free(tree);
 	text_release(&text);
 	tuned_release(&fixture.tuned);
-}
-
-/* ---- JSON ---- */
-static struct json *parsed(const struct text *text)
-{
-	struct json *tree = NULL;
-	struct error err;
-
-	assert_ok(json_parse(text->data, text->length, "t4", &tree, &err));
-	return tree;
-}
-
-static void t4_of_a_tuned_file(void **state)
-{
-	struct fixture fixture;
-	struct text text;
-	struct json *tree;
-	struct json_at root, results, first, second, times, runtimes, value;
-	double ms = 0;
-
-	(void)state;
-	fixture_open(&fixture);
-	text = written(&fixture.source, "t4");
-	tree = parsed(&text);
-	root = json_root(tree, "t4");
-	assert_string_equal(string_of(&root, "schema_version"), "1.0.0");
-	assert_true(json_find(&root, "results", &results));
-	assert_int_equal(json_count(&results), 2);
-	first = json_item(&results, 0);
-	second = json_item(&results, 1);
-	assert_string_equal(string_of(&first, "timestamp"), "2026-01-31T12:00:00Z");
-	assert_true(number_of(&first, "correctness") == 1);
-	assert_true(number_of(&second, "correctness") == 0); /* nobody verified it */
-	assert_true(json_find(&first, "times", &times));
-	assert_true(json_find(&times, "runtimes", &runtimes));
-	value = json_item(&runtimes, 0);
-	assert_int_equal(json_get_double(&value, &ms, NULL), STATUS_OK);
-	assert_true(ms > 0.01249 && ms < 0.01251);
-	/* a prediction is no run */
-	assert_true(json_find(&second, "times", &times));
-	assert_true(json_find(&times, "runtimes", &runtimes));
-	assert_int_equal(json_count(&runtimes), 0);
-	assert_holds(&text, "predicted_time");
-	json_free(tree);
-	text_release(&text);
-	tuned_release(&fixture.tuned);
-}
-
-static double metric_of(const struct json_at *benchmark, const char *measure, const char *member)
-{
-	struct json_at metric;
-
-	assert_true(json_find(benchmark, measure, &metric));
-	return number_of(&metric, member);
-}
-
-static void bencher_is_in_nanoseconds(void **state)
-{
-	struct fixture fixture;
-	struct text text;
-	struct json *tree;
-	struct json_at root, first, second;
-
-	(void)state;
-	fixture_open(&fixture);
-	text = written(&fixture.source, "bencher");
-	tree = parsed(&text);
-	root = json_root(tree, "bencher");
-	assert_int_equal(json_count(&root), 2);
-	assert_true(json_find(&root, "gemm M=64,dtype=bf16", &first));
-	assert_true(fabs(metric_of(&first, "latency", "value") - 12500) < 1e-6);
-	assert_true(fabs(metric_of(&first, "latency", "lower_value") - 12000) < 1e-6);
-	assert_true(fabs(metric_of(&first, "latency", "upper_value") - 13000) < 1e-6);
-	/* a prediction is no latency, and has no interval */
-	second = json_item(&root, 1);
-	assert_false(json_find(&second, "latency", &first));
-	assert_true(fabs(metric_of(&second, "predicted-latency", "value") - 3000) < 1e-6);
-	assert_true(isnan(metric_of(&second, "predicted-latency", "lower_value")));
-	json_free(tree);
-	text_release(&text);
-	tuned_release(&fixture.tuned);
-}
-
-static void github_benchmark_is_a_list(void **state)
-{
-	struct fixture fixture;
-	struct text text;
-	struct json *tree;
-	struct json_at root, first, second, range;
-
-	(void)state;
-	fixture_open(&fixture);
-	text = written(&fixture.source, "github-benchmark");
-	tree = parsed(&text);
-	root = json_root(tree, "github-benchmark");
-	assert_int_equal(json_count(&root), 2);
-	first = json_item(&root, 0);
-	second = json_item(&root, 1);
-	assert_string_equal(string_of(&first, "name"), "gemm M=64,dtype=bf16");
-	assert_string_equal(string_of(&first, "unit"), "us");
-	assert_true(number_of(&first, "value") == 12.5);
-	assert_string_equal(string_of(&first, "range"), "± 0.5");
-	assert_string_equal(string_of(&first, "extra"), "gemm/a {BM=16,L=nk}");
-	assert_non_null(strstr(string_of(&second, "name"), " (predicted)"));
-	assert_false(json_find(&second, "range", &range));
-	json_free(tree);
-	text_release(&text);
-	tuned_release(&fixture.tuned);
-}
-
-/* Every outcome has its word in T4, and its own when it means something else. */
-static void t4_of_a_journal(void **state)
-{
-	static const struct {
-		enum outcome outcome;
-		const char *invalidity;
-	} cases[] = {
-		{OUTCOME_OK, "correct"},
-		{OUTCOME_PRUNED_BY_MODEL, "constraints"},
-		{OUTCOME_COMPILE_FAILED, "compile"},
-		{OUTCOME_COMPILE_TIMEOUT, "compile"},
-		{OUTCOME_LAUNCH_FAILED, "runtime"},
-		{OUTCOME_CRASHED, "runtime"},
-		{OUTCOME_TIMED_OUT, "timeout"},
-		{OUTCOME_WRONG_RESULT, "correctness"},
-		{OUTCOME_OUT_OF_BOUNDS, "correctness"},
-	};
-	struct evaluation evaluations[ARRAY_COUNT(cases)] = {0};
-	double samples_us[2] = {10, 12};
-	struct journal_problem problem = {
-		.operation = (char *)(uintptr_t) "gemm", .problem = (char *)(uintptr_t) "M=1"};
-	struct journal_run run = {.run = {.date = (char *)(uintptr_t) "2026-01-01"},
-		.problems = &problem,
-		.problem_count = 1};
-	struct journal_record journal = {.runs = &run, .run_count = 1};
-	struct export_source source = {.name = "j.jsonl", .journal = &journal};
-	struct json *tree;
-	struct json_at root, results, first, configuration, times, runtimes;
-	struct text text;
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		evaluations[i].outcome = cases[i].outcome;
-		evaluations[i].family = string_copy("gemm/a");
-		evaluations[i].configuration = string_copy("BM=16,L=nk");
-	}
-	evaluation_add_samples(&evaluations[0], samples_us, 2);
-	problem.evaluations = evaluations;
-	problem.evaluation_count = ARRAY_COUNT(cases);
-	text = written(&source, "t4");
-	tree = parsed(&text);
-	root = json_root(tree, "t4");
-	assert_true(json_find(&root, "results", &results));
-	assert_int_equal(json_count(&results), ARRAY_COUNT(cases));
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct json_at result = json_item(&results, i);
-
-		assert_string_equal(string_of(&result, "invalidity"), cases[i].invalidity);
-	}
-	first = json_item(&results, 0);
-	assert_true(json_find(&first, "configuration", &configuration));
-	assert_true(number_of(&configuration, "BM") == 16);
-	assert_string_equal(string_of(&configuration, "L"), "nk");
-	assert_true(json_find(&first, "times", &times));
-	assert_true(json_find(&times, "runtimes", &runtimes));
-	assert_int_equal(json_count(&runtimes), 2);
-	json_free(tree);
-	text_release(&text);
-	text = written(&source, "csv");
-	assert_holds(&text, "\r\ngemm,M=1,search,gemm/a,\"BM=16,L=nk\",ok,11,");
-	assert_holds(&text, ",wrong_result,,,,0,measured,");
-	text_release(&text);
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
-		evaluation_release(&evaluations[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(csv_is_quoted),
-		cmocka_unit_test(make_is_escaped),
-		cmocka_unit_test(c_strings_are_escaped),
-		cmocka_unit_test(cmake_holds_the_entries_as_json),
-		cmocka_unit_test(t4_of_a_tuned_file),
-		cmocka_unit_test(bencher_is_in_nanoseconds),
-		cmocka_unit_test(github_benchmark_is_a_list),
-		cmocka_unit_test(t4_of_a_journal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
-/* layer: space */
 /* SPDX-License-Identifier: MIT
  *
  * The expression language: every case of tests/data/space/, evaluated as it stands, with all names
  * put in, and with every other name put in; then limits and the functions of expression.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "base/file.h"
 #include "unit/expression_cases.h"
 
@@ -52,33 +46,28 @@ static void run_file(const char *name, int least)
 	assert_true(count >= least);
 }
 
-static void test_arithmetic(void **state)
+TEST(test_arithmetic)
 {
-	(void)state;
 	run_file("arithmetic.txt", 900);
 }
 
-static void test_grammar(void **state)
+TEST(test_grammar)
 {
-	(void)state;
 	run_file("grammar.txt", 280);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-	(void)state;
 	run_file("random.txt", 140);
 }
 
-static void test_syntax_errors(void **state)
+TEST(test_syntax_errors)
 {
-	(void)state;
 	run_file("syntax_errors.txt", 130);
 }
 
-static void test_run_errors(void **state)
+TEST(test_run_errors)
 {
-	(void)state;
 	run_file("run_errors.txt", 100);
 }
 
@@ -105,9 +94,8 @@ static void expect_slots(const struct name_table *names, const char *text, const
 	expression_free(expression);
 }
 
-static void test_slots(void **state)
+TEST(test_slots)
 {
-	(void)state;
 	const char *names[] = {"a", "b", "c", "d"};
 	const struct name_table table = {.names = names, .count = 4};
 	expect_slots(&table, "1 + 2", "");
@@ -119,9 +107,8 @@ static void test_slots(void **state)
 	expect_slots(&table, "False and a or c", "2 ");
 }
 
-static void test_optional(void **state)
+TEST(test_optional)
 {
-	(void)state;
 	const char *names[] = {"a"};
 	const struct name_table table = {.names = names, .count = 1};
 	struct expression *expression;
@@ -140,9 +127,8 @@ static void test_optional(void **state)
 	assert_string_equal(err.message, "here: column 4: expected a value, found the end");
 }
 
-static void test_conversions(void **state)
+TEST(test_conversions)
 {
-	(void)state;
 	const char *names[] = {"a"};
 	const struct name_table table = {.names = names, .count = 1};
 	struct expression *expression = compiled("a", &table);
@@ -183,9 +169,8 @@ static void test_conversions(void **state)
 	expression_free(expression);
 }
 
-static void test_specialise(void **state)
+TEST(test_specialise)
 {
-	(void)state;
 	const char *names[] = {"dtype", "BM"};
 	const struct name_table table = {.names = names, .count = 2};
 	struct expression *expression =
@@ -235,9 +220,8 @@ static void expect_limit(char *text, const char *message)
 	free(text);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-	(void)state;
 	expect_limit(repeated("1", " ", 65535, ""), NULL);
 	expect_limit(repeated("1", " ", 65536, ""),
 		"here: expected an expression of at most 65536 characters, found 65537");
@@ -262,9 +246,8 @@ static void test_limits(void **state)
 	expect_limit(repeated("[1", ",1", 30000, "]"), NULL);
 }
 
-static void test_bounded_time(void **state)
+TEST(test_bounded_time)
 {
-	(void)state;
 	const char *const slow[] = {
 		"[0 for i in range(65536) for j in range(65536) for k in range(65536) if 0]",
 		"[0 for i in range(60000) if -1 in [j for j in range(60000)]]",
@@ -294,9 +277,8 @@ static void test_bounded_time(void **state)
 	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 30);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	assert_true(name_is_valid("BM"));
 	assert_true(name_is_valid("_x9"));
 	assert_true(name_is_valid("min"));
@@ -310,23 +292,4 @@ static void test_names(void **state)
 	assert_int_equal(name_table_add(&table, "b"), 1);
 	assert_int_equal(name_table_find(&table, "b"), 1);
 	name_table_release(&table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arithmetic),
-		cmocka_unit_test(test_grammar),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_syntax_errors),
-		cmocka_unit_test(test_run_errors),
-		cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_optional),
-		cmocka_unit_test(test_conversions),
-		cmocka_unit_test(test_specialise),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_bounded_time),
-		cmocka_unit_test(test_names),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

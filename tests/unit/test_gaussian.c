@@ -1,16 +1,10 @@
-/* layer: search */
 /* SPDX-License-Identifier: MIT
  *
  * What the guided search believes: the Gaussian process, and how alike candidates are.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "search/gaussian.h"
 
 enum {
@@ -57,13 +51,12 @@ static double between(const struct gaussian *gaussian, size_t a, size_t b)
 	return gaussian_covariance(gaussian, a, b);
 }
 
-static void test_gaussian(void **state)
+TEST(test_gaussian)
 {
 	static struct cube cube;
 	struct gaussian gaussian;
 	double values[3] = {NAN, NAN, NAN}, means[2], own, cross, near, far, determinant, sum;
 
-	(void)state;
 	cube_init(&cube);
 	gaussian_init(&gaussian, &cube.view, 2, 2);
 	near = between(&gaussian, WATCHED, FIRST);
@@ -104,14 +97,13 @@ static void test_gaussian(void **state)
 }
 
 /* ---- what is learned of how alike candidates are: how much each parameter counts ---- */
-static void test_learns(void **state)
+TEST(test_learns)
 {
 	static struct cube cube;
 	struct gaussian gaussian;
 	struct random_state random;
 	double own, off = 0;
 
-	(void)state;
 	cube_init(&cube);
 	gaussian_init(&gaussian, &cube.view, COUNT, 1);
 	own = gaussian_covariance(&gaussian, 0, 0);
@@ -146,14 +138,4 @@ static void test_learns(void **state)
 	}
 	assert_true(off < 0.05);
 	gaussian_release(&gaussian);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gaussian),
-		cmocka_unit_test(test_learns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

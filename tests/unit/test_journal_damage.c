@@ -1,13 +1,13 @@
-/* layer: format
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Journals that several processes write to, and such that a byte of them is another one: no line is
  * taken for what it is not.
  */
+#include "unit/unit.h"
 #include "journal_fixture.h"
 
 /* Two processes append to one journal: each line is of the run that wrote it. */
-static void test_lines_are_of_the_run_that_they_name(void **state)
+TEST_WITH(test_lines_are_of_the_run_that_they_name, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -56,7 +56,7 @@ static void expect_written(const struct journal_record *record)
 }
 
 /* Any byte of a journal that is another one costs its line at most, which is named. */
-static void test_a_damaged_line_is_passed_over(void **state)
+TEST_WITH(test_a_damaged_line_is_passed_over, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct text whole = {0};
@@ -74,10 +74,9 @@ static void test_a_damaged_line_is_passed_over(void **state)
 		whole.data[at] = kept == '5' ? '6' : '5';
 		assert_ok(file_write(scratch->path, whole.data, whole.length, &err));
 		assert_ok(journal_read(scratch->path, &record, &err));
-		/* the name of the checksum may go: then it is a line as of old */
 		if (record.bad_lines)
 			assert_non_null(strstr(record.bad_line, line));
-		bad += record.bad_lines > 0;
+		bad += record.bad_lines > 0 || record.ignored_lines > 0;
 		expect_written(&record);
 		assert_true(record.run_count == 2 || record.bad_lines);
 		journal_record_release(&record);
@@ -85,17 +84,6 @@ static void test_a_damaged_line_is_passed_over(void **state)
 		number += kept == '\n';
 		whole.data[at] = kept;
 	}
-	assert_true(bad > whole.length / 2);
+	assert_true(bad > whole.length - 40); /* newlines, and what joins two lines */
 	text_release(&whole);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_lines_are_of_the_run_that_they_name),
-		TEST(test_a_damaged_line_is_passed_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
-/* layer: base */
 /* SPDX-License-Identifier: MIT
  *
  * src/launch on bundles that are wrong where a fuzzer seldom looks: every number that says where
  * something lies. What it launches is tested by tests/checks/launch.py.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
+#include "unit/unit.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -19,11 +17,10 @@
 static const char corpus[] = "tests/fuzz/corpus/bundle/four_kernels";
 static const char whole[] = "tests/fuzz/corpus/bundle/whole";
 
-static void test_checksum(void **state)
+TEST(test_checksum)
 {
 	unsigned char bytes[200];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)(37 * i * i + i);
 	for (size_t size = 0; size <= sizeof(bytes); size++)
@@ -127,9 +124,8 @@ static const struct field {
 #undef TYPE
 };
 
-static void test_damage(void **state)
+TEST(test_damage)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
 		struct text text = read_bundle(corpus);
 		const struct ttl_header *header = (const void *)text.data;
@@ -163,7 +159,7 @@ static void test_damage(void **state)
 }
 
 /* Two keys of a text that no longer ends, an image that says it is longer than it is. */
-static void test_texts_and_images(void **state)
+TEST(test_texts_and_images)
 {
 	struct text text = read_bundle(whole);
 	const struct ttl_header *header = (const void *)text.data;
@@ -171,7 +167,6 @@ static void test_texts_and_images(void **state)
 	struct ttl_error err;
 	unsigned char *elf;
 
-	(void)state;
 	assert_int_equal(open_signed(&text, &err), TTL_OK);
 	memcpy(&image, text.data + header->tables[TTL_TABLE_images].offset, sizeof(image));
 	elf = (unsigned char *)text.data + header->tables[TTL_TABLE_code].offset + image.offset;
@@ -182,15 +177,4 @@ static void test_texts_and_images(void **state)
 		  1] = 'x';
 	assert_int_equal(open_signed(&text, &err), TTL_BAD_BUNDLE);
 	text_release(&text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_checksum),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_texts_and_images),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* layer: advise */
+#include "unit/unit.h"
 #include "kernel_fixture.h"
 
 #include <math.h>
 
 #include "engine/candidates.h"
-#include "base/record_read.h"
-#include "lookup/lookup.h"
+#include "advise/lookup.h"
+#include "record/record_read.h"
 
 /* The toy operation on the toy device: small enough to compare with everything there is. */
 struct shelf {
@@ -101,16 +101,15 @@ static void assert_configuration(const struct lookup_answer *answer, const char 
 	"{\"ROW_THREADS\":" #threads ",\"ROWS\":" #rows ",\"UNROLL\":" #unroll                     \
 	",\"TURNS\":" #turns "}"
 
-static void the_own_entry_is_exact(void **state)
+TEST(the_own_entry_is_exact)
 {
 	struct shelf shelf;
 	struct lookup_answer answer;
 
-	(void)state;
 	shelf_open(&shelf);
 	put(&shelf, "rows=512,cols=512", CONFIG(128, 2, 2, 1));
 	put(&shelf, "rows=4096,cols=1000", CONFIG(64, 4, 4, 1));
-	answer = find(&shelf, "batch=8,heads=8,seq=8,cols=512"); /* the same by its alias */
+	answer = find(&shelf, "rows=512,cols=512");
 	assert_int_equal(answer.grade, LOOKUP_EXACT);
 	assert_configuration(&answer, CONFIG(128, 2, 2, 1));
 	assert_true(answer.expected_loss_ratio == 0);
@@ -156,7 +155,7 @@ static struct json *configuration_json(const struct candidates *pool, size_t can
 	return json;
 }
 
-static void the_model_chooses_among_all_entries(void **state)
+TEST(the_model_chooses_among_all_entries)
 {
 	static const char *const problems[] = {
 		"rows=1000,cols=777", "rows=64,cols=64", "rows=100000,cols=33", "rows=7,cols=5000"};
@@ -164,7 +163,6 @@ static void the_model_chooses_among_all_entries(void **state)
 		CONFIG(128, 2, 1, 1), CONFIG(256, 1, 1, 1), CONFIG(32, 8, 1, 1)};
 	size_t found = 0;
 
-	(void)state;
 	for (size_t p = 0; p < ARRAY_COUNT(problems); p++) {
 		struct shelf shelf;
 		struct problem *problem;
@@ -213,7 +211,7 @@ static void the_model_chooses_among_all_entries(void **state)
 }
 
 /* The slowest legal configuration of the space is in the file, and nothing else. */
-static void what_loses_to_the_default_is_refused(void **state)
+TEST(what_loses_to_the_default_is_refused)
 {
 	struct shelf shelf;
 	struct problem *problem;
@@ -223,7 +221,6 @@ static void what_loses_to_the_default_is_refused(void **state)
 	size_t worst = 0;
 	char *text;
 
-	(void)state;
 	shelf_open(&shelf);
 	problem = parse(&shelf, "rows=4096,cols=1000");
 	score_pool(&shelf, problem, &pool);
@@ -246,12 +243,11 @@ static void what_loses_to_the_default_is_refused(void **state)
 	shelf_close(&shelf);
 }
 
-static void what_is_not_legal_is_refused_with_the_reason(void **state)
+TEST(what_is_not_legal_is_refused_with_the_reason)
 {
 	struct shelf shelf;
 	struct lookup_answer answer;
 
-	(void)state;
 	shelf_open(&shelf);
 	answer = find(&shelf, "rows=7,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
@@ -269,7 +265,7 @@ static void what_is_not_legal_is_refused_with_the_reason(void **state)
 }
 
 /* The toy's file says that two rows of a block take twice as long as the model thinks. */
-static void what_timings_taught_changes_the_choice(void **state)
+TEST(what_timings_taught_changes_the_choice)
 {
 	static const char *const configs[] = {"tests/data/score/configs", NULL};
 	struct learned learned;
@@ -278,7 +274,6 @@ static void what_timings_taught_changes_the_choice(void **state)
 	struct error err = {0};
 	double alone_us;
 
-	(void)state;
 	shelf_open(&shelf);
 	put(&shelf, "rows=4096,cols=1000", CONFIG(128, 2, 4, 1));
 	put(&shelf, "rows=4000,cols=1000", CONFIG(128, 4, 4, 1));
@@ -287,7 +282,7 @@ static void what_timings_taught_changes_the_choice(void **state)
 	alone_us = answer.predicted_us;
 	lookup_answer_release(&answer);
 	assert_ok(learned_open(
-		LEARNED_SHIPPED, configs, NULL, "toy", &shelf.catalogue, &learned, &err));
+		&(struct learned_choice){0}, configs, "toy", &shelf.catalogue, &learned, &err));
 	shelf.device->learned = &learned;
 	answer = find(&shelf, "rows=7,cols=1000");
 	assert_configuration(&answer, CONFIG(128, 4, 4, 1));
@@ -301,12 +296,11 @@ static void what_timings_taught_changes_the_choice(void **state)
 }
 
 /* TURNS is an argument of the launch: seven rows are one turn of the same binary. */
-static void launch_arguments_are_fitted_to_the_problem(void **state)
+TEST(launch_arguments_are_fitted_to_the_problem)
 {
 	struct shelf shelf;
 	struct lookup_answer answer;
 
-	(void)state;
 	shelf_open(&shelf);
 	put(&shelf, "rows=100000,cols=1000", CONFIG(128, 1, 2, 4));
 	answer = find(&shelf, "rows=7,cols=1000");
@@ -324,35 +318,27 @@ static void launch_arguments_are_fitted_to_the_problem(void **state)
 }
 
 /* The launch geometry is that of the problem asked for. */
-static void launches_are_for_the_asked_problem(void **state)
+TEST(launches_are_for_the_asked_problem)
 {
 	struct shelf shelf;
 	struct lookup_answer answer;
 
-	(void)state;
 	shelf_open(&shelf);
 	put(&shelf, "rows=4096,cols=1000", CONFIG(128, 2, 2, 1));
 	shelf.request.without_best = true;
 	answer = find(&shelf, "rows=1001,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_NEAREST);
 	assert_true(answer.model_best_us > 1e300); /* not asked for */
-	assert_int_equal(answer.result->launches[0].grid[0], 501);
+	assert_int_equal(answer.result->launches[0].shape.grid[0], 501);
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
 }
 
-int main(void)
+static int before(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_own_entry_is_exact),
-		cmocka_unit_test(the_model_chooses_among_all_entries),
-		cmocka_unit_test(what_loses_to_the_default_is_refused),
-		cmocka_unit_test(what_is_not_legal_is_refused_with_the_reason),
-		cmocka_unit_test(what_timings_taught_changes_the_choice),
-		cmocka_unit_test(launch_arguments_are_fitted_to_the_problem),
-		cmocka_unit_test(launches_are_for_the_asked_problem),
-	};
-
+	(void)argc;
+	(void)argv;
 	unsetenv("TILETUNE_LEARNED");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

@@ -1,4 +1,3 @@
-/* layer: measure */
 /* SPDX-License-Identifier: MIT
  *
  * What the tuner and the measuring worker say to each other, there and back.
@@ -10,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_wire.h"
+#include "record/record_wire.h"
 #include "measure/protocol.h"
 
 /* Packs value, unpacks it into back (released by the caller). */
@@ -25,7 +24,7 @@ static void there_and_back(const struct record *record, const void *value, void 
 	message_release(&message);
 }
 
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
 	struct measure_gpu gpu[2] = {{.identity = {.kind = "cuda",
 					      .name = "NVIDIA X",
@@ -40,7 +39,6 @@ static void test_gpus(void **state)
 		{.identity = {.uuid = "GPU-2"}}};
 	struct measure_gpus gpus = {gpu, 2}, back;
 
-	(void)state;
 	string_put(gpu[0].facts.name, sizeof(gpu[0].facts.name), "NVIDIA \"X\"");
 	gpu[0].facts.compute_capability = 90;
 	gpu[0].facts.dram_bytes = (int64_t)150 << 30;
@@ -52,7 +50,7 @@ static void test_gpus(void **state)
 	record_release(&measure_gpus_record, &back);
 }
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
 	char name[] = "GPU-1";
 	const struct measure_hello hello = {name};
@@ -62,16 +60,13 @@ static void test_requests(void **state)
 	uint32_t numbers[] = {4, 4000000000u};
 	const struct measure_sample sample = {.handles = numbers,
 		.handle_count = 2,
-		.sampling.rounds_min = 3,
-		.sampling.rounds_max = 9,
+		.sampling.rounds = 9,
 		.sampling.seconds_max = 1.25,
-		.sampling.target_ratio = 0.01,
 		.sampling.give_up_us = 42};
 	struct measure_hello hello_back;
 	struct measure_open open_back;
 	struct measure_sample sample_back;
 
-	(void)state;
 	there_and_back(&measure_hello_record, &hello, &hello_back);
 	assert_string_equal(hello_back.device, name);
 	record_release(&measure_hello_record, &hello_back);
@@ -80,11 +75,9 @@ static void test_requests(void **state)
 	there_and_back(&measure_sample_record, &sample, &sample_back);
 	assert_int_equal(sample_back.handle_count, 2);
 	assert_int_equal(sample_back.handles[1], 4000000000u);
-	assert_int_equal(sample_back.sampling.rounds_min, 3);
-	assert_int_equal(sample_back.sampling.rounds_max, 9);
-	assert_true(sample_back.sampling.seconds_max == 1.25 &&
-		    sample_back.sampling.target_ratio == 0.01 &&
-		    sample_back.sampling.give_up_us == 42);
+	assert_int_equal(sample_back.sampling.rounds, 9);
+	assert_true(
+		sample_back.sampling.seconds_max == 1.25 && sample_back.sampling.give_up_us == 42);
 	record_release(&measure_sample_record, &sample_back);
 }
 
@@ -100,10 +93,10 @@ static void plan_make(struct plan *plan)
 	plan->buffers->role = BUFFER_WORKSPACE;
 	plan->buffers->bytes = 4096;
 	*launch = (struct plan_launch){.entry = string_copy("kernel"),
-		.grid = {264, 1, 1},
-		.block = {512, 1, 1},
-		.cluster = {1, 1, 1},
-		.repeat = 1,
+		.shape.grid = {264, 1, 1},
+		.shape.block = {512, 1, 1},
+		.shape.cluster = {1, 1, 1},
+		.shape.repeat = 1,
 		.argument_count = 3,
 		.arguments = memory_zeroed(3, sizeof(*launch->arguments))};
 	launch->arguments[0].kind = ARGUMENT_BUFFER;
@@ -111,12 +104,11 @@ static void plan_make(struct plan *plan)
 	launch->arguments[2] = (struct plan_argument){.kind = ARGUMENT_FLOAT32, .real = 0.1};
 }
 
-static void test_load(void **state)
+TEST(test_load)
 {
 	struct measure_load load = {.handle = 3}, back;
 	struct text cubins[2] = {{0}};
 
-	(void)state;
 	plan_make(&load.plan);
 	text_append_bytes(&cubins[0], "x\0y", 3);
 	load.cubins = cubins;
@@ -130,7 +122,7 @@ static void test_load(void **state)
 	assert_int_equal(back.cubins[1].length, 0);
 	assert_int_equal(back.plan.launch_count, 1);
 	assert_string_equal(back.plan.launches[0].entry, "kernel");
-	assert_int_equal(back.plan.launches[0].grid[0], 264);
+	assert_int_equal(back.plan.launches[0].shape.grid[0], 264);
 	assert_true(back.plan.launches[0].arguments[1].integer == INT64_MIN);
 	assert_true(back.plan.launches[0].arguments[2].real == 0.1);
 	assert_int_equal(back.plan.buffers[0].bytes, 4096);
@@ -141,13 +133,12 @@ static void test_load(void **state)
 }
 
 /* A plan whose arguments refer to nothing does not reach the driver. */
-static void test_load_of_nothing(void **state)
+TEST(test_load_of_nothing)
 {
 	struct measure_load load = {.handle = 3}, back;
 	struct message message = {.kind = REQUEST_LOAD};
 	struct error err;
 
-	(void)state;
 	plan_make(&load.plan);
 	load.plan.launches[0].arguments[0].index = 7;
 	record_pack(&measure_load_record, &load, &message.payload);
@@ -158,7 +149,7 @@ static void test_load_of_nothing(void **state)
 	plan_release(&load.plan);
 }
 
-static void test_results(void **state)
+TEST(test_results)
 {
 	struct kernel_resources resources[2] = {{.regs_per_thread = 128,
 							.smem_static_bytes = 16,
@@ -187,7 +178,6 @@ static void test_results(void **state)
 			.max_rel_error = 1e-300}};
 	struct device_event back;
 
-	(void)state;
 	there_and_back(&device_event_record, &result, &back);
 	assert_int_equal(back.handle, 5);
 	assert_int_equal(back.outcome, OUTCOME_WRONG_RESULT);
@@ -211,29 +201,14 @@ static void test_results(void **state)
 	record_release(&device_event_record, &back);
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	struct error theirs = {0}, ours = {0};
 
-	(void)state;
 	error_set(&theirs, STATUS_NO_DEVICE, "no \"GPU\"\nhere");
 	error_hint(&theirs, "buy one");
 	there_and_back(&measure_error_record, &theirs, &ours);
 	assert_int_equal(ours.status, STATUS_NO_DEVICE);
 	assert_string_equal(ours.message, theirs.message);
 	assert_string_equal(ours.hint, "buy one");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gpus),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_load_of_nothing),
-		cmocka_unit_test(test_results),
-		cmocka_unit_test(test_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

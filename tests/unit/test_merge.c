@@ -1,8 +1,8 @@
-/* layer: format
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Joining tuned files: which entry stays under which rule, and that nothing else is lost.
  */
+#include "unit/unit.h"
 #include "tuned_entries.h"
 
 #include "format/merge.h"
@@ -37,8 +37,8 @@ struct side {
 	const char *date, *timing, *families;
 };
 
-static void assert_merged(struct side ours, struct side theirs, enum merge_rule rule,
-	const char *expected, size_t conflicts)
+static void assert_merged(
+	struct side ours, struct side theirs, const char *expected, size_t conflicts)
 {
 	struct tuned into, from;
 	struct merge_summary summary = {0};
@@ -48,7 +48,7 @@ static void assert_merged(struct side ours, struct side theirs, enum merge_rule 
 	open_file(&from, "from.json", theirs.date, theirs.timing, theirs.families);
 	into.entries[0].unfinished = strcmp(ours.timing, "stopped") == 0;
 	from.entries[0].unfinished = strcmp(theirs.timing, "stopped") == 0;
-	assert_ok(tuned_merge(&into, &from, rule, &summary, &err));
+	assert_ok(tuned_merge(&into, &from, &summary, &err));
 	assert_entry(&into, expected);
 	assert_int_equal(summary.conflicts, conflicts);
 	assert_int_equal(summary.added, 0);
@@ -57,92 +57,61 @@ static void assert_merged(struct side ours, struct side theirs, enum merge_rule 
 	tuned_release(&from);
 }
 
-static void test_the_rule_decides(void **state)
+TEST(test_the_later_run_stays)
 {
 	const struct side old = {"2026-01-01", "measured", "gemm/a:5"};
 	const struct side new = {"2026-02-01", "measured", "gemm/a:6"};
 	const struct side stopped = {"2026-02-01", "stopped", "gemm/a:6"};
 
-	(void)state;
-	assert_merged(old, stopped, MERGE_NEWEST, "2026-01-01: gemm/a | gemm/a:5", 1);
-	assert_merged(stopped, old, MERGE_NEWEST, "2026-01-01: gemm/a | gemm/a:5", 1);
-	assert_merged(old, new, MERGE_NEWEST, "2026-02-01: gemm/a | gemm/a:6", 1);
-	assert_merged(new, old, MERGE_NEWEST, "2026-02-01: gemm/a | gemm/a:6", 1);
-	assert_merged(old, new, MERGE_FASTEST, "2026-01-01: gemm/a | gemm/a:5", 1);
-	assert_merged(new, old, MERGE_FASTEST, "2026-01-01: gemm/a | gemm/a:5", 1);
-	assert_merged(old, new, MERGE_FIRST, "2026-01-01: gemm/a | gemm/a:5", 1);
-	assert_merged(new, old, MERGE_FIRST, "2026-02-01: gemm/a | gemm/a:6", 1);
+	assert_merged(old, stopped, "2026-01-01: gemm/a | gemm/a:5", 1);
+	assert_merged(stopped, old, "2026-01-01: gemm/a | gemm/a:5", 1);
+	assert_merged(old, new, "2026-02-01: gemm/a | gemm/a:6", 1);
+	assert_merged(new, old, "2026-02-01: gemm/a | gemm/a:6", 1);
 }
 
-/* Of a family that both tuned the rule's row stays; what only one tuned is added, and may win. */
-static void test_families_are_added(void **state)
+/* Of a family that both tuned the later row stays; what only one tuned is added, and may win. */
+TEST(test_families_are_added)
 {
 	const struct side one = {"2026-01-01", "measured", "gemm/a:5 gemm/b:7"};
 	const struct side other = {"2026-02-01", "measured", "gemm/b:4 gemm/c:9"};
 
-	(void)state;
-	assert_merged(
-		one, other, MERGE_NEWEST, "2026-02-01: gemm/b | gemm/b:4 gemm/c:9 gemm/a:5", 1);
-	assert_merged(
-		one, other, MERGE_FIRST, "2026-01-01: gemm/a | gemm/a:5 gemm/b:7 gemm/c:9", 1);
+	assert_merged(one, other, "2026-02-01: gemm/b | gemm/b:4 gemm/c:9 gemm/a:5", 1);
+	assert_merged(other, one, "2026-02-01: gemm/b | gemm/b:4 gemm/c:9 gemm/a:5", 1);
 	/* the base's winner loses to a family that it did not tune */
-	assert_merged((struct side){"2026-01-01", "measured", "gemm/a:5"},
-		(struct side){"2026-02-01", "measured", "gemm/d:2"}, MERGE_FIRST,
-		"2026-01-01: gemm/d | gemm/a:5 gemm/d:2", 1);
+	assert_merged((struct side){"2026-02-01", "measured", "gemm/a:5"},
+		(struct side){"2026-01-01", "measured", "gemm/d:2"},
+		"2026-02-01: gemm/d | gemm/a:5 gemm/d:2", 1);
 }
 
-static void test_measured_outranks_predicted(void **state)
+TEST(test_measured_outranks_predicted)
 {
-	static const enum merge_rule rules[] = {
-		MERGE_NEWEST, MERGE_FASTEST, MERGE_FIRST, MERGE_FAIL};
 	const struct side measured = {"2026-01-01", "measured", "gemm/a:5"};
 	const struct side predicted = {"2026-02-01", "predicted", "gemm/b:1"};
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
-		assert_merged(measured, predicted, rules[i], "2026-01-01: gemm/a | gemm/a:5", 0);
-		assert_merged(predicted, measured, rules[i], "2026-01-01: gemm/a | gemm/a:5", 0);
-	}
+	assert_merged(measured, predicted, "2026-01-01: gemm/a | gemm/a:5", 0);
+	assert_merged(predicted, measured, "2026-01-01: gemm/a | gemm/a:5", 0);
 }
 
-static void test_what_is_alike_is_no_conflict(void **state)
+TEST(test_what_is_alike_is_no_conflict)
 {
 	const struct side side = {"2026-01-01", "measured", "gemm/a:5"};
 
-	(void)state;
-	assert_merged(side, side, MERGE_FAIL, "2026-01-01: gemm/a | gemm/a:5", 0);
+	assert_merged(side, side, "2026-01-01: gemm/a | gemm/a:5", 0);
 }
 
-static void test_refusals(void **state)
+TEST(test_another_gpu_model_is_refused)
 {
 	struct tuned into, from;
 	struct merge_summary summary = {0};
 	struct error err = {0};
 
-	(void)state;
 	open_file(&into, "into.json", "2026-01-01", "measured", "gemm/a:5");
 	open_file(&from, "from.json", "2026-02-01", "measured", "gemm/a:6");
-	assert_fails(tuned_merge(&into, &from, MERGE_FAIL, &summary, &err), STATUS_BAD_INPUT,
-		"from.json: expected no entry of gemm M=1,dtype=bf16, which into.json has too");
-	assert_entry(&into, "2026-01-01: gemm/a | gemm/a:5");
 	from.device.sm_count = 114;
-	assert_fails(tuned_merge(&into, &from, MERGE_NEWEST, &summary, &err), STATUS_BAD_INPUT,
+	assert_fails(tuned_merge(&into, &from, &summary, &err), STATUS_BAD_INPUT,
 		"from.json: expected a tuned file of NVIDIA H200 with 132 SMs, as into.json is, "
 		"found one of NVIDIA H200 with 114 SMs");
 	assert_entry(&into, "2026-01-01: gemm/a | gemm/a:5");
 	tuned_release(&into);
 	tuned_release(&from);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_rule_decides),
-		cmocka_unit_test(test_families_are_added),
-		cmocka_unit_test(test_measured_outranks_predicted),
-		cmocka_unit_test(test_what_is_alike_is_no_conflict),
-		cmocka_unit_test(test_refusals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,28 +1,21 @@
-/* layer: search */
 /* SPDX-License-Identifier: MIT
  *
  * Neighbours of a candidate: what differs from it in one parameter, or in two by a level each; and
  * the strategy that goes from one to the next.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "search/neighbours.h"
 #include "unit/landscape.h"
 
-static void test_neighbours(void **state)
+TEST(test_neighbours)
 {
 	struct landscape landscape;
 	size_t found[64], count;
 
-	(void)state;
 	landscape_init(&landscape, 1, 1, 0);
 	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
 		const size_t f = landscape.view.family[candidate];
@@ -54,12 +47,11 @@ static void test_neighbours(void **state)
 
 /* Every parameter is varied alone: to the nearest legal value on either side, and to every legal
  * one where values have no order. */
-static void test_neighbours_of_each_parameter(void **state)
+TEST(test_neighbours_of_each_parameter)
 {
 	struct landscape landscape;
 	size_t found[1024], moves[LANDSCAPE_PARAMETERS] = {0};
 
-	(void)state;
 	landscape_init(&landscape, 1, 1, 0);
 	for (size_t candidate = 5; candidate < landscape.view.count; candidate += 1009) {
 		const size_t f = landscape.view.family[candidate];
@@ -97,7 +89,7 @@ static void test_neighbours_of_each_parameter(void **state)
 }
 
 /* local goes from its best start to every faster neighbour, whatever is predicted. */
-static void test_local_climbs(void **state)
+TEST(test_local_climbs)
 {
 	enum {
 		COUNT = 60,
@@ -118,7 +110,6 @@ static void test_local_climbs(void **state)
 	size_t candidate;
 	void *opened;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		configurations[i] = (choice)i;
 		predicted[i] = (double)(i < STARTS ? 1 + i : 1000 - i);
@@ -131,15 +122,4 @@ static void test_local_climbs(void **state)
 	}
 	assert_int_equal(local->ask(opened, &candidate), ASK_DONE);
 	local->close(opened);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_neighbours),
-		cmocka_unit_test(test_neighbours_of_each_parameter),
-		cmocka_unit_test(test_local_climbs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * Occupancy against known answers: an A100's and an H200's, from NVIDIA's calculator and driver;
@@ -12,12 +11,11 @@
 #include "unit/score_cases.h"
 #include "unit/unit.h"
 
-static void test_shared_memory(void **state)
+TEST(test_shared_memory)
 {
 	const struct device_spec ampere = case_device_ampere(), hopper = case_device_hopper();
 	enum occupancy_limiter limiter;
 
-	(void)state;
 	assert_int_equal(occupancy_blocks_per_sm(&ampere, 256, 32, 0, 52920, &limiter), 3);
 	assert_int_equal(limiter, LIMITER_SMEM);
 	assert_int_equal(occupancy_blocks_per_sm(&ampere, 256, 32, 0, 154560, NULL), 1);
@@ -33,12 +31,11 @@ static void test_shared_memory(void **state)
 	assert_int_equal(limiter, LIMITER_NONE_FITS);
 }
 
-static void test_registers(void **state)
+TEST(test_registers)
 {
 	const struct device_spec hopper = case_device_hopper();
 	enum occupancy_limiter limiter;
 
-	(void)state;
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 128, 0, 0, &limiter), 2);
 	assert_int_equal(limiter, LIMITER_REGISTERS);
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 384, 168, 0, 0, NULL), 1);
@@ -49,13 +46,12 @@ static void test_registers(void **state)
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 384, 64, 0, 0, NULL), 2);
 }
 
-static void test_threads_blocks_barriers(void **state)
+TEST(test_threads_blocks_barriers)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct occupancy_demand demand = {.threads = 32, .regs_per_thread = 16};
 	enum occupancy_limiter limiter;
 
-	(void)state;
 	assert_int_equal(occupancy_compute(&hopper, &demand, &limiter), 32);
 	assert_int_equal(limiter, LIMITER_BLOCKS);
 	demand.barriers = 16;
@@ -70,12 +66,11 @@ static void test_threads_blocks_barriers(void **state)
 }
 
 /* An architecture that the calculator does not know gets the plain quotients. */
-static void test_unknown_architecture(void **state)
+TEST(test_unknown_architecture)
 {
 	struct device_spec future = case_device_hopper();
 	enum occupancy_limiter limiter;
 
-	(void)state;
 	future.compute_capability = 990;
 	assert_int_equal(occupancy_blocks_per_sm(&future, 256, 128, 0, 0, &limiter), 2);
 	assert_int_equal(limiter, LIMITER_REGISTERS);
@@ -118,7 +113,7 @@ static void expect_blocks(
 }
 
 /* 8.6, 8.9 and 12.0: 48 warps and 100 KB; they differ in the number of blocks. */
-static void test_small_sm(void **state)
+TEST(test_small_sm)
 {
 	static const struct capability_case cases[] = {
 		{1024, 16, 0, 1, LIMITER_THREADS},
@@ -136,7 +131,6 @@ static void test_small_sm(void **state)
 	static const struct capability_case ga10x[] = {{32, 16, 0, 16, LIMITER_BLOCKS}};
 	static const struct capability_case later[] = {{32, 16, 0, 24, LIMITER_BLOCKS}};
 
-	(void)state;
 	expect_blocks("a10", 86, cases, ARRAY_COUNT(cases));
 	expect_blocks("a10", 86, ga10x, ARRAY_COUNT(ga10x));
 	expect_blocks("l4", 89, cases, ARRAY_COUNT(cases));
@@ -146,7 +140,7 @@ static void test_small_sm(void **state)
 }
 
 /* 10.0 has 9.0's limits. */
-static void test_data_center_blackwell(void **state)
+TEST(test_data_center_blackwell)
 {
 	static const struct capability_case cases[] = {
 		{32, 16, 0, 32, LIMITER_BLOCKS},
@@ -159,20 +153,5 @@ static void test_data_center_blackwell(void **state)
 		{256, 32, 232449, 0, LIMITER_NONE_FITS},
 	};
 
-	(void)state;
 	expect_blocks("b200", 100, cases, ARRAY_COUNT(cases));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shared_memory),
-		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_threads_blocks_barriers),
-		cmocka_unit_test(test_unknown_architecture),
-		cmocka_unit_test(test_small_sm),
-		cmocka_unit_test(test_data_center_blackwell),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
-/* layer: search */
 /* SPDX-License-Identifier: MIT
  *
  * The order of candidates by prediction: the smallest keys, and a shortlist of one launch a kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "base/random.h"
 #include "search/order.h"
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	enum {
 		COUNT = 1000
@@ -22,7 +16,6 @@ static void test_order(void **state)
 	size_t sorted[COUNT], partly[COUNT];
 	struct random_state random;
 
-	(void)state;
 	random_seed(&random, 7);
 	for (size_t i = 0; i < COUNT; i++) {
 		keys[i] = (double)random_below(&random, 200); /* with ties */
@@ -43,7 +36,7 @@ static void test_order(void **state)
 }
 
 /* Three kernels of four launches each; the model's order mixes them. */
-static void test_shortlist(void **state)
+TEST(test_shortlist)
 {
 	static const choice configurations[12][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1},
 		{1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}};
@@ -61,7 +54,6 @@ static void test_shortlist(void **state)
 		.count = 12, .family = of_family, .family_count = 1, .families = &family};
 	size_t order[] = {5, 4, 1, 7, 0, 6, 9, 2};
 
-	(void)state;
 	assert_true(shortlist_same_kernel(&view, 0, 3));
 	assert_false(shortlist_same_kernel(&view, 3, 4));
 	assert_int_equal(shortlist_choose(&view, order, 8, 3), 3);
@@ -81,14 +73,4 @@ static void test_shortlist(void **state)
 	view.families = &none;
 	assert_false(shortlist_same_kernel(&view, 0, 3));
 	assert_int_equal(shortlist_choose(&view, order, 8, 8), 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_shortlist),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * What a kernel of one's own may leave out, and what is assumed then; elements and scalars of every
@@ -6,6 +5,7 @@
  */
 #include <math.h>
 
+#include "unit/unit.h"
 #include "candidate/array_file.h"
 #include "candidate/bound_family.h"
 #include "candidate/candidate_work.h"
@@ -18,7 +18,7 @@ static void assert_near(double found, double expected)
 }
 
 /* An operation and a family that say what must be said and no more. */
-static void test_no_model(void **state)
+TEST(test_no_model)
 {
 	static const char operation_text[] =
 		"{\"format\": \"tiletune.operation/1\", \"name\": \"add\", \"summary\": \"\","
@@ -48,7 +48,6 @@ static void test_no_model(void **state)
 	struct error err = {0};
 	double flop, bytes;
 
-	(void)state;
 	fixture_open(
 		&fixture, KERNEL_TEMPLATES, "widget", NULL, NULL, "", NULL); /* for its device */
 	assert_ok(json_parse(operation_text, strlen(operation_text), "o", &tree, &err));
@@ -85,7 +84,7 @@ static void test_no_model(void **state)
 }
 
 /* Rounded to nearest, ties to even; what is too large is infinite, or the largest of fp8_e4m3. */
-static void test_elements(void **state)
+TEST(test_elements)
 {
 	static const struct {
 		enum dtype dtype;
@@ -117,7 +116,6 @@ static void test_elements(void **state)
 		{DTYPE_BOOL, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		const uint64_t bits = dtype_bits(cases[i].dtype, cases[i].value);
 
@@ -129,7 +127,7 @@ static void test_elements(void **state)
 }
 
 /* From an expression over the index and the keys. */
-static void test_computed(void **state)
+TEST(test_computed)
 {
 	const struct plan_buffer shorts = {
 		.name = "X", .dtype = DTYPE_I16, .rows = 2, .columns = 3, .ld = 5};
@@ -140,7 +138,6 @@ static void test_computed(void **state)
 	struct text elements;
 	struct error err = {0};
 
-	(void)state;
 	named_values_put(&keys, 0, "n", value_int(7));
 	assert_ok(array_compute("-n*index", &keys, &shorts, &elements, &err));
 	assert_int_equal(elements.length, sizeof(expected));
@@ -154,7 +151,7 @@ static void test_computed(void **state)
 }
 
 /* A number is what its type holds. */
-static void test_scalars(void **state)
+TEST(test_scalars)
 {
 	static const struct {
 		enum argument_kind kind;
@@ -178,7 +175,6 @@ static void test_scalars(void **state)
 	};
 	const struct name_table names = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct argument argument = {.kind = cases[i].kind};
 		struct plan_argument evaluated;
@@ -195,16 +191,4 @@ static void test_scalars(void **state)
 		}
 		expression_free(argument.expression);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_model),
-		cmocka_unit_test(test_elements),
-		cmocka_unit_test(test_computed),
-		cmocka_unit_test(test_scalars),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,3 @@
-/* layer: candidate */
 /* SPDX-License-Identifier: MIT
  *
  * Plans: golden ones, their JSON there and back, limits of launches, the driver's rules for tensor
@@ -6,8 +5,9 @@
  */
 #include <math.h>
 
-#include "base/record_write.h"
-#include "base/record_read.h"
+#include "unit/unit.h"
+#include "record/record_write.h"
+#include "record/record_read.h"
 #include "candidate/problem_reference.h"
 #include "family/buffer.h"
 #include "family/operation.h"
@@ -31,9 +31,8 @@ static void expect_plan(
 	fixture_close(&fixture);
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
-	(void)state;
 	expect_plan("M=128,N=64,dtype=fp16", "", NULL, GOLDEN "/plan_plain.json");
 	/* two launches and a workspace; no map of X, because its rows are not aligned */
 	expect_plan("M=100,N=33,ld=37,H=3,dtype=bf16,out_dtype=fp32",
@@ -60,12 +59,11 @@ static void expect_round_trip(struct json *tree, const char *file)
 	plan_release(&plan);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	static const char *const files[] = {GOLDEN "/plan_plain.json", GOLDEN "/plan_fancy.json"};
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
 		struct json *tree;
 		struct json_at at;
@@ -83,7 +81,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-static void test_broken_json(void **state)
+TEST(test_broken_json)
 {
 	static const struct {
 		const char *from, *to, *message;
@@ -99,8 +97,9 @@ static void test_broken_json(void **state)
 			"$.buffers[3].init: expected one of \"none\", \"once\", \"each\""},
 		{"\"tensors\":\t3", "\"tensors\":\t30", "expected a number of tensors"},
 		{"\"buffer\":\t1", "\"buffer\":\t100",
-			"expected tensor maps of buffers that are there"},
-		{"\"tensor_map\":\t1", "\"tensor_map\":\t2", "expected arguments that are there"},
+			"expected a \"buffer\" below the number of buffers in each tensor map"},
+		{"\"tensor_map\":\t1", "\"tensor_map\":\t2",
+			"expected arguments whose buffer or tensor map is in the plan"},
 		{"\"i32\":\t128", "\"i33\":\t128",
 			"$.launches[0].args[6].i33: expected a known member"},
 		{"\"grid\":\t[4, 1, 1]", "\"grid\":\t[4, 1]",
@@ -111,7 +110,6 @@ static void test_broken_json(void **state)
 	};
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		char *text = file_with(GOLDEN "/plan_plain.json", cases[i].from, cases[i].to);
 		struct json *tree;
@@ -165,11 +163,10 @@ static void expect_refusal(const char *problem, const char *device, const char *
 	fixture_close(&fixture);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	static const char problem[] = "M=128,N=64,dtype=fp16";
 
-	(void)state;
 	expect_refusal(problem, NULL, "\"grid\": [\"2*ceil_div(M, BM*REPEATS)\"",
 		"\"grid\": [\"2**31\"",
 		"f.json: $.launches[0].grid[0] (grid of launch 1, widget_main): expected a "
@@ -217,11 +214,11 @@ struct tensors {
 	size_t count;
 };
 static const struct record_member tensors_members[] = {
-	RECORD_MAP(struct tensors, items, count, tensor_record, "tensors", ""),
+	RECORD_MAP(struct tensors, items, count, tensor_record, "tensors"),
 };
 static RECORD_DEFINE(struct tensors, tensors_record, tensors_members, .name = "tensors");
 
-static void test_tensor_errors(void **state)
+TEST(test_tensor_errors)
 {
 	const char *configs[] = {NULL};
 	struct operation operation = {0};
@@ -244,7 +241,6 @@ static void test_tensor_errors(void **state)
 		"\"dtype\": \"i32\", \"role\": \"in\"}}}";
 	struct value values[2];
 
-	(void)state;
 	name_table_add(names, "a");
 	name_table_add(names, "b");
 	assert_ok(device_spec_load("", configs, &device, &err));
@@ -321,12 +317,11 @@ static void expect_map_refused(struct plan_tensor_map map, const char *message)
 	assert_true(string_starts_with(err.message, "tensor map m: "));
 }
 
-static void test_tensor_map_rules(void **state)
+TEST(test_tensor_map_rules)
 {
 	struct plan_tensor_map map = good_map;
 	struct error err = {0};
 
-	(void)state;
 	assert_ok(plan_tensor_map_check(&map, &err));
 	map.rank = 6;
 	expect_map_refused(map, "expected at most 5 dimensions, found 6");
@@ -365,7 +360,7 @@ static void test_tensor_map_rules(void **state)
 }
 
 /* Tolerances of real operations, worked out by hand from what their "why" says. */
-static void test_tolerances(void **state)
+TEST(test_tolerances)
 {
 	static const struct {
 		const char *operation, *problem;
@@ -388,7 +383,6 @@ static void test_tolerances(void **state)
 		{"gemm_chain", "m=64,n=256,k=64,p=64,dtype=bf16", 0.068269804, 0.003947458},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct fixture fixture;
 		struct reference_plan plan;
@@ -410,7 +404,7 @@ static void test_tolerances(void **state)
 	}
 }
 
-static void test_reference(void **state)
+TEST(test_reference)
 {
 	struct fixture fixture;
 	struct reference_plan plan, again = {0};
@@ -419,7 +413,6 @@ static void test_reference(void **state)
 	struct json_at at;
 	struct error err = {0};
 
-	(void)state;
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL,
 		"M=100,N=33,ld=37,H=3,dtype=bf16,out_dtype=fp32", "", NULL);
 	assert_ok(problem_reference(
@@ -441,8 +434,8 @@ static void test_reference(void **state)
 	assert_int_equal(again.outputs[0].tensor, 2);
 	assert_int_equal(again.outputs[0].units_per_block, 32);
 	assert_false(again.outputs[0].unit_is_row);
-	assert_int_equal(again.outputs[0].launch->block[0], 256);
-	assert_int_equal(again.outputs[0].launch->smem_dynamic_bytes, 12);
+	assert_int_equal(again.outputs[0].launch->shape.block[0], 256);
+	assert_int_equal(again.outputs[0].launch->shape.smem_dynamic_bytes, 12);
 	assert_int_equal(again.outputs[0].launch->arguments[5].integer, 33 * 37);
 	reference_plan_release(&again);
 	plan.outputs[0].tensor = 3;
@@ -455,20 +448,4 @@ static void test_reference(void **state)
 	reference_plan_release(&plan);
 	build_release(&build);
 	fixture_close(&fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_broken_json),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_tensor_errors),
-		cmocka_unit_test(test_tensor_map_rules),
-		cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_tolerances),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* layer: base */
+#include "unit/unit.h"
 #include "record_fixture.h"
 
-#include "base/record_write.h"
+#include "record/record_write.h"
 
 static void assert_json(const struct record *record, const void *value, const char *text)
 {
@@ -13,17 +13,16 @@ static void assert_json(const struct record *record, const void *value, const ch
 	json_free(json);
 }
 
-static void what_is_read_is_in_the_struct(void **state)
+TEST(what_is_read_is_in_the_struct)
 {
 	struct all all;
 	struct json *tree;
 
-	(void)state;
 	read_all(&all, &tree);
 	assert_true(all.yes && all.is_row && all.has_last);
 	assert_int_equal(all.small, -5);
 	assert_int_equal(all.positive, UINT32_MAX);
-	assert_true(all.seed == 90071992547409);
+	assert_true(all.seed == UINT64_MAX);
 	assert_int_equal(all.bytes, 7);
 	assert_true(isinf(all.time_us) && isnan(all.last.y));
 	assert_int_equal(all.last.x, INT32_MIN);
@@ -31,12 +30,11 @@ static void what_is_read_is_in_the_struct(void **state)
 	assert_string_equal(all.digits, "1234");
 	assert_int_equal(all.colour, BLUE);
 	assert_int_equal(all.bits, 2);
-	assert_true(all.middle->y == 4 && all.corners[1].x == 2 && all.flat.y == 8.25);
+	assert_true(all.middle->y == 4 && all.flat.y == 8.25);
 	assert_true(all.sample_count == 2 && all.samples[1] == 2);
 	assert_true(all.point_count == 1 && all.points[0].x == 5);
 	assert_string_equal(all.names[1], "bob");
 	assert_null(all.names[2]);
-	assert_true(all.mixed_count == 2 && all.mixed[0] == GREEN && all.mixed[1] == RED);
 	assert_string_equal(all.settings[1].name, "BN");
 	assert_int_equal(all.settings[1].value, 64);
 	assert_string_equal(all.figures[0].name, "sms");
@@ -54,7 +52,7 @@ static void what_is_read_is_in_the_struct(void **state)
 }
 
 /* Every change of the text, one at a time, is refused with these words. */
-static void wrong_members_are_refused(void **state)
+TEST(wrong_members_are_refused)
 {
 	static const struct {
 		const char *from, *to, *message;
@@ -66,8 +64,8 @@ static void wrong_members_are_refused(void **state)
 		{"\"small\":-5", "\"small\":13", "$: expected another number than 13"},
 		{"4294967295", "4294967296", "an integer within 0..4294967295"},
 		{"4294967295", "-1", "$.positive: expected an integer within 0..4294967295"},
-		{"\"seed\":90071992547409", "\"seed\":-1", "an integer of at least 0"},
-		{"-90071992547409", "\"1\"", "$.wide: expected an integer, found \"1\""},
+		{"\"seed\":18446744073709551615", "\"seed\":-1", "an integer of at least 0"},
+		{"-9007199254740993", "\"1\"", "$.wide: expected an integer, found \"1\""},
 		{"\"single\":0.5", "\"single\":null", "$.single: expected a number, found null"},
 		{"\"time_us\":null", "\"time_us\":-1",
 			"$.time_us: expected a number of at least 0"},
@@ -80,8 +78,6 @@ static void wrong_members_are_refused(void **state)
 		{"\"throttled\"]", "\"hot\"]", "$.flags[0]: expected \"spills\" or \"throttled\""},
 		{"\"at\":{\"x\":1,", "\"at\":{", "t.json: $.at: expected a member \"x\""},
 		{"\"at\":{", "\"at\":{\"z\":1,", "$.at.z: expected a known member here"},
-		{"{\"x\":2,\"y\":2}]", "{\"x\":2,\"y\":2},{\"x\":1,\"y\":1}]",
-			"$.corners: expected 2 elements"},
 		{"\"samples\":[1.5,2]", "\"samples\":[1.5,-2]", "$.samples[1]: expected a number"},
 		{"\"samples\":[1.5,2]", "\"samples\":[1,2,3,4,5,6,7]", "at most 6 elements"},
 		{"\"points\":[{\"x\":5,\"y\":6}]", "\"points\":[]", "at least 1 element, found"},
@@ -102,7 +98,6 @@ static void wrong_members_are_refused(void **state)
 	};
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *at = strstr(all_text, cases[i].from);
 		struct text text = {0};
@@ -122,13 +117,12 @@ static void wrong_members_are_refused(void **state)
 	}
 }
 
-static void every_member_is_needed_unless_it_is_optional(void **state)
+TEST(every_member_is_needed_unless_it_is_optional)
 {
 	struct error err = {0};
 	struct json *tree;
 	struct json_at root, item = {0};
 
-	(void)state;
 	assert_ok(json_parse(all_text, strlen(all_text), "t.json", &tree, &err));
 	root = json_root(tree, "t.json");
 	while (json_next(&root, &item)) {
@@ -158,14 +152,13 @@ static void every_member_is_needed_unless_it_is_optional(void **state)
 	json_free(tree);
 }
 
-static void typing_errors_get_the_nearest_name(void **state)
+TEST(typing_errors_get_the_nearest_name)
 {
 	struct error err = {0};
 	struct point point = {0};
 	struct json *tree;
 	int index;
 
-	(void)state;
 	assert_fails(
 		read_as(&figure_record, "{\"name\":\"a\",\"valeu\":1,\"value\":1,\"source\":\"s\"}",
 			&(struct figure){.source = NULL}, &tree, &err),
@@ -184,48 +177,50 @@ static void typing_errors_get_the_nearest_name(void **state)
 }
 
 /* ---- members of a newer version ---- */
-static const struct record_member open_members[] = {RECORD_VALUE(struct newer, a, "a", "")};
-static RECORD_DEFINE(struct newer, open_record, open_members, .name = "open", .open = true);
+struct older {
+	int32_t a, b;
+};
+static const struct record_member older_members[] = {
+	RECORD_VALUE(struct older, a, "a"),
+	RECORD_VALUE(struct older, b, "b", .flags = RECORD_OPTIONAL | RECORD_KEPT, .absent = -1),
+};
+static RECORD_DEFINE(struct older, open_record, older_members, .name = "open", .open = true);
+static RECORD_DEFINE(struct older, closed_record, older_members, .name = "closed");
 
-static void unknown_members_survive(void **state)
+TEST(open_records_pass_over_what_they_do_not_know)
 {
-	struct newer newer = {0}, copy = {0};
+	static const char text[] = "{\"z\":[1],\"a\":1,\"c\":{\"d\":2}}";
+	struct older older = {0};
 	struct error err = {0};
 	struct json *tree;
 
-	(void)state;
-	assert_ok(
-		read_as(&newer_record, "{\"z\":[1],\"a\":1,\"c\":{\"d\":2}}", &newer, &tree, &err));
+	assert_ok(read_as(&open_record, text, &older, &tree, &err));
+	assert_json(&open_record, &older, "{\"a\":1,\"b\":-1}");
 	json_free(tree);
-	record_copy(&newer_record, &newer, &copy);
-	record_release(&newer_record, &newer);
-	assert_json(&newer_record, &copy, "{\"a\":1,\"b\":-1,\"z\":[1],\"c\":{\"d\":2}}");
-	record_release(&newer_record, &copy);
-	assert_ok(read_as(&newer_record, "{\"a\":1}", &newer, &tree, &err));
-	assert_null(newer.unknown);
+	assert_fails(read_as(&closed_record, text, &older, &tree, &err), STATUS_BAD_INPUT,
+		"$.z: expected a known member here");
 	json_free(tree);
 }
 
 static const struct record_member asked_members[] = {
-	RECORD_VALUE(struct figure, value, "value", "", .low = 0, .high = INFINITY,
+	RECORD_VALUE(struct figure, value, "value", .low = 0, .high = INFINITY,
 		.flags = RECORD_OPTIONAL | RECORD_NULLABLE),
 };
 static RECORD_DEFINE(struct figure, asked_record, asked_members, .name = "measured");
 
 static const struct record_member whole_members[] = {
-	RECORD_VALUE(struct figure, value, "value", "", .low = 0, .high = INFINITY,
-		.flags = RECORD_WHOLE),
+	RECORD_VALUE(
+		struct figure, value, "value", .low = 0, .high = INFINITY, .flags = RECORD_WHOLE),
 };
 static RECORD_DEFINE(struct figure, whole_record, whole_members, .name = "whole");
 
-static void whole_numbers_may_be_large(void **state)
+TEST(whole_numbers_may_be_large)
 {
 	struct figure figure = {.value = 6.23352375738793e+23}, again = {.value = 0};
 	struct json *json = record_to_json(&whole_record, &figure);
 	struct json_at at = json_root(json, "");
 	struct error err;
 
-	(void)state;
 	assert_ok(record_from_json(&whole_record, &at, &again, NULL, &err));
 	assert_true(again.value == figure.value);
 	json_put_double(json, "value", 1.5);
@@ -235,13 +230,12 @@ static void whole_numbers_may_be_large(void **state)
 }
 
 /* What is absent as a number: null is something else, which was asked for and is not known. */
-static void null_is_not_a_number(void **state)
+TEST(null_is_not_a_number)
 {
 	static const char *const texts[] = {"{}", "{\"value\":null}", "{\"value\":2}"};
 	struct error err = {0};
 	struct json *tree;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
 		struct figure figure = {.value = 0}, copy = {.value = 0};
 
@@ -252,52 +246,6 @@ static void null_is_not_a_number(void **state)
 	}
 }
 
-struct holder {
-	struct newer one, *list;
-	size_t count;
-	struct json *unknown;
-};
-static const struct record_member holder_members[] = {
-	RECORD_NESTED(struct holder, one, open_record, "one", "", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct holder, list, count, open_record, "list", ""),
-	RECORD_UNKNOWN(struct holder, unknown),
-};
-static RECORD_DEFINE(struct holder, holder_record, holder_members, .name = "holder");
-
-/* An open record's are kept by the record around it, and go back to their place if it is there. */
-static void unknown_members_of_open_records_survive(void **state)
-{
-	struct holder holder = {.count = 0};
-	struct error err = {0};
-	struct json *tree;
-
-	(void)state;
-	assert_ok(read_as(&holder_record,
-		"{\"one\":{\"a\":1,\"q\":{\"r\":2}},\"list\":[{\"a\":3},{\"a\":4,\"0\":5}],\"z\":"
-		"6}",
-		&holder, &tree, &err));
-	json_free(tree);
-	assert_json(&holder_record, &holder,
-		"{\"one\":{\"a\":1,\"q\":{\"r\":2}},\"list\":[{\"a\":3},{\"a\":4,\"0\":5}],\"z\":"
-		"6}");
-	holder.count = 1;
-	assert_json(&holder_record, &holder,
-		"{\"one\":{\"a\":1,\"q\":{\"r\":2}},\"list\":[{\"a\":3}],\"z\":6}");
-	record_release(&holder_record, &holder);
-}
-
-static void open_records_pass_over_what_they_do_not_know(void **state)
-{
-	struct newer newer = {0};
-	struct error err = {0};
-	struct json *tree;
-
-	(void)state;
-	assert_ok(read_as(&open_record, "{\"a\":1,\"q\":2}", &newer, &tree, &err));
-	assert_json(&open_record, &newer, "{\"a\":1}");
-	json_free(tree);
-}
-
 /* ---- lists that share a count ---- */
 struct columns {
 	int32_t *a;
@@ -306,23 +254,22 @@ struct columns {
 	uint32_t dims[3], box[3], rank;
 };
 static const struct record_member columns_members[] = {
-	RECORD_VALUES(struct columns, a, count, "a", ""),
-	RECORD_VALUES(struct columns, b, count, "b", "", .flags = RECORD_OPTIONAL),
+	RECORD_VALUES(struct columns, a, count, "a"),
+	RECORD_VALUES(struct columns, b, count, "b", .flags = RECORD_OPTIONAL),
 };
 static const struct record_member box_members[] = {
-	RECORD_ARRAY_COUNTED(struct columns, dims, rank, "dims", ""),
-	RECORD_ARRAY_COUNTED(struct columns, box, rank, "box", ""),
+	RECORD_ARRAY_COUNTED(struct columns, dims, rank, "dims"),
+	RECORD_ARRAY_COUNTED(struct columns, box, rank, "box"),
 };
 static RECORD_DEFINE(struct columns, box_record, box_members, .name = "box");
 static RECORD_DEFINE(struct columns, columns_record, columns_members, .name = "columns");
 
-static void lists_that_share_a_count_agree(void **state)
+TEST(lists_that_share_a_count_agree)
 {
 	struct columns columns = {0}, copy = {0};
 	struct error err = {0};
 	struct json *tree;
 
-	(void)state;
 	assert_fails(read_as(&columns_record, "{\"a\":[1,2],\"b\":[3]}", &columns, &tree, &err),
 		STATUS_BAD_INPUT, "$.b: expected as many elements");
 	json_free(tree);
@@ -339,22 +286,4 @@ static void lists_that_share_a_count_agree(void **state)
 	record_release(&columns_record, &columns);
 	record_release(&columns_record, &copy);
 	json_free(tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_read_is_in_the_struct),
-		cmocka_unit_test(wrong_members_are_refused),
-		cmocka_unit_test(every_member_is_needed_unless_it_is_optional),
-		cmocka_unit_test(typing_errors_get_the_nearest_name),
-		cmocka_unit_test(null_is_not_a_number),
-		cmocka_unit_test(whole_numbers_may_be_large),
-		cmocka_unit_test(unknown_members_survive),
-		cmocka_unit_test(unknown_members_of_open_records_survive),
-		cmocka_unit_test(open_records_pass_over_what_they_do_not_know),
-		cmocka_unit_test(lists_that_share_a_count_agree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

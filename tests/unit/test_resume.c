@@ -1,12 +1,11 @@
-/* layer: advise
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * A run that is killed and resumed repeats nothing, loses nothing and ends with the same winner:
  * its journal is cut at every line and inside every line, and it is interrupted again and again.
  */
 #include <math.h>
 
-#include "unit.h"
+#include "unit/unit.h"
 
 #include "session_fixture.h"
 
@@ -94,7 +93,7 @@ static void write_journal(const struct session_fixture *fixture, const char *dat
 	assert_ok(file_write(fixture->journal, data, size, &err));
 }
 
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
 	struct session_fixture fixture;
 	struct session_outcome full;
@@ -102,7 +101,6 @@ static void test_cut_anywhere(void **state)
 	struct error err = {0};
 	size_t total, unsettled, entries;
 
-	(void)state;
 	open_two(&fixture);
 	full = session_fixture_run(&fixture, &whole);
 	assert_int_equal(full.problems, 2);
@@ -144,11 +142,10 @@ static void test_cut_anywhere(void **state)
 }
 
 /* Ctrl-C after every few evaluations, until it is done. */
-static void test_interrupted_again_and_again(void **state)
+TEST(test_interrupted_again_and_again)
 {
 	static const char *const names[] = {"exhaustive", "guided", "random", "local"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		struct session_request request = {
 			.where = WHERE, .journal = true, .strategy = names[i]};
@@ -180,12 +177,11 @@ static void test_interrupted_again_and_again(void **state)
 	}
 }
 
-static void test_finished_runs_are_not_resumed(void **state)
+TEST(test_finished_runs_are_not_resumed)
 {
 	struct session_fixture fixture;
 	struct session_outcome first, second;
 
-	(void)state;
 	open_two(&fixture);
 	first = session_fixture_run(&fixture, &whole);
 	second = session_fixture_run(&fixture, &whole);
@@ -197,9 +193,9 @@ static void test_finished_runs_are_not_resumed(void **state)
 	session_fixture_close(&fixture);
 }
 
-/* The final of a run that was killed before its entry is taken over if it is complete, and done
- * again as a whole if it is not. */
-static void test_remeasurements_belong_together(void **state)
+/* Times of one final measurement belong together: that of a run that was killed before its entry is
+ * done again as a whole. */
+TEST(test_remeasurements_belong_together)
 {
 	struct session_fixture fixture;
 	struct session_outcome full;
@@ -207,7 +203,6 @@ static void test_remeasurements_belong_together(void **state)
 	struct error err = {0};
 	char *entry, *last_final;
 
-	(void)state;
 	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
 	full = session_fixture_run(&fixture, &whole);
 	assert_ok(file_read(fixture.journal, &journal, &err));
@@ -228,11 +223,8 @@ static void test_remeasurements_belong_together(void **state)
 		assert_ok(journal_read(fixture.journal, &record, &err));
 		assert_int_equal(record.run_count, 2);
 		assert_string_equal(record.runs[1].resumes, record.runs[0].run.id);
-		if (complete)
-			assert_int_equal(record.runs[1].problems[0].remeasurement_count, 0);
-		else
-			assert_int_equal(record.runs[1].problems[0].remeasurement_count,
-				record.runs[0].problems[0].remeasurement_count + 1);
+		assert_int_equal(record.runs[1].problems[0].remeasurement_count,
+			record.runs[0].problems[0].remeasurement_count + !complete);
 		journal_record_release(&record);
 		free(resumed.winners);
 	}
@@ -242,7 +234,7 @@ static void test_remeasurements_belong_together(void **state)
 }
 
 /* What the loss of the device or noise spoiled is tried again; all else is taken over. */
-static void test_spoiled_evaluations_are_tried_again(void **state)
+TEST(test_spoiled_evaluations_are_tried_again)
 {
 	static const struct session_request all = {.journal = true};
 	struct session_fixture fixture;
@@ -252,7 +244,6 @@ static void test_spoiled_evaluations_are_tried_again(void **state)
 	size_t spoiled, total, entries;
 	const char *end;
 
-	(void)state;
 	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
 	full = session_fixture_run(&fixture, &all);
 	total = count_evaluations(&fixture, &entries);
@@ -276,14 +267,13 @@ static void test_spoiled_evaluations_are_tried_again(void **state)
 }
 
 /* The time that was asked for is the search's, and without any it is the effort's. */
-static void test_budget_reaches_the_search(void **state)
+TEST(test_budget_reaches_the_search)
 {
 	struct session_request request = {
 		.where = WHERE, .effort = "quick", .strategy = "exhaustive"};
 	struct session_fixture fixture;
 	struct session_outcome outcome;
 
-	(void)state;
 	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
 	for (int asked = 0; asked < 2; asked++) {
 		request.budget_s = asked ? 77 : 0;
@@ -293,18 +283,4 @@ static void test_budget_reaches_the_search(void **state)
 		free(outcome.winners);
 	}
 	session_fixture_close(&fixture);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spoiled_evaluations_are_tried_again),
-		cmocka_unit_test(test_budget_reaches_the_search),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_interrupted_again_and_again),
-		cmocka_unit_test(test_finished_runs_are_not_resumed),
-		cmocka_unit_test(test_remeasurements_belong_together),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

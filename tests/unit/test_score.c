@@ -1,4 +1,3 @@
-/* layer: learn */
 /* SPDX-License-Identifier: MIT
  *
  * The whole score: golden values (tests/data/score/golden.csv: a change of the model is a diff to
@@ -6,15 +5,10 @@
  * out right, and its JSON.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "base/file.h"
 #include "unit/score_cases.h"
 
@@ -61,13 +55,12 @@ static void golden_append(struct text *text, const char *device_name,
 	score_release(&score);
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
 	const struct device_spec ampere = case_device_ampere(), hopper = case_device_hopper();
 	struct text now = {0}, golden = {0};
 	struct error err;
 
-	(void)state;
 	text_append(&now,
 		"device,case,tiles,slots_per_wave,waves,wave_efficiency_ratio,tile_efficiency_"
 		"ratio,"
@@ -149,14 +142,13 @@ static struct ranking *ranking_of(const struct device_spec *device, int m, int n
 	return ranking;
 }
 
-static void test_large_products_like_large_tiles(void **state)
+TEST(test_large_products_like_large_tiles)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct ranking *ranking = ranking_of(&hopper, 4096, 4096, 4096);
 	const double best = ranking->items[0].time_us;
 	const double tflops = 2 * 4096.0 * 4096 * 4096 / best * 1e-6;
 
-	(void)state;
 	assert_int_equal(ranking->count, 7328);
 	for (size_t i = 0; i < 8; i++) {
 		const struct case_mma *mma = &ranking->items[i].mma;
@@ -174,12 +166,11 @@ static void test_large_products_like_large_tiles(void **state)
 	free(ranking);
 }
 
-static void test_few_rows_like_small_tiles_and_split_k(void **state)
+TEST(test_few_rows_like_small_tiles_and_split_k)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct ranking *ranking = ranking_of(&hopper, 16, 4096, 4096);
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++)
 		assert_true(ranking->items[i].mma.bm <= 32);
 	free(ranking);
@@ -189,12 +180,11 @@ static void test_few_rows_like_small_tiles_and_split_k(void **state)
 	free(ranking);
 }
 
-static void test_pairs_of_choices(void **state)
+TEST(test_pairs_of_choices)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1}, other = mma;
 
-	(void)state;
 	other.wm = other.wn = 16; /* small warp tiles read shared memory more often */
 	assert_true(time_of(&hopper, &other) > 1.3 * time_of(&hopper, &mma));
 	mma = (struct case_mma){128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1};
@@ -212,14 +202,13 @@ static void test_pairs_of_choices(void **state)
 }
 
 /* A second wave with a few tiles costs less than twice the first: its blocks run alone. */
-static void test_waves_in_time(void **state)
+TEST(test_waves_in_time)
 {
 	const struct device_spec ampere = case_device_ampere();
 	const struct case_mma one = {1792, 1792, 1792, 256, 128, 32, 64, 64, 3, 1};
 	struct case_mma two = one;
 	double ratio;
 
-	(void)state;
 	two.m = two.n = 1800; /* 8*15 tiles in two waves */
 	ratio = time_of(&ampere, &two) / time_of(&ampere, &one);
 	assert_true(ratio > 1.7 && ratio < 2.1);
@@ -231,7 +220,7 @@ static void test_waves_in_time(void **state)
 }
 
 /* ---- resources, schedules, launches that cannot run ---- */
-static void test_resources(void **state)
+TEST(test_resources)
 {
 	const struct device_spec hopper = case_device_hopper();
 	const struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1};
@@ -244,7 +233,6 @@ static void test_resources(void **state)
 	struct case_work work;
 	struct score estimated, clean, spilled, driver;
 
-	(void)state;
 	case_mma_work(&mma, &work);
 	score_compute(&hopper, &work.work, NULL, &estimated);
 	score_compute(&hopper, &work.work, &resources, &clean);
@@ -273,7 +261,7 @@ static void assert_near(double found, double expected)
 }
 
 /* Whatever a model forgets: no time is below what FLOP and bytes take at the device's peak. */
-static void test_floor(void **state)
+TEST(test_floor)
 {
 	const struct device_spec hopper = case_device_hopper();
 	const struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1};
@@ -283,7 +271,6 @@ static void test_floor(void **state)
 	struct case_work work;
 	struct score score;
 
-	(void)state;
 	case_mma_work(&mma, &work);
 	memset(work.launches[0].per_step, 0, sizeof(work.launches[0].per_step));
 	memset(work.launches[0].epilogue, 0, sizeof(work.launches[0].epilogue));
@@ -323,7 +310,7 @@ static double time_of_work(const struct device_spec *device, const struct case_w
 	return time_us;
 }
 
-static void test_schedules(void **state)
+TEST(test_schedules)
 {
 	const struct device_spec hopper = case_device_hopper();
 	const struct case_mma mma = {4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1};
@@ -331,11 +318,10 @@ static void test_schedules(void **state)
 	struct case_work work;
 	double grid, persistent, stream_k;
 
-	(void)state;
 	case_mma_work(&mma, &work);
 	grid = time_of_work(&hopper, &work);
 	work.launches[0].schedule = SCHEDULE_PERSISTENT;
-	work.launches[0].grid[0] = 128;
+	work.launches[0].shape.grid[0] = 128;
 	work.launches[0].epilogue_overlap_ratio = 0.8;
 	persistent = time_of_work(&hopper, &work);
 	assert_true(persistent < grid && persistent > 0.85 * grid);
@@ -343,10 +329,10 @@ static void test_schedules(void **state)
 	case_mma_work(&uneven, &work); /* exactly one wave of 132 */
 	grid = time_of_work(&hopper, &work);
 	work.launches[0].units = 140; /* 8 more tiles: a second wave, or 6% more for everybody */
-	work.launches[0].grid[0] = 140;
+	work.launches[0].shape.grid[0] = 140;
 	assert_true(time_of_work(&hopper, &work) > 1.6 * grid);
 	work.launches[0].schedule = SCHEDULE_STREAM_K;
-	work.launches[0].grid[0] = 132;
+	work.launches[0].shape.grid[0] = 132;
 	stream_k = time_of_work(&hopper, &work);
 	assert_true(stream_k > 1.05 * grid && stream_k < 1.2 * grid);
 
@@ -358,21 +344,20 @@ static void test_schedules(void **state)
 	assert_true(time_of_work(&hopper, &work) > 0.5 * grid);
 }
 
-static void test_impossible(void **state)
+TEST(test_impossible)
 {
 	const struct device_spec ampere = case_device_ampere();
 	const struct case_mma mma = {1024, 1024, 1024, 128, 128, 32, 64, 64, 4, 1};
 	struct case_work work;
 	struct score score;
 
-	(void)state;
 	case_mma_work(&mma, &work);
 	work.launches[0].per_step[PIPE_TENSOR_WGMMA] = 1; /* a pipe that the device lacks */
 	score_compute(&ampere, &work.work, NULL, &score);
 	assert_true(isinf(score.predicted_time_us));
 	score_release(&score);
 	case_mma_work(&mma, &work);
-	work.launches[0].smem_dynamic_bytes = 200000;
+	work.launches[0].shape.smem_dynamic_bytes = 200000;
 	score_compute(&ampere, &work.work, NULL, &score);
 	assert_true(isinf(score.predicted_time_us));
 	assert_int_equal(score.launches[0].blocks_per_sm, 0);
@@ -413,7 +398,7 @@ static void check_json(const struct case_mma *mma, const char *expected_start)
 	score_release(&back);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
 	static const char start[] =
 		"{\"tiles\":512,\"slots_per_wave\":132,\"waves\":4,\"waves_exact\":3."
@@ -421,7 +406,6 @@ static void test_json(void **state)
 		"\"wave_efficiency_ratio\":0.9696969696969697,\"tile_efficiency_ratio\":1,"
 		"\"blocks_per_sm\":1,\"occupancy_ratio\":0.125,\"occupancy_limiter\":";
 
-	(void)state;
 	check_json(&(struct case_mma){4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1}, start);
 	check_json(
 		&(struct case_mma){128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4}, "{\"tiles\":128,");
@@ -430,7 +414,7 @@ static void test_json(void **state)
 		"{\"tiles\":64,\"slots_per_wave\":0,");
 }
 
-static void test_json_errors(void **state)
+TEST(test_json_errors)
 {
 	static const char *const broken[] = {
 		"[]",
@@ -445,7 +429,6 @@ static void test_json_errors(void **state)
 		" \"tiles\": 1}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
 		struct json *json;
 		struct json_at at;
@@ -460,23 +443,4 @@ static void test_json_errors(void **state)
 		assert_null(score.launches);
 		json_free(json);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),
-		cmocka_unit_test(test_large_products_like_large_tiles),
-		cmocka_unit_test(test_few_rows_like_small_tiles_and_split_k),
-		cmocka_unit_test(test_pairs_of_choices),
-		cmocka_unit_test(test_waves_in_time),
-		cmocka_unit_test(test_resources),
-		cmocka_unit_test(test_floor),
-		cmocka_unit_test(test_schedules),
-		cmocka_unit_test(test_impossible),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_json_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* layer: engine */
 /* SPDX-License-Identifier: MIT
  *
  * A pool that is large enough for threads: each candidate's time is what a predictor of its own
  * says.
  */
+#include "unit/unit.h"
 #include "unit/kernel_fixture.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalo
 	size_t own = 0;
 
 	assert_ok(learned_open(
-		LEARNED_SHIPPED, configs, NULL, "h200-sxm", catalogue, &learned, &err));
+		&(struct learned_choice){0}, configs, "h200-sxm", catalogue, &learned, &err));
 	device->learned = &learned;
 	assert_ok(candidates_open(catalogue, physics->problem, device, &options, &pool, &err));
 	assert_int_equal(pool.count, physics->count);
@@ -52,7 +52,7 @@ static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalo
 	device->learned = NULL;
 }
 
-static void threads_score_as_one_does(void **state)
+TEST(threads_score_as_one_does)
 {
 	enum {
 		LEAST = 100000, /* of candidates, so that there are several threads */
@@ -70,7 +70,6 @@ static void threads_score_as_one_does(void **state)
 	struct error err = {0};
 	double least_us = INFINITY;
 
-	(void)state;
 	assert_ok(catalogue_load(templates, "gemm", &catalogue, &err));
 	assert_ok(device_spec_load("h200-sxm", configs, &device, &err));
 	assert_ok(catalogue_operation(&catalogue, "gemm", &operation, &err));
@@ -116,7 +115,7 @@ static void a_score_may_be_taken(const struct candidate *candidate)
 
 /* A pool is scored in its order, and what its candidates have in common is computed once: launches
  * that come and go, families that say nothing of their work, chains of steps. */
-static void each_is_scored_as_if_alone(void **state)
+TEST(each_is_scored_as_if_alone)
 {
 	enum {
 		EACH = 7
@@ -134,7 +133,6 @@ static void each_is_scored_as_if_alone(void **state)
 	struct device_spec *device;
 	struct error err = {0};
 
-	(void)state;
 	assert_ok(device_spec_load("h200-sxm", configs, &device, &err));
 	for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
 		const char *const templates[] = {cases[c].templates, NULL};
@@ -168,13 +166,11 @@ static void each_is_scored_as_if_alone(void **state)
 	device_spec_free(device);
 }
 
-int main(void)
+static int before(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_score_as_one_does),
-		cmocka_unit_test(each_is_scored_as_if_alone),
-	};
-
+	(void)argc;
+	(void)argv;
 	unsetenv("TILETUNE_LEARNED");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

@@ -1,5 +1,4 @@
-/* layer: advise */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,39 +18,36 @@ static struct comparable at(double median, double spread, double predicted, size
 		.order = order};
 }
 
-static void a_clear_winner_wins(void **state)
+TEST(a_clear_winner_wins)
 {
 	struct comparable comparables[] = {
 		at(110, 0.001, 50, 0), at(100, 0.001, 90, 1), at(150, 0.001, 10, 2)};
 	bool tied[3];
 
-	(void)state;
 	assert_int_equal(select_winner(comparables, 3, tied), 1);
 	assert_false(tied[0]);
 	assert_true(tied[1]);
 	assert_false(tied[2]);
 }
 
-static void within_one_percent_is_a_tie_and_the_rule_decides(void **state)
+TEST(within_one_percent_is_a_tie_and_the_rule_decides)
 {
 	struct comparable comparables[] = {
 		at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
 	bool tied[3];
 
-	(void)state;
 	assert_int_equal(select_winner(comparables, 3, tied), 0); /* the better prediction */
 	assert_true(tied[0]);
 	assert_false(tied[2]);
 }
 
 /* Few blocks: two loads of one binary may be 0.3 us apart. */
-static void the_place_of_the_code_is_no_merit(void **state)
+TEST(the_place_of_the_code_is_no_merit)
 {
 	struct comparable comparables[] = {
 		at(5.85, 0.001, 5, 0), at(5.6, 0.001, 6, 1), at(6.1, 0.001, 4, 2)};
 	bool tied[3];
 
-	(void)state;
 	assert_int_equal(select_winner(comparables, 3, tied), 1);
 	assert_false(tied[0]);
 	for (int i = 0; i < 3; i++)
@@ -67,12 +63,11 @@ static void the_place_of_the_code_is_no_merit(void **state)
 	assert_false(tied[0]);
 }
 
-static void the_incumbent_stays_if_tied(void **state)
+TEST(the_incumbent_stays_if_tied)
 {
 	struct comparable comparables[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
 	bool tied[2];
 
-	(void)state;
 	comparables[1].incumbent = true;
 	assert_int_equal(select_winner(comparables, 2, tied), 1);
 	comparables[1] = at(105, 0, 1, 1);
@@ -80,23 +75,21 @@ static void the_incumbent_stays_if_tied(void **state)
 	assert_int_equal(select_winner(comparables, 2, tied), 0);
 }
 
-static void noise_widens_the_tie(void **state)
+TEST(noise_widens_the_tie)
 {
 	struct comparable comparables[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
 	bool tied[2];
 
-	(void)state;
 	assert_int_equal(select_winner(comparables, 2, tied), 1);
 	assert_true(tied[1]);
 }
 
-static void resources_then_order_decide(void **state)
+TEST(resources_then_order_decide)
 {
 	struct comparable comparables[] = {
 		at(100, 0, 50, 3), at(100.1, 0, 50.1, 2), at(100.2, 0, 50, 1)};
 	bool tied[3];
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		comparables[i].smem_bytes = 1000;
 	comparables[0].smem_bytes = 2000;
@@ -108,13 +101,12 @@ static void resources_then_order_decide(void **state)
 }
 
 /* What was measured is not chosen by what was predicted, which may be slower by all of the tie. */
-static void measured_ties_fall_to_resources(void **state)
+TEST(measured_ties_fall_to_resources)
 {
 	struct comparable comparables[] = {
 		at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
 	bool tied[3];
 
-	(void)state;
 	comparables[0].smem_bytes = 3000;
 	comparables[1].smem_bytes = comparables[2].smem_bytes = 2000;
 	/* the deepest pipeline: what is shallower is slower by about the width of the tie */
@@ -127,13 +119,12 @@ static void measured_ties_fall_to_resources(void **state)
 
 /* A launch that is just behind what is tied does not decide between kernels, only its own
  * kernel's fastest launch does. */
-static void the_kernel_is_chosen_before_its_launch(void **state)
+TEST(the_kernel_is_chosen_before_its_launch)
 {
 	struct comparable comparables[] = {
 		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.3, 0, 0, 1), at(102, 0, 0, 0)};
 	bool tied[4];
 
-	(void)state;
 	for (int i = 1; i < 4; i++) {
 		comparables[i].smem_bytes = 1000;
 		comparables[i].kernel_hash = "deep";
@@ -147,7 +138,7 @@ static void the_kernel_is_chosen_before_its_launch(void **state)
 }
 
 /* Where few blocks run, of a time, and where it was measured. */
-static void places_count_where_few_blocks_run(void **state)
+TEST(places_count_where_few_blocks_run)
 {
 	struct launch_score launch = {.tiles = 10};
 	struct evaluated evaluated = {
@@ -159,7 +150,6 @@ static void places_count_where_few_blocks_run(void **state)
 		.incumbent = -1,
 		.pool = {.device = &device, .predicted_us = &predicted_us}};
 
-	(void)state;
 	assert_true(comparable_of(&search, &evaluated).place_us == SELECT_PLACE_US);
 	evaluated.loads = 4;
 	assert_true(comparable_of(&search, &evaluated).place_us == SELECT_PLACE_US / 2);
@@ -175,12 +165,11 @@ static void places_count_where_few_blocks_run(void **state)
 
 /* Whoever is preferred to one that is preferred to a third is preferred to that: else the winner
  * would hang on who else is tied. */
-static void preference_is_an_order(void **state)
+TEST(preference_is_an_order)
 {
 	struct random_state random;
 	struct comparable comparables[3];
 
-	(void)state;
 	random_seed(&random, 3);
 	for (int turn = 0; turn < 20000; turn++) {
 		for (size_t i = 0; i < 3; i++) {
@@ -195,12 +184,11 @@ static void preference_is_an_order(void **state)
 }
 
 /* Twenty runs over the same near-tied candidates with half a percent of noise: one winner. */
-static void noisy_runs_agree(void **state)
+TEST(noisy_runs_agree)
 {
 	struct random_state random;
 	size_t winners[20];
 
-	(void)state;
 	random_seed(&random, 7);
 	for (int run = 0; run < 20; run++) {
 		struct comparable comparables[5];
@@ -219,14 +207,13 @@ static void noisy_runs_agree(void **state)
 }
 
 /* The clock falls by 8% after six rounds; one candidate is 3.5% slower all along. */
-static void pairing_sees_through_a_falling_clock(void **state)
+TEST(pairing_sees_through_a_falling_clock)
 {
 	double fast[24], slow[24];
 	struct comparable comparables[2];
 	struct rounds rounds[] = {{slow, 24}, {fast, 24}};
 	bool tied[2];
 
-	(void)state;
 	for (size_t i = 0; i < 24; i++) {
 		double clock = i < 6 ? 1 : 0.92, noise = 1 + 0.001 * (double)(i % 3);
 
@@ -251,12 +238,11 @@ static void pairing_sees_through_a_falling_clock(void **state)
 	assert_true(comparables[0].median_us < 1.5);
 }
 
-static void budgets_end(void **state)
+TEST(budgets_end)
 {
 	const struct effort *quick = effort_find("quick");
 	struct budget budget;
 
-	(void)state;
 	assert_non_null(quick);
 	assert_null(effort_find("sloppy"));
 	budget_start(&budget, quick, 1000, true);
@@ -283,12 +269,11 @@ static void budgets_end(void **state)
 
 /* The search leaves of it what measuring the best again takes; an effort's own time is the
  * search's. */
-static void budgets_are_for_all_of_a_problem(void **state)
+TEST(budgets_are_for_all_of_a_problem)
 {
 	const struct effort *quick = effort_find("quick");
 	struct budget budget;
 
-	(void)state;
 	for (double seconds = 0.5; seconds < 1000; seconds *= 2) {
 		budget_start(&budget, quick, seconds, true);
 		assert_float_equal(budget.seconds, seconds, 1e-3);
@@ -308,11 +293,10 @@ static void budgets_are_for_all_of_a_problem(void **state)
 }
 
 /* Gains that are too small to matter do not keep a search going, and larger ones do. */
-static void small_gains_do_not_count(void **state)
+TEST(small_gains_do_not_count)
 {
 	const struct effort *quick = effort_find("quick");
 
-	(void)state;
 	for (int larger = 0; larger < 2; larger++) {
 		double time_us = 100, gain = quick->stall_ratio * (larger ? 1.01 : 0.99);
 		struct budget budget;
@@ -329,27 +313,4 @@ static void small_gains_do_not_count(void **state)
 		else
 			assert_non_null(strstr(budget_spent(&budget), "nothing better"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_clear_winner_wins),
-		cmocka_unit_test(within_one_percent_is_a_tie_and_the_rule_decides),
-		cmocka_unit_test(the_place_of_the_code_is_no_merit),
-		cmocka_unit_test(the_incumbent_stays_if_tied),
-		cmocka_unit_test(noise_widens_the_tie),
-		cmocka_unit_test(resources_then_order_decide),
-		cmocka_unit_test(measured_ties_fall_to_resources),
-		cmocka_unit_test(the_kernel_is_chosen_before_its_launch),
-		cmocka_unit_test(places_count_where_few_blocks_run),
-		cmocka_unit_test(preference_is_an_order),
-		cmocka_unit_test(noisy_runs_agree),
-		cmocka_unit_test(pairing_sees_through_a_falling_clock),
-		cmocka_unit_test(budgets_end),
-		cmocka_unit_test(budgets_are_for_all_of_a_problem),
-		cmocka_unit_test(small_gains_do_not_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

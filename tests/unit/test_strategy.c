@@ -1,18 +1,12 @@
-/* layer: search */
 /* SPDX-License-Identifier: MIT
  *
  * Strategies on spaces whose best candidate is known: promises of all, and how good each is.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "base/statistics.h"
 #include "search/order.h"
 #include "unit/landscape.h"
@@ -82,60 +76,18 @@ static double regret(const struct landscape *landscape, const char *name, size_t
 	return run.best_us / landscape->best_us - 1;
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
-	(void)state;
 	for (size_t i = 0; strategies[i]; i++)
 		assert_ptr_equal(strategy_find(strategies[i]->name), strategies[i]);
 	assert_null(strategy_find("clairvoyant"));
 }
 
-/* `rule`, the last of the table, walks down what the view holds of picks: it searches no space. */
-static bool searches(const struct strategy *strategy)
-{
-	return strcmp(strategy->name, "rule") != 0;
-}
-
-static void test_rules(void **state)
-{
-	const struct search_pick picks[] = {
-		{"small", 1}, {"large", 5}, {"small", 5}, {"large", 2}, {"small", 6}};
-	const double predicted[7] = {7, 6, INFINITY, 4, 3, 2, 1};
-	static const size_t expected[] = {1, 5};
-	struct search_view view = {
-		.count = 7, .predicted_us = predicted, .picks = picks, .pick_count = 5};
-	const struct strategy *rule = strategy_find("rule");
-	size_t candidate;
-
-	(void)state;
-	for (int only = 0; only < 2; only++) {
-		void *strategy;
-
-		view.rule = only ? "small" : NULL;
-		strategy = rule->open(&view);
-		rule->tell(strategy, 6, 1); /* known from an earlier run */
-		for (size_t i = 0; i < 2; i++) {
-			assert_int_equal(rule->ask(strategy, &candidate), ASK_CANDIDATE);
-			assert_int_equal(candidate, expected[i]);
-		}
-		/* 2 cannot run */
-		assert_int_equal(rule->ask(strategy, &candidate), ASK_DONE);
-		rule->close(strategy);
-	}
-	view.rule = "large";
-	void *strategy = rule->open(&view);
-	assert_int_equal(rule->ask(strategy, &candidate), ASK_CANDIDATE);
-	assert_int_equal(candidate, 5);
-	assert_int_equal(rule->ask(strategy, &candidate), ASK_DONE);
-	rule->close(strategy);
-}
-
-static void test_find(void **state)
+TEST(test_find)
 {
 	struct landscape landscape;
 	choice outside[LANDSCAPE_PARAMETERS] = {11, 11, 1, 0, 0, 2, 1, 2, 1};
 
-	(void)state;
 	landscape_init(&landscape, 1, 1, 0);
 	for (size_t f = 0; f < 2; f++)
 		for (size_t i = 0; i < landscape.families[f].count; i += 97)
@@ -148,16 +100,15 @@ static void test_find(void **state)
 }
 
 /* ---- promises of every strategy ---- */
-static void test_promises(void **state)
+TEST(test_promises)
 {
 	struct landscape landscape;
 
-	(void)state;
 	landscape_init(&landscape, 3, 2, 0.1);
 	for (size_t i = 0; i < landscape.view.count; i += 3) /* a third cannot run */
 		((double *)(uintptr_t)landscape.view.predicted_us)[i] = INFINITY;
 	for (size_t i = 0; strategies[i]; i++)
-		for (size_t window = 1; searches(strategies[i]) && window <= 64; window *= 64) {
+		for (size_t window = 1; window <= 64; window *= 64) {
 			struct search_view view = landscape.view;
 			struct run first = {&landscape, strategies[i], window, 0, 0, 0};
 			struct run second = first;
@@ -176,7 +127,7 @@ static void test_promises(void **state)
 }
 
 /* A few candidates of one family, one parameter. */
-static void test_small_spaces(void **state)
+TEST(test_small_spaces)
 {
 	static const choice configurations[] = {0, 1, 2, 3, 4, 5, 6};
 	static const struct search_parameter parameters[] = {{7, true, false}};
@@ -192,10 +143,7 @@ static void test_small_spaces(void **state)
 		.seed = 1,
 		.budget = SIZE_MAX};
 
-	(void)state;
 	for (size_t i = 0; strategies[i]; i++) {
-		if (!searches(strategies[i]))
-			continue;
 		struct run run = {&landscape, strategies[i], 4, 0, 0, 0};
 
 		view.count = 7;
@@ -209,7 +157,7 @@ static void test_small_spaces(void **state)
 	for (size_t i = 0; i < 7; i++)
 		truth[i] = INFINITY; /* everything fails */
 	view.count = 7;
-	for (size_t i = 0; strategies[i] && searches(strategies[i]); i++) {
+	for (size_t i = 0; strategies[i]; i++) {
 		struct run run = {&landscape, strategies[i], 4, 0, 0, 0};
 
 		run_search(&run, &view);
@@ -218,14 +166,13 @@ static void test_small_spaces(void **state)
 }
 
 /* What an earlier run told is not asked for again, and counts. */
-static void test_known_results(void **state)
+TEST(test_known_results)
 {
 	struct landscape landscape;
 
-	(void)state;
 	landscape_init(&landscape, 4, 2, 0.1);
 	landscape.view.budget = 60;
-	for (size_t i = 0; strategies[i] && searches(strategies[i]); i++) {
+	for (size_t i = 0; strategies[i]; i++) {
 		const struct strategy *strategy = strategies[i];
 		void *opened = strategy->open(&landscape.view);
 		size_t known[20], candidate, asked = 0;
@@ -253,7 +200,7 @@ static void test_known_results(void **state)
 }
 
 /* ---- how good they are ---- */
-static void test_guided_finds_the_best(void **state)
+TEST(test_guided_finds_the_best)
 {
 	enum {
 		SEEDS = 6
@@ -261,7 +208,6 @@ static void test_guided_finds_the_best(void **state)
 	double guided[SEEDS], local[SEEDS], top[SEEDS], random[SEEDS], correlation = 0;
 	int found = 0;
 
-	(void)state;
 	for (int seed = 0; seed < SEEDS; seed++) {
 		struct landscape landscape;
 		double *truth;
@@ -301,14 +247,13 @@ static void test_guided_finds_the_best(void **state)
 }
 
 /* Families without a model: all predictions are alike, and guided learns from times alone. */
-static void test_no_model(void **state)
+TEST(test_no_model)
 {
 	enum {
 		SEEDS = 4
 	};
 	int found = 0;
 
-	(void)state;
 	for (int seed = 0; seed < SEEDS; seed++) {
 		struct landscape landscape;
 		double guided;
@@ -327,7 +272,7 @@ static void test_no_model(void **state)
 
 /* Strategies that need no model do much better than chance where neighbours are alike. One miss is
  * allowed: the best is in one of two families. */
-static void test_model_free(void **state)
+TEST(test_model_free)
 {
 	enum {
 		SEEDS = 4
@@ -335,7 +280,6 @@ static void test_model_free(void **state)
 	static const char *const names[] = {"local", "evolution"};
 	int better[ARRAY_COUNT(names)] = {0};
 
-	(void)state;
 	for (int seed = 0; seed < SEEDS; seed++) {
 		struct landscape landscape;
 		double random;
@@ -358,12 +302,11 @@ static void test_model_free(void **state)
 }
 
 /* Where the model is right, its first pick is the best, and everybody who trusts it knows. */
-static void test_perfect_model(void **state)
+TEST(test_perfect_model)
 {
 	struct landscape landscape;
 	size_t asked;
 
-	(void)state;
 	landscape_init(&landscape, 11, 0, 0);
 	for (size_t i = 0; i < landscape.view.count; i++)
 		((double *)(uintptr_t)landscape.view.predicted_us)[i] = landscape.time_us[i];
@@ -377,14 +320,13 @@ static void test_perfect_model(void **state)
 
 /* guided begins with the shortlist of eight, then two of each family, however bad its prediction.
  */
-static void test_seeds(void **state)
+TEST(test_seeds)
 {
 	const struct strategy *guided = strategy_find("guided");
 	struct landscape landscape;
 	size_t candidate, of_family[2] = {0};
 	void *opened;
 
-	(void)state;
 	landscape_init(&landscape, 12, 1, 0);
 	for (size_t i = 0; i < landscape.view.count; i++)
 		((double *)(uintptr_t)landscape.view.predicted_us)[i] =
@@ -398,23 +340,4 @@ static void test_seeds(void **state)
 	assert_int_equal(of_family[1], 2);
 	guided->close(opened);
 	landscape_release(&landscape);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_promises),
-		cmocka_unit_test(test_seeds),
-		cmocka_unit_test(test_small_spaces),
-		cmocka_unit_test(test_known_results),
-		cmocka_unit_test(test_guided_finds_the_best),
-		cmocka_unit_test(test_no_model),
-		cmocka_unit_test(test_model_free),
-		cmocka_unit_test(test_perfect_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
-/* layer: tune
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * Suites: where they are found, what they may hold, and that the committed ones can be served.
  */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 static const char *const here[] = {".", NULL};
 static const char *const nowhere[] = {NULL};
 
-static void test_what_it_holds(void **state)
+TEST(test_what_it_holds)
 {
 	static const char text[] = HEAD
 		",\"name\":\"n\",\"summary\":\"s\",\"effort\":\"quick\",\"where\":\"BM == 64\","
@@ -29,7 +28,6 @@ static void test_what_it_holds(void **state)
 	struct suite suite;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_ok(file_write(path, text, strlen(text), &err));
@@ -57,14 +55,13 @@ static void test_what_it_holds(void **state)
 	unlink(path);
 }
 
-static void test_where_it_is_found(void **state)
+TEST(test_where_it_is_found)
 {
 	static const char *const names[] = {
 		"smoke", "smoke.json", "configs/suites/smoke.json", "./configs/suites/smoke.json"};
 	struct error err = {0};
 	struct suite suite;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		assert_ok(suite_load(names[i], here, &suite, &err));
 		assert_string_equal(path_name(suite.file), "smoke.json");
@@ -74,43 +71,6 @@ static void test_where_it_is_found(void **state)
 		"suite \"smoke\": expected a file, or a name under configs/suites, found neither");
 	assert_fails(suite_load("smokey", here, &suite, &err), STATUS_BAD_INPUT, "smokey");
 	assert_fails(suite_load("", here, &suite, &err), STATUS_BAD_INPUT, "found neither");
-}
-
-static void test_broken_ones(void **state)
-{
-	static const struct {
-		const char *text, *message;
-	} cases[] = {
-		{"", "expected valid JSON"},
-		{"[]", "$: expected an object"},
-		{"{}", "format"},
-		{"{\"format\":\"tiletune.suite/2\",\"operation\":\"gemm\",\"problems\":[]}",
-			"$.format: expected \"tiletune.suite/1\""},
-		{HEAD "}", "problems"},
-		{HEAD ",\"problems\":\"M=1\"}", "$.problems: expected an array"},
-		{HEAD ",\"problems\":[1]}", "$.problems[0]: expected a string"},
-		{HEAD ",\"problems\":[\"M=1\"],\"wehre\":\"x\"}", "$.wehre"},
-		{HEAD ",\"problems\":[\"M=1\"],\"where\":1}", "$.where: expected a string"},
-		{HEAD ",\"problems\":[\"M=1\"],\"families\":\"mma\"}",
-			"$.families: expected an array"},
-		{HEAD ",\"problems\":[\"M=1\"],\"effort\":[]}", "$.effort: expected a string"},
-	};
-	char path[] = "/tmp/tiletune-suite-XXXXXX";
-	struct error err = {0};
-	struct suite suite;
-	int fd = mkstemp(path);
-
-	(void)state;
-	assert_true(fd >= 0);
-	close(fd);
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		assert_ok(file_write(path, cases[i].text, strlen(cases[i].text), &err));
-		assert_fails(suite_load(path, nowhere, &suite, &err), STATUS_BAD_INPUT,
-			cases[i].message);
-		assert_non_null(strstr(err.message, path));
-		assert_null(suite.root);
-	}
-	unlink(path);
 }
 
 static enum status check_committed(const char *name, void *context, struct error *unused)
@@ -144,24 +104,11 @@ static enum status check_committed(const char *name, void *context, struct error
 	suite_release(&suite);
 	return STATUS_OK;
 }
-static void test_committed_ones(void **state)
+TEST(test_committed_ones)
 {
 	struct error err = {0};
 	size_t count = 0;
 
-	(void)state;
 	assert_ok(directory_list("configs/suites", check_committed, &count, &err));
 	assert_true(count >= 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_holds),
-		cmocka_unit_test(test_where_it_is_found),
-		cmocka_unit_test(test_broken_ones),
-		cmocka_unit_test(test_committed_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
-/* layer: format
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * The tuned file's rules: what replaces what, which files are refused, what survives a re-write.
  */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,15 +13,14 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/record_write.h"
+#include "record/record_write.h"
 #include "tuned_entries.h"
 
 /* ---- entries ---- */
-static void test_an_entry_is_replaced_by_its_own_problem(void **state)
+TEST(test_an_entry_is_replaced_by_its_own_problem)
 {
 	struct tuned tuned;
 
-	(void)state;
 	open_empty(&tuned);
 	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
 	assert_null(put(&tuned, entry(P2, "measured", "r1", "gemm/a:9")));
@@ -37,11 +35,10 @@ static void test_an_entry_is_replaced_by_its_own_problem(void **state)
 	tuned_release(&tuned);
 }
 
-static void test_predicted_never_replaces_measured(void **state)
+TEST(test_predicted_never_replaces_measured)
 {
 	struct tuned tuned;
 
-	(void)state;
 	open_empty(&tuned);
 	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
 	assert_string_equal(put(&tuned, entry(P1, "predicted", "r2", "gemm/b:1")),
@@ -57,11 +54,10 @@ static void test_predicted_never_replaces_measured(void **state)
 	tuned_release(&tuned);
 }
 
-static void test_runs_are_listed_once(void **state)
+TEST(test_runs_are_listed_once)
 {
 	struct tuned tuned;
 
-	(void)state;
 	open_empty(&tuned);
 	for (size_t i = 0; i < 3; i++) {
 		struct run run = run_of(i == 1 ? "r2" : "r1", i == 0 ? "\"driver\":\"1\"" : "");
@@ -75,7 +71,7 @@ static void test_runs_are_listed_once(void **state)
 }
 
 /* ---- files ---- */
-static void test_other_devices_are_refused(void **state)
+TEST(test_other_devices_are_refused)
 {
 	static const struct {
 		const char *name, *sheet;
@@ -94,7 +90,6 @@ static void test_other_devices_are_refused(void **state)
 	struct error err = {0};
 	struct tuned tuned;
 
-	(void)state;
 	open_empty(&tuned);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct gpu_model model =
@@ -113,13 +108,12 @@ static void test_other_devices_are_refused(void **state)
 }
 
 /* Two GPUs without a sheet have that in common, and no more. */
-static void test_gpus_without_a_sheet_differ_by_name(void **state)
+TEST(test_gpus_without_a_sheet_differ_by_name)
 {
 	struct gpu_model other = device("NVIDIA B", NULL, 86, 84);
 	struct error err = {0};
 	struct tuned tuned;
 
-	(void)state;
 	tuned_init(&tuned, "x.json", device("NVIDIA A", NULL, 86, 84));
 	assert_fails(tuned_expect_device(&tuned, &other, &err), STATUS_BAD_INPUT,
 		"x.json: expected a tuned file of NVIDIA B, found one of NVIDIA A; it was not "
@@ -145,7 +139,8 @@ static void write_text(const char *path, const char *text)
 	assert_ok(file_write(path, text, strlen(text), &err));
 }
 
-static void test_unknown_members_survive(void **state)
+/* A file of a newer version is read; its new members are not written again. */
+TEST(test_unknown_members_are_passed_over)
 {
 	static const char file[] =
 		"{\"format\":\"tiletune.tuned/1\",\"future\":{\"x\":[1,2]},\"device\":{\"name\":"
@@ -166,14 +161,13 @@ static void test_unknown_members_survive(void **state)
 		"\"workspaces\":[{\"name\":\"a\",\"bytes\":1,\"init\":\"none\"},{\"name\":\"b\","
 		"\"bytes\":2,\"init\":\"none\",\"pool\":3}]},\"tied\":[],\"families\":[]}]}";
 	static const char *const members[] = {"\"future\"", "\"colour\"", "\"weather\"", "\"note\"",
-		"\"mood\"", "\"skew\":\t0.5", "\"luck\"", "\"seed\"", "\"pool\":\t3"};
+		"\"mood\"", "\"skew\"", "\"luck\"", "\"seed\"", "\"pool\""};
 	char *path = scratch_file();
 	struct text content = {0};
 	struct run run = run_of("r1", "");
 	struct tuned tuned;
 	struct error err = {0};
 
-	(void)state;
 	write_text(path, file);
 	assert_ok(tuned_load(path, &tuned, &err));
 	put(&tuned, entry(P1, "measured", "r1", "gemm/a:5"));
@@ -182,7 +176,7 @@ static void test_unknown_members_survive(void **state)
 	tuned_release(&tuned);
 	assert_ok(file_read(path, &content, &err));
 	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-		assert_non_null(strstr(content.data, members[i]));
+		assert_null(strstr(content.data, members[i]));
 	assert_ok(tuned_load(path, &tuned, &err));
 	assert_int_equal(tuned.entry_count, 2);
 	assert_int_equal(tuned.run_count, 2);
@@ -192,50 +186,8 @@ static void test_unknown_members_survive(void **state)
 	free(path);
 }
 
-#define DEVICE "\"device\":{\"name\":\"x\",\"compute_capability\":90,\"sm_count\":1}"
-#define HEAD   "{\"format\":\"tiletune.tuned/1\"," DEVICE ",\"runs\":[],\"entries\":"
-
-static void test_broken_files_are_refused(void **state)
-{
-	static const struct {
-		const char *content, *message;
-	} cases[] = {
-		{"", "expected"},
-		{"{", "expected"},
-		{"[]", "$: expected an object"},
-		{"{}", "format"},
-		{"{\"format\":\"tiletune.tuned/2\"}", "$.format: expected \"tiletune.tuned/1\""},
-		{"{\"format\":\"tiletune.tuned/1\",\"device\":1}", "$.device: expected an object"},
-		{"{\"format\":\"tiletune.tuned/1\"," DEVICE ",\"runs\":{}}",
-			"$.runs: expected an array"},
-		{HEAD "7}", "$.entries: expected an array"},
-		{HEAD "[1]}", "$.entries[0]"},
-		{HEAD "[{\"operation\":\"gemm\"}]}", "$.entries[0]"},
-		{HEAD "[{\"operation\":\"gemm\",\"timing\":\"measured\",\"problem\":[]}]}",
-			"$.entries[0].problem: expected an object"},
-		{HEAD "[{\"operation\":\"gemm\",\"timing\":\"measured\",\"problem\":{\"M\":1},"
-		      "\"run\":\"r\",\"winner\":{"
-		      "\"family\":\"x/y\",\"configuration\":{},\"time_us\":{\"median\":\"1\"}}}]}",
-			"$.entries[0].winner.time_us.median: expected a number"},
-	};
-	char *path = scratch_file();
-	struct tuned tuned;
-	struct error err = {0};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		write_text(path, cases[i].content);
-		assert_fails(tuned_load(path, &tuned, &err), STATUS_BAD_INPUT, cases[i].message);
-		assert_non_null(strstr(err.message, path));
-		assert_null(tuned.entries);
-	}
-	unlink(path);
-	assert_fails(tuned_load(path, &tuned, &err), STATUS_BAD_INPUT, path);
-	free(path);
-}
-
 /* A full disk leaves the old file as it was, and no other beside it. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
 	char folder[] = "/tmp/tiletune-tuned-XXXXXX";
 	struct rlimit limit, small;
@@ -244,7 +196,6 @@ static void test_full_disk(void **state)
 	struct error err = {0};
 	char *path;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	path = path_join(folder, "x.json");
 	open_empty(&tuned);
@@ -271,7 +222,7 @@ static void test_full_disk(void **state)
 	free(path);
 }
 
-static void test_a_device_as_json(void **state)
+TEST(test_a_device_as_json)
 {
 	struct device_spec spec = {.name = (char *)(uintptr_t) "h200-sxm",
 		.from_sheet = true,
@@ -287,7 +238,6 @@ static void test_a_device_as_json(void **state)
 	struct json *json = record_to_json(&gpu_model_record, &model);
 	char *printed = json_print(json, false);
 
-	(void)state;
 	assert_string_equal(printed,
 		"{\"name\":\"NVIDIA "
 		"H200\",\"sheet\":\"h200-sxm\",\"compute_capability\":90,\"arch\":"
@@ -308,14 +258,13 @@ static void test_a_device_as_json(void **state)
 }
 
 /* Two processes have read one file and save it one after the other. */
-static void test_two_writers_lose_nothing(void **state)
+TEST(test_two_writers_lose_nothing)
 {
 	char *path = scratch_file();
 	struct run r1 = run_of("r1", ""), r2 = run_of("r2", "");
 	struct tuned a, b;
 	struct error err = {0};
 
-	(void)state;
 	unlink(path);
 	open_empty(&a);
 	open_empty(&b);
@@ -351,13 +300,12 @@ static void test_two_writers_lose_nothing(void **state)
 
 /* The same of one problem, of which each tunes a family and saves the best so far more than once:
  * whoever saves, in whatever order they began. */
-static void test_two_writers_of_one_problem(void **state)
+TEST(test_two_writers_of_one_problem)
 {
 	static const char *const orders[] = {"abab", "baba", "abba", "baab", "aabb", "bbaa"};
 	char *path = scratch_file();
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
 		struct run r1 = run_of("r1", ""), r2 = run_of("r2", "");
 		struct tuned files[2], last;
@@ -389,23 +337,4 @@ static void test_two_writers_of_one_problem(void **state)
 	}
 	unlink(path);
 	free(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_entry_is_replaced_by_its_own_problem),
-		cmocka_unit_test(test_predicted_never_replaces_measured),
-		cmocka_unit_test(test_runs_are_listed_once),
-		cmocka_unit_test(test_other_devices_are_refused),
-		cmocka_unit_test(test_gpus_without_a_sheet_differ_by_name),
-		cmocka_unit_test(test_unknown_members_survive),
-		cmocka_unit_test(test_broken_files_are_refused),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_two_writers_lose_nothing),
-		cmocka_unit_test(test_two_writers_of_one_problem),
-		cmocka_unit_test(test_a_device_as_json),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,14 @@
-/* layer: format
- * SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT
  *
  * The rows of an entry that is tuned again: which old ones stay, and who wins then.
  */
+#include "unit/unit.h"
 #include "tuned_entries.h"
 
-static void test_families_are_merged(void **state)
+TEST(test_families_are_merged)
 {
 	struct tuned tuned;
 
-	(void)state;
 	open_empty(&tuned);
 	put(&tuned, entry(P1, "measured", "r1", "gemm/a:5 gemm/b:7 gemm/c:9"));
 	/* b alone again, now fastest */
@@ -28,11 +27,10 @@ static void test_families_are_merged(void **state)
 }
 
 /* Several old rows beat the new winner: the fastest wins, wherever it stands. */
-static void test_the_fastest_old_row_wins(void **state)
+TEST(test_the_fastest_old_row_wins)
 {
 	static const char *const orders[] = {"gemm/a:3 gemm/b:5", "gemm/b:5 gemm/a:3"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
 		struct tuned tuned;
 		char *found;
@@ -89,14 +87,51 @@ static const char *put_again(struct tuned *tuned, const char *old_run, const cha
 	return kept;
 }
 
+static void bind_to_dram(struct tuned_row *row)
+{
+	row->score.launches = memory_zeroed(1, sizeof(*row->score.launches));
+	row->score.launch_count = 1;
+	row->score.launches[0].bound = BOUND_DRAM;
+}
+
+/* The clock is slower now: an old time is worth three tenths more, but not where the kernel
+ * waits for DRAM. */
+TEST(test_the_anchor_speaks_for_kernels_that_the_clock_binds)
+{
+	static const char *const expected[] = {"gemm/a | gemm/a:6", "gemm/a@r1 | gemm/a@r1:5"};
+
+	for (int dram = 0; dram < 2; dram++) {
+		struct answer yes = {.stands = true};
+		const struct tuned_judge judge = {answer, &yes};
+		struct tuned_entry first = entry(P1, "measured", "r1", "gemm/a:5");
+		struct tuned_entry second = entry(P1, "measured", "r2", "gemm/a:6");
+		struct run r1 = run_of("r1", OLD_RUN);
+		struct run r2 =
+			run_of("r2", RUN("\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1300"));
+		struct tuned tuned;
+		const char *kept;
+
+		if (dram) {
+			bind_to_dram(&first.winner);
+			bind_to_dram(&first.families[0]);
+		}
+		open_empty(&tuned);
+		tuned_put_run(&tuned, &r1);
+		tuned_put_run(&tuned, &r2);
+		tuned_put_entry(&tuned, &first, &judge, &kept);
+		tuned_put_entry(&tuned, &second, &judge, &kept);
+		check(&tuned, P1, expected[dram]);
+		tuned_release(&tuned);
+	}
+}
+
 /* A run over few candidates does not undo what an earlier one found. */
-static void test_a_faster_row_stays(void **state)
+TEST(test_a_faster_row_stays)
 {
 	static const char same[] = RUN("\"580\"", "\"13.0\"", "700", "\"GPU-1\"", "1000");
 	struct answer yes = {.stands = true}, no = {0};
 	struct tuned tuned;
 
-	(void)state;
 	/* b of r1 is faster, a of r2: each stays, and the winner is a */
 	assert_null(
 		put_again(&tuned, OLD_RUN, same, "gemm/a:5 gemm/b:7", "gemm/a:4 gemm/b:8", &yes));
@@ -140,7 +175,7 @@ static void test_a_faster_row_stays(void **state)
 
 /* Another driver, compiler, power limit or MIG mode: what was measured then says nothing now. The
  * anchor stands for the clock, and makes two cards of one model comparable. */
-static void test_rows_of_other_conditions_are_replaced(void **state)
+TEST(test_rows_of_other_conditions_are_replaced)
 {
 	static const struct {
 		const char *run, *expected;
@@ -158,7 +193,6 @@ static void test_rows_of_other_conditions_are_replaced(void **state)
 		{NULL, " | gemm/a:55"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct answer yes = {.stands = true};
 		struct tuned tuned;
@@ -172,12 +206,11 @@ static void test_rows_of_other_conditions_are_replaced(void **state)
 }
 
 /* A search that was stopped is the winner's affair. */
-static void test_the_winner_may_be_unfinished(void **state)
+TEST(test_the_winner_may_be_unfinished)
 {
 	struct tuned_entry stopped = entry(P1, "measured", "r2", "gemm/b:9");
 	struct tuned tuned;
 
-	(void)state;
 	open_empty(&tuned);
 	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
 	stopped.unfinished = true;
@@ -193,17 +226,4 @@ static void test_the_winner_may_be_unfinished(void **state)
 	assert_null(put(&tuned, entry(P1, "measured", "r5", "gemm/b:2")));
 	assert_false(find(&tuned, P1)->unfinished);
 	tuned_release(&tuned);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_families_are_merged),
-		cmocka_unit_test(test_the_fastest_old_row_wins),
-		cmocka_unit_test(test_the_winner_may_be_unfinished),
-		cmocka_unit_test(test_a_faster_row_stays),
-		cmocka_unit_test(test_rows_of_other_conditions_are_replaced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

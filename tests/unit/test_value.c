@@ -1,18 +1,12 @@
-/* layer: space */
 /* SPDX-License-Identifier: MIT
  *
  * Values: Python's equality, order and truth, exact between integers and reals; how they are
  * written.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/unit.h"
 #include "base/memory.h"
 #include "expr/value.h"
 
@@ -24,9 +18,8 @@ static void expect_format(struct value value, const char *expected)
 	text_release(&text);
 }
 
-static void test_format(void **state)
+TEST(test_format)
 {
-	(void)state;
 	expect_format((struct value){0}, "none");
 	expect_format(value_bool(true), "true");
 	expect_format(value_bool(false), "false");
@@ -40,14 +33,13 @@ static void test_format(void **state)
 	expect_format(value_real(1e300), "1e+300");
 	expect_format(value_string("bf16"), "bf16");
 	struct value items[] = {value_int(16), value_string("a"), value_real(0.25)};
-	const struct value_list list = {items, ARRAY_COUNT(items)}, empty = {0};
+	const struct value_list list = {.items = items, .count = ARRAY_COUNT(items)}, empty = {0};
 	expect_format((struct value){.type = VALUE_LIST, .list = &list}, "[16, a, 0.25]");
 	expect_format((struct value){.type = VALUE_LIST, .list = &empty}, "[]");
 }
 
-static void test_equal(void **state)
+TEST(test_equal)
 {
-	(void)state;
 	char copy[] = "bf16"; /* another address */
 	assert_true(value_equal(value_int(1), value_real(1)));
 	assert_true(value_equal(value_int(1), value_bool(true)));
@@ -59,7 +51,7 @@ static void test_equal(void **state)
 	assert_false(value_equal(value_real(NAN), value_real(NAN)));
 	assert_false(value_equal(value_int((1LL << 53) + 1), value_real(0x1p53)));
 	struct value one[] = {value_int(1)}, same[] = {value_real(1)}, other[] = {value_int(2)};
-	const struct value_list lists[] = {{one, 1}, {same, 1}, {other, 1}, {one, 0}};
+	const struct value_list lists[] = {{one, 1, 1}, {same, 1, 1}, {other, 1, 1}, {one, 0, 1}};
 	struct value values[4];
 	for (size_t i = 0; i < 4; i++)
 		values[i] = (struct value){.type = VALUE_LIST, .list = &lists[i]};
@@ -69,9 +61,8 @@ static void test_equal(void **state)
 	assert_false(value_equal(values[0], value_int(1)));
 }
 
-static void test_compare(void **state)
+TEST(test_compare)
 {
-	(void)state;
 	assert_int_equal(value_compare(value_int(1), value_int(2)), VALUE_LESS);
 	assert_int_equal(value_compare(value_int(2), value_bool(true)), VALUE_GREATER);
 	assert_int_equal(value_compare(value_real(1.5), value_int(1)), VALUE_GREATER);
@@ -86,11 +77,10 @@ static void test_compare(void **state)
 	assert_int_equal(value_compare(value_string("a"), value_string("b")), VALUE_UNORDERED);
 }
 
-static void test_truth(void **state)
+TEST(test_truth)
 {
-	(void)state;
 	struct value item[] = {value_int(0)};
-	const struct value_list list = {item, 1}, empty = {0};
+	const struct value_list list = {item, 1, 1}, empty = {0};
 	assert_true(value_truth(value_int(-1)));
 	assert_true(value_truth(value_real(0.1)));
 	assert_true(value_truth(value_string("0")));
@@ -104,9 +94,8 @@ static void test_truth(void **state)
 	assert_false(value_truth((struct value){0}));
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-	(void)state;
 	int64_t integer = 0;
 	double real = 0;
 	assert_true(value_as_int(value_bool(true), &integer) && integer == 1);
@@ -117,26 +106,12 @@ static void test_numbers(void **state)
 	assert_false(value_as_real(value_string("1"), &real));
 }
 
-static void test_type_names(void **state)
+TEST(test_type_names)
 {
-	(void)state;
 	assert_string_equal(value_type_name(VALUE_NONE), "nothing");
 	assert_string_equal(value_type_name(VALUE_BOOL), "a boolean");
 	assert_string_equal(value_type_name(VALUE_INT), "an integer");
 	assert_string_equal(value_type_name(VALUE_REAL), "a real number");
 	assert_string_equal(value_type_name(VALUE_STRING), "a string");
 	assert_string_equal(value_type_name(VALUE_LIST), "a list");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_format),
-		cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_truth),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_type_names),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

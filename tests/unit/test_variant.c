@@ -1,8 +1,8 @@
-/* layer: advise */
 /* SPDX-License-Identifier: MIT
  *
- * Problems near an asked one, and the texts that they are made of.
+ * Problems near an asked one.
  */
+#include "unit/unit.h"
 #include "family/catalogue.h"
 #include "advise/variant.h"
 #include "unit/kernel_fixture.h"
@@ -30,7 +30,7 @@ static const struct advice_axis *axis_of(const struct fixture *fixture, const ch
 	return NULL;
 }
 
-static void test_axes(void **state)
+TEST(test_axes)
 {
 	static const int64_t expected[] = {8, 32, 64, 128, 256};
 	struct fixture fixture;
@@ -38,7 +38,6 @@ static void test_axes(void **state)
 	size_t count;
 	struct error err = {0};
 
-	(void)state;
 	open_operation(&fixture, "gemm", "M=10,N=20,K=30,dtype=bf16");
 	assert_ok(advice_multiples(
 		fixture.problems.items[0], axis_of(&fixture, "N"), &multiples, &count, &err));
@@ -47,9 +46,6 @@ static void test_axes(void **state)
 	free(multiples);
 	assert_true(axis_of(&fixture, "K")->is_padding);
 	assert_true(axis_of(&fixture, "ldb")->is_pitch);
-	assert_string_equal(advice_alias_parts(fixture.operation, 0, &count)[1], "seq");
-	assert_int_equal(count, 2);
-	assert_null(advice_alias_parts(fixture.operation, 1, &count));
 	fixture_close(&fixture);
 	open_operation(&fixture, "attention", NULL);
 	assert_non_null(strstr(fixture.operation->advice.sweep, "dtype="));
@@ -57,7 +53,7 @@ static void test_axes(void **state)
 	fixture_close(&fixture);
 }
 
-static void test_broken(void **state)
+TEST(test_broken)
 {
 	static const struct {
 		const char *advise, *message;
@@ -80,7 +76,6 @@ static void test_broken(void **state)
 	};
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct operation *operation;
 		struct json *tree, *advise;
@@ -120,17 +115,16 @@ static int64_t value_of(const struct variant *variant, const char *key)
 	return 0;
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	struct variant_list list;
 	const struct variant *variant;
 	struct fixture fixture;
 	struct error err = {0};
 
-	(void)state;
-	open_operation(&fixture, "gemm", NULL);
-	assert_ok(variants_make(
-		fixture.operation, "M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn", &list, &err));
+	open_operation(&fixture, "gemm", "M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn");
+	assert_ok(variants_make(fixture.problems.items[0],
+		"M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn", &list, &err));
 	variant = find(&list, "N 1793 -> 1800");
 	assert_non_null(variant);
 	assert_int_equal(variant->kind, VARIANT_PAD);
@@ -155,16 +149,15 @@ static void test_sizes(void **state)
 	fixture_close(&fixture);
 }
 
-static void test_given_pitch(void **state)
+TEST(test_given_pitch)
 {
 	struct variant_list list;
 	struct fixture fixture;
 	struct error err = {0};
 
-	(void)state;
-	open_operation(&fixture, "gemm", NULL);
+	open_operation(&fixture, "gemm", "M=512,N=513,K=512,dtype=fp32,ldc=520");
 	assert_ok(variants_make(
-		fixture.operation, "M=512,N=513,K=512,dtype=fp32,ldc=520", &list, &err));
+		fixture.problems.items[0], "M=512,N=513,K=512,dtype=fp32,ldc=520", &list, &err));
 	/* C's rows have room for 520, not for 544 */
 	assert_non_null(find(&list, "N 513 -> 516"));
 	assert_int_equal(value_of(find(&list, "N 513 -> 516"), "ldc"), 520);
@@ -173,65 +166,17 @@ static void test_given_pitch(void **state)
 	fixture_close(&fixture);
 }
 
-static void test_alias(void **state)
+TEST(test_given_keys)
 {
-	struct variant_list list;
-	const struct variant *variant;
 	struct fixture fixture;
-	struct error err = {0};
+	bool given[64] = {false};
+	size_t count = 0;
 
-	(void)state;
 	open_operation(&fixture, "gemm", NULL);
-	assert_ok(variants_make(
-		fixture.operation, "batch=16,seq=1000,N=4096,K=4096,dtype=bf16", &list, &err));
-	variant = find(&list, "seq 1000 -> 1024");
-	assert_non_null(variant);
-	assert_int_equal(value_of(variant, "M"), 16 * 1024);
-	assert_null(find(&list, "batch 16 -> 32")); /* twice the work */
-	assert_null(find(&list, "M 16000 -> 16128"));
-	variant_list_release(&list);
-	assert_fails(variants_make(fixture.operation, "M=1,2,N=4,K=4,dtype=bf16", &list, &err),
-		STATUS_BAD_INPUT, "expected one problem, found 2");
+	variant_find_given(fixture.operation, "M = N=5,K=1,16,dtype=bf16", given);
+	for (size_t i = 0; i < fixture.operation->key_count; i++)
+		count += given[i];
+	assert_int_equal(count, 4);
+	assert_true(given[0] && given[1] && given[2]);
 	fixture_close(&fixture);
-}
-
-static void test_settings(void **state)
-{
-	struct setting_list list, copy;
-	int64_t value;
-	char *text;
-
-	(void)state;
-	setting_list_parse("M=N=5,K=1,16,dtype=bf16", &list);
-	assert_int_equal(list.count, 4);
-	assert_true(setting_list_integer(&list, "N", &value));
-	assert_int_equal(value, 5);
-	assert_false(setting_list_integer(&list, "K", &value));
-	assert_false(setting_list_integer(&list, "dtype", &value));
-	setting_list_copy(&list, &copy);
-	setting_list_set(&copy, "N", 7);
-	setting_list_set(&copy, "lda", 8);
-	setting_list_remove(&copy, "M");
-	text = setting_list_text(&copy);
-	assert_string_equal(text, "lda=8,N=7,K=1,16,dtype=bf16");
-	free(text);
-	text = setting_list_text(&list);
-	assert_string_equal(text, "M=5,N=5,K=1,16,dtype=bf16");
-	free(text);
-	setting_list_release(&list);
-	setting_list_release(&copy);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_axes),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_given_pitch),
-		cmocka_unit_test(test_alias),
-		cmocka_unit_test(test_settings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

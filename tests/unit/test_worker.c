@@ -1,8 +1,8 @@
-/* layer: process
+/* SPDX-License-Identifier: MIT
  *
  * Workers are this program itself, started with the name of what they shall do.
  */
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct bytes {
 	struct text data;
 };
 static const struct record_member bytes_members[] = {
-	RECORD_VALUE(struct bytes, data, "data", "any"),
+	RECORD_VALUE(struct bytes, data, "data"),
 };
 static RECORD_DEFINE(struct bytes, bytes_record, bytes_members, .name = "bytes");
 
@@ -91,7 +91,7 @@ static enum message_result receive(struct worker *worker, double timeout_s, stru
 	return message_receive(worker->from_fd, &worker->pending, timeout_s, message);
 }
 
-static void frames_come_back_whole(void **state)
+TEST(frames_come_back_whole)
 {
 	static const size_t sizes[] = {0, 1, 4095, 1 << 20};
 	struct worker worker;
@@ -99,7 +99,6 @@ static void frames_come_back_whole(void **state)
 	struct error err = {0};
 	struct text how = {0};
 
-	(void)state;
 	start(&worker, "echo");
 	assert_true(worker.pipe_bytes >= 4096);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -123,13 +122,14 @@ static void frames_come_back_whole(void **state)
 	}
 	assert_int_equal(receive(&worker, 0.01, &message), MESSAGE_NONE);
 	worker_end(&worker, &how);
-	assert_string_equal(how.data, "killed by signal 9 (Killed); its last words: what a library "
-				      "prints is no frame");
+	assert_string_equal(how.data,
+		"killed by signal 9 (Killed); its last message: what a library "
+		"prints is no frame");
 	assert_int_equal(worker.pid, 0);
 	text_release(&how);
 }
 
-static void frames_survive_any_split(void **state)
+TEST(frames_survive_any_split)
 {
 	struct bytes bytes_sent = {{0}};
 	struct error err = {0};
@@ -137,7 +137,6 @@ static void frames_survive_any_split(void **state)
 	char bytes[64];
 	ssize_t whole;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	text_append(&bytes_sent.data, "payload");
 	assert_ok(message_send(ends[1], 5, &bytes_record, &bytes_sent, &err));
@@ -180,25 +179,24 @@ static void assert_end(const char *role, const char *end)
 	text_release(&how);
 }
 
-static void ends_are_told_apart(void **state)
+TEST(ends_are_told_apart)
 {
-	(void)state;
-	assert_end("crash", "killed by signal 11 (Segmentation fault); its last words: it was me");
+	assert_end(
+		"crash", "killed by signal 11 (Segmentation fault); its last message: it was me");
 	assert_end("exit3", "ended with exit code 3");
 	assert_end("nonsense", "killed by signal 9 (Killed)");
 }
 
 /* One that does not end is given up, and that is said. */
-static void an_end_that_does_not_come_is_not_waited_for(void **state)
+TEST(an_end_that_does_not_come_is_not_waited_for)
 {
 	struct worker worker;
 	struct text how = {0};
 	pid_t pid;
 
-	(void)state;
 	start(&worker, "stubborn");
 	pid = worker.pid;
-	worker.patience_s = 0.3;
+	worker.end_timeout_s = 0.3;
 	immortal = true;
 	worker_end(&worker, &how);
 	immortal = false;
@@ -210,7 +208,7 @@ static void an_end_that_does_not_come_is_not_waited_for(void **state)
 }
 
 /* Writing to a worker that has ended is an error of this call, and no signal. */
-static void a_dead_worker_is_no_signal(void **state)
+TEST(a_dead_worker_is_no_signal)
 {
 	struct bytes bytes = {{0}};
 	struct text frame = {0};
@@ -218,7 +216,6 @@ static void a_dead_worker_is_no_signal(void **state)
 	struct worker worker;
 	siginfo_t info;
 
-	(void)state;
 	start(&worker, "exit3");
 	assert_int_equal(waitid(P_PID, (id_t)worker.pid, &info, WEXITED | WNOWAIT), 0);
 	message_pack(1, &bytes_record, &bytes, &frame);
@@ -227,25 +224,23 @@ static void a_dead_worker_is_no_signal(void **state)
 	text_release(&frame);
 }
 
-static void a_payload_of_another_record_is_an_error(void **state)
+TEST(a_payload_of_another_record_is_an_error)
 {
 	struct message message = {.kind = 1};
 	struct bytes bytes;
 	struct error err = {0};
 
-	(void)state;
 	text_append(&message.payload, "0123456789");
 	assert_fails(message_unpack(&message, &bytes_record, "worker", &bytes, &err), STATUS_FAILED,
 		"worker: expected a packed bytes");
 	message_release(&message);
 }
 
-static void a_program_that_is_not_there_is_an_error(void **state)
+TEST(a_program_that_is_not_there_is_an_error)
 {
 	struct error err = {0};
 	struct worker worker;
 
-	(void)state;
 	assert_fails(
 		worker_start(&worker, "/nowhere/x", "x", false, &err), STATUS_FAILED, "/nowhere/x");
 	assert_int_equal(worker.pid, 0);
@@ -253,13 +248,12 @@ static void a_program_that_is_not_there_is_an_error(void **state)
 }
 
 /* A program that does not serve the command runs its own main as a worker, and starts workers. */
-static void a_worker_starts_none(void **state)
+TEST(a_worker_starts_none)
 {
 	struct worker worker;
 	struct message message;
 	struct text how = {0};
 
-	(void)state;
 	start(&worker, "nested");
 	assert_int_equal(receive(&worker, 60, &message), MESSAGE_CLOSED);
 	worker_end(&worker, &how);
@@ -269,20 +263,10 @@ static void a_worker_starts_none(void **state)
 	assert_null(getenv("TILETUNE_INSIDE_WORKER")); /* ours is as it was */
 }
 
-int main(int count, char **arguments)
+static int before(int count, char **arguments)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_come_back_whole),
-		cmocka_unit_test(frames_survive_any_split),
-		cmocka_unit_test(ends_are_told_apart),
-		cmocka_unit_test(an_end_that_does_not_come_is_not_waited_for),
-		cmocka_unit_test(a_dead_worker_is_no_signal),
-		cmocka_unit_test(a_payload_of_another_record_is_an_error),
-		cmocka_unit_test(a_program_that_is_not_there_is_an_error),
-		cmocka_unit_test(a_worker_starts_none),
-	};
-
 	if (count == 2)
 		return play_worker(arguments[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS;
 }
+BEFORE_TESTS(before)

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "format/tuned.h"
-#include "unit.h"
+#include "unit/unit.h"
 
 /* A record from text. */
 static inline void parse(const struct record *record, const char *text, void *value)

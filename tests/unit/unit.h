@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every unit test includes: cmocka in the order that it wants, and a few shorthands.
+ * What every unit test includes: cmocka in the order that it wants, tests that register themselves,
+ * main(), and a few shorthands. A test is
+ *
+ *	TEST(what_it_promises)
+ *	{
+ *		assert_true(...);
+ *	}
+ *
+ * and runs in the order of the file; TEST=NAME (with *) in the environment runs those alone.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
@@ -11,9 +19,67 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "base/error.h"
+
+static struct {
+	struct CMUnitTest tests[128];
+	size_t count;
+	CMFixtureFunction setup, teardown;    /* of all tests together */
+	int (*before)(int argc, char **argv); /* see BEFORE_TESTS */
+} unit_tests;
+
+static inline void unit_add(struct CMUnitTest test)
+{
+	if (unit_tests.count == sizeof(unit_tests.tests) / sizeof(unit_tests.tests[0]))
+		abort(); /* two files */
+	unit_tests.tests[unit_tests.count++] = test;
+}
+
+/* A test with its own preparation and cleaning up; both are called with `state`. */
+#define TEST_WITH(name, setup, teardown)                                                           \
+	static void name(void **state);                                                            \
+	__attribute__((constructor)) static void name##_add(void)                                  \
+	{                                                                                          \
+		unit_add((struct CMUnitTest)cmocka_unit_test_setup_teardown(                       \
+			name, setup, teardown));                                                   \
+	}                                                                                          \
+	static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* Preparation and cleaning up once, around all tests of the file. */
+#define TEST_GROUP(setup_all, teardown_all)                                                        \
+	__attribute__((constructor)) static void unit_group(void)                                  \
+	{                                                                                          \
+		unit_tests.setup = (setup_all);                                                    \
+		unit_tests.teardown = (teardown_all);                                              \
+	}
+
+/* Called before the tests with main()'s arguments: RUN_TESTS, or the exit code of a program that is
+ * something else this time (a worker that the code under test started). */
+enum {
+	RUN_TESTS = -1
+};
+#define BEFORE_TESTS(function)                                                                     \
+	__attribute__((constructor)) static void unit_before(void)                                 \
+	{                                                                                          \
+		unit_tests.before = (function);                                                    \
+	}
+
+int main(int argc, char **argv)
+{
+	int code = unit_tests.before ? unit_tests.before(argc, argv) : RUN_TESTS;
+
+	if (code != RUN_TESTS)
+		return code;
+	if (getenv("TEST"))
+		cmocka_set_test_filter(getenv("TEST"));
+	return _cmocka_run_group_tests(
+		"tests", unit_tests.tests, unit_tests.count, unit_tests.setup, unit_tests.teardown);
+}
 
 /* The call must succeed; its message is printed otherwise. */
 #define assert_ok(call)                                                                            \

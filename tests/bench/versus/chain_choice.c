@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "candidate/composite.h"
 #include "bench/versus/chain_choice.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/composite.h"
+#include "engine/candidates.h"
+#include "score/prediction.h"
 #include "row_json.h"
 #include "family/catalogue.h"
 
@@ -14,14 +16,7 @@ enum {
 	CHAIN_PER_FAMILY = 4,
 	GEMM_PER_FAMILY = 2,
 	CHOSEN_MAX = 16,
-};
-
-/* Products as chains have them: few columns, a short sum, both, neither. */
-static const char *const typical_products[] = {
-	"M=16384,N=1024,K=64,dtype=bf16,b_layout=kn",
-	"M=16384,N=64,K=1024,dtype=bf16,b_layout=kn",
-	"M=65536,N=128,K=128,dtype=bf16,b_layout=kn",
-	"M=4096,N=2048,K=512,dtype=bf16,b_layout=kn",
+	LOOKED_AT_MAX = 5000, /* of the model's best */
 };
 
 enum status chain_problem(const struct catalogue *catalogue, const char *operation,
@@ -41,22 +36,6 @@ enum status chain_problem(const struct catalogue *catalogue, const char *operati
 		list.count = 0;
 	}
 	problem_list_release(&list);
-	return status;
-}
-
-enum status chain_favour(const struct context *context, struct seeds *gemm, struct error *err)
-{
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < ARRAY_COUNT(typical_products) && status == STATUS_OK; i++) {
-		struct problem *problem = NULL;
-
-		status = chain_problem(
-			&context->catalogue, "gemm", typical_products[i], &problem, err);
-		if (status == STATUS_OK)
-			status = seeds_scan(gemm, context, problem, NULL, err);
-		problem_free(problem);
-	}
 	return status;
 }
 
@@ -83,82 +62,99 @@ static struct json *row_json(const struct candidate *candidate)
 	return row;
 }
 
-/* The fastest by the model: of each family the default and others of unlike numbers of tiles. */
-static struct json *take(const struct candidate_list *list, size_t per_family)
+/* By the model's time; the pool borrows the array. */
+static int compare_times(const void *a, const void *b, void *predicted_us)
 {
-	struct json *rows = json_new_array();
-	const struct candidate *taken[CHOSEN_MAX];
-	size_t count = 0;
+	const double x = ((const double *)predicted_us)[*(const size_t *)a];
+	const double y = ((const double *)predicted_us)[*(const size_t *)b];
 
-	for (size_t i = 0; i < list->count && count < CHOSEN_MAX; i++) {
-		const struct candidate *candidate = &list->items[i];
-		bool wanted = true, given = is_default(candidate);
-		size_t alike = 0;
-
-		for (size_t k = 0; k < count; k++) {
-			if (taken[k]->bound != candidate->bound)
-				continue;
-			alike++;
-			wanted = wanted && fabs(taken[k]->prediction.units -
-						   candidate->prediction.units) >= 0.5;
-		}
-		if (!given && (!wanted || alike >= per_family))
-			continue;
-		taken[count++] = candidate;
-		json_push(rows, row_json(candidate));
-	}
-	return rows;
+	return (x > y) - (x < y);
 }
 
-static enum status choose_rows(const struct context *context, struct seeds *seeds,
-	const struct problem *problem, size_t per_family, struct json **rows, struct error *err)
+/* The fastest by the model: of each family the default and others of unlike numbers of tiles. */
+static enum status take(
+	const struct candidates *pool, size_t per_family, struct json *rows, struct error *err)
 {
-	struct candidate_list list;
-	enum status status = seeds_candidates(seeds, context, problem, NULL, &list, err);
+	CLEANUP(memory_free) size_t *order = memory_zeroed(pool->count + 1, sizeof(*order));
+	struct candidate taken[CHOSEN_MAX];
+	size_t count = 0;
 
-	if (status != STATUS_OK)
-		return status;
-	*rows = take(&list, per_family);
-	candidate_list_release(&list);
+	for (size_t i = 0; i < pool->count; i++)
+		order[i] = i;
+	qsort_r(order, pool->count, sizeof(*order), compare_times, pool->predicted_us);
+	for (size_t i = 0; i < pool->count && i < LOOKED_AT_MAX && count < CHOSEN_MAX; i++) {
+		struct candidate candidate = candidates_at(pool, order[i]);
+		bool wanted = true;
+		size_t alike = 0;
+
+		if (predict_candidate(&candidate, err) != STATUS_OK)
+			return STATUS_FAILED;
+		for (size_t k = 0; k < count; k++) {
+			if (taken[k].bound != candidate.bound)
+				continue;
+			alike++;
+			wanted = wanted && fabs(taken[k].prediction.units -
+						   candidate.prediction.units) >= 0.5;
+		}
+		if (!is_default(&candidate) && (!wanted || alike >= per_family))
+			continue;
+		taken[count++] = candidate;
+		json_push(rows, row_json(&candidate));
+	}
 	return STATUS_OK;
 }
 
-static enum status choose_steps(const struct context *context, struct seeds *gemm,
-	const struct problem *problem, struct json *steps, struct error *err)
+static enum status choose_rows(const struct context *context, const struct problem *problem,
+	size_t per_family, struct json **rows, struct error *err)
+{
+	const struct candidates_options options = {.score = true};
+	CLEANUP(candidates_release) struct candidates pool = {0};
+
+	*rows = json_new_array();
+	if (candidates_open(&context->catalogue, problem, device_spec(context->device), &options,
+		    &pool, err) == STATUS_OK &&
+		take(&pool, per_family, *rows, err) == STATUS_OK)
+		return STATUS_OK;
+	json_free(*rows);
+	*rows = NULL;
+	return STATUS_FAILED;
+}
+
+static enum status choose_steps(const struct context *context, const struct problem *problem,
+	struct json *steps, struct error *err)
 {
 	const struct family *family;
+	struct bound_family *bound = NULL;
 	enum status status = catalogue_family(
 		&context->catalogue, problem->operation, "gemm_chain/separate", &family, err);
 
+	if (status == STATUS_OK)
+		status = family_bind(
+			family, problem, device_spec(context->device), NULL, &bound, err);
 	for (size_t i = 0; status == STATUS_OK && i < family->step_count; i++) {
-		struct problem *step = NULL;
+		const struct problem *step = bound->composite->steps[i].problem;
 		struct json *rows = NULL, *json;
 
-		status =
-			catalogue_step_problem(&context->catalogue, family, i, problem, &step, err);
-		if (status == STATUS_OK)
-			status = choose_rows(context, gemm, step, GEMM_PER_FAMILY, &rows, err);
+		status = choose_rows(context, step, GEMM_PER_FAMILY, &rows, err);
 		if (status == STATUS_OK) {
 			json = json_new_object();
 			json_put_string(json, "problem", step->text);
 			json_put(json, "candidates", rows);
 			json_push(steps, json);
 		}
-		problem_free(step);
 	}
+	bound_family_free(bound);
 	return status;
 }
 
-enum status chain_choose(const struct context *context, struct seeds *gemm,
-	const struct problem *problem, struct json **chosen, struct error *err)
+enum status chain_choose(const struct context *context, const struct problem *problem,
+	struct json **chosen, struct error *err)
 {
-	struct seeds own = {0};
 	struct json *rows = NULL, *steps = json_new_array();
-	enum status status = choose_rows(context, &own, problem, CHAIN_PER_FAMILY, &rows, err);
+	enum status status = choose_rows(context, problem, CHAIN_PER_FAMILY, &rows, err);
 
 	if (status == STATUS_OK)
-		status = choose_steps(context, gemm, problem, steps, err);
-	seeds_release(&own);
+		status = choose_steps(context, problem, steps, err);
 	if (status != STATUS_OK) {
 		json_free(rows);
 		json_free(steps);

@@ -10,12 +10,10 @@
 #ifndef VERSUS_CHAIN_CHOICE_H
 #define VERSUS_CHAIN_CHOICE_H
 
-#include "engine/seeds.h"
+#include "engine/context.h"
 
-/* gemm: seeds of products, kept from one problem to the next; chain_favour() fills them. */
-enum status chain_favour(const struct context *context, struct seeds *gemm, struct error *err);
-enum status chain_choose(const struct context *context, struct seeds *gemm,
-	const struct problem *problem, struct json **chosen, struct error *err);
+enum status chain_choose(const struct context *context, const struct problem *problem,
+	struct json **chosen, struct error *err);
 /* Submits what the choice needs to the compilers; device: whose cubins they are. */
 enum status chain_request(const struct catalogue *catalogue, const struct device_spec *device,
 	struct kernel_store *store, const struct json_at *chosen, struct error *err);

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/json_numbers.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "bench/versus/agree.h"
 #include "bench/versus/chain_choice.h"
 #include "bench/versus/loaded_row.h"
+#include "problem_json.h"
 
 enum {
 	TENSOR_A = 0,

@@ -16,7 +16,8 @@ static struct json *facts_json(
 	struct fact_list facts = {0};
 
 	if (slots)
-		candidate_facts(bound, slots, plan->launches[0].smem_dynamic_bytes, 1, &facts, err);
+		candidate_facts(
+			bound, slots, plan->launches[0].shape.smem_dynamic_bytes, 1, &facts, err);
 	for (size_t i = 0; i < facts.count; i++)
 		if (facts.items[i].value.type == VALUE_INT)
 			json_put_int(json, facts.items[i].name, facts.items[i].value.integer);

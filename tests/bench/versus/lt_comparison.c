@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/record_read.h"
-#include "base/record_write.h"
+#include "record/record_read.h"
+#include "record/record_write.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "bench/versus/agree.h"
@@ -151,7 +151,8 @@ static size_t choose_remeasured(struct context *context, int remeasured[REMEASUR
 static void compare_rounds(struct lt_comparison *lt_comparison, const struct timed_run *ours,
 	const struct timed_run *best)
 {
-	size_t count = ours->sample_count;
+	const size_t count = ours->sample_count;
+	struct interval interval;
 	double *ratios = memory_zeroed(count, sizeof(*ratios));
 
 	for (size_t i = 0; i < count; i++)
@@ -160,8 +161,9 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 	lt_comparison->ratio = statistics_quantile(ratios, count, 0.5);
 	lt_comparison->ratio_q25 = statistics_quantile(ratios, count, 0.25);
 	lt_comparison->ratio_q75 = statistics_quantile(ratios, count, 0.75);
-	statistics_median_interval(
-		ratios, count, 0.95, &lt_comparison->ratio_low, &lt_comparison->ratio_high);
+	interval = statistics_interval(ratios, count, CONFIDENCE_95);
+	lt_comparison->ratio_low = interval.low;
+	lt_comparison->ratio_high = interval.high;
 	free(ratios);
 }
 

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/json_numbers.h"
 #include "base/memory.h"
-#include "base/record_read.h"
+#include "record/record_read.h"
 #include "format/tuned.h"
 #include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
+#include "problem_json.h"
 
 /* The winner, or the row of the family that was asked for. */
 static bool find_result(const struct json_at *entry, const char *family, struct json_at *list,
@@ -103,7 +105,7 @@ static enum status rebuild_bound(struct subject *subject, const struct bound_fam
 	if (status == STATUS_OK)
 		status = space_values(bound->space, configuration, slots, err);
 	if (status == STATUS_OK)
-		status = space_check(bound->space, slots, &violated, err);
+		status = space_examine(bound->space, slots, &violated, err);
 	if (status == STATUS_OK && violated >= 0)
 		status =
 			error_set(err, STATUS_BAD_INPUT, "the configuration is no longer legal: %s",

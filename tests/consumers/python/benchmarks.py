@@ -23,9 +23,15 @@ assert len(bencher) == len(github) == len(tuned["entries"]), (len(bencher), len(
 listed = {item["name"]: item for item in github}
 for entry in tuned["entries"]:
     name = entry["operation"] + " " + ",".join(f"{key}={value}" for key, value in entry["problem"].items())
+    name += f" (best {entry['objective']})" if "objective" in entry else ""
     time = entry["winner"]["time_us"]
-    metric = bencher[name]["latency"]
     assert len(name) <= 1024, name
+    if entry["timing"] == "predicted":  # no latency, and no interval
+        assert list(bencher[name]) == ["predicted-latency"] and list(bencher[name]["predicted-latency"]) == ["value"], bencher[name]
+        assert abs(bencher[name]["predicted-latency"]["value"] - 1000 * time["median"]) <= 1e-6 * 1000 * time["median"], name
+        assert "range" not in listed[name + " (predicted)"], name
+        continue
+    metric = bencher[name]["latency"]
     for key, member in (("median", "value"), ("ci95_low", "lower_value"), ("ci95_high", "upper_value")):
         assert abs(metric[member] - 1000 * time[key]) <= 1e-6 * metric[member], (name, member)
     assert metric["lower_value"] <= metric["value"] <= metric["upper_value"], name

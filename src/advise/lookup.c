@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "advise/lookup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "record/record_write.h"
+#include "engine/candidates.h"
+#include "engine/row.h"
+
+/* A configuration of the file on its way through the lookup. */
+struct option {
+	struct candidate candidate;      /* for the problem asked for; owns its bound family */
+	const struct tuned_entry *entry; /* that it was tuned in */
+	char *name;                      /* "family{configuration}" */
+	double default_us;
+	bool refitted; /* its launch arguments are the model's for this problem */
+};
+
+struct lookup {
+	const struct lookup_request *request;
+	const struct problem *problem;
+	struct option *options;
+	size_t count, capacity;
+	struct name_set seen; /* names of all rows so far, legal or not */
+	struct text reasons;  /* why rows do not apply; the first few */
+	size_t reason_count;
+};
+
+const char *const lookup_grade_names[] = {
+	[LOOKUP_EXACT] = "exact",
+	[LOOKUP_NEAREST] = "nearest by model",
+	[LOOKUP_REFUSED] = "refused",
+	NULL,
+};
+
+/* ---- options ---- */
+static void add_reason(struct lookup *lookup, const char *reason)
+{
+	const size_t reasons_shown = 3;
+
+	if (strstr(text_string(&lookup->reasons), reason))
+		return;
+	if (lookup->reason_count++ < reasons_shown)
+		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
+}
+
+/* "family{configuration}": rows of different entries are often the same. */
+static char *row_name(const struct tuned_row *row)
+{
+	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
+
+	return string_format("%s{%s}", row->family, configuration);
+}
+
+static void option_release(struct option *option)
+{
+	candidate_release(&option->candidate);
+	free(option->name);
+}
+
+/* What the family's default would take; infinite where it has no legal configuration or is
+ * composite (its steps are the choice). */
+static enum status predict_default(
+	struct bound_family *bound, double *predicted_us, struct error *err)
+{
+	struct candidate candidate = {.bound = bound, .prediction.time_us = INFINITY};
+	bool found = false;
+
+	if (!bound->composite &&
+		configuration_default(bound, candidate.choices, &found, NULL) == STATUS_OK && found)
+		TRY(predict_candidate(&candidate, err));
+	*predicted_us = candidate.prediction.time_us;
+	return STATUS_OK;
+}
+
+static enum status default_of(const struct lookup *lookup, struct bound_family *bound,
+	double *default_us, struct error *err)
+{
+	for (size_t i = 0; i < lookup->count; i++)
+		if (lookup->options[i].candidate.bound->family == bound->family) {
+			*default_us = lookup->options[i].default_us;
+			return STATUS_OK;
+		}
+	return predict_default(bound, default_us, err);
+}
+
+/* A row that is not legal for this problem is skipped, with its reason; an expression that
+ * fails over one that can is an error. */
+static enum status consider(struct lookup *lookup, const struct tuned_entry *entry,
+	const struct tuned_row *row, struct error *err)
+{
+	const struct lookup_request *request = lookup->request;
+	CLEANUP(option_release) struct option option = {.entry = entry, .name = row_name(row)};
+	const size_t seen_count = lookup->seen.count;
+	struct error reason = {0};
+
+	name_set_add(&lookup->seen, option.name, strlen(option.name));
+	if (lookup->seen.count == seen_count)
+		return STATUS_OK;
+	if (row_candidate_refitted(request->catalogue, lookup->problem, request->device, row,
+		    &option.candidate, &option.refitted, &reason) != STATUS_OK) {
+		add_reason(lookup, reason.message);
+		return STATUS_OK;
+	}
+	TRY(predict_candidate(&option.candidate, err));
+	TRY(default_of(lookup, option.candidate.bound, &option.default_us, err));
+	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
+	lookup->options[lookup->count++] = option;
+	option = (struct option){0};
+	return STATUS_OK;
+}
+
+static enum status consider_rows(struct lookup *lookup, const struct tuned_entry *entry,
+	const struct tuned_row *rows, size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		TRY(consider(lookup, entry, &rows[i], err));
+	return STATUS_OK;
+}
+
+static enum status consider_all(struct lookup *lookup, struct error *err)
+{
+	const struct tuned *tuned = lookup->request->tuned;
+	const char *asked = lookup->problem->operation->name;
+
+	for (size_t i = 0; i < tuned->entry_count; i++) {
+		const struct tuned_entry *entry = &tuned->entries[i];
+
+		if (strcmp(entry->operation, asked) != 0 ||
+			entry->objective != lookup->request->objective)
+			continue;
+		TRY(consider(lookup, entry, &entry->winner, err));
+		TRY(consider_rows(lookup, entry, entry->families, entry->family_count, err));
+		TRY(consider_rows(lookup, entry, entry->tied, entry->tied_count, err));
+	}
+	return STATUS_OK;
+}
+
+/* The option as a row of a tuned file, with the model's time. */
+static enum status option_result(
+	const struct option *option, struct lookup_answer *answer, struct error *err)
+{
+	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
+
+	TRY(candidate_describe(&option->candidate, &evaluation, err));
+	answer->result = memory_zeroed(1, sizeof(*answer->result));
+	return row_describe(&option->candidate, &evaluation, answer->result, err);
+}
+
+/* The file's own entry for the problem, if its winner still is what it was; else the grade stays.
+ */
+static enum status find_exact(
+	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct lookup_request *request = lookup->request;
+	const struct problem *problem = lookup->problem;
+	const struct tuned_entry *entry =
+		tuned_find_problem(request->tuned, problem, request->objective);
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	struct error reason = {0};
+	bool is_older;
+	CLEANUP(memory_free) char *time = NULL;
+
+	if (!entry)
+		return STATUS_OK;
+	if (row_candidate(request->catalogue, problem, request->device, &entry->winner, &candidate,
+		    &reason) != STATUS_OK) {
+		add_reason(lookup, reason.message);
+		return STATUS_OK;
+	}
+	answer->grade = LOOKUP_EXACT;
+	answer->expected_loss_ratio = 0;
+	answer->result = memory_zeroed(1, sizeof(*answer->result));
+	*answer->result = tuned_row_copy(&entry->winner);
+	TRY(row_renew(&candidate, answer->result, &is_older, err));
+	if (!entry->predicted)
+		time = string_format(" at %.2f us", entry->winner.time.median);
+	answer->why = string_format("the file has this problem, %s%s%s%s",
+		timing_names[entry->predicted], time ? time : "",
+		entry->unfinished ? ", by a search that was stopped" : "",
+		is_older ? " with other sources than today's (`tiletune check` compares)" : "");
+	answer->from = entry;
+	TRY(predict_candidate(&candidate, err));
+	answer->predicted_us = candidate.prediction.time_us;
+	answer->basis = prediction_basis(candidate.bound);
+	return predict_default(candidate.bound, &answer->default_us, err);
+}
+
+/* Nothing that is predicted slower than the default of an untuned family. */
+static bool is_eligible(const struct option *option)
+{
+	return isfinite(option->candidate.prediction.time_us) &&
+	       option->candidate.prediction.time_us <= option->default_us;
+}
+
+/* Of equals the one that runs as it was measured. */
+static double ranked_us(const struct option *option)
+{
+	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
+}
+
+/* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
+ * it up among the others; figures in templates/gemm/README.md. */
+static const struct option *best_option(const struct lookup *lookup)
+{
+	const struct option *best = NULL;
+
+	for (size_t i = 0; i < lookup->count; i++) {
+		const struct option *option = &lookup->options[i];
+
+		if (is_eligible(option) && (!best || ranked_us(option) < ranked_us(best)))
+			best = option;
+	}
+	return best;
+}
+
+/* Another type or layout is more than another size: ", which differs in dtype". */
+static char *described(const struct problem *asked, const struct tuned_entry *entry)
+{
+	const struct operation *operation = asked->operation;
+	CLEANUP(problem_cleanup) struct problem *there = NULL;
+	CLEANUP(text_release) struct text differs = {0};
+
+	if (problem_from_named_values(operation, &entry->problem, &there, NULL) != STATUS_OK)
+		return named_values_text(&entry->problem);
+	for (size_t i = 0; i < operation->key_count; i++)
+		if (operation->keys[i].values && !value_equal(asked->values[i], there->values[i]))
+			text_append_listed(&differs, operation->keys[i].name);
+	return string_format("%s%s%s", there->title, differs.length ? ", which differs in " : "",
+		text_string(&differs));
+}
+
+static enum status find_nearest(
+	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct option *best;
+	CLEANUP(memory_free) char *there = NULL;
+
+	TRY(consider_all(lookup, err));
+	if (lookup->seen.count) {
+		answer->considered = (int64_t)lookup->seen.count;
+		answer->legal = (int64_t)lookup->count;
+	}
+	best = best_option(lookup);
+	if (!best) {
+		answer->why = string_format("%s%s%s",
+			!lookup->seen.count ? "the file has nothing for this operation"
+			: lookup->count     ? "all that is tuned is predicted slower than the "
+					      "family's default"
+					    : "nothing that is tuned is legal here",
+			lookup->count || !lookup->reasons.length ? "" : ": ",
+			lookup->count ? "" : text_string(&lookup->reasons));
+		return STATUS_OK;
+	}
+	TRY(option_result(best, answer, err));
+	there = described(lookup->problem, best->entry);
+	answer->grade = LOOKUP_NEAREST;
+	answer->why = string_format("predicted best here of %zu tuned configurations that are "
+				    "legal; tuned for %s%s",
+		lookup->count, there,
+		best->refitted ? "; its launch arguments are the model's choice for this problem"
+			       : "");
+	answer->from = best->entry;
+	answer->predicted_us = best->candidate.prediction.time_us;
+	answer->basis = prediction_basis(best->candidate.bound);
+	answer->default_us = best->default_us;
+	return STATUS_OK;
+}
+
+/* The shortest predicted time, over every family that applies. */
+static enum status find_best(
+	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
+{
+	const struct candidates_options options = {.score = true, .tuned = lookup->request->tuned};
+	CLEANUP(candidates_release) struct candidates pool = {0};
+
+	TRY(candidates_open(lookup->request->catalogue, lookup->problem, lookup->request->device,
+		&options, &pool, err));
+	for (size_t i = 0; i < pool.count; i++)
+		answer->model_best_us = fmin(answer->model_best_us, pool.predicted_us[i]);
+	return STATUS_OK;
+}
+
+static void lookup_release(struct lookup *lookup)
+{
+	for (size_t i = 0; i < lookup->count; i++)
+		option_release(&lookup->options[i]);
+	free(lookup->options);
+	name_set_release(&lookup->seen);
+	text_release(&lookup->reasons);
+}
+
+static enum status find(const struct lookup_request *request, const struct problem *problem,
+	struct lookup_answer *answer, struct error *err)
+{
+	CLEANUP(lookup_release) struct lookup lookup = {.request = request, .problem = problem};
+
+	TRY(find_exact(&lookup, answer, err));
+	if (answer->grade == LOOKUP_EXACT)
+		return STATUS_OK;
+	TRY(find_nearest(&lookup, answer, err));
+	if (answer->grade != LOOKUP_NEAREST)
+		return STATUS_OK;
+	if (!request->without_best)
+		TRY(find_best(&lookup, answer, err));
+	if (answer->predicted_us > 0)
+		answer->expected_loss_ratio =
+			answer->predicted_us / fmin(fmin(answer->model_best_us, answer->default_us),
+						       answer->predicted_us) -
+			1;
+	return STATUS_OK;
+}
+
+enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
+	struct lookup_answer *answer, struct error *err)
+{
+	enum status status;
+
+	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
+		.predicted_us = INFINITY,
+		.default_us = INFINITY,
+		.model_best_us = INFINITY,
+		.expected_loss_ratio = NAN,
+		.considered = -1,
+		.legal = -1};
+	status = find(request, problem, answer, err);
+	if (status != STATUS_OK)
+		lookup_answer_release(answer);
+	return status;
+}
+
+void lookup_answer_release(struct lookup_answer *answer)
+{
+	if (answer->result)
+		tuned_row_release(answer->result);
+	free(answer->result);
+	free(answer->why);
+	*answer = (struct lookup_answer){0};
+}
+
+/* ---- as an entry ---- */
+static void put_time(struct json *json, const char *name, double time_us)
+{
+	if (isfinite(time_us))
+		json_put_double(json, name, time_us);
+}
+
+static struct json *why_json(const struct lookup_answer *answer)
+{
+	struct json *why = json_new_object(), *from = json_new_object();
+
+	json_put_string(why, "grade", lookup_grade_names[answer->grade]);
+	json_put_string(why, "text", answer->why);
+	json_put(from, "problem", named_values_to_json(&answer->from->problem));
+	json_put_string(from, "timing", timing_names[answer->from->predicted]);
+	json_put_string(from, "run", answer->from->run);
+	json_put(why, "from", from);
+	json_put(why, "prediction", record_to_json(&prediction_basis_record, &answer->basis));
+	put_time(why, "predicted_us", answer->predicted_us);
+	put_time(why, "default_us", answer->default_us);
+	put_time(why, "model_best_us", answer->model_best_us);
+	json_put_double(why, "expected_loss_ratio", answer->expected_loss_ratio);
+	if (answer->considered >= 0) {
+		json_put_int(why, "considered", answer->considered);
+		json_put_int(why, "legal", answer->legal);
+	}
+	return why;
+}
+
+struct tuned_entry lookup_entry(const struct lookup_answer *answer, const struct problem *problem)
+{
+	const struct tuned_entry *from = answer->from;
+	struct tuned_entry entry = {.operation = string_copy(problem->operation->name),
+		.problem = problem_named_values(problem),
+		.objective = from->objective,
+		.predicted = from->predicted || answer->grade != LOOKUP_EXACT,
+		.unfinished = from->unfinished && answer->grade == LOOKUP_EXACT,
+		.run = string_copy(from->run),
+		.winner = tuned_row_copy(answer->result),
+		.families = memory_zeroed(2, sizeof(*entry.families)),
+		.family_count = 1};
+
+	entry.winner.why = why_json(answer);
+	entry.families[0] = tuned_row_copy(&entry.winner);
+	return entry;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/format_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct format_text format_number(double value)
+{
+	struct format_text text;
+	double size = fabs(value);
+	int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+
+	if (!isfinite(value)) {
+		string_put(text.text, sizeof(text.text), isnan(value) ? "?" : "never");
+		return text;
+	}
+	if (size > 0 && size < 1)
+		decimals = (int)fmin(3 - ceil(log10(size)), 9);
+	if (value == rint(value))
+		decimals = 0;
+	snprintf(text.text, sizeof(text.text), "%.*f", decimals, value);
+	return text;
+}
+
+struct format_text format_time(double time_us)
+{
+	static const struct {
+		double from_us, unit_us;
+		const char *name;
+	} units[] = {{1e7, 1e6, "s"}, {1e4, 1e3, "ms"}, {0, 1, "µs"}};
+	struct format_text text;
+	size_t unit = 0;
+
+	if (!isfinite(time_us))
+		return format_number(time_us);
+	while (unit + 1 < ARRAY_COUNT(units) && time_us < units[unit].from_us)
+		unit++;
+	snprintf(text.text, sizeof(text.text), "%.24s %s",
+		format_number(time_us / units[unit].unit_us).text, units[unit].name);
+	return text;
+}
+
+struct format_text format_bytes(double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	struct format_text text;
+	size_t unit = 0;
+
+	while (bytes >= 1024 && unit + 1 < ARRAY_COUNT(units)) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(text.text, sizeof(text.text), bytes < 10 && unit ? "%.1f %s" : "%.0f %s", bytes,
+		units[unit]);
+	return text;
+}
+
+void format_xml(struct text *text, const char *string)
+{
+	size_t length;
+
+	for (size_t left = strlen(string); left; string += length, left -= length) {
+		const unsigned char c = (unsigned char)*string;
+
+		length = utf8_length(string, left);
+		if (!length || (c < 0x20 && c != '\t' && c != '\n') ||
+			(length == 3 && memcmp(string, "\xef\xbf", 2) == 0 &&
+				(unsigned char)string[2] >= 0xbe)) {
+			text_append_char(text, '?');
+			length = length ? length : 1;
+		} else if (c == '<') {
+			text_append(text, "&lt;");
+		} else if (c == '>') {
+			text_append(text, "&gt;");
+		} else if (c == '&') {
+			text_append(text, "&amp;");
+		} else if (c == '"') {
+			text_append(text, "&quot;");
+		} else if (c == '\n') {
+			text_append(text, "&#10;");
+		} else {
+			text_append_bytes(text, string, length);
+		}
+	}
+}
+
+void format_shown(struct text *text, const char *string)
+{
+	text_append_shown(text, string, "");
+}
+
+void format_markdown(struct text *text, const char *string)
+{
+	CLEANUP(text_release) struct text shown = {0};
+
+	text_append_shown(&shown, string, "");
+	for (const char *at = text_string(&shown); *at; at++) {
+		if (*at == '<')
+			text_append(text, "&lt;");
+		else if (*at == '&')
+			text_append(text, "&amp;");
+		else if (*at == '@') /* would notify the user of this name */
+			text_append(text, "&#64;");
+		else if (strchr("\\|*[]~", *at))
+			text_appendf(text, "\\%c", *at);
+		else
+			text_append_char(text, *at == '`' ? '\'' : *at);
+	}
+}
+
+/* One conversion, whose format is not a literal. */
+static void put_one(struct text *text, const char *spec, ...)
+{
+	va_list args;
+
+	va_start(args, spec);
+	text_append_args(text, spec, args);
+	va_end(args);
+}
+
+static void put_string(struct text *text, format_escape *escape, const char *string, int length)
+{
+	CLEANUP(memory_free)
+	char *part = string_copy_bytes(
+		string, length < 0 ? strlen(string) : strnlen(string, (size_t)length));
+
+	escape(text, part);
+}
+
+void format_put_args(struct text *text, format_escape *escape, const char *format, va_list args)
+{
+	for (const char *at = format; *at;) {
+		size_t length = strcspn(at, "%");
+		char spec[16];
+		const char *dot;
+		int precision;
+
+		text_append_bytes(text, at, length);
+		at += length;
+		if (!*at)
+			return;
+		length = strcspn(at + 1, "sdufg%") + 2;
+		if (length >= sizeof(spec))
+			BUG("a conversion of format_put() is unknown: %s", at);
+		string_put(spec, length + 1, at);
+		at += length;
+		dot = strchr(spec, '.');
+		precision = !dot ? -1 : dot[1] == '*' ? va_arg(args, int) : atoi(dot + 1);
+		if (spec[length - 1] == 's')
+			put_string(text, escape, va_arg(args, const char *), precision);
+		else if (spec[length - 1] == '%')
+			text_append_char(text, '%');
+		else if (strpbrk(spec, "fg"))
+			put_one(text, spec, va_arg(args, double));
+		else if (strpbrk(spec, "zl"))
+			put_one(text, spec, va_arg(args, size_t));
+		else
+			put_one(text, spec, va_arg(args, int));
+	}
+}
+
+void format_put(struct text *text, format_escape *escape, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	format_put_args(text, escape, format, args);
+	va_end(args);
+}
+
+/* ---- lists ---- */
+bool pair_next(const char **list, struct pair *pair)
+{
+	const char *at = *list;
+
+	if (!*at)
+		return false;
+	pair->name = at;
+	pair->name_length = (int)strcspn(at, "=,");
+	at += pair->name_length;
+	at += *at == '=';
+	pair->value = at;
+	pair->value_length = (int)strcspn(at, ",");
+	at += pair->value_length;
+	*list = at + (*at == ',');
+	return true;
+}
+
+static bool pair_is(const struct pair *pair, const char *name)
+{
+	return (int)strlen(name) == pair->name_length &&
+	       strncmp(pair->name, name, (size_t)pair->name_length) == 0;
+}
+
+bool pair_find(const char *list, const char *name, struct pair *pair)
+{
+	while (pair_next(&list, pair))
+		if (pair_is(pair, name))
+			return true;
+	return false;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/check_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/format_text.h"
+#include "check/row.h"
+
+/* Of an entry that can no longer be built all keys. */
+static void append_title(const struct check_row *row, struct text *text)
+{
+	const struct problem *problem = row->work->problem;
+
+	text_appendf(text, "%s %s", row->operation, problem ? problem->title : row->problem);
+	if (row->entry.objective != OBJECTIVE_TIME)
+		text_appendf(text, " (best %s)", objective_names[row->entry.objective]);
+}
+
+/* Of a difference that the user did not allow. */
+static const char *allowed_words(
+	const struct check *check, const struct environment_difference *item)
+{
+	return check->options.allowed & 1u << item->part ? "" : " (not allowed)";
+}
+
+/* From what passes to what matters most. */
+static const enum check_verdict verdict_order[CHECK_VERDICT_COUNT] = {
+	CHECK_SAME, CHECK_FASTER, CHECK_NOT_COMPARABLE, CHECK_UNCLEAR, CHECK_SLOWER, CHECK_FAILED};
+
+/* "1 slower, 3 same" */
+static void append_counts(const struct check *check, struct text *text)
+{
+	const char *separator = "";
+
+	for (size_t i = CHECK_VERDICT_COUNT; i-- > 0;) {
+		size_t count = check_count(check, verdict_order[i]);
+
+		if (!count)
+			continue;
+		text_appendf(
+			text, "%s%zu %s", separator, count, check_verdict_names[verdict_order[i]]);
+		separator = ", ";
+	}
+}
+
+static void append_identity(const struct check *check, struct text *text)
+{
+	for (size_t i = 0; i < check->identity.count; i++) {
+		const struct environment_difference *item = &check->identity.items[i];
+
+		format_put(text, format_shown, "  differs: %s: %s -> %s%s\n",
+			environment_part_names[item->part], item->baseline, item->now,
+			allowed_words(check, item));
+	}
+}
+
+static void text_row(const struct check_row *row, struct text *text)
+{
+	text_appendf(text, "%-14s ", check_verdict_names[row->verdict]);
+	append_title(row, text);
+	text_appendf(text, "  %s", row->family);
+	if (row->now.rounds && row->baseline_us > 0)
+		text_appendf(text, "  %.2f -> %.2f us", row->baseline_us, row->now.time_us);
+	else if (row->now.rounds)
+		text_appendf(text, "  %.2f us", row->now.time_us);
+	/* one line of what nothing is to be said of */
+	if (strcmp(row->reason, check_same_reason) == 0)
+		text_append_char(text, '\n');
+	else
+		format_put(text, format_shown, "\n               %s\n", row->reason);
+}
+
+void check_report_text(const struct check *check, struct text *text)
+{
+	format_put(text, format_shown, "check of %s on %s", check->baseline->path,
+		device_spec(check->context->device)->title);
+	if (check->measures)
+		text_appendf(text, ", threshold %.3g%%\n", 100 * check->options.threshold_ratio);
+	else
+		text_append(text, ": resources only, nothing is timed\n");
+	append_identity(check, text);
+	for (size_t v = 0; v < CHECK_VERDICT_COUNT; v++)
+		for (size_t i = 0; i < check->row_count; i++)
+			if (check->rows[i].verdict == verdict_order[v])
+				text_row(&check->rows[i], text);
+	append_counts(check, text);
+	text_append_char(text, '\n');
+}
+
+/* ---- Markdown: a verdict, a table, what differs ---- */
+static const char *mark(enum check_verdict verdict)
+{
+	static const char *const marks[CHECK_VERDICT_COUNT] = {
+		[CHECK_SAME] = "✅",
+		[CHECK_FASTER] = "🚀",
+		[CHECK_SLOWER] = "🔴",
+		[CHECK_UNCLEAR] = "❔",
+		[CHECK_NOT_COMPARABLE] = "➖",
+		[CHECK_FAILED] = "💥",
+	};
+
+	return marks[verdict];
+}
+
+static void markdown_row(const struct check_row *row, struct text *text)
+{
+	CLEANUP(text_release) struct text title = {0};
+
+	append_title(row, &title);
+	format_put(text, format_markdown, "| %s %s | %s | %s | ", mark(row->verdict),
+		check_verdict_names[row->verdict], title.data, row->family);
+	if (row->baseline_us > 0)
+		text_appendf(text, "%.2f", row->baseline_us);
+	text_append(text, " | ");
+	if (row->now.rounds)
+		text_appendf(text, "%.2f", row->now.time_us);
+	text_append(text, " | ");
+	if (row->slowdown.ratio.value > 0)
+		text_appendf(text, "%+.1f%%", 100 * (row->slowdown.ratio.value - 1));
+	format_put(text, format_markdown, " | %s |\n", row->reason);
+}
+
+void check_report_markdown(const struct check *check, struct text *text)
+{
+	text_append(text, "### tiletune check: ");
+	append_counts(check, text);
+	format_put(text, format_markdown, "\n\nBaseline %s on %s", check->baseline->path,
+		device_spec(check->context->device)->title);
+	if (check->measures)
+		text_appendf(text, ", threshold %.3g%%.\n\n", 100 * check->options.threshold_ratio);
+	else
+		text_append(text, "; kernels were compiled, not timed.\n\n");
+	text_append(text, "| verdict | problem | family | baseline µs | now µs | time | why |\n"
+			  "|---|---|---|---:|---:|---:|---|\n");
+	for (size_t v = CHECK_VERDICT_COUNT; v-- > 0;)
+		for (size_t i = 0; i < check->row_count; i++)
+			if (check->rows[i].verdict == verdict_order[v])
+				markdown_row(&check->rows[i], text);
+	for (size_t i = 0; i < check->identity.count; i++) {
+		const struct environment_difference *item = &check->identity.items[i];
+
+		text_append(text, i ? "" : "\nNot as in the baseline:\n\n");
+		format_put(text, format_markdown, "- %s: %s → %s%s\n",
+			environment_part_names[item->part], item->baseline, item->now,
+			allowed_words(check, item));
+	}
+}
+
+/* ---- JUnit XML, as GitLab and GitHub's actions show it ---- */
+
+static void append_case(const struct check_row *row, struct text *text)
+{
+	static const char *const elements[CHECK_VERDICT_COUNT] = {[CHECK_FAILED] = "error",
+		[CHECK_SLOWER] = "failure",
+		[CHECK_UNCLEAR] = "skipped",
+		[CHECK_NOT_COMPARABLE] = "skipped"};
+	const char *verdict = check_verdict_names[row->verdict], *element = elements[row->verdict];
+
+	format_put(text, format_xml,
+		"    <testcase classname=\"tiletune.%s\" name=\"%s\" time=\"%.9f\">\n",
+		row->operation, row->problem, row->now.rounds ? row->now.time_us * 1e-6 : 0);
+	if (element) {
+		text_appendf(text, "      <%s", element);
+		if (strcmp(element, "skipped") != 0)
+			text_appendf(text, " type=\"%s\"", verdict);
+		format_put(text, format_xml, " message=\"%s: %s\"/>\n", verdict, row->reason);
+	}
+	format_put(text, format_xml,
+		"      <system-out>%s {%s}&#10;%s: %s</system-out>\n    </testcase>\n", row->family,
+		row->configuration, verdict, row->reason);
+}
+
+void check_report_junit(const struct check *check, struct text *text)
+{
+	char date[CLOCK_DATE_SIZE];
+	CLEANUP(memory_free)
+	char *counts = string_format(
+		"tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", check->row_count,
+		check_count(check, CHECK_SLOWER), check_count(check, CHECK_FAILED),
+		check_count(check, CHECK_UNCLEAR) + check_count(check, CHECK_NOT_COMPARABLE));
+
+	clock_date(date);
+	date[19] = '\0'; /* without the Z, as the schema of JUnit has it */
+	text_appendf(text,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites name=\"tiletune check\" %s>\n  <testsuite",
+		counts);
+	format_put(text, format_xml, " name=\"%s\"", check->baseline->path);
+	text_appendf(text, " %s timestamp=\"%s\">\n    <properties>\n", counts, date);
+	format_put(text, format_xml, "      <property name=\"device\" value=\"%s\"/>\n",
+		device_identity(check->context->device)->name);
+	for (size_t i = 0; i < check->identity.count; i++) {
+		const struct environment_difference *item = &check->identity.items[i];
+
+		format_put(text, format_xml,
+			"      <property name=\"differs.%s\" value=\"%s -&gt; %s\"/>\n",
+			environment_part_names[item->part], item->baseline, item->now);
+	}
+	text_append(text, "    </properties>\n");
+	for (size_t i = 0; i < check->row_count; i++)
+		append_case(&check->rows[i], text);
+	text_append(text, "  </testsuite>\n</testsuites>\n");
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/removed.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+/* A row is looked up only where nothing of its name exists. tests/unit/test_removed.c runs all. */
+const struct removed removed_table[] = {
+	/* commands */
+	{"cache", "the cache is kept below a size by the program itself; `tiletune devices` says "
+		  "where it is, and its files may be deleted at any time"},
+	{"learn", "`python3 -m tiletune.learn JOURNAL... -o FILE` trains, `tiletune tune --learned "
+		  "FILE` uses the result"},
+	/* options */
+	{"--worker", "the environment variable TILETUNE_WORKER names the program of the workers"},
+	{"advise --sweep", "a range of sizes is a problem: `tiletune advise gemm -p "
+			   "M=N=K=1700:1900:1`"},
+	{"advise --csv", "`tiletune advise ... -o FILE` writes a tuned file, and `tiletune export "
+			 "FILE --format csv` its table"},
+	{"check --confidence", "verdicts have a confidence of 99%"},
+	{"check --retune",
+		"`tiletune tune` searches again, and `tiletune report OLD.json NEW.json` "
+		"shows the difference"},
+	{"help --format", "`make install` writes the man page and the completion of bash"},
+	{"merge --on-conflict",
+		"of two entries of one problem that of the later run stays; the order "
+		"of the files decides nothing"},
+	{"merge --update", "`tiletune merge FILE... -o all.json` makes one file, which `tiletune "
+			   "tune --known all.json` reads"},
+	{"tune --strategy rule", "tests/tools/rules_of_thumb.py says what a rule of thumb would "
+				 "have chosen, compared with "
+				 "the best that a journal holds"},
+	{"new --nvrtc", "`tiletune new` reads the source alone and calls no compiler"},
+	{"report --svg", "each figure of the page has a button that saves it as SVG"},
+	/* arguments */
+	{"lookup FOLDER", "`tiletune merge FOLDER/*.json -o all.json` makes one file to look into"},
+	{"tune --known FOLDER", "--known takes files: `tiletune merge FOLDER/*.json -o all.json` "
+				"makes one of many"},
+	/* formats of export */
+	{"export --format bencher", "`jq -f configs/ci/bencher.jq TUNED.json` writes it"},
+	{"export --format bundle-c",
+		"a program includes the bundle itself by .incbin (src/launch/README.md)"},
+	{"export --format github-benchmark",
+		"`jq -f configs/ci/github-benchmark.jq TUNED.json` writes it"},
+	{"export --format journal", "`tiletune report JOURNAL -o FILE` shows a journal"},
+	{"export --format t4", "`python3 -m tiletune.t4 FILE -o FILE.t4.json` writes it"},
+	/* formats of files */
+	{"tiletune.advise/1", "`tiletune advise --json` answers in tiletune.tuned/1"},
+	{"tiletune.explain/1", "`tiletune explain --json` answers in tiletune.tuned/1"},
+	{"tiletune.lookup/1", "`tiletune lookup --json` answers in tiletune.tuned/1"},
+	{"tiletune.sweep/1", "`tiletune advise --json` answers in tiletune.tuned/1"},
+	{NULL, NULL},
+};
+
+/* "COMMAND --OPTION VALUE", or without the command: the row of several commands. */
+static bool is_row(const struct removed *row, const char *command, const char *option,
+	const char *value, bool of_several)
+{
+	CLEANUP(memory_free)
+	char *what = string_format("%s%s%s%s%s%s", of_several ? "" : command,
+		option && !of_several ? " " : "", option ? "--" : "", option ? option : "",
+		value ? " " : "", value ? value : "");
+
+	return strcmp(row->what, what) == 0;
+}
+
+enum status removed_expect_not(
+	const char *command, const char *option, const char *value, struct error *err)
+{
+	for (const struct removed *row = removed_table; row->what; row++)
+		if (is_row(row, command, option, value, false) ||
+			(option && is_row(row, command, option, value, true)))
+			return error_set(err, STATUS_BAD_INPUT, "%s was removed: %s", row->what,
+				row->instead);
+	return STATUS_OK;
+}

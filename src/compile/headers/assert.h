@@ -1,0 +1,3 @@
+/* assert.h cassert */
+#undef assert
+#define assert(condition) ((void)0)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "compile/toolkit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+enum {
+	FOLDER_DEPTH_MAX = 16
+};
+
+/* ---- what NVRTC has no files for ---- */
+const char *toolkit_prelude(void)
+{
+	const char *const *text = toolkit_stand_in_texts;
+
+	while (!strstr(*text, TOOLKIT_PRELUDE))
+		text++;
+	return *text;
+}
+
+/* "a.h b.h" of the comment that each begins with; `@` is the name. */
+struct stand_ins toolkit_stand_ins(void)
+{
+	struct stand_ins all = {0};
+
+	for (const char *const *file = toolkit_stand_in_texts; *file; file++) {
+		const char *end = strstr(*file, "*/"), *c = *file + strlen("/*");
+
+		for (size_t length; c += strspn(c, " \n"), c < end; c += length) {
+			struct text text = {0};
+			char *name;
+
+			length = strcspn(c, " \n");
+			name = string_copy_bytes(c, length);
+			for (const char *from = end + strlen("*/"); *from; from++)
+				if (*from == '@')
+					text_append(&text, name);
+				else
+					text_append_char(&text, *from);
+			all.names = memory_resize(all.names, all.count + 1, sizeof(*all.names));
+			all.texts = memory_resize(all.texts, all.count + 1, sizeof(*all.texts));
+			all.names[all.count] = name;
+			all.texts[all.count++] = text_detach(&text);
+		}
+	}
+	return all;
+}
+
+void stand_ins_release(struct stand_ins *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		free(all->names[i]);
+		free(all->texts[i]);
+	}
+	free(all->names);
+	free(all->texts);
+	*all = (struct stand_ins){0};
+}
+
+bool toolkit_is_included(const char *source)
+{
+	return strstr(source, "#include <") != NULL;
+}
+
+/* ---- where they are ---- */
+static bool add_folder(struct toolkit *toolkit, const char *base, const char *below)
+{
+	static const char *const marks[] = {"cuda_fp16.h", "cub/cub.cuh"};
+	CLEANUP(memory_free) char *folder = base ? string_format("%s%s", base, below) : NULL;
+	bool is_one = false;
+
+	for (size_t i = 0; folder && i < ARRAY_COUNT(marks); i++) {
+		CLEANUP(memory_free) char *file = path_join(folder, marks[i]);
+
+		is_one |= file_exists(file);
+	}
+	if (is_one)
+		toolkit->folders[toolkit->folder_count++] = realpath(folder, NULL);
+	return is_one;
+}
+
+/* The toolkit's folder, and that of CCCL, which CUDA 13 keeps apart. */
+static bool add_toolkit(struct toolkit *toolkit, const char *base, const char *below)
+{
+	CLEANUP(memory_free) char *cccl = string_format("%s/cccl", below);
+
+	if (!add_folder(toolkit, base, below))
+		return false;
+	add_folder(toolkit, base, cccl);
+	return true;
+}
+
+void toolkit_find(const char *library_path, struct toolkit *toolkit)
+{
+	CLEANUP(memory_free) char *real = realpath(library_path, NULL);
+	CLEANUP(memory_free) char *folder = real ? path_parent(real) : NULL;
+	const struct {
+		const char *base, *below;
+	} places[] = {
+		{folder, "/../include"},
+		{folder, "/../../include"},
+		{folder, "/../../../include"},
+		{folder, "/../../cuda_runtime/include"},
+		{getenv("CUDA_HOME"), "/include"},
+		{getenv("CUDA_PATH"), "/include"},
+		{"/usr/local/cuda", "/include"},
+		{"/opt/cuda", "/include"},
+		{"/usr/local", "/include"},
+		{"/usr", "/include"},
+	};
+
+	*toolkit = (struct toolkit){0};
+	for (size_t i = 0; i < ARRAY_COUNT(places) && !toolkit->folder_count; i++)
+		add_toolkit(toolkit, places[i].base, places[i].below);
+	if (toolkit->folder_count == 1)
+		add_folder(toolkit, folder, "/../../cuda_cccl/include");
+}
+
+void toolkit_release(struct toolkit *toolkit)
+{
+	for (size_t i = 0; i < toolkit->folder_count; i++)
+		free(toolkit->folders[i]);
+	*toolkit = (struct toolkit){0};
+}
+
+/* ---- which toolkit it is ---- */
+struct walk {
+	struct name_set names;
+	const char *top, *below; /* the folder that is read: top/below */
+	unsigned depth;
+};
+
+/* Names of files below the folder, relative to it; links to folders are not followed. */
+static enum status add_name(const char *name, void *context, struct error *err)
+{
+	struct walk *walk = context;
+	CLEANUP(memory_free) char *file = path_join(walk->below, name);
+	CLEANUP(memory_free) char *path = path_join(walk->top, file);
+	struct stat info;
+
+	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+		struct walk inner = *walk;
+
+		inner.below = file;
+		if (++inner.depth < FOLDER_DEPTH_MAX)
+			(void)directory_list(path, add_name, &inner, NULL);
+		walk->names = inner.names;
+	} else {
+		name_set_add(&walk->names, file, strlen(file));
+	}
+	(void)err;
+	return STATUS_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_contents(struct hash *hash, const char *path)
+{
+	CLEANUP(text_release) struct text content = {0};
+
+	if (file_exists(path) && file_read(path, &content, NULL) == STATUS_OK)
+		hash_add(hash, content.data, content.length);
+}
+
+/* Names and sizes of all files, contents of those that say a version or that CUDA's own headers
+ * are: a release changes one of these. */
+static void add_folder_files(struct hash *hash, const char *folder)
+{
+	struct walk walk = {.top = folder, .below = ""};
+	CLEANUP(memory_free) char *versions = path_join(folder, "../version.json");
+
+	add_contents(hash, versions);
+	(void)directory_list(folder, add_name, &walk, NULL);
+	if (walk.names.count)
+		qsort(walk.names.items, walk.names.count, sizeof(*walk.names.items), compare_names);
+	for (size_t i = 0; i < walk.names.count; i++) {
+		const char *name = path_name(walk.names.items[i]);
+		CLEANUP(memory_free) char *path = path_join(folder, walk.names.items[i]);
+		struct stat info;
+
+		if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+			continue;
+		hash_add_string(hash, walk.names.items[i]);
+		hash_add(hash, &(uint64_t){(uint64_t)info.st_size}, sizeof(uint64_t));
+		if (string_starts_with(name, "cuda") || string_starts_with(name, "version"))
+			add_contents(hash, path);
+	}
+	name_set_release(&walk.names);
+}
+
+const char *toolkit_hash(struct toolkit *toolkit)
+{
+	struct hash *hash;
+
+	if (toolkit->hash[0])
+		return toolkit->hash;
+	hash = hash_new();
+	for (const char *const *text = toolkit_stand_in_texts; *text; text++)
+		hash_add_string(hash, *text);
+	for (size_t i = 0; i < toolkit->folder_count; i++)
+		add_folder_files(hash, toolkit->folders[i]);
+	hash_finish(hash, toolkit->hash);
+	return toolkit->hash;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --strategy program:CMD, a strategy in any language: a process that is told the space, the
+ * predictions and each result, and answers with the next configuration, in lines of JSON
+ * (README.md has a transcript). What it proposes that is not in the space, was tried, or comes late
+ * is answered with an error line; after 20 in a row the search ends.
+ */
+#ifndef ENGINE_STRATEGY_PROGRAM_H
+#define ENGINE_STRATEGY_PROGRAM_H
+
+#include <signal.h>
+
+#include "engine/candidates.h"
+
+extern const struct strategy strategy_program; /* not opened by its table, but by: */
+/* command: words with spaces between. The pool outlives the state. */
+enum status strategy_program_open(const char *command, const struct candidates *pool,
+	volatile sig_atomic_t *interrupted, void **state, struct error *err);
+/* Why it asked for nothing more; borrowed. */
+const char *strategy_program_why(const void *state);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `python3 -m tiletune.learn` learns from: for each problem and family of a journal a line
+ *
+ *	{"device", "family", "problem", "features": [name],
+ *	 "rows": [[configuration, measured us, us predicted by physics, a value for each feature]]}
+ *
+ * Candidates that today's templates do not have are left out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "candidate/configuration.h"
+#include "export/export.h"
+#include "score/features.h"
+#include "score/prediction.h"
+
+static void append_string(struct text *text, const char *string)
+{
+	CLEANUP(json_release) struct json *node = json_new_string(string);
+	CLEANUP(memory_free) char *printed = json_print(node, false);
+
+	text_append(text, printed);
+}
+
+static void append_row(const struct predictor *predictor, const struct evaluation *evaluation,
+	double predicted_us, struct text *text)
+{
+	const struct family *family = predictor->bound->family;
+	CLEANUP(name_set_release) struct name_set names = features_names(family);
+	CLEANUP(memory_free) float *values = memory_zeroed(names.count + 1, sizeof(*values));
+
+	features_values(family, predictor->slots, &predictor->score, values);
+	text_append(text, "[");
+	append_string(text, evaluation->configuration);
+	text_append(text, ",");
+	text_append_real(text, evaluation->time.median);
+	text_append(text, ",");
+	text_append_real(text, predicted_us);
+	for (size_t i = 0; i < names.count; i++)
+		text_appendf(text, ",%.9g", (double)values[i]);
+	text_append(text, "]");
+}
+
+/* rows: gets the family's. */
+static enum status append_rows(const struct journal_problem *problem,
+	const struct bound_family *bound, struct text *rows, struct error *err)
+{
+	CLEANUP(predictor_close) struct predictor predictor = {0};
+
+	predictor_open(&predictor, bound);
+	for (size_t i = 0; i < problem->evaluation_count; i++) {
+		const struct evaluation *evaluation = &problem->evaluations[i];
+		struct prediction prediction = {.time_us = INFINITY};
+		choice choices[SPACE_PARAMETERS_MAX];
+		bool legal;
+
+		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
+			strcmp(evaluation->family, bound->family->name) != 0)
+			continue;
+		legal = configuration_read(bound, evaluation->configuration, choices);
+		if (legal)
+			TRY(configuration_is_legal(bound, choices, &legal, err));
+		if (legal)
+			TRY(predict_choices(&predictor, choices, &prediction, err));
+		if (!isfinite(prediction.time_us) || !(evaluation->time.median > 0))
+			continue;
+		text_append(rows, rows->length ? ",\n" : "");
+		append_row(&predictor, evaluation, prediction.time_us, rows);
+	}
+	return STATUS_OK;
+}
+
+static void append_line(
+	const struct bound_family *bound, const struct text *rows, struct text *text)
+{
+	CLEANUP(name_set_release) struct name_set names = features_names(bound->family);
+	CLEANUP(memory_free)
+	char *problem =
+		string_format("%s %s", bound->problem->operation->name, bound->problem->text);
+
+	text_append(text, "{\"device\":");
+	append_string(text, bound->device->name);
+	text_append(text, ",\"family\":");
+	append_string(text, bound->family->name);
+	text_append(text, ",\"problem\":");
+	append_string(text, problem);
+	text_append(text, ",\"features\":[");
+	for (size_t i = 0; i < names.count; i++) {
+		text_append(text, i ? "," : "");
+		append_string(text, names.items[i]);
+	}
+	text_appendf(text, "],\"rows\":[%s]}\n", text_string(rows));
+}
+
+static enum status append_family(const struct export_source *source,
+	const struct journal_problem *problem, const char *name, struct text *text,
+	struct error *err)
+{
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
+	CLEANUP(text_release) struct text rows = {0};
+	const struct family *family;
+
+	if (catalogue_family(source->catalogue, NULL, name, &family, NULL) != STATUS_OK ||
+		family->step_count ||
+		problem_parse(family->operation, problem->problem, &problems, NULL) != STATUS_OK)
+		return STATUS_OK;
+	TRY(family_bind_if_applies(
+		family, problems.items[0], source->device, NULL, &bound, NULL, err));
+	if (bound)
+		TRY(append_rows(problem, bound, &rows, err));
+	if (rows.length)
+		append_line(bound, &rows, text);
+	return STATUS_OK;
+}
+
+static enum status write(const struct export_source *source, struct text *text, struct error *err)
+{
+	if (!source->journal)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a journal for --format features, found a tuned file",
+			source->name);
+	for (size_t r = 0; r < source->journal->run_count; r++)
+		for (size_t p = 0; p < source->journal->runs[r].problem_count; p++) {
+			const struct journal_problem *problem =
+				&source->journal->runs[r].problems[p];
+
+			for (size_t f = 0; f < problem->family_count; f++)
+				TRY(append_family(
+					source, problem, problem->families[f].name, text, err));
+		}
+	return STATUS_OK;
+}
+
+const struct export_format export_format_features = {
+	.name = "features",
+	.summary = "the numbers that python3 -m tiletune.learn learns from, of a journal",
+	.reads_journals = true,
+	.scores = true,
+	.write = write,
+};

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Evaluates trees. Integers take a fast path; everything else, and every error, goes through
+ * operator_apply(). What changes belongs to the evaluation, so that threads can share a tree.
+ */
+#include "expr/node.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/memory.h"
+
+/* Adds the place to an error that operator_apply() and its like left. */
+static const struct value *__attribute__((cold))
+fail(const struct evaluation *evaluation, const struct node *node)
+{
+	error_context(evaluation->err, "%s: column %u", evaluation->where, node->column);
+	return NULL;
+}
+
+static const struct value *__attribute__((cold))
+refuse_slot(const struct evaluation *evaluation, const struct node *node, enum value_type type)
+{
+	if (type == VALUE_NONE)
+		BUG("%s: slot %d is not bound", evaluation->where, node->index);
+	error_set(evaluation->err, STATUS_BAD_INPUT,
+		"%s: expected names that stand for numbers and strings, found %s",
+		evaluation->where, value_type_name(type));
+	return NULL;
+}
+
+/* Leaves are read in place. */
+static inline const struct value *operand(
+	struct evaluation *evaluation, const struct node *node, struct value *room)
+{
+	if (node->kind == NODE_CONSTANT)
+		return &node->value;
+	if (node->kind == NODE_SLOT && evaluation->slots[node->index].type == VALUE_INT)
+		return &evaluation->slots[node->index];
+	return node_evaluate(evaluation, node, room);
+}
+
+static inline bool truth(const struct value *value)
+{
+	return value->type == VALUE_BOOL ? value->boolean : value_truth(*value);
+}
+
+/* The most frequent operators of two numbers, if the result is a real; false for all else. */
+static bool real_apply(enum opcode opcode, const struct value *left, const struct value *right,
+	struct value *result)
+{
+	double a, b, real;
+	if (!value_as_real(*left, &a) || !value_as_real(*right, &b) ||
+		(left->type != VALUE_REAL && right->type != VALUE_REAL))
+		return false;
+	switch (opcode) {
+	case OPCODE_ADD:
+		real = a + b;
+		break;
+	case OPCODE_SUBTRACT:
+		real = a - b;
+		break;
+	case OPCODE_MULTIPLY:
+		real = a * b;
+		break;
+	case OPCODE_DIVIDE:
+		real = a / b;
+		break;
+	default:
+		return false;
+	}
+	*result = value_real(real);
+	return isfinite(real);
+}
+
+static inline const struct value *apply(struct evaluation *evaluation, const struct node *node,
+	const struct value *left, const struct value *right, struct value *result)
+{
+	if (left->type == VALUE_INT && right->type == VALUE_INT) {
+		if (integer_apply(node->opcode, left->integer, right->integer, result))
+			return result;
+	} else if (real_apply(node->opcode, left, right, result)) {
+		return result;
+	}
+	return operator_apply(evaluation, node->opcode, left, right, result)
+		       ? result
+		       : fail(evaluation, node);
+}
+
+static const struct value *walk_chain(
+	struct evaluation *evaluation, const struct node *node, struct value *result)
+{
+	struct value rooms[2];
+	const struct value *left = operand(evaluation, &node->children[0], &rooms[0]);
+	for (size_t i = 1; left && i < node->count; i++) {
+		const struct node *link = &node->children[i];
+		const struct value *right = operand(evaluation, &link->children[0], &rooms[i % 2]);
+		if (!right || !apply(evaluation, link, left, right, result))
+			return NULL;
+		if (!truth(result))
+			return result;
+		left = right;
+	}
+	return left ? result : NULL;
+}
+
+static bool walk_range(struct evaluation *evaluation, const struct node *node, struct range *range)
+{
+	struct value arguments[3];
+	for (size_t i = 0; i < node->count; i++) {
+		const struct value *argument =
+			node_evaluate(evaluation, &node->children[i], &arguments[i]);
+		if (!argument)
+			return false;
+		arguments[i] = *argument;
+	}
+	return range_read(evaluation, arguments, node->count, range) || fail(evaluation, node);
+}
+
+static const struct value *walk_in_range(
+	struct evaluation *evaluation, const struct node *node, struct value *result)
+{
+	struct range range;
+	const struct value *left = node_evaluate(evaluation, &node->children[0], result);
+	if (!left || !walk_range(evaluation, &node->children[1], &range))
+		return NULL;
+	*result = value_bool(range_contains(&range, left) == (node->opcode == OPCODE_IN));
+	return result;
+}
+
+static const struct value *range_list(
+	struct evaluation *evaluation, const struct node *node, struct value *result)
+{
+	struct value_list *list;
+	struct range range;
+	if (!walk_range(evaluation, node, &range))
+		return NULL;
+	if (range.count > LIST_COUNT_MAX) {
+		error_set(evaluation->err, STATUS_BAD_INPUT,
+			"expected a list of at most %d values, found %" PRIu64, LIST_COUNT_MAX,
+			range.count);
+		return fail(evaluation, node);
+	}
+	if (!evaluation_new_list(evaluation, &list))
+		return fail(evaluation, node);
+	for (uint64_t i = 0; i < range.count; i++) {
+		const struct value next = range_at(&range, i);
+		if (!evaluation_append(evaluation, list, &next))
+			return fail(evaluation, node);
+	}
+	*result = (struct value){.type = VALUE_LIST, .list = list};
+	return result;
+}
+
+static bool append_element(
+	struct evaluation *evaluation, const struct node *node, struct value_list *list)
+{
+	struct value room;
+	const struct value *element = node_evaluate(evaluation, node, &room);
+	return element && (evaluation_append(evaluation, list, element) || fail(evaluation, node));
+}
+
+static bool walk_clauses(struct evaluation *evaluation, const struct node *comprehension,
+	size_t clause_index, struct value_list *list);
+
+static bool walk_loop(struct evaluation *evaluation, const struct node *comprehension,
+	size_t clause_index, struct value_list *list)
+{
+	const struct node *clause = &comprehension->children[clause_index];
+	const struct node *over = &clause->children[0];
+	struct value *variable = &evaluation->locals[clause->index], room;
+	const struct value_list *items = NULL;
+	struct range range;
+	uint64_t count;
+	if (over->kind == NODE_RANGE) {
+		if (!walk_range(evaluation, over, &range))
+			return false;
+		count = range.count;
+	} else {
+		const struct value *value = node_evaluate(evaluation, over, &room);
+		if (!value)
+			return false;
+		if (value->type != VALUE_LIST) {
+			error_set(evaluation->err, STATUS_BAD_INPUT,
+				"expected a list or a range after 'in', found %s",
+				value_type_name(value->type));
+			return fail(evaluation, over);
+		}
+		items = value->list;
+		count = items->count;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		if (!evaluation_use(evaluation, 1))
+			return fail(evaluation, clause);
+		*variable = items ? items->items[i] : range_at(&range, i);
+		if (!walk_clauses(evaluation, comprehension, clause_index + 1, list))
+			return false;
+	}
+	return true;
+}
+
+/* The clauses from clause_index on, for the values that the loop variables before it have. */
+static bool walk_clauses(struct evaluation *evaluation, const struct node *comprehension,
+	size_t clause_index, struct value_list *list)
+{
+	struct value room;
+	if (clause_index == comprehension->count)
+		return append_element(evaluation, &comprehension->children[0], list);
+	const struct node *clause = &comprehension->children[clause_index];
+	if (clause->kind == NODE_FOR)
+		return walk_loop(evaluation, comprehension, clause_index, list);
+	const struct value *condition = node_evaluate(evaluation, &clause->children[0], &room);
+	return condition && (!truth(condition) || walk_clauses(evaluation, comprehension,
+							  clause_index + 1, list));
+}
+
+static const struct value *walk_list(
+	struct evaluation *evaluation, const struct node *node, struct value *result)
+{
+	struct value_list *list;
+	if (!evaluation_new_list(evaluation, &list))
+		return fail(evaluation, node);
+	if (node->kind == NODE_COMPREHENSION) {
+		if (!walk_clauses(evaluation, node, 1, list))
+			return NULL;
+	} else {
+		for (size_t i = 0; i < node->count; i++)
+			if (!append_element(evaluation, &node->children[i], list))
+				return NULL;
+	}
+	*result = (struct value){.type = VALUE_LIST, .list = list};
+	return result;
+}
+
+const struct value *node_evaluate(
+	struct evaluation *evaluation, const struct node *node, struct value *room)
+{
+	const struct value *left, *right;
+	struct value left_room;
+	switch (node->kind) {
+	case NODE_CONSTANT:
+		return &node->value;
+	case NODE_LOCAL:
+		return &evaluation->locals[node->index];
+	case NODE_SLOT:
+		left = &evaluation->slots[node->index];
+		return left->type != VALUE_NONE && left->type != VALUE_LIST
+			       ? left
+			       : refuse_slot(evaluation, node, left->type);
+	case NODE_BINARY:
+		left = operand(evaluation, &node->children[0], &left_room);
+		right = left ? operand(evaluation, &node->children[1], room) : NULL;
+		return right ? apply(evaluation, node, left, right, room) : NULL;
+	case NODE_UNARY:
+		left = node_evaluate(evaluation, &node->children[0], room);
+		if (!left)
+			return NULL;
+		return operator_apply(evaluation, node->opcode, left, NULL, room)
+			       ? room
+			       : fail(evaluation, node);
+	case NODE_LOGICAL:
+		for (size_t i = 0;; i++) {
+			left = node_evaluate(evaluation, &node->children[i], room);
+			if (!left || i + 1 == node->count ||
+				truth(left) == (node->opcode == OPCODE_OR))
+				return left;
+		}
+	case NODE_CONDITION:
+		left = node_evaluate(evaluation, &node->children[1], room);
+		return left ? node_evaluate(evaluation, &node->children[truth(left) ? 0 : 2], room)
+			    : NULL;
+	case NODE_CHAIN:
+		return walk_chain(evaluation, node, room);
+	case NODE_IN_RANGE:
+		return walk_in_range(evaluation, node, room);
+	case NODE_RANGE:
+		return range_list(evaluation, node, room);
+	case NODE_LIST:
+	case NODE_COMPREHENSION:
+		return walk_list(evaluation, node, room);
+	case NODE_NAME:
+	case NODE_LINK:
+	case NODE_FOR:
+	case NODE_IF:
+		break;
+	}
+	BUG("a node of kind %d has no value", (int)node->kind);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a candidate is run, as numbers: buffers, tensor maps, launches. The measuring worker, the
+ * exporters, the tuned file's kept kernels and the tests read the same plan.
+ */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plan/argument.h"
+#include "record/record.h"
+
+enum {
+	PLAN_NAME_SIZE = 48,
+	PLAN_OUTPUTS_MAX = 16,
+	TENSOR_MAP_RANK_MAX = 5
+};
+
+enum buffer_role {
+	BUFFER_INPUT,
+	BUFFER_OUTPUT,
+	BUFFER_INOUT, /* an input that is overwritten with an output */
+	BUFFER_WORKSPACE,
+};
+
+enum buffer_contents {
+	CONTENTS_UNIFORM, /* between fill_low and fill_high */
+	CONTENTS_NORMAL,  /* fill_low the mean, fill_high the standard deviation */
+	CONTENTS_ZERO,
+	CONTENTS_ONE,
+	CONTENTS_IOTA,        /* 0, 1, 2, ... in the order of the elements */
+	CONTENTS_PERMUTATION, /* integers: each of 0 .. elements - 1 once, at random places */
+	CONTENTS_OFFSETS,     /* i32: where groups begin; the last is fill_low. The sizes follow
+				 Zipf's law with the exponent fill_high, at random places */
+	CONTENTS_COUNTS,      /* i32: their sizes instead */
+	CONTENTS_EXPRESSION,  /* struct plan_contents */
+	CONTENTS_FILE,
+};
+/* As JSON says them, NULL-terminated. */
+extern const char *const buffer_contents_names[];
+
+enum buffer_init {
+	BUFFER_INIT_NONE,
+	BUFFER_INIT_ONCE,  /* zeroed when loaded */
+	BUFFER_INIT_EACH,  /* zeroed before every run, inside the timed region */
+	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned by the caller that runs it */
+};
+
+static inline bool contents_are_groups(enum buffer_contents contents)
+{
+	return contents == CONTENTS_OFFSETS || contents == CONTENTS_COUNTS;
+}
+
+static inline bool buffer_is_filled(enum buffer_role role)
+{
+	return role == BUFFER_INPUT || role == BUFFER_INOUT;
+}
+
+static inline bool buffer_is_output(enum buffer_role role)
+{
+	return role == BUFFER_OUTPUT || role == BUFFER_INOUT;
+}
+
+struct plan_buffer {
+	char name[PLAN_NAME_SIZE];
+	enum buffer_role role;
+	enum buffer_init init;
+	enum dtype dtype;       /* tensors */
+	uint64_t rows, columns; /* tensors: all outer dimensions flattened, innermost dimension */
+	uint64_t ld;            /* tensors: elements from row to row */
+	uint64_t bytes;         /* 0: the kernel gets a null pointer */
+	enum buffer_contents contents; /* inputs */
+	double fill_low, fill_high;
+};
+
+struct launch_shape {
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t smem_dynamic_bytes;
+	uint32_t repeat; /* launched that many times in a row; 1 normally */
+};
+
+struct plan_launch {
+	uint32_t unit; /* index of the build unit (cubin) */
+	char *entry;
+	struct launch_shape shape;
+	struct plan_argument *arguments;
+	size_t argument_count;
+};
+
+/* A map whose `when` is false is there with rank 0: the kernel gets 128 zero bytes and does not use
+ * them. */
+struct plan_tensor_map {
+	char name[PLAN_NAME_SIZE];
+	uint32_t buffer;
+	enum dtype dtype;
+	uint32_t rank;
+	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
+	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
+	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
+	uint32_t swizzle_bytes;                    /* 0 32 64 128 */
+	uint32_t l2_promotion_bytes;               /* 0 64 128 256 */
+};
+
+/* A variable of the kernels' module in __constant__ or __device__ memory that holds a tensor. */
+struct plan_symbol {
+	char *name;
+	uint32_t unit, buffer;
+};
+
+struct plan {
+	struct plan_buffer *buffers; /* tensors in the operation's order, then workspaces */
+	size_t buffer_count;
+	size_t tensor_count;
+	struct plan_tensor_map *tensor_maps;
+	size_t tensor_map_count;
+	struct plan_launch *launches;
+	size_t launch_count;
+	struct plan_symbol *symbols; /* of every unit; one that lacks a variable goes without it */
+	size_t symbol_count;
+	uint64_t workspace_bytes;
+};
+
+RECORD_DECLARE(struct plan_buffer, plan_buffer_record);
+RECORD_DECLARE(struct plan_launch, plan_launch_record);
+RECORD_DECLARE(struct plan, plan_record);
+
+void plan_release(struct plan *plan);
+/* The driver's rules for a tensor map (comment at cuTensorMapEncodeTiled in cuda.h), without the
+ * address: STATUS_BAD_INPUT and the rule that is broken. Rank 0 is right. */
+RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
+enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
+
+#endif

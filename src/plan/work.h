@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a candidate does, as numbers, for the score: the `model` of its launches, evaluated.
+ */
+#ifndef PLAN_WORK_H
+#define PLAN_WORK_H
+
+#include "plan/plan.h"
+#include "spec/device_spec.h"
+
+enum schedule {
+	SCHEDULE_GRID,       /* one block per unit */
+	SCHEDULE_PERSISTENT, /* resident blocks take units in turn */
+	SCHEDULE_STREAM_K,   /* units are cut so that all blocks work equally long */
+};
+
+enum {
+	WORK_LANES = 32
+};
+
+/* As family JSON says them, NULL-terminated. */
+extern const char *const schedule_names[];
+
+/* A warp's access to shared memory, for bank conflicts. */
+struct work_smem_access {
+	enum pipe pipe;               /* PIPE_SMEM_READ or PIPE_SMEM_WRITE */
+	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
+	uint32_t address[WORK_LANES]; /* bytes */
+	double bytes_per_step;        /* without conflicts */
+};
+
+/* A tile of a tensor in global memory, for lines and sectors per row. */
+struct work_tile {
+	uint32_t rows, row_bytes;  /* of the tile */
+	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
+	uint64_t pitch_bytes;      /* of the tensor */
+	bool is_output;
+};
+
+struct launch_work {
+	struct launch_shape shape;
+	int32_t regs_estimate;
+	bool has_model; /* else nothing is known of the work but the problem's */
+
+	double units;
+	double useful_ratio;
+	double steps_mean, steps_max;
+	double stages;
+	enum schedule schedule;
+	enum dtype dtype;
+	double per_step[PIPE_COUNT];
+	double prologue[PIPE_COUNT];
+	double epilogue[PIPE_COUNT];
+	double epilogue_overlap_ratio;
+	double dram_read_bytes, dram_write_bytes;
+	struct work_smem_access *smem_accesses;
+	size_t smem_access_count;
+	struct work_tile *tiles;
+	size_t tile_count;
+};
+
+/* Amounts are per unit of work (one tile of one block), from the `model` of the family's JSON. */
+struct work {
+	double flop;      /* of the problem */
+	double min_bytes; /* of the problem: every tensor once */
+	uint64_t workspace_bytes;
+	struct launch_work *launches;
+	size_t launch_count;
+};
+
+void work_release(struct work *work);
+
+#endif

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""tiletune_launch.h for Python, through ctypes: kernels of a bundle on another library's tensors. `bundle` is the comfortable way.
+
+    bundle = Library().open("kernels.bundle")
+    kernel = bundle.find("attention", "batch=4,heads=32,...").load()
+    run = kernel.bind({"Q": q.data_ptr(), "K": ..., "V": ..., "O": ...})  # workspaces are allocated
+    run.launch(torch.cuda.current_stream().cuda_stream)  # also while a graph is captured
+
+Everything happens in the CUDA context that is current in the calling thread. Kernels and runs are of the process that made
+them: a fork of it gets an Error, and leaves them alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, Mapping, Optional
+
+from .errors import Error
+
+NAME = "libtiletune_launch.so"
+
+
+def struct(title: str, /, **fields: Any) -> Any:
+    return type(title, (ctypes.Structure,), {"_fields_": list(fields.items())})
+
+
+ErrorText = struct("ErrorText", status=c_int, cuda=c_int, text=c_char * 256)
+Range = struct("Range", first=c_uint32, count=c_uint32)
+Buffer = struct("Buffer", name=c_uint32, dtype=c_uint32, role=c_uint32, init=c_uint32, bytes=c_uint64, rows=c_uint64,
+    columns=c_uint64, ld=c_uint64)
+Header = struct("Header", magic=c_char * 8, version=c_uint32, header_bytes=c_uint32, bytes=c_uint64, checksum=c_uint64,
+    tables=c_uint64 * 24, device=c_uint32, compiler=c_uint32)
+Tensor = struct("Tensor", name=c_char_p, address=c_uint64)
+EntryFields = struct("EntryFields", family=c_uint32, configuration=c_uint32, kernel_hash=c_uint32, unused=c_uint32,
+    is_predicted=c_uint32, tensor_count=c_uint32, sizes=Range, buffers=Range, maps=Range, symbols=Range, steps=Range, images=Range,
+    time_us=c_double)
+
+
+class Owner:
+    """A handle of the library and the call that releases it; keeps what it borrows from."""
+
+    def __init__(self, library: Library, handle: c_void_p, release: Any, borrowed: Optional[Owner] = None):
+        self.library, self.handle, self.process = library, handle, os.getpid()
+        # holds what is borrowed until it has run, in any order in which garbage is collected
+        weakref.finalize(self, self.free, handle, release, self.process, borrowed).atexit = False
+
+    @staticmethod
+    def free(handle: c_void_p, release: Any, process: int, _: Optional[Owner]) -> None:
+        if process == os.getpid():
+            release(handle)
+
+    def own(self) -> c_void_p:
+        if self.process != os.getpid():
+            raise Error(f"process {os.getpid()}: expected a kernel that it loaded, found one of process {self.process}, which forked it",
+                "load kernels after the fork, or start processes with multiprocessing's spawn")
+        return self.handle
+
+
+class Run(Owner):
+    def launch(self, stream: int = 0) -> None:
+        self.library.call("launch", self.own(), c_void_p(stream))
+
+    def set(self, name: str, address: int) -> None:
+        self.library.call("set", self.own(), name.encode(), c_uint64(address))
+
+
+class Kernel(Owner):
+    def bind(self, addresses: Mapping[str, int], problem: Optional[str] = None, stream: int = 0) -> Run:
+        tensors = (Tensor * len(addresses))(*((name.encode(), address) for name, address in addresses.items()))
+        run = c_void_p()
+        self.library.call("bind", self.own(), problem and problem.encode(), tensors, c_size_t(len(tensors)),
+            c_void_p(stream), byref(run))
+        return Run(self.library, run, self.library.calls.ttl_unbind, self)
+
+
+class Entry:
+    """is_predicted, time_us, family, configuration, kernel_hash; tensors: their bytes by name; has_state: workspaces, or
+    variables in constant memory, that two launches at once must not share."""
+
+    def __init__(self, bundle: File, address: c_void_p):
+        self.bundle, self.address = bundle, address
+        self.fields = ctypes.cast(address, POINTER(EntryFields)).contents
+        self.is_predicted, self.time_us = bool(self.fields.is_predicted), self.fields.time_us
+        self.family, self.configuration, self.kernel_hash = (bundle.string(text) for text in (self.fields.family,
+            self.fields.configuration, self.fields.kernel_hash))
+        buffers = bundle.library.calls.ttl_buffers(bundle.handle, address)
+        self.tensors = {bundle.string(buffers[i].name): buffers[i].bytes for i in range(self.fields.tensor_count)}
+        self.has_state = self.fields.symbols.count > 0 or any(
+            buffers[i].bytes for i in range(self.fields.tensor_count, self.fields.buffers.count))
+
+    def load(self) -> Kernel:
+        kernel = c_void_p()
+        self.bundle.library.call("load", self.bundle.handle, self.address, byref(kernel))
+        return Kernel(self.bundle.library, kernel, self.bundle.library.calls.ttl_unload, self.bundle)
+
+
+class File(Owner):
+    """An opened bundle; no CUDA context is needed."""
+
+    def string(self, text: int) -> str:
+        return self.library.calls.ttl_string(self.handle, text).decode()
+
+    def header(self, member: str) -> str:
+        """"device" that it was tuned on, "compiler"."""
+        return self.string(getattr(self.library.calls.ttl_bundle_header(self.handle).contents, member))
+
+    def find(self, operation: str, problem: str) -> Entry:
+        entry = c_void_p()
+        self.library.call("find", self.handle, operation.encode(), problem.encode(), byref(entry))
+        return Entry(self, entry)
+
+
+def find_library() -> str:
+    """TILETUNE_LAUNCH, the module's folder, a checkout's build."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    places = [os.environ.get("TILETUNE_LAUNCH"), os.path.join(here, NAME), os.path.join(here, *[".."] * 3, "build", "release", NAME)]
+    for place in filter(None, places):
+        if os.path.exists(place):
+            return place
+    raise Error(f"{here}: expected {NAME}, found none", "make; or set TILETUNE_LAUNCH to its path")
+
+
+class Library:
+    """The launcher, and the driver, whose calls it makes."""
+
+    def __init__(self, path: Optional[str] = None):
+        self.path = path or find_library()
+        try:
+            self.driver = ctypes.CDLL("libcuda.so.1")
+            self.calls = ctypes.CDLL(self.path)
+        except OSError as error:
+            raise Error(f"{error}: expected the CUDA driver and the launcher, found none", code=5) from None
+        self.calls.ttl_string.restype = c_char_p
+        self.calls.ttl_bundle_header.restype = POINTER(Header)
+        self.calls.ttl_buffers.restype = POINTER(Buffer)
+        self.call("driver", self.driver.cuGetProcAddress_v2)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        error = ErrorText()
+        if getattr(self.calls, "ttl_" + name)(*arguments, byref(error)):
+            raise Error(error.text.decode())
+
+    def open(self, path: str) -> File:
+        bundle = c_void_p()
+        self.call("open", path.encode(), byref(bundle))
+        return File(self, bundle, self.calls.ttl_close)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Operations as templates/ and JSON files of own kernels describe them: defaults of keys, shapes of tensors."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import os
+import sys
+from typing import Any, Iterator, Mapping, NamedTuple, Optional
+
+from .errors import Error
+
+Problem = dict[str, Any]
+BYTES = {"fp64": 8, "i64": 8, "u64": 8, "fp32": 4, "tf32": 4, "i32": 4, "u32": 4, "fp16": 2, "bf16": 2, "i16": 2, "u16": 2,
+    "fp8_e4m3": 1, "fp8_e5m2": 1, "i8": 1, "u8": 1, "bool": 1}
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "len": len, "range": lambda *ends: list(range(*ends)),
+    "ceil_div": lambda a, b: -(-a // b), "round_up": lambda a, b: -(-a // b) * b,
+    "is_pow2": lambda n: n > 0 and n & (n - 1) == 0, "dtype_bytes": lambda name: BYTES[name],
+    **{name: name for name in BYTES}}
+NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Name, ast.Constant, ast.Call, ast.List,
+    ast.Subscript, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+
+
+@functools.lru_cache(maxsize=None)
+def parsed(text: str) -> tuple[ast.expr, frozenset[str], Any]:
+    """The tree, the names and the code of an expression. Its language is the part of Python that NODES are."""
+    tree = ast.parse(text.strip(), mode="eval")
+    for node in ast.walk(tree):
+        if not isinstance(node, NODES) or (isinstance(node, ast.Call) and not isinstance(node.func, ast.Name)):
+            raise Error(f"{text}: expected an expression of tiletune, found {ast.unparse(node)}")  # type: ignore[arg-type]
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return tree.body, frozenset(names - FUNCTIONS.keys()), compile(tree, text, "eval")
+
+
+def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
+    """A number as it is, a text as an expression. KeyError: a name has no value."""
+    if not isinstance(expression, str):
+        return expression
+    _, names, code = parsed(expression)
+    return eval(code, {"__builtins__": {}, **FUNCTIONS}, {name: values[name] for name in names})
+
+
+def folders() -> Iterator[str]:
+    """Where templates/ may be: TILETUNE_PATH, around the module (checkout, installed, wheel), the environment's share."""
+    yield from filter(None, os.environ.get("TILETUNE_PATH", "").split(":"))
+    here = os.path.dirname(os.path.abspath(__file__))
+    yield from (os.path.join(here, *[".."] * n) for n in (0, 2, 3))
+    yield from (os.path.join(here, "data"), os.path.join(sys.prefix, "share", "tiletune"))
+
+
+class Tensor(NamedTuple):
+    """Of a problem. strides: in elements."""
+
+    name: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    role: str
+
+
+class Operation:
+    """What templates/NAME/operation.json, or the JSON of an own kernel, says of keys and tensors."""
+
+    def __init__(self, path: str):
+        self.path = path
+        try:
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+            self.keys: dict[str, dict[str, Any]] = document["keys"]
+            self.declared: dict[str, dict[str, Any]] = document["tensors"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Error(f"{path}: expected an operation or an own kernel (JSON with keys and tensors), found {error!r}") from None
+        self.name: str = document.get("name") or os.path.splitext(os.path.basename(path))[0]
+
+    @staticmethod
+    def find(name: str) -> Optional[Operation]:
+        paths = (os.path.join(folder, "templates", name, "operation.json") for folder in folders())
+        return next((Operation(path) for path in paths if os.path.exists(path)), None)
+
+    def complete(self, given: Mapping[str, Any]) -> Problem:
+        """Every key, in the operation's order; those that are not given have their defaults."""
+        unknown = given.keys() - self.keys.keys()
+        if unknown:
+            raise Error(f"{self.name}: expected keys of {', '.join(self.keys)}, found {', '.join(sorted(unknown))}")
+        values: Problem = dict(given)
+        while True:
+            found = {key: value for key in self.keys if key not in values for value in [self.default(key, values)] if value is not None}
+            values.update(found)
+            if not found:
+                break
+        missing = [key for key in self.keys if key not in values]
+        if missing:
+            raise Error(f"{self.name}: expected a value of {', '.join(missing)}, found {text_of(given) or 'none'}")
+        return {key: values[key] for key in self.keys}
+
+    def default(self, key: str, values: Mapping[str, Any]) -> Any:
+        """None: it has none, or one that needs a key without a value."""
+        try:
+            return evaluate(self.keys[key]["default"], values) if "default" in self.keys[key] else None
+        except KeyError:
+            return None
+
+    def given(self, problem: Problem) -> Problem:
+        """The keys of a complete problem that are not their defaults."""
+        kept = dict(problem)
+        for key in self.keys:
+            rest = {name: value for name, value in problem.items() if name != key}
+            if self.default(key, rest) == problem[key]:
+                del kept[key]
+        return kept
+
+    def tensors(self, problem: Problem) -> list[Tensor]:
+        """Those that the problem has."""
+        found = []
+        for name, item in self.declared.items():
+            if evaluate(item.get("when", 1), problem):
+                shape = tuple(int(evaluate(size, problem)) for size in item["shape"])
+                strides = [1]
+                for size in reversed(shape[1:]):
+                    strides.append(int(evaluate(item["ld"], problem)) if "ld" in item and len(strides) == 1 else strides[-1] * size)
+                found.append(Tensor(name, shape, tuple(reversed(strides)), evaluate(item["dtype"], problem), item.get("role", "in")))
+        return found
+
+    def solve(self, tensors: Mapping[str, Tensor], given: Problem) -> Problem:
+        """The problem whose tensors have these shapes: sizes that are a key, or grow evenly with one, say the key; what they
+        leave open has its default. Whether all shapes fit is for the caller to see."""
+        values = dict(given)
+        facts = [(expression, value) for name, tensor in tensors.items() for item in [self.declared[name]]
+            for expression, value in (*zip(item["shape"], tensor.shape), *([(item["ld"], tensor.strides[-2])]
+                if "ld" in item and len(tensor.strides) > 1 else []), (item["dtype"], tensor.dtype))]
+
+        def settle(has_default: bool) -> bool:
+            for expression, value in facts:
+                keys = [key for key in self.unknown(expression, values) if ("default" in self.keys[key]) == has_default]
+                if len(keys) == 1:
+                    solved = self.invert(expression, keys[0], value, values)
+                    if solved is not None:
+                        values[keys[0]] = solved
+                        return True
+            return False
+
+        while settle(False) or settle(True):
+            pass
+        return self.complete(values)
+
+    def unknown(self, expression: Any, values: Problem) -> list[str]:
+        """Keys without a value that the expression still names once conditions are decided by values and constant defaults."""
+        if not isinstance(expression, str):
+            return []
+        constants = {key: self.default(key, {}) for key in self.keys}
+        node = parsed(expression)[0]
+        while isinstance(node, ast.IfExp):
+            try:
+                node = node.body if evaluate(ast.unparse(node.test), {**{k: v for k, v in constants.items() if v is not None}, **values}) else node.orelse
+            except KeyError:
+                break
+        return [key for key in self.keys if key not in values and any(isinstance(n, ast.Name) and n.id == key for n in ast.walk(node))]
+
+    def invert(self, expression: str, key: str, wanted: Any, values: Problem) -> Any:
+        """The value of the key with which the expression is what is wanted; None: none is found."""
+        def at(value: Any) -> Any:
+            known = {**values, key: value}
+            for _ in self.keys:  # defaults of defaults
+                known = {**{k: v for k in self.keys for v in [self.default(k, known)] if v is not None}, **known}
+            return evaluate(expression, known)
+        try:
+            if isinstance(wanted, str):
+                return wanted if at(wanted) == wanted else None
+            zero, one = at(0), at(1)
+            value = (wanted - zero) // (one - zero)
+            return value if at(value) == wanted else None
+        except (KeyError, TypeError, ZeroDivisionError):
+            return None
+
+
+def text_of(problem: Mapping[str, Any]) -> str:
+    """As on the command line: M=4096,N=4096."""
+    return ",".join(f"{key}={value}" for key, value in problem.items())

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Tuned files: entries of the file are read, other problems are answered by `tiletune lookup`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional
+
+from .errors import Error
+from .operation import Operation, Problem, text_of
+
+FORMAT = "tiletune.tuned/1"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A configuration for a problem. grade: "exact" (the file has the problem), or how lookup found it."""
+
+    operation: str
+    problem: Problem
+    family: str
+    configuration: dict[str, Any]
+    launches: list[dict[str, Any]]  # grid, block, cluster, shared memory, arguments
+    time_us: float
+    is_predicted: bool
+    grade: str
+    expected_loss: Optional[float]  # 0.02: 2% slower than the best that the model knows; 0 where the file has the problem
+    row: dict[str, Any]  # everything that the file, or lookup, says of it
+
+    @staticmethod
+    def of(entry: Mapping[str, Any], grade: str, loss: Optional[float]) -> Answer:
+        row = entry["winner"]
+        return Answer(entry["operation"], entry["problem"], row["family"], row["configuration"], row.get("launches", []),
+            row["time_us"]["median"], entry["timing"] == "predicted", grade, loss, row)
+
+
+class Tuned:
+    """path, device, entries: what the file says."""
+
+    def __init__(self, path: str, document: dict[str, Any]):
+        self.path, self.document = path, document
+        self.device: dict[str, Any] = document["device"]
+        self.entries: list[dict[str, Any]] = document["entries"]
+
+    def __repr__(self) -> str:
+        return f"<tuned file {self.path}: {len(self.entries)} entries of {self.device.get('name')}>"
+
+    def find(self, operation: str, problem: Problem, objective: str = "time") -> Optional[dict[str, Any]]:
+        """The entry of this problem: keys that are not named have their defaults, as templates/ or, for an operation that is
+        not there, an only entry with these keys says."""
+        entries = [entry for entry in self.entries if entry["operation"] == operation and entry.get("objective", "time") == objective]
+        if any(problem.items() == entry["problem"].items() for entry in entries):
+            wanted = problem
+        else:
+            known = Operation.find(operation)
+            if known is None:
+                return None
+            wanted = known.complete(problem)
+        return next((entry for entry in entries if entry["problem"] == wanted), None)
+
+    def lookup(self, operation: str, *, device: Optional[str] = None, objective: str = "time", **problem: Any) -> Answer:
+        """The best configuration for a problem. What the file does not have is answered by `tiletune lookup`, for the file's
+        GPU or the device that is named. Error: no configuration of the file fits."""
+        entry = self.find(operation, problem, objective) if device is None else None
+        if entry:
+            return Answer.of(entry, "exact", 0.0)
+        from .command import run  # pylint: disable=import-outside-toplevel
+        text = run("lookup", self.path, operation, problem=text_of(problem), device=device, json=True,
+            objective=None if objective == "time" else objective)[1]
+        entry = json.loads(text)["entries"][0]
+        why = entry["winner"].get("why", {})
+        return Answer.of(entry, why.get("grade", "exact"), why.get("expected_loss_ratio"))
+
+
+def load(path: str) -> Tuned:
+    """Reads a tuned file. Error: one line with the place, what was expected and what was found."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except json.JSONDecodeError as error:
+        raise Error(f"{path}:{error.lineno}: expected JSON, found {error.msg} at column {error.colno}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Error(f"{path}: expected a tuned file, found {getattr(error, 'strerror', None) or error}") from None
+    form = document.get("format") if isinstance(document, dict) else type(document).__name__
+    if form != FORMAT:
+        raise Error(f"{path}: expected the format {FORMAT}, found {form}")
+    for place, kind in (("device", dict), ("entries", list)):
+        if not isinstance(document.get(place), kind):
+            raise Error(f"{path}: $.{place}: expected {'an object' if kind is dict else 'an array'}, found {type(document.get(place)).__name__}")
+    for number, entry in enumerate(document["entries"]):
+        for key in ("operation", "problem", "timing", "winner"):
+            if not isinstance(entry, dict) or key not in entry:
+                raise Error(f'{path}: $.entries[{number}]: expected a member "{key}", found none', f"tiletune validate {path}")
+    return Tuned(path, document)

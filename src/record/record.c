@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- walking ---- */
+static void slots_add(
+	const struct record *record, size_t base, struct record_slots *slots, unsigned depth)
+{
+	for (size_t i = 0; i < record->member_count; i++) {
+		const struct record_member *member = &record->members[i];
+
+		if (member->shape == RECORD_FLATTENED && depth < 8) {
+			slots_add(member->record, base + member->offset, slots, depth + 1);
+			continue;
+		}
+		if (slots->count == RECORD_MEMBERS_MAX || depth == 8)
+			BUG("record %s has too many members for one object", record->name);
+		slots->items[slots->count++] = (struct record_slot){record, member, base};
+	}
+}
+
+void record_slots_fill(const struct record *record, struct record_slots *slots)
+{
+	slots->count = 0;
+	slots_add(record, 0, slots, 0);
+}
+
+size_t record_slot_find(const struct record_slots *slots, const char *name, size_t from)
+{
+	for (size_t i = 0; i < slots->count; i++) {
+		const size_t at = (from + i) % slots->count;
+		const struct record_member *member = slots->items[at].member;
+
+		if (record_is_json(member) && strcmp(member->name, name) == 0)
+			return at;
+	}
+	return SIZE_MAX;
+}
+
+bool record_is_json(const struct record_member *member)
+{
+	return !(member->flags & RECORD_NOT_JSON) && member->kind != RECORD_KIND_BYTES;
+}
+
+static size_t count_load(const struct record_member *member, const void *base)
+{
+	const char *at = (const char *)base + member->count_offset;
+	uint32_t narrow;
+	size_t count;
+
+	if (member->count_size == sizeof(narrow)) {
+		memcpy(&narrow, at, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&count, at, sizeof(count));
+	return count;
+}
+
+static void count_store(const struct record_member *member, void *base, size_t count)
+{
+	char *at = (char *)base + member->count_offset;
+	const uint32_t narrow = (uint32_t)count;
+
+	if (member->count_size == sizeof(narrow))
+		memcpy(at, &narrow, sizeof(narrow));
+	else if (member->count_size)
+		memcpy(at, &count, sizeof(count));
+}
+
+static size_t terminated_count(const char *data)
+{
+	size_t count = 0;
+
+	for (const char *item; data; count++) {
+		memcpy(&item, data + count * sizeof(item), sizeof(item));
+		if (!item)
+			break;
+	}
+	return count;
+}
+
+struct record_span record_span(const struct record_member *member, const void *base)
+{
+	char *field = (char *)(uintptr_t)base + member->offset;
+	char *pointer;
+
+	switch (member->shape) {
+	case RECORD_OWNED:
+		memcpy(&pointer, field, sizeof(pointer));
+		return (struct record_span){pointer, pointer ? 1 : 0};
+	case RECORD_LIST:
+	case RECORD_MAPPED:
+		memcpy(&pointer, field, sizeof(pointer));
+		if (!pointer)
+			return (struct record_span){0};
+		return (struct record_span){pointer,
+			member->count_size ? count_load(member, base) : terminated_count(pointer)};
+	case RECORD_FIXED:
+	case RECORD_BY_NAME:
+		return (struct record_span){field, member->length};
+	case RECORD_FILLED:
+		return (struct record_span){field, count_load(member, base)};
+	default:
+		return (struct record_span){field, 1};
+	}
+}
+
+/* Whether a list before this one has the same count, and another number of items. */
+static bool count_differs(const struct record *record, const struct record_member *member,
+	const void *base, size_t count)
+{
+	for (const struct record_member *other = record->members; other < member; other++) {
+		const struct record_span span = record_span(other, base);
+
+		if ((other->shape == RECORD_LIST || other->shape == RECORD_MAPPED ||
+			    other->shape == RECORD_FILLED) &&
+			other->count_size && other->count_offset == member->count_offset &&
+			span.data && span.count != count)
+			return true;
+	}
+	return false;
+}
+
+char *record_room(
+	const struct record *record, const struct record_member *member, void *base, size_t count)
+{
+	char *field = (char *)base + member->offset;
+	char *data;
+
+	switch (member->shape) {
+	case RECORD_OWNED:
+	case RECORD_LIST:
+	case RECORD_MAPPED:
+		if (member->count_size == sizeof(uint32_t) && count > UINT32_MAX)
+			return NULL;
+		if (member->count_size && count_differs(record, member, base, count))
+			return NULL;
+		data = memory_zeroed(count + 1, member->size);
+		memcpy(field, &data, sizeof(data));
+		count_store(member, base, count);
+		return data;
+	case RECORD_FILLED:
+		if (count > member->length || count_differs(record, member, base, count))
+			return NULL;
+		count_store(member, base, count);
+		return field;
+	default:
+		return count == record_span(member, base).count ? field : NULL;
+	}
+}
+
+/* ---- absence ---- */
+bool record_item_is_absent(const struct record_member *member, const void *item)
+{
+	void *pointer;
+	double real;
+
+	switch (member->kind) {
+	case RECORD_KIND_BOOL:
+	case RECORD_KIND_INT:
+	case RECORD_KIND_UINT:
+	case RECORD_KIND_ENUM:
+		return (double)record_load(member, item) == member->absent;
+	case RECORD_KIND_FLAGS:
+		return record_load(member, item) == 0;
+	case RECORD_KIND_REAL:
+		real = record_load_real(member, item);
+		return real == member->absent || (isnan(real) && isnan(member->absent));
+	case RECORD_KIND_STRING:
+	case RECORD_KIND_BORROWED:
+	case RECORD_KIND_JSON:
+		memcpy(&pointer, item, sizeof(pointer));
+		return !pointer;
+	case RECORD_KIND_TEXT:
+		return *(const char *)item == '\0';
+	case RECORD_KIND_BYTES:
+		return ((const struct text *)item)->length == 0;
+	case RECORD_KIND_COMMENT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool record_is_absent(const struct record_member *member, const void *base)
+{
+	const struct record_span span = record_span(member, base);
+
+	if (member->present)
+		return !*((const bool *)base + member->present - 1);
+	for (size_t i = 0; i < span.count; i++)
+		if (member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
+			member->shape == RECORD_OWNED || member->shape == RECORD_FILLED ||
+			!record_item_is_absent(member, span.data + i * member->size))
+			return false;
+	return true;
+}
+
+void record_set_absent(const struct record_member *member, void *base)
+{
+	const struct record_span span = record_span(member, base);
+
+	if (member->present)
+		*((bool *)base + member->present - 1) = false;
+	if (member->shape != RECORD_ONE && member->shape != RECORD_FIXED &&
+		member->shape != RECORD_BY_NAME)
+		return;
+	for (size_t i = 0; i < span.count; i++) {
+		void *item = span.data + i * member->size;
+
+		if (member->kind == RECORD_KIND_RECORD)
+			for (size_t k = 0; k < member->record->member_count; k++)
+				record_set_absent(&member->record->members[k], item);
+		else if (member->kind == RECORD_KIND_REAL)
+			record_store_real(member, item, member->absent);
+		else if (member->kind == RECORD_KIND_BOOL || member->kind == RECORD_KIND_INT ||
+			 member->kind == RECORD_KIND_UINT || member->kind == RECORD_KIND_ENUM)
+			record_store(member, item, (int64_t)member->absent);
+	}
+}
+
+void record_set_present(const struct record_member *member, void *base)
+{
+	if (member->present)
+		*((bool *)base + member->present - 1) = true;
+}
+
+/* ---- values ---- */
+int64_t record_load(const struct record_member *member, const void *item)
+{
+	uint64_t value = 0;
+	const unsigned unused = 64 - 8 * (unsigned)member->size;
+
+	memcpy(&value, item, member->size); /* little-endian, as every machine with such a GPU */
+	if (member->kind == RECORD_KIND_INT || member->kind == RECORD_KIND_ENUM)
+		return (int64_t)(value << unused) >> unused;
+	return (int64_t)value;
+}
+
+void record_store(const struct record_member *member, void *item, int64_t value)
+{
+	memcpy(item, &value, member->size);
+}
+
+void record_store_string(const struct record_member *member, void *item, const char *string)
+{
+	char *copy;
+
+	if (member->kind == RECORD_KIND_TEXT) {
+		string_put(item, member->size, string);
+	} else if (member->kind == RECORD_KIND_STRING) {
+		copy = string_copy(string);
+		memcpy(item, &copy, sizeof(copy));
+	} else {
+		memcpy(item, &string, sizeof(string));
+	}
+}
+
+double record_load_real(const struct record_member *member, const void *item)
+{
+	float single;
+	double value;
+
+	if (member->size == sizeof(single)) {
+		memcpy(&single, item, sizeof(single));
+		return (double)single;
+	}
+	memcpy(&value, item, sizeof(value));
+	return value;
+}
+
+void record_store_real(const struct record_member *member, void *item, double value)
+{
+	const float single = (float)value;
+
+	if (member->size == sizeof(single))
+		memcpy(item, &single, sizeof(single));
+	else
+		memcpy(item, &value, sizeof(value));
+}
+
+size_t record_name_count(const char *const *names)
+{
+	size_t count = 0;
+
+	while (names[count])
+		count++;
+	return count;
+}
+
+bool record_has_range(const struct record_member *member)
+{
+	return member->low != 0 || member->high != 0;
+}
+
+bool record_allows(const struct record_member *member, int64_t value)
+{
+	const bool is_signed = member->kind == RECORD_KIND_INT;
+	const double real = is_signed ? (double)value : (double)(uint64_t)value;
+	const unsigned bits = 8 * (unsigned)member->size;
+
+	switch (member->kind) {
+	case RECORD_KIND_BOOL:
+		return value == 0 || value == 1;
+	case RECORD_KIND_ENUM:
+		return value >= 0 && (uint64_t)value < record_name_count(member->names) &&
+		       (member->size > 1 || value < 2);
+	case RECORD_KIND_FLAGS:
+		return ((uint64_t)value >> record_name_count(member->names)) == 0;
+	default:
+		if (bits < 64 && is_signed &&
+			(value < -(1LL << (bits - 1)) || value >= 1LL << (bits - 1)))
+			return false;
+		if (bits < 64 && !is_signed && (uint64_t)value >> bits)
+			return false;
+		return !record_has_range(member) || (real >= member->low && real <= member->high);
+	}
+}
+
+bool record_allows_real(const struct record_member *member, double value)
+{
+	if (!isfinite(value) && member->flags & RECORD_NULLABLE)
+		return true;
+	return !record_has_range(member) || (value >= member->low && value <= member->high);
+}
+
+/* ---- release ---- */
+static void record_item_release(const struct record_member *member, void *item)
+{
+	void *pointer;
+
+	switch (member->kind) {
+	case RECORD_KIND_STRING:
+		memcpy(&pointer, item, sizeof(pointer));
+		free(pointer);
+		break;
+	case RECORD_KIND_JSON:
+		memcpy(&pointer, item, sizeof(pointer));
+		json_free(pointer);
+		break;
+	case RECORD_KIND_BYTES:
+		text_release(item);
+		break;
+	case RECORD_KIND_RECORD:
+		record_release(member->record, item);
+		break;
+	case RECORD_KIND_CUSTOM:
+		if (member->custom->release)
+			member->custom->release(item);
+		break;
+	default:
+		break;
+	}
+}
+
+void record_release(const struct record *record, void *value)
+{
+	/* counts are zeroed at the end: lists may share one */
+	for (size_t i = 0; i < record->member_count; i++) {
+		const struct record_member *member = &record->members[i];
+		const struct record_span span = record_span(member, value);
+
+		for (size_t k = 0; k < span.count; k++)
+			record_item_release(member, span.data + k * member->size);
+		if (member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
+			member->shape == RECORD_OWNED)
+			free(span.data);
+	}
+	for (size_t i = 0; i < record->member_count; i++) {
+		const struct record_member *member = &record->members[i];
+		char *field = (char *)value + member->offset;
+
+		count_store(member, value, 0);
+		if (member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
+			member->shape == RECORD_OWNED)
+			memset(field, 0, sizeof(void *));
+		else if (member->kind != RECORD_KIND_CUSTOM)
+			memset(field, 0, member->size * (member->length ? member->length : 1));
+		if (member->present)
+			*((bool *)value + member->present - 1) = false;
+	}
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record_read.h"
+
+#include <math.h>
+#include <string.h>
+
+struct reading {
+	const struct record *record; /* that the member stands in */
+	void *context;
+	struct error *err;
+};
+
+static enum status read_object(const struct record *record, const struct json_at *at, void *value,
+	const struct record_member *key, const struct reading *reading);
+
+enum status record_rule_check(const struct record_rule *rule, const char *text,
+	const struct json_at *at, struct error *err)
+{
+	if (!rule || (rule->accepts ? rule->accepts(text) : *text != '\0'))
+		return STATUS_OK;
+	return json_error(at, err, "%s", rule->expected);
+}
+
+enum status record_name_from_json(
+	const struct json_at *at, const char *const *names, int *index, struct error *err)
+{
+	CLEANUP(text_release) struct text expected = {0};
+	const char *name;
+	const size_t count = record_name_count(names);
+
+	TRY(json_get_string(at, &name, err));
+	*index = name_find(name, names);
+	if (*index >= 0)
+		return STATUS_OK;
+	for (size_t i = 0; i < count; i++)
+		text_appendf(&expected, "%s\"%s\"",
+			i == 0                       ? count > 2 ? "one of " : ""
+			: i + 1 < count || count > 2 ? ", "
+						     : " or ",
+			names[i]);
+	json_error(at, err, "%s", text_string(&expected));
+	return name_hint(name, names, err);
+}
+
+static enum status read_integer(
+	const struct json_at *at, const struct record_member *member, void *item, struct error *err)
+{
+	int64_t value;
+	uint64_t bits;
+	const bool is_signed = member->kind == RECORD_KIND_INT;
+	const int width = 8 * (int)member->size;
+	double low = is_signed ? width < 64 ? -ldexp(1, width - 1) : -INFINITY : 0;
+	double high = width < 64 ? ldexp(1, width - is_signed) - 1 : INFINITY;
+
+	if ((is_signed ? json_get_int(at, &value, NULL) : json_get_uint(at, &bits, NULL)) ==
+			STATUS_OK &&
+		record_allows(member, is_signed ? value : (int64_t)bits)) {
+		record_store(member, item, is_signed ? value : (int64_t)bits);
+		return STATUS_OK;
+	}
+	if (record_has_range(member)) {
+		low = fmax(low, member->low);
+		high = fmin(high, member->high);
+	}
+	if (member->expected)
+		return json_error(at, err, "%s", member->expected);
+	if (isfinite(high))
+		return json_error(at, err, "an integer within %.0f..%.0f", low, high);
+	if (isfinite(low))
+		return json_error(at, err, "an integer of at least %.0f", low);
+	return json_error(at, err, "an integer");
+}
+
+static enum status read_real(
+	const struct json_at *at, const struct record_member *member, void *item, struct error *err)
+{
+	double value;
+
+	if (json_type(at) == JSON_NUMBER) {
+		TRY(json_get_double(at, &value, err));
+		/* a whole number may be larger than an integer */
+		if ((!(member->flags & RECORD_WHOLE) || value == floor(value)) &&
+			record_allows_real(member, value)) {
+			record_store_real(member, item, value);
+			return STATUS_OK;
+		}
+	}
+	if (member->expected)
+		return json_error(at, err, "%s", member->expected);
+	if (!record_has_range(member))
+		return json_error(at, err, "%s",
+			member->flags & RECORD_WHOLE ? "a whole number" : "a number");
+	if (isfinite(member->high))
+		return json_error(at, err, "a number within %g..%g", member->low, member->high);
+	return json_error(at, err, "a number of at least %g", member->low);
+}
+
+static enum status store_string(const struct json_at *at, const struct record_member *member,
+	void *item, const char *string, struct error *err)
+{
+	TRY(record_rule_check(member->rule, string, at, err));
+	if (member->kind == RECORD_KIND_TEXT && strlen(string) >= member->size)
+		return json_error(at, err, "a string of at most %zu bytes", member->size - 1);
+	record_store_string(member, item, string);
+	return STATUS_OK;
+}
+
+static enum status read_flags(
+	const struct json_at *at, const struct record_member *member, void *item, struct error *err)
+{
+	struct json_at name = {0};
+	int64_t flags = 0;
+	int index;
+
+	TRY(json_expect(at, JSON_ARRAY, err));
+	while (json_next(at, &name)) {
+		TRY(record_name_from_json(&name, member->names, &index, err));
+		flags |= (int64_t)1 << index;
+	}
+	record_store(member, item, flags);
+	return STATUS_OK;
+}
+
+static enum status read_item(const struct json_at *at, const struct record_member *member,
+	void *item, const struct reading *reading)
+{
+	struct error *err = reading->err;
+	const char *string;
+	struct json *json;
+	bool boolean;
+	int index;
+
+	switch (member->kind) {
+	case RECORD_KIND_BOOL:
+		TRY(json_get_bool(at, &boolean, err));
+		record_store(member, item, boolean);
+		return STATUS_OK;
+	case RECORD_KIND_INT:
+	case RECORD_KIND_UINT:
+		return read_integer(at, member, item, err);
+	case RECORD_KIND_REAL:
+		return read_real(at, member, item, err);
+	case RECORD_KIND_STRING:
+	case RECORD_KIND_BORROWED:
+	case RECORD_KIND_TEXT:
+		TRY(json_get_string(at, &string, err));
+		return store_string(at, member, item, string, err);
+	case RECORD_KIND_JSON:
+		json = json_copy(at->node);
+		memcpy(item, &json, sizeof(json));
+		return STATUS_OK;
+	case RECORD_KIND_ENUM:
+		TRY(record_name_from_json(at, member->names, &index, err));
+		record_store(member, item, index);
+		return STATUS_OK;
+	case RECORD_KIND_FLAGS:
+		return read_flags(at, member, item, err);
+	case RECORD_KIND_RECORD:
+		return read_object(member->record, at, item, NULL, reading);
+	case RECORD_KIND_CUSTOM:
+		return member->custom->read ? member->custom->read(at, item, reading->context, err)
+					    : STATUS_OK;
+	case RECORD_KIND_CONSTANT:
+		TRY(json_get_string(at, &string, err));
+		return strcmp(string, member->constant) == 0
+			       ? STATUS_OK
+			       : json_error(at, err, "\"%s\"", member->constant);
+	case RECORD_KIND_COMMENT:
+		return json_expect(at, JSON_STRING, err);
+	default:
+		BUG("member %s cannot be read from JSON", member->name);
+	}
+}
+
+/* An item of a map: its key, then what stands there. */
+static enum status read_entry(const struct json_at *at, const struct record *record, void *item,
+	const struct reading *reading)
+{
+	const struct record_member *key = &record->members[0], *value = &record->members[1];
+	struct reading inner = *reading;
+
+	inner.record = record;
+	TRY(store_string(at, key, (char *)item + key->offset, at->key, reading->err));
+	if (record->member_count != 2 || *value->name)
+		return read_object(record, at, item, key, reading);
+	TRY(read_item(at, value, (char *)item + value->offset, &inner));
+	return record->check ? record->check(item, at, reading->context, reading->err) : STATUS_OK;
+}
+
+static enum status read_by_name(const struct json_at *at, const struct record_member *member,
+	char *data, const struct reading *reading)
+{
+	struct json_at item = {0};
+
+	TRY(json_expect_keys(at, member->keys, reading->err));
+	while (json_next(at, &item)) {
+		const size_t index = (size_t)name_find(item.key, member->keys);
+
+		if (index >= member->length)
+			BUG("member %s has more keys than items", member->name);
+		TRY(read_item(&item, member, data + index * member->size, reading));
+	}
+	return STATUS_OK;
+}
+
+static enum status read_list(const struct json_at *at, const struct record_member *member,
+	void *base, const struct reading *reading)
+{
+	const bool mapped = member->shape == RECORD_MAPPED;
+	const size_t count = json_count(at);
+	struct json_at item = {0};
+	char *data;
+
+	TRY(json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err));
+	if (count < member->count_min || (member->count_max && count > member->count_max)) {
+		const bool few = count < member->count_min;
+		const size_t bound = few ? member->count_min : member->count_max;
+
+		return json_error(at, reading->err, "%s%zu %s%s",
+			member->count_min == member->count_max ? ""
+			: few                                  ? "at least "
+							       : "at most ",
+			bound, mapped ? "member" : "element", bound == 1 ? "" : "s");
+	}
+	data = record_room(reading->record, member, base, count);
+	if (!data && member->length && (member->shape == RECORD_FIXED || count > member->length))
+		return json_error(at, reading->err, "%s%zu elements",
+			member->shape == RECORD_FILLED ? "at most " : "", member->length);
+	if (!data)
+		return json_error(at, reading->err, "as many elements as its other lists have");
+	while (json_next(at, &item)) {
+		TRY(mapped ? read_entry(&item, member->record, data, reading)
+			   : read_item(&item, member, data, reading));
+		data += member->size;
+	}
+	return STATUS_OK;
+}
+
+static enum status read_member(const struct json_at *at, const struct record_slot *slot, void *base,
+	const struct reading *outer)
+{
+	const struct record_member *member = slot->member;
+	struct reading reading = *outer;
+	char *field = (char *)base + member->offset;
+
+	reading.record = slot->record;
+	if (member->flags & RECORD_NULLABLE && json_type(at) == JSON_NULL) {
+		record_set_absent(member, base);
+		if (member->kind == RECORD_KIND_REAL) /* there, and not finite */
+			record_set_present(member, base);
+		if (member->kind == RECORD_KIND_REAL && isfinite(member->absent))
+			record_store_real(member, field, NAN);
+		return STATUS_OK;
+	}
+	record_set_present(member, base);
+	switch (member->shape) {
+	case RECORD_OWNED:
+		return read_item(at, member, record_room(slot->record, member, base, 1), &reading);
+	case RECORD_LIST:
+	case RECORD_FIXED:
+	case RECORD_FILLED:
+	case RECORD_MAPPED:
+		return read_list(at, member, base, &reading);
+	case RECORD_BY_NAME:
+		record_set_absent(member, base);
+		return read_by_name(at, member, field, &reading);
+	default:
+		return read_item(at, member, field, &reading);
+	}
+}
+
+/* The error of a member that the table does not name; none where such are skipped. */
+static enum status read_unknown(const struct record *record, const struct record_slots *slots,
+	const struct json_at *item, const struct reading *reading)
+{
+	const char *names[RECORD_MEMBERS_MAX + 1] = {NULL};
+	size_t count = 0;
+
+	if (record->open)
+		return STATUS_OK;
+	for (size_t i = 0; i < slots->count; i++)
+		if (record_is_json(slots->items[i].member))
+			names[count++] = slots->items[i].member->name;
+	json_error(item, reading->err, "a known member here");
+	return name_hint(item->key, names, reading->err);
+}
+
+/* key: a member that is not one of the object, or NULL. */
+static enum status read_object(const struct record *record, const struct json_at *at, void *value,
+	const struct record_member *key, const struct reading *outer)
+{
+	struct reading reading = *outer;
+	struct json_at found[RECORD_MEMBERS_MAX], item = {0};
+	struct record_slots slots;
+	size_t next = 0;
+
+	TRY(json_expect(at, JSON_OBJECT, reading.err));
+	record_slots_fill(record, &slots);
+	memset(found, 0, slots.count * sizeof(found[0]));
+	while (json_next(at, &item)) {
+		const size_t index = record_slot_find(&slots, item.key, next);
+
+		if (index < slots.count && slots.items[index].member != key) {
+			found[index] = item;
+			next = index + 1;
+		} else {
+			TRY(read_unknown(record, &slots, &item, &reading));
+		}
+	}
+	for (size_t i = 0; i < slots.count; i++) {
+		const struct record_member *member = slots.items[i].member;
+		void *base = (char *)value + slots.items[i].base;
+
+		if (!record_is_json(member) || member == key)
+			continue;
+		if (found[i].node) {
+			TRY(read_member(&found[i], &slots.items[i], base, &reading));
+			continue;
+		}
+		if (!(member->flags & RECORD_OPTIONAL))
+			return json_error(at, reading.err, "a member \"%s\"", member->name);
+		record_set_absent(member, base);
+	}
+	return record->check ? record->check(value, at, reading.context, reading.err) : STATUS_OK;
+}
+
+enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
+	void *context, struct error *err)
+{
+	const struct reading reading = {.record = record, .context = context, .err = err};
+
+	if (read_object(record, at, value, NULL, &reading) == STATUS_OK)
+		return STATUS_OK;
+	record_release(record, value);
+	return STATUS_BAD_INPUT;
+}

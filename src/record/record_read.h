@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A record from JSON. Messages: "file: $.path: expected ..., found ...".
+ */
+#ifndef RECORD_RECORD_READ_H
+#define RECORD_RECORD_READ_H
+
+#include "record/record.h"
+
+/* value holds zeroes, or what the caller set of members that the table does not name; on failure
+ * the members of the table are released. Borrowed strings point into the tree. context is what the
+ * custom members and checks expect. */
+enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
+	void *context, struct error *err);
+
+/* For custom readers: a string that must be what the rule says (NULL: anything), and the index of
+ * a string among names (NULL-terminated; the message lists them and offers the nearest). */
+enum status record_rule_check(const struct record_rule *rule, const char *text,
+	const struct json_at *at, struct error *err);
+enum status record_name_from_json(
+	const struct json_at *at, const char *const *names, int *index, struct error *err);
+
+#endif

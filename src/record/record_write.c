@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record_write.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_object(const struct record *record, const void *value,
+	const struct record_member *key, struct json *object);
+
+static struct json *integer_to_json(const struct record_member *member, const void *item)
+{
+	const int64_t value = record_load(member, item);
+
+	return member->kind == RECORD_KIND_UINT ? json_new_uint((uint64_t)value)
+						: json_new_int(value);
+}
+
+static struct json *real_to_json(const struct record_member *member, const void *item)
+{
+	const double value = record_load_real(member, item);
+
+	if (member->flags & RECORD_WHOLE && fabs(value) < 0x1p62)
+		return json_new_int(llround(value));
+	return json_new_double(value);
+}
+
+static struct json *flags_to_json(const struct record_member *member, const void *item)
+{
+	struct json *list = json_new_array();
+	const int64_t flags = record_load(member, item);
+
+	for (size_t i = 0; member->names[i]; i++)
+		if (flags & (int64_t)1 << i)
+			json_push(list, json_new_string(member->names[i]));
+	return list;
+}
+
+/* NULL: nothing to write. */
+static struct json *item_to_json(const struct record_member *member, const void *item)
+{
+	struct json *json;
+	const char *string;
+
+	switch (member->kind) {
+	case RECORD_KIND_BOOL:
+		return json_new_bool(record_load(member, item) != 0);
+	case RECORD_KIND_INT:
+	case RECORD_KIND_UINT:
+		return integer_to_json(member, item);
+	case RECORD_KIND_REAL:
+		return real_to_json(member, item);
+	case RECORD_KIND_STRING:
+	case RECORD_KIND_BORROWED:
+		memcpy(&string, item, sizeof(string));
+		return json_new_string(string);
+	case RECORD_KIND_TEXT:
+		return json_new_string(item);
+	case RECORD_KIND_JSON:
+		memcpy(&json, item, sizeof(json));
+		return json ? json_copy(json) : json_new_string(NULL);
+	case RECORD_KIND_ENUM:
+		if (!record_allows(member, record_load(member, item)))
+			BUG("member %s has no name for %lld", member->name,
+				(long long)record_load(member, item));
+		return json_new_string(member->names[record_load(member, item)]);
+	case RECORD_KIND_FLAGS:
+		return flags_to_json(member, item);
+	case RECORD_KIND_RECORD:
+		json = json_new_object();
+		put_object(member->record, item, NULL, json);
+		return json;
+	case RECORD_KIND_CUSTOM:
+		return member->custom->write ? member->custom->write(item) : NULL;
+	case RECORD_KIND_CONSTANT:
+		return json_new_string(member->constant);
+	default:
+		return NULL;
+	}
+}
+
+static const char *key_of(const struct record_member *key, const void *item)
+{
+	const char *string = (const char *)item + key->offset;
+
+	if (key->kind != RECORD_KIND_TEXT)
+		memcpy(&string, string, sizeof(string));
+	return string ? string : "";
+}
+
+static struct json *map_to_json(const struct record *record, struct record_span span, size_t size)
+{
+	const struct record_member *key = &record->members[0], *value = &record->members[1];
+	struct json *object = json_new_object();
+
+	for (size_t i = 0; i < span.count; i++) {
+		const char *item = span.data + i * size;
+		struct json *json;
+
+		if (record->member_count == 2 && !*value->name) {
+			json = item_to_json(value, item + value->offset);
+		} else {
+			json = json_new_object();
+			put_object(record, item, key, json);
+		}
+		if (json)
+			json_put(object, key_of(key, item), json);
+	}
+	return object;
+}
+
+static struct json *span_to_json(const struct record_member *member, struct record_span span)
+{
+	const bool by_name = member->shape == RECORD_BY_NAME;
+	struct json *whole = by_name ? json_new_object() : json_new_array();
+
+	for (size_t i = 0; i < span.count && (!by_name || member->keys[i]); i++) {
+		const char *item = span.data + i * member->size;
+		struct json *json = by_name && record_item_is_absent(member, item)
+					    ? NULL
+					    : item_to_json(member, item);
+
+		if (json && by_name)
+			json_put(whole, member->keys[i], json);
+		else if (json)
+			json_push(whole, json);
+	}
+	return whole;
+}
+
+static struct json *member_to_json(const struct record_member *member, const void *base)
+{
+	const struct record_span span = record_span(member, base);
+	const bool optional = member->flags & RECORD_OPTIONAL && !(member->flags & RECORD_KEPT);
+	struct json *json;
+
+	if (optional && record_is_absent(member, base))
+		return NULL;
+	if (member->flags & RECORD_NULLABLE && record_is_absent(member, base))
+		return json_new_string(NULL);
+	switch (member->shape) {
+	case RECORD_ONE:
+		return item_to_json(member, span.data);
+	case RECORD_OWNED:
+		return span.count ? item_to_json(member, span.data) : NULL;
+	case RECORD_MAPPED:
+		return map_to_json(member->record, span, member->size);
+	default:
+		json = span_to_json(member, span);
+		/* items of a custom kind tell that they are absent by writing nothing */
+		if (member->shape == RECORD_BY_NAME && optional &&
+			json_count(&(struct json_at){.node = json}) == 0) {
+			json_free(json);
+			return NULL;
+		}
+		return json;
+	}
+}
+
+static void put_object(const struct record *record, const void *value,
+	const struct record_member *key, struct json *object)
+{
+	struct record_slots slots;
+	struct json *json;
+
+	record_slots_fill(record, &slots);
+	for (size_t i = 0; i < slots.count; i++) {
+		const struct record_member *member = slots.items[i].member;
+		const char *base = (const char *)value + slots.items[i].base;
+
+		if (!record_is_json(member) || member == key)
+			continue;
+		json = member_to_json(member, base);
+		if (json)
+			json_put(object, member->name, json);
+	}
+}
+
+void record_put_json(const struct record *record, const void *value, struct json *object)
+{
+	put_object(record, value, NULL, object);
+}
+
+struct json *record_to_json(const struct record *record, const void *value)
+{
+	struct json *object = json_new_object();
+
+	put_object(record, value, NULL, object);
+	return object;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A record as JSON: an object with the members of the table, in its order.
+ */
+#ifndef RECORD_RECORD_WRITE_H
+#define RECORD_RECORD_WRITE_H
+
+#include "record/record.h"
+
+struct json *record_to_json(const struct record *record, const void *value);
+/* Adds the members to an object. */
+void record_put_json(const struct record *record, const void *value, struct json *object);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/page.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "spec/device_spec.h"
+
+static void put(struct text *page, const char *format, ...) PRINTF_LIKE(2, 3);
+static void put(struct text *page, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	format_put_args(page, format_xml, format, args);
+	va_end(args);
+}
+
+/* ---- data: gzip in base64, in a script element that no browser runs ---- */
+static void append_base64(struct text *page, const unsigned char *data, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < size; i += 3) {
+		const size_t left = size - i;
+		const unsigned bits = (unsigned)data[i] << 16 |
+				      (left > 1 ? (unsigned)data[i + 1] << 8 : 0) |
+				      (left > 2 ? data[i + 2] : 0);
+		const char four[] = {digits[bits >> 18], digits[bits >> 12 & 63],
+			left > 1 ? digits[bits >> 6 & 63] : '=',
+			left > 2 ? digits[bits & 63] : '='};
+
+		text_append_bytes(page, four, sizeof(four));
+	}
+}
+
+static void append_gzip(struct text *page, const void *data, size_t size)
+{
+	z_stream stream = {0};
+	CLEANUP(memory_free) unsigned char *packed = NULL;
+	size_t room;
+
+	/* 16 + 15: a gzip header, the largest window */
+	if (deflateInit2(&stream, 6, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		BUG("zlib does not start");
+	room = deflateBound(&stream, size);
+	packed = memory_zeroed(room, 1);
+	stream.next_in = (Bytef *)(uintptr_t)data;
+	stream.avail_in = (uInt)size; /* file_read() refuses more than 1 GiB */
+	stream.next_out = packed;
+	stream.avail_out = (uInt)room;
+	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+		BUG("zlib needs more room than it said");
+	append_base64(page, packed, stream.total_out);
+	deflateEnd(&stream);
+}
+
+static void append_block(struct text *page, const char *id, const struct text *content)
+{
+	text_appendf(page, "<script type=\"application/gzip\" id=\"%s\">", id);
+	append_gzip(page, text_string(content), content->length);
+	text_append(page, "</script>\n");
+}
+
+static enum status append_file(
+	struct text *page, const char *path, const char *kind, size_t number, struct error *err)
+{
+	CLEANUP(text_release) struct text content = {0};
+	CLEANUP(memory_free) char *id = string_format("%s%zu", kind, number);
+
+	TRY(file_read(path, &content, err));
+	append_block(page, id, &content);
+	return STATUS_OK;
+}
+
+/* ---- what the script cannot know: what belongs together, titles, the device's rates ---- */
+static struct json *sheet_json(const struct device_spec *spec)
+{
+	struct json *sheet = json_new_object(), *rates = json_new_object();
+
+	json_put_double(sheet, "dram_bytes_per_s", spec->dram_bytes_per_s);
+	json_put_double(sheet, "clock_hz", spec->clock_hz);
+	json_put_double(sheet, "tensor_clock_hz", spec->tensor_clock_hz);
+	json_put_double(sheet, "sm_count", (double)spec->sm_count);
+	for (int pipe = 0; pipe < PIPE_COUNT; pipe++) {
+		struct json *of_pipe = json_new_object();
+
+		for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
+			if (spec->rate[pipe][dtype] > 0)
+				json_put_double(
+					of_pipe, dtype_names[dtype], spec->rate[pipe][dtype]);
+		json_put(rates, pipe_names[pipe], of_pipe);
+	}
+	json_put(sheet, "rates", rates);
+	return sheet;
+}
+
+static void put_sheet(
+	struct json *sheets, const struct gpu_model *device, const char *const *config_folders)
+{
+	struct json_at root = json_root(sheets, ""), found;
+	struct device_spec *spec = NULL;
+
+	if (!device || !device->sheet || json_find(&root, device->sheet, &found) ||
+		device_spec_load(device->sheet, config_folders, &spec, NULL) != STATUS_OK)
+		return;
+	json_put(sheets, device->sheet, sheet_json(spec));
+	device_spec_free(spec);
+}
+
+static struct json *entry_json(const struct report *report, const struct report_entry *entry)
+{
+	struct json *json = json_new_object(), *searches = json_new_array();
+
+	json_put_int(json, "source", entry->source - report->sources);
+	if (entry->source->has_tuned)
+		json_put_int(json, "tuned", entry->tuned - entry->source->tuned.entries);
+	json_put_string(json, "label", entry->label);
+	json_put_string(json, "operation", entry->operation);
+	json_put_string(json, "problem", entry->problem);
+	json_put_string(json, "title", entry->title);
+	for (size_t i = 0; i < entry->search_count; i++) {
+		struct json *search = json_new_object();
+
+		json_put_string(search, "run", entry->searches[i].run->run.id);
+		json_put_int(search, "number", entry->searches[i].problem->number);
+		json_push(searches, search);
+	}
+	json_put(json, "searches", searches);
+	return json;
+}
+
+static void append_index(
+	struct text *page, const struct report *report, const char *const *config_folders)
+{
+	CLEANUP(json_release) struct json *index = json_new_object();
+	CLEANUP(text_release) struct text text = {0};
+	struct json *entries = json_new_array(), *sheets = json_new_object();
+
+	for (size_t i = 0; i < report->entry_count; i++) {
+		json_push(entries, entry_json(report, &report->entries[i]));
+		put_sheet(sheets, report->entries[i].device, config_folders);
+	}
+	json_put(index, "entries", entries);
+	json_put(index, "sheets", sheets);
+	json_append(index, false, &text);
+	append_block(page, "index", &text);
+}
+
+static enum status append_data(struct text *page, const struct report *report,
+	const char *const *config_folders, struct error *err)
+{
+	append_index(page, report, config_folders);
+	for (size_t i = 0; i < report->source_count; i++) {
+		const struct report_source *source = &report->sources[i];
+
+		if (source->has_tuned)
+			TRY(append_file(page, source->path, "tuned", i, err));
+		if (source->journal_path)
+			TRY(append_file(page, source->journal_path, "journal", i, err));
+	}
+	return STATUS_OK;
+}
+
+/* ---- the table of winners for viewers without scripts ---- */
+static void append_winner(struct text *page, const struct report_entry *entry, bool several)
+{
+	const struct report_winner *winner = &entry->winner;
+
+	put(page, "<tr><th scope=\"row\">%s %s</th>", entry->operation, entry->title);
+	if (several)
+		put(page, "<td>%s</td>", entry->label);
+	if (!entry->has_winner) {
+		text_append(page, "<td colspan=\"5\">no candidate has a time</td></tr>\n");
+		return;
+	}
+	put(page, "<td>%s</td><td>%s%s</td><td>", report_tile(winner->configuration).text,
+		format_time(winner->time_us).text, entry->predicted ? " (predicted)" : "");
+	if (winner->tflops > 0)
+		put(page, "%s", format_number(winner->tflops).text);
+	put(page, "</td><td>%s</td><td>%s</td></tr>\n", winner->family, winner->configuration);
+}
+
+static void append_winners(struct text *page, const struct report *report)
+{
+	const bool several = report->source_count > 1;
+
+	text_appendf(page,
+		"<table><thead><tr><th>Problem</th>%s<th>Tile</th><th>Time</th><th>TFLOP/s</th>"
+		"<th>Family</th><th>Configuration</th></tr></thead><tbody>\n",
+		several ? "<th>File</th>" : "");
+	for (size_t i = 0; i < report->entry_count; i++)
+		append_winner(page, &report->entries[i], several);
+	text_append(page, "</tbody></table>\n");
+}
+
+/* ---- the page: its template, in which each @NAME@ is replaced ---- */
+static void append_title(struct text *page, const struct report *report)
+{
+	const struct report_entry *first = &report->entries[0];
+
+	if (report->entry_count == 1)
+		put(page, "%s %s", first->operation, first->title);
+	else
+		put(page, "%zu problems", report->entry_count);
+	put(page, " on %s", report_device_name(first));
+}
+
+enum status page_write(const struct report *report, const char *const *config_folders,
+	struct text *page, struct error *err)
+{
+	for (const char *at = page_template_html; *at;) {
+		const size_t length = strcspn(at, "@");
+		const char *name = at + length + (at[length] == '@');
+		const size_t name_length = strcspn(name, "@");
+
+		text_append_bytes(page, at, length);
+		at = name + name_length + (name[name_length] == '@');
+		if (strncmp(name, "TITLE@", 6) == 0)
+			append_title(page, report);
+		else if (strncmp(name, "POLICY@", 7) == 0)
+			text_appendf(page, "script-src '%s'; style-src '%s'", page_script_digest,
+				page_style_digest);
+		else if (strncmp(name, "STYLE@", 6) == 0)
+			text_append(page, page_style_css);
+		else if (strncmp(name, "WINNERS@", 8) == 0)
+			append_winners(page, report);
+		else if (strncmp(name, "DATA@", 5) == 0)
+			TRY(append_data(page, report, config_folders, err));
+		else if (strncmp(name, "SCRIPT@", 7) == 0)
+			text_append(page, page_script_js);
+		else if (name_length)
+			BUG("page.html has a name that is unknown: %.20s", name);
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "score/learned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "record/record_read.h"
+#include "score/features.h"
+
+#define SHARE(field) RECORD_VALUE(struct left_out, field, #field, .low = 0, .high = 1)
+static const struct record_member left_out_members[] = {
+	RECORD_VALUE(struct left_out, problems, "problems"),
+	SHARE(physics_mean),
+	SHARE(physics_lowest),
+	SHARE(learned_mean),
+	SHARE(learned_lowest),
+};
+#undef SHARE
+static RECORD_DEFINE(struct left_out, left_out_record, left_out_members, .name = "left_out");
+
+static const struct record_member family_members[] = {
+	RECORD_VALUE(struct learned_family, name, "family"),
+	RECORD_VALUE(struct learned_family, timings, "timings"),
+	RECORD_VALUE(struct learned_family, problems, "problems"),
+	RECORD_NESTED(struct learned_family, left_out, left_out_record, "left_out"),
+	RECORD_NESTED(struct learned_family, trees, trees_record, "model"),
+};
+static RECORD_DEFINE(
+	struct learned_family, learned_family_record, family_members, .name = "learned_family");
+
+static const struct record_member file_members[] = {
+	RECORD_CONSTANT("format", "tiletune.learned/1"),
+	RECORD_VALUE(struct learned, device, "device"),
+	RECORD_RECORDS(struct learned, families, family_count, learned_family_record, "families"),
+};
+RECORD_DEFINE(struct learned, learned_record, file_members, .name = "learned", .open = true);
+
+void learned_release(struct learned *learned)
+{
+	for (size_t i = 0; i < learned->family_count; i++)
+		trees_forget(&learned->families[i].trees);
+	record_release(&learned_record, learned);
+	*learned = (struct learned){0};
+}
+
+enum status learned_load(const char *path, struct learned *learned, struct error *err)
+{
+	CLEANUP(json_release) struct json *json = NULL;
+	struct json_at root;
+
+	*learned = (struct learned){0};
+	TRY(json_load(path, &json, err));
+	root = json_root(json, path);
+	return record_from_json(&learned_record, &root, learned, NULL, err);
+}
+
+/* Families that are in the catalogue, with all features that were learned from; returns how many.
+ */
+static size_t bind(struct learned *learned, const struct catalogue *catalogue)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < learned->family_count; i++) {
+		struct learned_family *one = &learned->families[i];
+		const struct family *family;
+		CLEANUP(name_set_release) struct name_set names = {0};
+
+		if (catalogue_family(catalogue, NULL, one->name, &family, NULL) != STATUS_OK)
+			continue;
+		names = features_names(family);
+		one->feature_count = names.count;
+		if (!trees_bind(&one->trees, (const char *const *)names.items))
+			continue;
+		one->family = family;
+		count++;
+	}
+	return count;
+}
+
+static enum status expect_device(
+	const struct learned *learned, const char *path, const char *device, struct error *err)
+{
+	if (strcmp(learned->device, device) == 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT, "%s: $.device: expected \"%s\", found \"%s\"", path,
+		device, learned->device);
+}
+
+static enum status open_named(const char *path, const char *device,
+	const struct catalogue *catalogue, struct learned *learned, struct error *err)
+{
+	TRY(learned_load(path, learned, err));
+	TRY(expect_device(learned, path, device, err));
+	learned->is_named = true;
+	if (bind(learned, catalogue))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: expected families that are here, with their parameters, found none", path);
+	return error_hint(err, "`python3 -m tiletune.learn` makes it again from journals");
+}
+
+static enum status open_shipped(const char *const *config_folders, const char *device,
+	const struct catalogue *catalogue, struct learned *learned, struct error *err)
+{
+	for (; *config_folders && !learned->device; config_folders++) {
+		CLEANUP(memory_free)
+		char *path = string_format("%s/learned/%s.json", *config_folders, device);
+
+		if (!file_exists(path))
+			continue;
+		TRY(learned_load(path, learned, err));
+		TRY(expect_device(learned, path, device, err));
+		bind(learned, catalogue);
+	}
+	return STATUS_OK;
+}
+
+/* Falls back to the first other card of this compute capability that has a shipped file. */
+static enum status open_fallback(const char *const *config_folders, const char *device,
+	const struct catalogue *catalogue, struct learned *learned, struct error *err)
+{
+	CLEANUP(device_spec_release) struct device_spec *own = NULL;
+	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+
+	if (device_spec_load(device, config_folders, &own, NULL) != STATUS_OK)
+		return STATUS_OK;
+	for (char **name = names; *name && !learned->device; name++) {
+		CLEANUP(device_spec_release) struct device_spec *other = NULL;
+
+		if (device_spec_load(*name, config_folders, &other, NULL) != STATUS_OK)
+			continue;
+		if (other->compute_capability == own->compute_capability)
+			TRY(open_shipped(config_folders, *name, catalogue, learned, err));
+	}
+	return STATUS_OK;
+}
+
+enum status learned_open(const struct learned_choice *choice, const char *const *config_folders,
+	const char *device, const struct catalogue *catalogue, struct learned *learned,
+	struct error *err)
+{
+	const char *shipped = getenv("TILETUNE_LEARNED");
+	enum status status;
+
+	*learned = (struct learned){0};
+	if (choice->none || (!choice->file && shipped && strcmp(shipped, "none") == 0))
+		return STATUS_OK;
+	status = choice->file ? open_named(choice->file, device, catalogue, learned, err)
+			      : open_shipped(config_folders, device, catalogue, learned, err);
+	if (status == STATUS_OK && !learned->device)
+		status = open_fallback(config_folders, device, catalogue, learned, err);
+	if (status != STATUS_OK)
+		learned_release(learned);
+	return status;
+}
+
+const struct learned_family *learned_find(
+	const struct learned *learned, const struct family *family)
+{
+	for (size_t i = 0; learned && i < learned->family_count; i++)
+		if (learned->families[i].family == family)
+			return &learned->families[i];
+	return NULL;
+}

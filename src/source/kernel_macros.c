@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The macros that a kernel's source expects: those that conditions read, and names in its code that
+ * look like a macro and are declared nowhere.
+ */
+#include "base/memory.h"
+#include "source/kernel_source.h"
+#include "source/scan.h"
+#include "source/words.h"
+
+static bool is_in(const struct name_set *set, const char *name, size_t length)
+{
+	CLEANUP(memory_free) char *copy = string_copy_bytes(name, length);
+
+	return set->count && name_find(copy, (const char *const *)set->items) >= 0;
+}
+
+static void add_macro(struct kernel_source *source, const char *name, size_t length,
+	const char *value, size_t value_length)
+{
+	struct source_macro *macro = NULL;
+
+	for (size_t i = 0; i < source->macro_count; i++)
+		if (text_word_is(name, length, source->macros[i].name))
+			macro = &source->macros[i];
+	if (!macro) {
+		source->macros = memory_resize(
+			source->macros, source->macro_count + 1, sizeof(*source->macros));
+		macro = &source->macros[source->macro_count++];
+		*macro = (struct source_macro){.name = string_copy_bytes(name, length)};
+	}
+	if (value_length && !macro->default_value)
+		macro->default_value = string_copy_bytes(value, value_length);
+}
+
+/* ---- conditions ---- */
+static void read_condition(struct kernel_source *source, const char *text, const char *end)
+{
+	for (const char *c = text; c < end; c++) {
+		const size_t length = text_word_length(c);
+
+		while (!length && text_is_word(c[0]) && text_is_word(c[1]))
+			c++;
+		if (!length)
+			continue;
+		if (text_word_is(c, length, "kernel_tuner"))
+			source->expects_kernel_tuner = true;
+		else if (!string_starts_with(c, "__") && !text_word_is(c, length, "defined") &&
+			 !text_word_is(c, length, "true") && !text_word_is(c, length, "false") &&
+			 !is_in(&source->defined, c, length))
+			add_macro(source, c, length, NULL, 0);
+		c += length - 1;
+	}
+}
+
+/* In the order of the text. `#define NAME value` gives a default where it stands in `#ifndef NAME`
+ * or in `#ifndef kernel_tuner`; NAME is defined elsewhere. */
+static void read_directives(const struct code *code, bool is_header, struct kernel_source *source)
+{
+	const char *unless = ""; /* the name of the last #ifndef, while nothing closed it */
+	struct directive directive;
+
+	for (size_t from = 0; directive_next(code, &from, &directive);) {
+		const char *rest = code->text + directive.rest, *end = code->text + directive.end;
+		const size_t length = text_word_length(rest);
+		const char *value = text_skip(rest + length);
+
+		if (directive.kind != DIRECTIVE_DEFINE) {
+			unless = directive_is(code, &directive, "ifndef") ? rest : "";
+			if (text_word_is(unless, text_word_length(unless), "kernel_tuner"))
+				source->expects_kernel_tuner = true;
+			if ((directive.kind == DIRECTIVE_IF || directive.kind == DIRECTIVE_ELSE) &&
+				!*unless && !is_header)
+				read_condition(source, rest, end);
+			continue;
+		}
+		while (end > value && isspace((unsigned char)end[-1]))
+			end--;
+		if (value < end && !is_header &&
+			(text_word_is(unless, text_word_length(unless), "kernel_tuner") ||
+				(text_word_length(unless) == length &&
+					strncmp(unless, rest, length) == 0)))
+			add_macro(source, rest, length, value, (size_t)(end - value));
+		else
+			name_set_add(&source->defined, rest, length);
+	}
+}
+
+/* ---- code ---- */
+/* Capitals, or the names of Kernel Tuner's examples. */
+static bool looks_like_macro(const char *name, size_t length)
+{
+	static const char *const known[] = {"__", "NULL", "EXIT_", "INT", "UINT", "LLONG_", "FLT_",
+		"DBL_", "CUDA", "NAN", "INFINITY", "M_PI", "RAND_MAX", "CHAR_BIT"};
+	bool is_capital = length > 1;
+
+	for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+		if (string_starts_with(name, known[i]))
+			return false;
+	for (size_t i = 0; i < length; i++)
+		is_capital &= !islower((unsigned char)name[i]);
+	return is_capital || string_starts_with(name, "block_size") ||
+	       string_starts_with(name, "tile_size") || string_starts_with(name, "work_per_thread");
+}
+
+/* "int N", "N = 3", "N[4]", "x.N", "f(...)": not the value of a macro. */
+static bool is_declared(const char *text, const char *name, size_t length)
+{
+	static const char *const before_values[] = {"return", "case", "else", "sizeof", NULL};
+	const char *after = text_skip(name + length), *before = name, *word;
+
+	while (before > text && isspace((unsigned char)before[-1]))
+		before--;
+	for (word = before; word > text && text_is_word(word[-1]);)
+		word--;
+	for (const char *const *value = before_values; *value; value++)
+		if (text_word_is(word, (size_t)(before - word), *value))
+			return false;
+	return word < before || strchr("([{.", *after) || (*after == '=' && after[1] != '=') ||
+	       string_starts_with(after, "::") ||
+	       (before > text &&
+		       (before[-1] == '.' ||
+			       (before - text > 1 && before[-1] == '>' && before[-2] == '-') ||
+			       (before - text > 1 && before[-1] == ':' && before[-2] == ':')));
+}
+
+static void declare_variables(
+	const struct source_variable *variables, size_t count, struct name_set *declared)
+{
+	for (size_t i = 0; i < count; i++)
+		name_set_add(declared, variables[i].name, strlen(variables[i].name));
+}
+
+static void read_names(const char *text, struct kernel_source *source)
+{
+	CLEANUP(name_set_release) struct name_set declared = {0};
+
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		declare_variables(
+			source->kernels[i].arguments, source->kernels[i].argument_count, &declared);
+		declare_variables(
+			source->kernels[i].templates, source->kernels[i].template_count, &declared);
+	}
+	for (int pass = 0; pass < 2; pass++) {
+		for (const char *c = text; *c;) {
+			const size_t length = text_word_length(c);
+
+			if (length && looks_like_macro(c, length)) {
+				if (pass == 0 && is_declared(text, c, length))
+					name_set_add(&declared, c, length);
+				if (pass == 1 && !is_in(&declared, c, length) &&
+					!is_in(&source->defined, c, length))
+					add_macro(source, c, length, NULL, 0);
+			}
+			c += length ? length : 1;
+			while (!length && text_is_word(c[-1]) && text_is_word(*c)) /* a number */
+				c++;
+		}
+	}
+}
+
+/* In definitions too, as a macro may stand for an expression of others, and in `#pragma unroll N`.
+ */
+static char *text_with_names(const struct code *code)
+{
+	CLEANUP(view_release) struct view view;
+	struct text text = {0};
+	struct directive directive;
+
+	code_view(code, 0, &view);
+	for (size_t from = 0; directive_next(code, &from, &directive);) {
+		const char *rest = code->text + directive.rest;
+
+		if (directive.kind != DIRECTIVE_DEFINE && !directive_is(code, &directive, "pragma"))
+			continue;
+		rest += text_word_length(rest);
+		if (*rest == '(' && text_matching(rest) &&
+			text_matching(rest) <= code->text + directive.end)
+			rest = text_matching(rest);
+		text_appendf(&text, ";%.*s;\n", (int)(code->text + directive.end - rest), rest);
+	}
+	text_append(&text, view.text);
+	return text_detach(&text);
+}
+
+void kernel_source_read_macros(
+	const struct code *code, const struct code *headers, struct kernel_source *source)
+{
+	CLEANUP(memory_free) char *text = text_with_names(code);
+
+	read_directives(code, false, source);
+	if (headers)
+		read_directives(headers, true, source);
+	read_names(text, source);
+}

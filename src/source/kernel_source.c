@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/kernel_source.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "source/host_code.h"
+#include "source/scan.h"
+#include "source/words.h"
+
+enum {
+	BRANCHES_MAX = 256 /* of #if that are looked at */
+};
+
+/* ---- types ---- */
+static const struct {
+	const char *name, *dtype;
+} types[] = {
+	{"float", "fp32"},
+	{"double", "fp64"},
+	{"half", "fp16"},
+	{"__half", "fp16"},
+	{"__nv_bfloat16", "bf16"},
+	{"nv_bfloat16", "bf16"},
+	{"__nv_fp8_e4m3", "fp8_e4m3"},
+	{"__nv_fp8_e5m2", "fp8_e5m2"},
+	{"bool", "bool"},
+	{"int", "i32"},
+	{"int32_t", "i32"},
+	{"uint", "u32"},
+	{"unsigned", "u32"},
+	{"unsigned int", "u32"},
+	{"uint32_t", "u32"},
+	{"char", "i8"},
+	{"signed char", "i8"},
+	{"int8_t", "i8"},
+	{"uchar", "u8"},
+	{"unsigned char", "u8"},
+	{"uint8_t", "u8"},
+	{"short", "i16"},
+	{"int16_t", "i16"},
+	{"ushort", "u16"},
+	{"unsigned short", "u16"},
+	{"uint16_t", "u16"},
+	{"long", "i64"},
+	{"long long", "i64"},
+	{"int64_t", "i64"},
+	{"unsigned long", "u64"},
+	{"unsigned long long", "u64"},
+	{"uint64_t", "u64"},
+	{"size_t", "u64"},
+};
+
+/* "float4", "uchar2", "half2" have lanes; "int8_t" is none of them. */
+static void find_type(struct source_variable *variable)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+		const char *rest = variable->type + strlen(types[i].name);
+
+		if (!string_starts_with(variable->type, types[i].name) ||
+			(*rest && (*rest < '2' || *rest > '4' || rest[1])))
+			continue;
+		variable->dtype = types[i].dtype;
+		variable->lanes = *rest ? (unsigned)(*rest - '0') : 1;
+	}
+}
+
+/* ---- variables ---- */
+static bool is_one_of(const char *word, size_t length, const char *const *words)
+{
+	for (; *words; words++)
+		if (text_word_is(word, length, *words))
+			return true;
+	return false;
+}
+
+/* "const float *__restrict__ x" and "int n = 3", up to end. */
+static struct source_variable variable_read(const char *text, const char *end)
+{
+	static const char *const qualifiers[] = {"const", "volatile", "__restrict__", "restrict",
+		"__restrict", "__grid_constant__", "struct", "__constant__", "static", "extern",
+		"__device__", NULL};
+	struct source_variable variable = {.lanes = 1};
+	CLEANUP(text_release) struct text type = {0};
+	const char *name = NULL;
+	size_t name_length = 0;
+
+	for (const char *c = text; c < end && *c != '='; c++) {
+		const size_t length = text_word_length(c);
+
+		variable.is_pointer |= *c == '*' || *c == '[';
+		if (*c == '[')
+			break;
+		if (*c == '<') /* of a template: no type of ours */
+			text_append_char(&type, '<');
+		if (!length)
+			continue;
+		variable.is_const |= text_word_is(c, length, "const") && !variable.is_pointer;
+		if (!is_one_of(c, length, qualifiers)) {
+			if (name)
+				text_appendf(&type, "%s%.*s", type.length ? " " : "",
+					(int)name_length, name);
+			name = c;
+			name_length = length;
+		}
+		c += length - 1;
+	}
+	variable.name = string_copy_bytes(name ? name : "", name_length);
+	variable.type = text_detach(&type);
+	find_type(&variable);
+	return variable;
+}
+
+static void variables_add(
+	struct source_variable **variables, size_t *count, struct source_variable variable)
+{
+	*variables = memory_resize(*variables, *count + 1, sizeof(**variables));
+	(*variables)[(*count)++] = variable;
+}
+
+/* The pieces between commas that are in no brackets, up to end. */
+static void variables_read(
+	const char *text, const char *end, struct source_variable **variables, size_t *count)
+{
+	const char *start = text;
+	int depth = 0;
+
+	for (const char *c = text; c <= end; c++) {
+		depth += c < end && strchr("([{<", *c) ? 1 : 0;
+		depth -= c < end && strchr(")]}>", *c) ? 1 : 0;
+		if (c < end && (*c != ',' || depth))
+			continue;
+		if (text_skip(start) < c)
+			variables_add(variables, count, variable_read(start, c));
+		start = c + 1;
+	}
+}
+
+static void variables_release(struct source_variable *variables, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(variables[i].type);
+		free(variables[i].name);
+	}
+	free(variables);
+}
+
+/* ---- kernels ---- */
+/* The `<` of a template that stands right before; NULL: there is none. */
+static const char *template_before(const char *text, const char *kernel)
+{
+	const char *found = NULL;
+
+	for (const char *c = kernel; c > text && !strchr(";}{", c[-1]); c--)
+		if (string_starts_with(c - 1, "template"))
+			found = text_skip(c - 1 + strlen("template"));
+	return found && *found == '<' && text_matching(found) ? found : NULL;
+}
+
+/* The name behind `__global__`, over what stands between; NULL: none. */
+static const char *kernel_name(const char *text, size_t *length)
+{
+	static const char *const attributes[] = {
+		"__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__block_size__", NULL};
+
+	for (const char *c = text; c && *c && !strchr(";{}", *c);) {
+		const char *after;
+
+		*length = text_word_length(c);
+		if (!*length) {
+			c++;
+			continue;
+		}
+		after = text_skip(c + *length);
+		if (*after == '(' && !is_one_of(c, *length, attributes))
+			return c;
+		c = *after == '(' ? text_matching(after) : after;
+	}
+	return NULL;
+}
+
+static bool has_kernel(const struct kernel_source *source, const char *name, size_t length)
+{
+	for (size_t i = 0; i < source->kernel_count; i++)
+		if (text_word_is(name, length, source->kernels[i].name))
+			return true;
+	return false;
+}
+
+/* Behind what was read. */
+static const char *read_kernel(struct kernel_source *source, const char *text, const char *global)
+{
+	struct source_kernel kernel = {0};
+	const char *open, *close, *body, *angle = template_before(text, global);
+	size_t length;
+	const char *name = kernel_name(global + strlen("__global__"), &length);
+
+	open = name ? text_skip(name + length) : NULL;
+	close = open ? text_matching(open) : NULL;
+	body = close ? text_skip(close) : NULL;
+	if (!body || *body != '{') /* declared only */
+		return global + strlen("__global__");
+	if (!has_kernel(source, name, length)) {
+		kernel.name = string_copy_bytes(name, length);
+		variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
+		if (angle)
+			variables_read(angle + 1, text_matching(angle) - 1, &kernel.templates,
+				&kernel.template_count);
+		source->kernels = memory_resize(
+			source->kernels, source->kernel_count + 1, sizeof(*source->kernels));
+		source->kernels[source->kernel_count++] = kernel;
+	}
+	return close;
+}
+
+static const char *read_symbol(struct kernel_source *source, const char *text)
+{
+	const char *end = text + strcspn(text, ";{");
+	struct source_variable symbol = variable_read(text, end);
+	bool is_known = false;
+
+	for (size_t i = 0; i < source->symbol_count; i++)
+		is_known |= strcmp(source->symbols[i].name, symbol.name) == 0;
+	if (is_known) {
+		free(symbol.type);
+		free(symbol.name);
+	} else {
+		symbol.is_const = true;
+		variables_add(&source->symbols, &source->symbol_count, symbol);
+	}
+	return end;
+}
+
+static void read_view(struct kernel_source *source, const char *text)
+{
+	for (const char *c = text; *c;) {
+		const size_t length = text_word_length(c);
+
+		if (text_word_is(c, length, "__global__")) {
+			c = read_kernel(source, text, c);
+		} else if (text_word_is(c, length, "__constant__")) {
+			c = read_symbol(source, c);
+		} else {
+			c += length ? length : 1;
+			while (!length && text_is_word(c[-1]) && text_is_word(*c)) /* a number */
+				c++;
+		}
+	}
+}
+
+/* ---- the whole ---- */
+void kernel_source_read(const char *text, const char *headers, struct kernel_source *source)
+{
+	CLEANUP(text_release) struct text device = {0};
+	struct code code, header_code = {0};
+	struct view view;
+
+	*source = (struct kernel_source){0};
+	text_append(&device, text);
+	host_code_blank(&device);
+	code_read(text_string(&device), device.length, &code);
+	if (headers)
+		code_read(headers, strlen(headers), &header_code);
+	for (size_t branch = 0; branch < BRANCHES_MAX && code_view(&code, branch, &view);
+		branch++) {
+		read_view(source, view.text);
+		view_release(&view);
+	}
+	kernel_source_read_macros(&code, headers ? &header_code : NULL, source);
+	code_release(&header_code);
+	code_release(&code);
+}
+
+void kernel_source_release(struct kernel_source *source)
+{
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		free(source->kernels[i].name);
+		variables_release(source->kernels[i].arguments, source->kernels[i].argument_count);
+		variables_release(source->kernels[i].templates, source->kernels[i].template_count);
+	}
+	for (size_t i = 0; i < source->macro_count; i++) {
+		free(source->macros[i].name);
+		free(source->macros[i].default_value);
+	}
+	variables_release(source->symbols, source->symbol_count);
+	name_set_release(&source->defined);
+	free(source->kernels);
+	free(source->macros);
+	*source = (struct kernel_source){0};
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the text of a CUDA source says of its kernels without a compiler: names, template
+ * parameters, arguments with their types, and macros that the source expects to be given. Arguments
+ * that macros make are not understood. Of `#if` the first branch counts; kernels and macros of the
+ * others are added.
+ */
+#ifndef SOURCE_KERNEL_SOURCE_H
+#define SOURCE_KERNEL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* An argument, a template parameter or a symbol. */
+struct source_variable {
+	char *type; /* without const, pointers and name: "unsigned int"; "typename" */
+	char *name;
+	bool is_pointer, is_const;
+	const char *dtype; /* "fp32", "u8"; NULL: a type that is not ours */
+	unsigned lanes;    /* 4 of float4 */
+};
+
+struct source_kernel {
+	char *name;
+	struct source_variable *arguments, *templates;
+	size_t argument_count, template_count;
+};
+
+/* A macro that the source expects from outside, or defines under #ifndef. */
+struct source_macro {
+	char *name;
+	char *default_value; /* NULL: none */
+};
+
+struct kernel_source {
+	struct source_kernel *kernels;
+	size_t kernel_count;
+	struct source_variable *symbols; /* __constant__ */
+	size_t symbol_count;
+	struct source_macro *macros;
+	size_t macro_count;
+	struct name_set defined;   /* by the source or its headers */
+	bool expects_kernel_tuner; /* reads the macro kernel_tuner */
+};
+
+/* headers: text whose definitions the source sees, as after expansion; NULL: none. */
+void kernel_source_read(const char *text, const char *headers, struct kernel_source *source);
+void kernel_source_release(struct kernel_source *source);
+
+/* The macros of the source, once its kernels are known (source/kernel_macros.c). */
+struct code;
+void kernel_source_read_macros(
+	const struct code *code, const struct code *headers, struct kernel_source *source);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of a source's text.
+ */
+#ifndef SOURCE_WORDS_H
+#define SOURCE_WORDS_H
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static inline bool text_is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* 0: no name begins here. */
+static inline size_t text_word_length(const char *text)
+{
+	size_t length = 0;
+
+	if (isdigit((unsigned char)*text))
+		return 0;
+	while (text_is_word(text[length]))
+		length++;
+	return length;
+}
+
+static inline bool text_word_is(const char *text, size_t length, const char *word)
+{
+	return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
+/* Over blanks. */
+static inline const char *text_skip(const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* Behind the bracket that closes this one; NULL: it stays open. */
+static inline const char *text_matching(const char *open)
+{
+	const char close = *open == '(' ? ')' : *open == '{' ? '}' : '>';
+	int depth = 0;
+
+	for (const char *c = open; *c; c++) {
+		depth += *c == *open;
+		depth -= *c == close;
+		if (depth == 0)
+			return c + 1;
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "spec/cuda_api.h"
+
+#include <stdio.h>
+#include <ctype.h>
+
+#include "base/memory.h"
+
+struct call {
+	const char *name;
+	size_t offset;
+};
+
+static const struct call calls[] = {
+#define CUDA_CALL(name) {#name, offsetof(struct cuda_api, name)},
+#include "spec/cuda_call.def"
+#undef CUDA_CALL
+};
+
+/* Oldest driver with everything that we call: cuLibraryLoadData came with CUDA 12.0. */
+static const int driver_version_min = 12000;
+
+static enum status library_find(struct cuda_api *cuda, struct error *err)
+{
+	static const char *const name = "libcuda.so.1";
+	struct error reason = {0};
+
+	if (library_open(&cuda->library, name, &reason) != STATUS_OK) {
+		const char *path = getenv("LD_LIBRARY_PATH");
+
+		error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver: expected %s on the loader's path (LD_LIBRARY_PATH=%s), "
+			"found "
+			"none: %s",
+			name, path ? path : "", reason.message);
+		return error_hint(err, "install the NVIDIA driver, or use --device model:NAME");
+	}
+	/* The link stub of the toolkit has the same SONAME and answers nothing. */
+	if (strstr(cuda->library.path, "/stubs/"))
+		return error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver: expected %s of a driver, found the toolkit's stub %s", name,
+			cuda->library.path);
+	return STATUS_OK;
+}
+
+static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
+{
+	__typeof__(cuGetProcAddress) *resolve;
+	__typeof__(cuDriverGetVersion) *driver_version;
+	CLEANUP(text_release) struct text missing = {0};
+	int wanted;
+
+	resolve = (__typeof__(resolve))library_symbol(&cuda->library, "cuGetProcAddress_v2");
+	driver_version =
+		(__typeof__(driver_version))library_symbol(&cuda->library, "cuDriverGetVersion");
+	if (driver_version)
+		driver_version(&cuda->driver_version);
+	if (!resolve || !driver_version || cuda->driver_version < driver_version_min)
+		return error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver %s: expected CUDA %d.%d or newer, found %d.%d%s",
+			cuda->library.path, driver_version_min / 1000,
+			driver_version_min % 1000 / 10, cuda->driver_version / 1000,
+			cuda->driver_version % 1000 / 10,
+			resolve ? "" : " (no cuGetProcAddress_v2)");
+	wanted = cuda->driver_version < CUDA_VERSION ? cuda->driver_version : CUDA_VERSION;
+	for (size_t i = 0; i < ARRAY_COUNT(calls); i++) {
+		void *address = NULL;
+		CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+
+		if (resolve(calls[i].name, &address, wanted, CU_GET_PROC_ADDRESS_DEFAULT, &found) !=
+				CUDA_SUCCESS ||
+			found != CU_GET_PROC_ADDRESS_SUCCESS)
+			address = NULL;
+		memcpy((char *)cuda + calls[i].offset, &address, sizeof(address));
+		if (!address)
+			text_appendf(&missing, "%s%s", missing.length ? ", " : "", calls[i].name);
+	}
+	if (!missing.length)
+		return STATUS_OK;
+	return error_set(err, STATUS_NO_DEVICE,
+		"NVIDIA driver %s: expected these functions, found none: %s", cuda->library.path,
+		missing.data);
+}
+
+static enum status open_driver(struct cuda_api *cuda, struct error *err)
+{
+	CLEANUP(text_release) struct text words = {0};
+	CUresult result;
+
+	TRY(library_find(cuda, err));
+	TRY(calls_resolve(cuda, err));
+	result = cuda->cuInit(0);
+	if (result == CUDA_SUCCESS)
+		return STATUS_OK;
+	if (result == CUDA_ERROR_STUB_LIBRARY)
+		return error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver: expected a driver, found the toolkit's stub %s (cuInit: "
+			"34)",
+			cuda->library.path);
+	if (result == CUDA_ERROR_NO_DEVICE)
+		return error_set(err, STATUS_NO_DEVICE,
+			"NVIDIA driver %s: expected a GPU, found none (cuInit: 100)",
+			cuda->library.path);
+	cuda_describe(cuda, result, &words);
+	return error_set(err, STATUS_NO_DEVICE, "NVIDIA driver %s: cuInit: %s", cuda->library.path,
+		words.data);
+}
+
+enum status cuda_api_open(struct cuda_api *cuda, struct error *err)
+{
+	enum status status;
+
+	*cuda = (struct cuda_api){0};
+	status = open_driver(cuda, err);
+	if (status != STATUS_OK)
+		cuda_api_close(cuda);
+	return status;
+}
+
+void cuda_api_close(struct cuda_api *cuda)
+{
+	library_close(&cuda->library);
+	*cuda = (struct cuda_api){0};
+}
+
+void cuda_describe(const struct cuda_api *cuda, CUresult result, struct text *text)
+{
+	const char *name = NULL, *words = NULL;
+
+	/* A stub answers success and leaves the strings alone. */
+	if (cuda->cuGetErrorName)
+		cuda->cuGetErrorName(result, &name);
+	if (cuda->cuGetErrorString)
+		cuda->cuGetErrorString(result, &words);
+	text_appendf(text, "%s (%d)", name ? name : "CUDA error", (int)result);
+	if (words)
+		text_appendf(text, ": %s", words);
+}
+
+enum status cuda_check(
+	const struct cuda_api *cuda, CUresult result, const char *what, struct error *err)
+{
+	CLEANUP(text_release) struct text words = {0};
+
+	if (result == CUDA_SUCCESS)
+		return STATUS_OK;
+	cuda_describe(cuda, result, &words);
+	return error_set(err,
+		cuda_fault_of(result) == CUDA_FAULT_DEVICE ? STATUS_NO_DEVICE : STATUS_FAILED,
+		"%s: %s", what, words.data);
+}
+
+enum cuda_fault cuda_fault_of(CUresult result)
+{
+	switch (result) {
+	case CUDA_SUCCESS:
+		return CUDA_FAULT_NONE;
+	case CUDA_ERROR_OUT_OF_MEMORY:
+		return CUDA_FAULT_MEMORY;
+	case CUDA_ERROR_LAUNCH_TIMEOUT:
+		return CUDA_FAULT_TIMEOUT;
+	case CUDA_ERROR_NO_DEVICE:
+	case CUDA_ERROR_DEVICE_UNAVAILABLE:
+	case CUDA_ERROR_ECC_UNCORRECTABLE:
+	case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+	case CUDA_ERROR_SYSTEM_NOT_READY:
+	case CUDA_ERROR_DEINITIALIZED:
+	case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+	case CUDA_ERROR_UNKNOWN:
+		return CUDA_FAULT_DEVICE;
+	/* cuda.h says nothing of the context being lost: the call was refused, that is all */
+	case CUDA_ERROR_INVALID_VALUE:
+	case CUDA_ERROR_NOT_INITIALIZED:
+	case CUDA_ERROR_INVALID_DEVICE:
+	case CUDA_ERROR_INVALID_IMAGE:
+	case CUDA_ERROR_INVALID_CONTEXT:
+	case CUDA_ERROR_NO_BINARY_FOR_GPU:
+	case CUDA_ERROR_UNSUPPORTED_LIMIT:
+	case CUDA_ERROR_INVALID_PTX:
+	case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+	case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+	case CUDA_ERROR_JIT_COMPILATION_DISABLED:
+	case CUDA_ERROR_INVALID_SOURCE:
+	case CUDA_ERROR_FILE_NOT_FOUND:
+	case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
+	case CUDA_ERROR_SHARED_OBJECT_INIT_FAILED:
+	case CUDA_ERROR_INVALID_HANDLE:
+	case CUDA_ERROR_NOT_FOUND:
+	case CUDA_ERROR_NOT_READY:
+	case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+	case CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING:
+	case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
+	case CUDA_ERROR_NOT_PERMITTED:
+	case CUDA_ERROR_NOT_SUPPORTED:
+	case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+	case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+	case CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
+	case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+		return CUDA_FAULT_REFUSED;
+	default: /* a fault of a kernel, or an error of a later driver: a new process is safe */
+		return CUDA_FAULT_KERNEL;
+	}
+}
+
+/* ---- GPUs ---- */
+enum status gpu_uuid(
+	const struct cuda_api *cuda, CUdevice device, char uuid[GPU_UUID_SIZE], struct error *err)
+{
+	CUuuid raw = {{0}};
+	int length = snprintf(uuid, GPU_UUID_SIZE, "GPU-");
+
+	TRY(cuda_check(cuda, cuda->cuDeviceGetUuid(&raw, device), "cuDeviceGetUuid", err));
+	for (int i = 0; i < 16; i++)
+		length += snprintf(uuid + length, (size_t)(GPU_UUID_SIZE - length), "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			(unsigned char)raw.bytes[i]);
+	return STATUS_OK;
+}
+
+static bool is_ordinal(const char *name)
+{
+	const size_t length = strlen(name);
+
+	return length > 0 && length <= 4 && strspn(name, "0123456789") == length;
+}
+
+enum status gpu_find(
+	const struct cuda_api *cuda, const char *name, CUdevice *device, struct error *err)
+{
+	CLEANUP(text_release) struct text seen = {0};
+	int count = 0, matches = 0;
+
+	TRY(cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err));
+	for (int i = 0; i < count; i++) {
+		char uuid[GPU_UUID_SIZE];
+		CUdevice candidate;
+
+		TRY(cuda_check(cuda, cuda->cuDeviceGet(&candidate, i), "cuDeviceGet", err));
+		TRY(gpu_uuid(cuda, candidate, uuid, err));
+		text_appendf(&seen, "%s%d (%s)", i ? ", " : "", i, uuid);
+		if (is_ordinal(name) ? atoi(name) == i
+				     : strlen(name) >= 4 &&
+					       (string_starts_with(name, "GPU-") ||
+						       string_starts_with(name, "MIG-")) &&
+					       string_starts_with(uuid + 4, name + 4)) {
+			*device = candidate;
+			matches++;
+		}
+	}
+	if (matches == 1)
+		return STATUS_OK;
+	return error_set(err, STATUS_NO_DEVICE,
+		"GPU: expected one GPU with the number or UUID %s, found %s among: %s", name,
+		matches ? "several" : "none", count ? text_string(&seen) : "no GPU at all");
+}
+
+enum status gpu_facts(
+	const struct cuda_api *cuda, CUdevice device, struct device_facts *facts, struct error *err)
+{
+	int64_t major = 0, minor = 0, clock_khz = 0, memory_khz = 0;
+	size_t total = 0;
+	const struct {
+		CUdevice_attribute attribute;
+		int64_t *value;
+	} wanted[] = {
+		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+		{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &facts->sm_count},
+		{CU_DEVICE_ATTRIBUTE_WARP_SIZE, &facts->warp_size},
+		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &facts->max_threads_per_block},
+		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &facts->max_threads_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &facts->max_blocks_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &facts->regs_per_block},
+		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &facts->regs_per_sm},
+		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+			&facts->smem_per_block_bytes},
+		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+			&facts->smem_per_sm_bytes},
+		{CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, &facts->smem_reserved_bytes},
+		{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &facts->l2_bytes},
+		{CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clock_khz},
+		{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz},
+		{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &facts->memory_bus_bits},
+	};
+
+	*facts = (struct device_facts){0};
+	TRY(cuda_check(cuda,
+		cuda->cuDeviceGetName(facts->name, (int)sizeof(facts->name) - 1, device),
+		"cuDeviceGetName", err));
+	TRY(cuda_check(cuda, cuda->cuDeviceTotalMem(&total, device), "cuDeviceTotalMem", err));
+	for (size_t i = 0; i < ARRAY_COUNT(wanted); i++) {
+		int value = 0;
+
+		TRY(cuda_check(cuda,
+			cuda->cuDeviceGetAttribute(&value, wanted[i].attribute, device),
+			"cuDeviceGetAttribute", err));
+		*wanted[i].value = value;
+	}
+	facts->compute_capability = (int)(10 * major + minor);
+	facts->dram_bytes = (int64_t)total;
+	facts->clock_hz = (double)clock_khz * 1e3;
+	facts->memory_clock_hz = (double)memory_khz * 1e3;
+	return STATUS_OK;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/final.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/rounds.h"
+#include "record/record_write.h"
+#include "search/neighbours.h"
+#include "search/order.h"
+#include "tune/conclude.h"
+
+static bool by_time(const struct search *search)
+{
+	return search->session->objective != OBJECTIVE_ENERGY;
+}
+
+static bool measures(const struct search *search)
+{
+	return device_measures(search->session->context->device);
+}
+
+/* ---- timing in turn ---- */
+enum {
+	CANDIDATES_MAX = 30,
+	CANDIDATES_LEAST = 8, /* where the time is over */
+	/* The fastest kernels that the search saw: who is among the first few is chance. */
+	KERNELS_MAX = 16,
+	/* Launches of one kernel differ little, cold or warm. */
+	LAUNCHES_OF_A_KERNEL = 3,
+	BEST_MAX = 10,
+	NEAR_MAX = 64,
+	FIRST_LOOK = 8 /* rounds */
+};
+/* A candidate this much slower in the search cannot become the winner, nor a neighbour of the
+ * winner this much slower: at the power limit two first looks at one kernel were 8% apart. */
+static const double reach_ratio = 1.06, near_reach_ratio = 1.12;
+/* Idle time over busy time: at most half of its power is what the GPU takes on average. */
+static const double rest_ratio = 1;
+/* Runs of short kernels are sampled together; with what comes before the first sample. */
+static const double sample_least_us = 500;
+static const double seconds_per_load = 0.25, part_of_left = 0.5;
+/* A candidate that is timed with others, in one load or several. */
+struct timed {
+	struct evaluated *evaluated;
+	struct round_series *loads, merged;
+	size_t load_count; /* 0: it did not load again */
+};
+
+struct timing {
+	struct search *search;
+	struct timed *timed;
+	size_t count;
+};
+
+static void merge_loads(struct timing *timing)
+{
+	for (size_t i = 0; i < timing->count; i++) {
+		struct timed *timed = &timing->timed[i];
+
+		round_series_release(&timed->merged);
+		if (timed->load_count)
+			round_series_merge(timed->loads, timed->load_count, &timed->merged);
+	}
+}
+
+/* A look at what was timed so far. What is slower than the fastest by more than what makes a winner
+ * is not timed any longer; the others are all timed to the last look, however well they are known:
+ * an interval at which sampling ended because it was narrow is too narrow. */
+static bool is_enough(struct round_series *series, size_t series_count, void *context)
+{
+	struct timing *timing = context;
+	CLEANUP(memory_free)
+	struct rounds *rounds = memory_zeroed(timing->count + 1, sizeof(*rounds));
+	CLEANUP(memory_free)
+	struct timed **going_on = memory_zeroed(timing->count + 1, sizeof(struct timed *));
+	size_t count = 0, fastest, slower = 0;
+
+	(void)series, (void)series_count;
+	merge_loads(timing);
+	for (size_t i = 0; i < timing->count; i++) {
+		struct timed *timed = &timing->timed[i];
+
+		if (!timed->merged.rounds || timed->merged.outcome != OUTCOME_OK ||
+			timed->loads->is_finished)
+			continue;
+		rounds[count] = (struct rounds){timed->merged.round_us, timed->merged.rounds};
+		going_on[count++] = timed;
+	}
+	if (!count)
+		return true;
+	fastest = select_fastest(rounds, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct interval ratio =
+			select_ratio(&rounds[i], &rounds[fastest], CONFIDENCE_99);
+		const double fastest_us =
+			statistics_quantile(rounds[fastest].samples_us, rounds[fastest].count, 0.5);
+		const bool is_slower =
+			ratio.low > 1 + 2 * SELECT_TIE_RATIO + 2 * SELECT_PLACE_US / fastest_us;
+
+		for (size_t k = 0; k < going_on[i]->load_count; k++)
+			going_on[i]->loads[k].is_finished |= is_slower;
+		slower += is_slower;
+	}
+	return slower + 1 >= count;
+}
+
+static bool is_loaded(const struct trial *trial)
+{
+	return trial && trial->stage == TRIAL_LOADED;
+}
+
+static enum status load_all(struct timing *timing, size_t loads, struct error *err)
+{
+	struct evaluator *evaluator = &timing->search->evaluator;
+
+	evaluator_clear(evaluator);
+	evaluator->on_device_max = 0; /* all at once */
+	for (size_t i = 0; i < timing->count; i++)
+		TRY(search_add_trial(timing->search, timing->timed[i].evaluated->candidate,
+			TRIAL_LOADED, &timing->timed[i].loads->trial, err));
+	TRY(evaluator_run(evaluator, err));
+	for (size_t i = 0; i < timing->count; i++)
+		for (size_t k = 1; k < loads && is_loaded(timing->timed[i].loads->trial); k++)
+			TRY(evaluator_add_load(evaluator, timing->timed[i].loads->trial,
+				&timing->timed[i].loads[k].trial, err));
+	TRY(evaluator_run(evaluator, err));
+	for (size_t i = 0; i < timing->count; i++) {
+		struct timed *timed = &timing->timed[i];
+
+		while (timed->load_count < loads &&
+			is_loaded(timed->loads[timed->load_count].trial))
+			timed->loads[timed->load_count++].trial->evaluation.flags = 0;
+	}
+	return STATUS_OK;
+}
+
+/* What was timed is verified again: what went wrong since does not win. */
+static enum status verify_all(struct timing *timing, struct error *err)
+{
+	struct evaluator *evaluator = &timing->search->evaluator;
+
+	for (size_t i = 0; i < timing->count; i++)
+		for (size_t k = 0; k < timing->timed[i].load_count; k++)
+			TRY(evaluator_check(evaluator, &timing->timed[i].loads[k].trial, 1, err));
+	TRY(evaluator_run(evaluator, err));
+	for (size_t i = 0; i < timing->count; i++)
+		for (size_t k = 0; k < timing->timed[i].load_count; k++) {
+			struct round_series *load = &timing->timed[i].loads[k];
+			const struct evaluation *evaluation = &load->trial->evaluation;
+
+			if (load->outcome != OUTCOME_OK || evaluation->outcome == OUTCOME_OK)
+				continue;
+			load->outcome = evaluation->outcome;
+			load->detail = evaluation->detail ? string_copy(evaluation->detail) : NULL;
+		}
+	merge_loads(timing);
+	return STATUS_OK;
+}
+
+/* These times replace those that it had. */
+static void take_times(struct evaluated *evaluated, const double *times_us, size_t count)
+{
+	CLEANUP(memory_free) double *copy = memory_copy(times_us, (count + 1) * sizeof(*copy));
+
+	if (!evaluated->remeasured)
+		evaluated->search_us = evaluated->evaluation.time.median;
+	evaluated->remeasured = true;
+	evaluated->evaluation.sample_count = 0;
+	evaluation_add_samples(&evaluated->evaluation, copy, count);
+}
+
+/* What was not timed now: by what the clock did to those that were. */
+static void correct_others(struct search *search, const double *ratios, size_t count)
+{
+	const double ratio = count ? statistics_quantile(ratios, count, 0.5) : 1;
+
+	for (size_t i = 0; i < search->evaluated.count && count; i++) {
+		struct evaluated *evaluated = &search->evaluated.items[i];
+		struct evaluation *evaluation = &evaluated->evaluation;
+
+		if (!evaluated->remeasured || evaluated->stage == search->stage)
+			continue;
+		for (size_t k = 0; k < evaluation->sample_count; k++)
+			evaluation->samples_us[k] *= ratio;
+		take_times(evaluated, evaluation->samples_us, evaluation->sample_count);
+	}
+}
+
+static enum status record(
+	struct search *search, const struct evaluated *evaluated, struct error *err)
+{
+	struct json *line;
+
+	if (!search->session->journal)
+		return STATUS_OK;
+	line = record_to_json(&evaluation_record, &evaluated->evaluation);
+	json_put_int(line, "problem", (int64_t)search->number);
+	return journal_write(search->session->journal, "final", line, err);
+}
+
+/* What does not load again keeps what is known of it. */
+static enum status take(
+	struct search *search, struct timed *timed, unsigned stage, struct error *err)
+{
+	struct evaluated *evaluated = timed->evaluated;
+	struct evaluation *evaluation = &evaluated->evaluation;
+	const struct round_series *merged = &timed->merged;
+
+	if (!timed->load_count)
+		return STATUS_OK;
+	evaluation->flags |= merged->flags;
+	if (merged->outcome != OUTCOME_OK) {
+		evaluation->outcome = merged->outcome;
+		free(evaluation->detail);
+		evaluation->detail = merged->detail ? string_copy(merged->detail) : NULL;
+	} else if (merged->rounds) {
+		take_times(evaluated, merged->round_us, merged->rounds);
+		evaluated->stage = search->stage = stage;
+		evaluated->loads = (unsigned)merged->loads;
+		if (!by_time(search))
+			TRY(conclude_energy(search, evaluated, err));
+	}
+	return record(search, evaluated, err);
+}
+
+static enum status take_all(struct timing *timing, struct error *err)
+{
+	struct search *search = timing->search;
+	CLEANUP(memory_free)
+	double *ratios = memory_zeroed(timing->count + 1, sizeof(*ratios));
+	const unsigned stage = search->stage + 1;
+	size_t both = 0;
+
+	for (size_t i = 0; i < timing->count; i++) {
+		const struct evaluated *evaluated = timing->timed[i].evaluated;
+		const double before_us =
+			evaluated->remeasured ? evaluated->evaluation.time.median : 0;
+
+		TRY(take(search, &timing->timed[i], stage, err));
+		if (before_us > 0 && evaluated->stage == stage)
+			ratios[both++] = evaluated->evaluation.time.median / before_us;
+	}
+	correct_others(search, ratios, both);
+	return STATUS_OK;
+}
+
+static enum status time_in_turn(struct search *search, struct evaluated *const *chosen,
+	size_t count, size_t loads, double seconds, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct round_series *series = memory_zeroed(count * loads + 1, sizeof(*series));
+	CLEANUP(memory_free) struct timed *timed = memory_zeroed(count + 1, sizeof(*timed));
+	struct timing timing = {.search = search, .timed = timed, .count = count};
+	const struct round_limits limits = {.seconds = seconds,
+		.first_look = FIRST_LOOK,
+		.last_look = search->session->effort->final_rounds,
+		.rest_ratio = rest_ratio,
+		.enough = is_enough,
+		.context = &timing};
+	enum status status;
+
+	for (size_t i = 0; i < count; i++)
+		timed[i] = (struct timed){.evaluated = chosen[i], .loads = &series[i * loads]};
+	status = load_all(&timing, loads, err);
+	if (status == STATUS_OK)
+		status = rounds_run(&search->evaluator, series, count * loads, &limits, err);
+	if (status == STATUS_OK)
+		status = verify_all(&timing, err);
+	if (status == STATUS_OK)
+		status = take_all(&timing, err);
+	for (size_t i = 0; i < count * loads; i++)
+		round_series_release(&series[i]);
+	for (size_t i = 0; i < count; i++)
+		round_series_release(&timed[i].merged);
+	return status;
+}
+
+/* What the least number of rounds of a load takes. */
+static double least_seconds(const struct evaluated *evaluated)
+{
+	return 1e-6 * fmax(evaluated->evaluation.time.median, sample_least_us) * (1 + rest_ratio) *
+	       FIRST_LOOK;
+}
+
+/* ---- choosing ---- */
+static int compare_medians(const void *a, const void *b)
+{
+	const struct evaluated *x = *(struct evaluated *const *)a;
+	const struct evaluated *y = *(struct evaluated *const *)b;
+	double difference = evaluated_search_us(x) - evaluated_search_us(y);
+
+	if (difference < 0 || difference > 0)
+		return difference < 0 ? -1 : 1;
+	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+}
+
+/* How many launches of its kernel are among the chosen already. */
+static unsigned launches_of_kernel(const struct search *search, struct evaluated *const *chosen,
+	size_t count, const struct evaluated *evaluated)
+{
+	unsigned launches = 0;
+
+	for (size_t i = 0; i < count; i++)
+		launches += shortlist_same_kernel(
+			&search->pool.view, chosen[i]->candidate, evaluated->candidate);
+	return launches;
+}
+
+/* The fastest candidates and what is timed with them; caller frees. */
+static struct evaluated **choose(const struct search *search, size_t *count)
+{
+	const struct evaluated_list *list = &search->evaluated;
+	const double left_s = budget_left_seconds(&search->budget);
+	CLEANUP(memory_free)
+	struct evaluated **order = memory_zeroed(list->count + 1, sizeof(struct evaluated *));
+	CLEANUP(memory_free)
+	bool *family_seen = memory_zeroed(search->pool.family_count, sizeof(*family_seen));
+	CLEANUP(memory_free) bool *is_listed = memory_zeroed(list->count + 1, sizeof(*is_listed));
+	const size_t listed = shortlisted_fastest(&search->pool, list);
+	struct evaluated **chosen;
+	size_t ok = 0, kernels = 0, most = CANDIDATES_MAX;
+
+	*count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].evaluation.outcome == OUTCOME_OK &&
+			(list->items[i].remeasured || !list->items[i].is_tried))
+			order[ok++] = &list->items[i];
+	if (!ok)
+		return NULL;
+	qsort(order, ok, sizeof(*order), compare_medians);
+	most = (size_t)fmin(
+		CANDIDATES_MAX, fmax(CANDIDATES_LEAST, left_s / least_seconds(order[0])));
+	if (search->session->effort->remeasures_shortlist)
+		shortlisted_mark(&search->pool, list, is_listed);
+	else if (listed != SIZE_MAX)
+		is_listed[listed] = true;
+	chosen = memory_zeroed(ok + 1, sizeof(struct evaluated *));
+	for (size_t i = 0; i < ok; i++) {
+		const uint32_t family = search->pool.family_of[order[i]->candidate];
+		const unsigned launches = launches_of_kernel(search, chosen, *count, order[i]);
+		const bool is_near = evaluated_search_us(order[i]) <=
+					     evaluated_search_us(order[0]) * reach_ratio &&
+				     launches < LAUNCHES_OF_A_KERNEL &&
+				     (launches || kernels < KERNELS_MAX) && *count < most;
+
+		if (is_near || !family_seen[family] || is_listed[order[i] - list->items] ||
+			(ptrdiff_t)order[i]->candidate == search->incumbent) {
+			kernels += !launches;
+			chosen[(*count)++] = order[i];
+		}
+		family_seen[family] = true;
+	}
+	return chosen;
+}
+
+enum status final_measure(struct search *search, struct error *err)
+{
+	while (measures(search)) {
+		size_t count;
+		CLEANUP(memory_free) struct evaluated **chosen = choose(search, &count);
+
+		if (!count || chosen[0]->remeasured)
+			return STATUS_OK;
+		search_show(search, true);
+		for (size_t i = 0; i < count; i++)
+			chosen[i]->is_tried = true;
+		TRY(time_in_turn(search, chosen, count, 1,
+			fmin(seconds_per_load * (double)count,
+				part_of_left * budget_left_seconds(&search->budget)),
+			err));
+	}
+	return STATUS_OK;
+}
+
+/* Those that may win; returns how many. */
+static size_t choose_best(
+	struct search *search, const struct selection *selection, struct evaluated **best)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < selection->count; i++)
+		if (select_may_win(selection->comparables, selection->count, i))
+			best[count++] = &search->evaluated.items[selection->indices[i]];
+	qsort(best, count, sizeof(struct evaluated *), compare_medians);
+	return count;
+}
+
+static bool goes_on(const struct search *search)
+{
+	return search->stage && search->session->effort->measures && by_time(search);
+}
+
+enum status final_measure_again(
+	struct search *search, size_t since, size_t loads, struct error *err)
+{
+	const size_t most = loads > 1 ? BEST_MAX : CANDIDATES_MAX;
+	const double left_s = budget_left_seconds(&search->budget);
+	CLEANUP(memory_free)
+	struct evaluated **chosen =
+		memory_zeroed(2 * search->evaluated.count + 1, sizeof(struct evaluated *));
+	CLEANUP(selection_release) struct selection selection = {0};
+	const struct evaluated *winner;
+	size_t count;
+
+	if (!goes_on(search))
+		return STATUS_OK;
+	selection = selection_of(search);
+	if (!selection.count)
+		return STATUS_OK;
+	winner = &search->evaluated.items[selection.indices[selection.winner]];
+	count = choose_best(search, &selection, chosen);
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		struct evaluated *item = &search->evaluated.items[i];
+
+		if (item->evaluation.outcome == OUTCOME_OK && !item->remeasured &&
+			item->evaluation.time.median <=
+				evaluated_search_us(winner) * near_reach_ratio &&
+			(i >= since || shortlist_same_kernel(&search->pool.view, item->candidate,
+					       winner->candidate)))
+			chosen[count++] = item;
+	}
+	count = count < most ? count : most;
+	loads = (size_t)fmin((double)loads, left_s / (least_seconds(chosen[0]) * (double)count));
+	if (count < 2 || !loads)
+		return STATUS_OK;
+	return time_in_turn(search, chosen, count, loads,
+		fmin(seconds_per_load * (double)(count * loads), part_of_left * left_s), err);
+}
+
+/* Launches of the winner's kernel that were not tried, fastest prediction first: they cost no
+ * compilation. */
+static size_t untried_launches(
+	const struct search *search, size_t winner, size_t *found, size_t most)
+{
+	const struct search_view *view = &search->pool.view;
+	const struct search_family *family = &view->families[view->family[winner]];
+	CLEANUP(memory_free) size_t *all = memory_zeroed(family->count + 1, sizeof(*all));
+	size_t count = 0;
+
+	for (size_t i = family->first; i < family->first + family->count; i++)
+		if (!search->asked[i] && isfinite(view->predicted_us[i]) &&
+			shortlist_same_kernel(view, i, winner))
+			all[count++] = i;
+	count = order_smallest(all, count, view->predicted_us, most);
+	memcpy(found, all, count * sizeof(*found));
+	return count;
+}
+
+/* Other kernels that differ in one parameter. */
+static size_t untried_neighbours(
+	const struct search *search, size_t winner, size_t *found, size_t most)
+{
+	const double worth_trying_ratio = 1.1;
+	const struct search_view *view = &search->pool.view;
+	size_t near[NEAR_MAX], count = 0;
+	const size_t seen = neighbours_list(view, winner, false, near, NEAR_MAX);
+
+	for (size_t i = 0; i < seen && count < most; i++)
+		if (!search->asked[near[i]] && !shortlist_same_kernel(view, near[i], winner) &&
+			view->predicted_us[near[i]] <=
+				view->predicted_us[winner] * worth_trying_ratio)
+			found[count++] = near[i];
+	return count;
+}
+
+size_t final_untried(const struct search *search, size_t **candidates)
+{
+	enum {
+		LAUNCHES_TRIED = 16,
+		NEIGHBOURS_TRIED = 12,
+		TRIED_PER_NEIGHBOUR = 4 /* of a short search, fewer */
+	};
+	CLEANUP(selection_release) struct selection selection = selection_of(search);
+	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
+	const struct budget *budget = &search->budget;
+	size_t count, winner;
+
+	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
+	/* a strategy that was asked for has the only say; half of the time is for those that may
+	 * win */
+	if (!goes_on(search) || !selection.count || search->session->strategy ||
+		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
+		return 0;
+	winner = search->evaluated.items[selection.indices[selection.winner]].candidate;
+	count = untried_launches(
+		search, winner, *candidates, most < LAUNCHES_TRIED ? most : LAUNCHES_TRIED);
+	return count + untried_neighbours(search, winner, *candidates + count,
+			       most < NEIGHBOURS_TRIED ? most : NEIGHBOURS_TRIED);
+}

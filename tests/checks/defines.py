@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""Every -D of a family is a name that one of its sources reads: what only the model reads is
+`"as": "model"`, or each change of a number of the model would be another kernel.
+
+	defines.py OUT [FOLDER...]	folders with templates; if left out, those that are shipped and the toy's"""
+import glob
+import json
+import os
+import re
+import sys
+
+FOLDERS = sys.argv[2:] or [".", "tests/toy"]
+
+
+def source_of(name, folders, seen):
+	"""The file without comments, and all that it includes."""
+	for folder in folders:
+		path = os.path.normpath(os.path.join(folder, name))
+		if os.path.exists(path):
+			break
+	else:
+		return ""  # a header of the toolkit
+	if path in seen:
+		return ""
+	seen.add(path)
+	with open(path, encoding="utf-8") as file:
+		text = re.sub(r"/\*.*?\*/|//[^\n]*", "", file.read(), flags=re.DOTALL)
+	included = re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE)
+	return text + "".join(source_of(each, [os.path.dirname(path), *folders], seen) for each in included)
+
+
+def defines_of(family):
+	"""Names of -Ds, each with whether its value can be a string."""
+	entries = " ".join(launch.get("entry", "") for launch in family["launches"])
+	for kind in ("parameters", "constants"):
+		for name, member in family.get(kind, {}).items():
+			member = member if isinstance(member, dict) else {"value": member}
+			way = member.get("as", "")
+			if way in ("model", "argument"):
+				continue
+			if not way and any(re.search(rf"\b{name}\b", part) for part in re.findall(r"\{(.*?)\}", entries)):
+				continue
+			yield way.removeprefix("macro ") if way.startswith("macro ") else name
+
+
+def unread(path, templates):
+	with open(path, encoding="utf-8") as file:
+		family = json.load(file)
+	if family.get("format") != "tiletune.family/1" or "launches" not in family:
+		return None
+	folder = os.path.dirname(path)
+	sources = {family.get("source"), *(launch.get("source") for launch in family["launches"])} - {None}
+	seen = set()
+	text = "".join(source_of(name, [folder, templates, "templates"], seen) for name in sorted(sources))
+	# BM, or, of a value that is a string, BM_value
+	return [name for name in defines_of(family) if not re.search(rf"\b{name}(_\w+)?\b", text)]
+
+
+families, failures = 0, []
+for root in FOLDERS:
+	for path in sorted(glob.glob(f"{root}/templates/*/*.json")):
+		names = unread(path, f"{root}/templates")
+		families += names is not None
+		failures += [f'{path}: {name} is a -D that no source reads: "as": "model" says so' for name in names or []]
+print("\n".join([*failures, f"{families} families, {len(failures)} names that no source reads"]))
+sys.exit(1 if failures or not families else 0)

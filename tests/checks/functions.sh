@@ -1,0 +1,10 @@
+#!/bin/sh
+# Device functions that need no GPU (tests/host/functions.cc) do on the CPU what they promise.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sed -n '/exp2_cubic(float x)$/,/^}/p' templates/attention/flash_wgmma_rows.cuh >"$work/exp2_cubic.inc"
+grep -q return "$work/exp2_cubic.inc" || { echo "expected exp2_cubic in flash_wgmma_rows.cuh"; exit 1; }
+"${CXX:-g++}" -std=c++17 -O2 -w -fno-pie -no-pie -fwrapv -Itemplates -Itests/host -I"$work" \
+	-o "$work/functions" tests/host/functions.cc
+"$work/functions"

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""python3 -m tiletune.learn: what it learns of the recorded toy run serves `tune --learned`; the same to the bit each time;
+what depends on the configuration is learned, noise is not; what cannot be learned from is said.
+
+	tests/checks/learn.py OUT		OUT: the folder with the binary
+"""
+import hashlib
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/tools")
+sys.dont_write_bytecode = True
+from journal_expand import parsed, with_checksum  # noqa: E402  pylint: disable=wrong-import-position
+
+try:
+	import numpy  # noqa: F401  pylint: disable=unused-import
+except ImportError:
+	print("skipped: python3 has no numpy")
+	sys.exit(77)
+
+TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
+ROOT = os.getcwd()
+RECORDED = f"{ROOT}/tests/data/replay/measured.jsonl.gz"
+ENVIRONMENT = {**os.environ, "TILETUNE": TILETUNE, "TILETUNE_PATH": f"{ROOT}:{ROOT}/tests/data/replay", "TILETUNE_NVRTC": "/nonexistent",
+	"PYTHONPATH": f"{ROOT}/src/python", "PYTHONDONTWRITEBYTECODE": "1"}
+scratch = tempfile.TemporaryDirectory()
+os.chdir(scratch.name)
+
+
+def run(*words, code=0):
+	done = subprocess.run(words, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+	assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+	return done
+
+
+def learn(*words, code=0):
+	return run(sys.executable, "-m", "tiletune.learn", *words, code=code)
+
+
+def load(path):
+	with open(path, encoding="utf-8") as file:
+		return json.load(file)
+
+
+def journal_of(path, time_us):
+	"""The recorded run, each of its candidates with another time; ten problems, as alike as M is."""
+	lines = [line for _, line in parsed(RECORDED)]
+	run_line = lines[0]
+	problem = next(line for line in lines if line["event"] == "problem")
+	candidates = [line for line in lines if line["event"] == "evaluation" and line["problem"] == problem["number"] and line["outcome"] == "ok"][::4]
+	with open(path, "w", encoding="utf-8") as file:
+		file.write(with_checksum(run_line, None))
+		for number in range(10):
+			values = {**problem["problem"], "M": 1000 + 100 * number}
+			text = ",".join(f"{key}={value}" for key, value in values.items())
+			file.write(with_checksum({**problem, "number": number, "text": text, "problem": values}, run_line["id"]))
+			for line in candidates:
+				line = {name: value for name, value in line.items() if name not in ("samples_us", "score", "time_us")}
+				median = time_us(number, line)
+				file.write(with_checksum({**line, "problem": number,
+					"time_us": {"median": median, "ci95_low": median, "ci95_high": median, "samples": 1}}, run_line["id"]))
+
+
+def physics(path):
+	"""(problem, configuration) -> what physics predicts."""
+	decoder, text, at, found = json.JSONDecoder(), run(TILETUNE, "export", path, "--format", "features").stdout, 0, {}
+	while at < len(text):
+		line, at = decoder.raw_decode(text, at)
+		at += 1
+		assert line["device"] and all(len(row) == 3 + len(line["features"]) for row in line["rows"])
+		found.update({(line["problem"].split(",")[0], row[0]): row[2] for row in line["rows"]})
+	return found
+
+
+def left_out(path):
+	return {family["family"]: family["left_out"] for family in load(path)["families"]}
+
+
+# the recorded run: what is learned is one file to the bit, valid, and corrects what `tune` predicts
+learn(RECORDED, "-o", "one.json")
+learn(RECORDED, "-o", "again.json")
+with open("one.json", "rb") as one, open("again.json", "rb") as again:
+	assert one.read() == again.read()
+run(TILETUNE, "validate", "one.json")
+families = load("one.json")["families"]
+assert [family["family"] for family in families] == ["tile/direct", "tile/split"]
+assert families[0]["timings"] > 400 and families[0]["problems"] == 2
+tune = ("tune", "tile", "-p", "M=1000,N=1000,K=512", "-f", "direct", "-d", f"replay:{RECORDED}", "-e", "quick", "--fresh")
+alone = run(TILETUNE, *tune, "-o", "alone.json").stdout
+named = run(TILETUNE, *tune, "--learned", "one.json", "-o", "named.json").stdout
+assert f"learned: {families[0]['timings']} timings" in named and "learned" not in alone, (alone, named)
+assert "--learned one.json" in load("named.json")["runs"][0]["command"]
+refused = run(TILETUNE, *tune, "--learned", "one.json", "--no-learned", "-o", "x.json", code=2).stderr
+assert "--no-learned" in refused, refused
+
+# twice as slow for one value of a parameter, three times always: both are learned, of problems that were left out, too
+journal_of("plain.jsonl", lambda number, line: 1.0)
+predicted = physics("plain.jsonl")
+key = lambda number, line: (f"tile M={1000 + 100 * number}", line["configuration"])  # noqa: E731
+slow = lambda line: 2.0 if re.search(r"\bBM=96\b", line["configuration"]) else 1.0  # noqa: E731
+journal_of("told.jsonl", lambda number, line: 3 * slow(line) * predicted.get(key(number, line), 1.0))
+learn("told.jsonl", "-o", "told.json")
+found = left_out("told.json")["tile/direct"]
+assert found["problems"] == 10 and found["learned_mean"] > 0.99 and found["learned_lowest"] > 0.97, found
+
+# noise is not learned: on problems that were left out it predicts no better than physics does
+source = random.Random(5)
+journal_of("noise.jsonl", lambda number, line: predicted.get(key(number, line), 1.0) * math.exp(source.gauss(0, 0.3)))
+learn("noise.jsonl", "-o", "noise.json")
+found = left_out("noise.json")["tile/direct"]
+assert found["learned_mean"] <= found["physics_mean"] + 0.05, found
+
+# fixed samples give this file, on every machine and with every numpy
+sys.path.insert(0, f"{ROOT}/src/python")
+from tiletune import learn as module  # noqa: E402  pylint: disable=wrong-import-position
+source = random.Random(7)
+samples = []
+for number in range(12):
+	for item in range(40):
+		x, y, z = source.random(), source.randrange(4), source.random()
+		time = round(10 * (1 + (x > 0.3) + y * z / 4) * (1 + source.random() / 50), 4)
+		samples.append(module.Sample(f"gemm M={number}", [f"A={item}", time, 10.0, x, y, z]))
+fixed = module.learn_family("gemm/fixed", ["x", "y", "z"], module.put_together({"gemm/fixed": samples})["gemm/fixed"])
+assert fixed["left_out"]["learned_mean"] > fixed["left_out"]["physics_mean"] + 0.1, fixed["left_out"]
+digest = hashlib.sha256(json.dumps(fixed).encode()).hexdigest()[:16]
+assert digest == "f445b330cafc692f", digest
+
+# what cannot be learned from
+with open("words.jsonl", "w", encoding="utf-8") as file:
+	file.write("no journal\n")
+assert "exit code 2" in learn("words.jsonl", "-o", "x.json", code=1).stderr
+assert "found none" in learn(f"{ROOT}/tests/data/replay/predicted.jsonl", "-o", "x.json", code=1).stderr
+assert not os.path.exists("x.json")
+print(f"{families[0]['timings']} timings, {len(families[0]['model']['trees'])} trees; noise: {found}")

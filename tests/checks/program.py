@@ -1,0 +1,302 @@
+#!/usr/bin/python3
+"""A program in the place of a kernel's source: tune, resume, check, lookup, report; nonsense costs one configuration each.
+
+	tests/checks/program.py OUT		OUT: the folder with the binary
+"""
+import ast
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.getcwd()
+TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
+ANSWERING = f"{ROOT}/tests/tools/answering_program.py"
+ENVIRONMENT = {**os.environ, "TILETUNE_PATH": ROOT, "PYTHONDONTWRITEBYTECODE": "1"}
+BMS, BNS = (16, 32, 48, 64), (16, 32, 80, 128)
+LEGAL = {(bm, bn) for bm in BMS for bn in BNS if bm <= bn or bm == 48}
+
+
+def run(*arguments, codes=(0,), **options):
+	done = subprocess.run([TILETUNE, *arguments], capture_output=True, text=True, check=False, env=ENVIRONMENT, **options)
+	assert done.returncode in codes, (done.returncode, arguments, done.stdout, done.stderr)
+	return done
+
+
+def expect(what, found, expected):
+	if found != expected:
+		raise AssertionError(f"{what}: expected {expected!r}, found {found!r}")
+
+
+def kernel(*words, folder=".", **members):
+	"""program.json, whose program is told these words."""
+	os.makedirs(folder, exist_ok=True)
+	with open(f"{folder}/program.json", "w", encoding="ascii") as file:
+		json.dump({"format": "tiletune.own_kernel/1", "program": ["/usr/bin/python3", ANSWERING, *words], "keys": {"M": {}, "layout": {"enum": ["nk", "kn"],
+			"default": "'nk'"}}, "parameters": {"BM": list(BMS), "BN": list(BNS)}, "constraints": [{"expr": "BM <= BN or BM == 48", "why": "a test"}],
+			**members}, file)
+	for name in ("asked", "tuned.json", "tuned.journal.jsonl"):
+		if os.path.exists(name):
+			os.remove(name)
+
+
+def tune(*arguments, **options):
+	return run("tune", "program.json", "-p", "M=64", *arguments, **options)
+
+
+def asked():
+	with open("asked", encoding="ascii") as file:
+		return [json.loads(line) if line.startswith("{") else line.strip() for line in file]
+
+
+def journal(event, name="tuned.journal.jsonl"):
+	with open(name, encoding="utf-8") as file:
+		return [line for line in map(json.loads, file) if line["event"] == event]
+
+
+def outcomes():
+	return {line["configuration"]: line for line in journal("evaluation")}
+
+
+def test_whole():
+	"""What is asked, and what comes of it in every form."""
+	kernel(folder="sub")
+	done = run("tune", "sub/program.json", "-p", "M=64")
+	first = done.stderr.splitlines()[0]
+	expect("the first line", first, f"starts /usr/bin/python3 {ANSWERING} (in sub)")
+	lines = asked()
+	expect("its folder", lines[0], f"started {os.path.abspath('sub')}")
+	hello = lines[1]
+	expect("hello", hello, {"protocol": "tiletune.program/1", "seed": 1, "role": "measure", "id": 1, "request": "hello"})
+	measured = [line for line in lines if isinstance(line, dict) and line["request"] == "measure"]
+	expect("a problem", measured[0]["jobs"][0]["problem"], {"M": 64, "layout": "nk"})
+	expect("the first of each is verified", {(c["BM"], c["BN"]) for line in measured if line["verify"] for c in [line["jobs"][0]["configuration"]]} >= LEGAL, True)
+	expect("in turn at the end", max(len(line["jobs"]) for line in measured) > 1, True)
+	expect("ids", [line["id"] for line in lines[1:]], list(range(1, len(lines))))
+	found = outcomes()
+	expect("all are tried", {tuple(int(part.split("=")[1]) for part in name.split(",")) for name in found}, LEGAL)
+	with open("tuned.json", encoding="utf-8") as file:
+		tuned = json.load(file)
+	entry = tuned["entries"][0]
+	expect("the winner", (entry["winner"]["configuration"], entry["winner"]["verified_by"], entry["winner"]["time_us"]["median"]),
+		({"BM": 48, "BN": 80}, "program", 10))
+	expect("the device", (tuned["device"]["name"], tuned["runs"][0]["device"], tuned["runs"][0]["driver"]), ("a processor", "program", "python=3"))
+	run("validate", "tuned.json", "tuned.journal.jsonl")
+	check = run("check", "tuned.json", "--path", "sub/program.json")
+	expect("check says who compared", "verified_by: program" in check.stdout and check.stderr.startswith("starts "), True)
+	row = json.loads(run("check", "tuned.json", "--path", "sub/program.json", "--json").stdout)["entries"][0]
+	expect("and in JSON", (row["verdict"], row["verified_by"], row["kernel_changed"]), ("same", "program", False))
+	run("merge", "tuned.json", "-o", "merged.json")
+	run("check", "tuned.json", "--path", "sub/program.json", "--keep-cubins")
+	unknown = run("check", "tuned.json", codes=(2,))
+	expect("a program that is not found", ('found "program"' in unknown.stderr, "an own kernel's file" in unknown.stderr), (True, True))
+
+
+def test_never_started():
+	"""Only tune and check start it."""
+	kernel()
+	tune()
+	os.remove("asked")
+	for words in (("validate", "program.json"), ("lookup", "tuned.json", "program", "-p", "M=64"), ("lookup", "tuned.json", "program", "-p", "M=65"),
+			("report", "tuned.json", "tuned.journal.jsonl", "-o", "page.html"), ("merge", "tuned.json", "-o", "merged.json"), ("families", "program"),
+			("tune", "program.json", "-p", "M=64", "--dry-run"), *(("export", "tuned.json", "--format", name) for name in ("csv", "c-header", "make", "cmake"))):
+		run(*words, *(() if words[0] in ("validate", "merge", "report") else ("--path", "program.json")))
+	for words in (("explain", "program.json", "-p", "M=64"), ("advise", "program.json", "-p", "M=64"), ("tune", "program.json", "-p", "M=64", "--device", "model:h200-sxm"),
+			("export", "tuned.json", "--format", "cubin", "-o", "x", "--path", "program.json"), ("export", "tuned.json", "--format", "bundle", "-o", "x", "--path", "program.json")):
+		expect("found a program", "found a program" in run(*words, codes=(1, 2)).stderr, True)
+	expect("nothing was started", os.path.exists("asked"), False)
+	with open("page.html", encoding="utf-8") as file:
+		expect("the page says who compared", "verified_by" in file.read(), True)
+
+
+NONSENSE = {"exit": ("crashed", "the program ended with exit code 3; its last message: a last word"), "hang": ("timed_out", "the program said nothing for 0.2 s"),
+	"long": ("crashed", "the program said a line of more than 1048576 bytes"), "no_json": ("crashed", "the program said what is no answer"),
+	"another_id": ("crashed", "the program answered id"), "another_job": ("crashed", "the program answered job 5 of 1"),
+	"unverified": ("crashed", "answered without \"verification\""), "nan": ("crashed", "the program said what is no answer"),
+	"negative": ("crashed", "$.samples_us[1]: expected a time in microseconds, above 0"), "zero": ("crashed", "$.samples_us[0]: expected a time in microseconds, above 0"),
+	"none": ("crashed", "the program measured without \"samples_us\""), "infinite": ("crashed", "the program said what is no answer"),
+	"unknown": ("crashed", "$.outcome: expected one of"), "extra": ("crashed", "$.time"), "wrong": ("wrong_result", None), "refused": ("compile_failed", "no such tile"),
+	"twice": ("ok", None)}
+
+
+def test_nonsense():
+	"""Each costs the one configuration, with words; all others are measured as if nothing had been."""
+	for what, (outcome, words) in NONSENSE.items():
+		kernel(f"32/80={what}")
+		tune()
+		found = outcomes()
+		expect(f"{what}: all are tried", len(found), len(LEGAL))
+		wrong = found.pop("BM=32,BN=80")
+		expect(f"{what}: its outcome", (wrong["outcome"], not words or words in wrong.get("detail", "")), (outcome, True))
+		expect(f"{what}: the others", {line["outcome"] for line in found.values()}, {"ok"})
+		expect(f"{what}: the winner", journal("entry")[0]["entry"]["winner"]["configuration"], {"BM": 48, "BN": 80})
+	# among others in the final measurement, too
+	kernel("48/80=twice")
+	tune()
+	expect("twice in turn", journal("entry")[0]["entry"]["winner"]["configuration"], {"BM": 48, "BN": 80})
+	for pid in [int(line.split()[1]) for line in asked() if isinstance(line, str) and line.startswith("child")]:
+		raise AssertionError(f"a child {pid} of a program that does not hang")
+
+
+def alive(pid):
+	try:
+		with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+			return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+	except FileNotFoundError:
+		return False
+
+
+def test_group_ends():
+	"""What a program has started ends with it."""
+	kernel("48/80=hang")
+	tune()
+	expect("the outcome", outcomes()["BM=48,BN=80"]["outcome"], "timed_out")
+	children = [int(line.split()[1]) for line in asked() if isinstance(line, str) and line.startswith("child")]
+	expect("it had a child", len(children), 1)
+	while alive(children[0]):
+		time.sleep(0.01)
+
+
+def test_prepare():
+	"""Several processes; one that ends costs its configuration; all that is measured was prepared."""
+	kernel("prepare", "32/80=prepare_exit")
+	tune("--evaluations", "13")
+	found = outcomes()
+	expect("the outcome", found["BM=32,BN=80"]["outcome"], "compile_crashed")
+	expect("the others", {line["outcome"] for name, line in found.items() if name != "BM=32,BN=80"}, {"ok"})
+	lines = asked()
+	roles = [line["role"] for line in lines if isinstance(line, dict) and line["request"] == "hello"]
+	expect("processes", (roles.count("measure"), roles.count("prepare") >= 1), (1, True))
+	prepared = [json.dumps(line["jobs"]) for line in lines if isinstance(line, dict) and line["request"] == "prepare"]
+	expect("each is prepared once", len(prepared), len(set(prepared)))
+
+
+def test_hello():
+	"""A program that cannot be started, or says something else."""
+	kernel()
+	for program, words in ((["./no_such_program"], "./no_such_program: starting a process: No such file or directory"), (["true"], "the program ended with exit code 0"),
+			(["echo", "hello"], "the program said what is no answer"), (["cat"], "$.seed: expected a known member here")):
+		kernel(program=program)
+		done = tune(codes=(1, 2, 5))
+		expect(f"{program}", words in done.stderr, True)
+
+
+def test_resume():
+	"""A run that is killed goes on where it was; nothing is measured twice."""
+	kernel("48/16=hang")
+	with open("program.json", encoding="ascii") as file:
+		text = file.read()
+	done = tune()
+	whole = len(outcomes())
+	with open("tuned.journal.jsonl", encoding="utf-8") as file:
+		lines = file.readlines()
+	keep = [i for i, line in enumerate(lines) if json.loads(line)["event"] == "evaluation"][5]
+	with open("tuned.journal.jsonl", "w", encoding="utf-8") as file:
+		file.writelines(lines[:keep])
+	os.remove("tuned.json")
+	os.remove("asked")
+	done = tune()
+	expect("it resumes", "5" in done.stdout, True)
+	configurations = [line["configuration"] for line in journal("evaluation")]
+	expect("each once", (len(configurations), len(set(configurations))), (whole, whole))
+	expect("the file", open("program.json", encoding="ascii").read(), text)  # pylint: disable=consider-using-with
+
+
+def test_recorded():
+	"""The blocked product of matrices (tests/own/matmul.c), as `make bench` recorded it: within 5% of the best after 20 of 60."""
+	recorded = f"{ROOT}/tests/data/program/matmul.jsonl.gz"
+	with gzip.open(recorded, "rt", encoding="utf-8") as file:
+		times = {line["configuration"]: line["time_us"]["median"] for line in map(json.loads, file) if line["event"] == "evaluation"}
+	expect("how many", len(times), 60)
+	for seed in ("1", "2", "3"):
+		run("tune", f"{ROOT}/tests/own/matmul.json", "--device", f"replay:{recorded}", "--strategy", "guided", "--evaluations", "20", "--seed", seed, "-o", f"{seed}.json")
+		tried = [times[line["configuration"]] for line in journal("evaluation", f"{seed}.journal.jsonl")]
+		expect(f"seed {seed}", (len(tried), min(tried) <= 1.05 * min(times.values())), (20, True))
+
+
+def test_triton():
+	"""They cannot run here: what they say of themselves is right, and so are their spaces."""
+	for name, problem, legal in (("triton_gemm", "M=64,N=2048,K=2048", 816), ("triton_moe", "tokens=64", 1920)):
+		run("validate", f"{ROOT}/tests/own/{name}.json")
+		done = run("tune", f"{ROOT}/tests/own/{name}.json", "-p", problem, "--dry-run")
+		expect(f"{name}: its space", [line.split() for line in done.stdout.splitlines() if "legal" in line], [["legal", str(legal)]])
+		with open(f"{ROOT}/tests/own/{name}.py", encoding="utf-8") as file:
+			tree = ast.parse(file.read())
+		made = {node.name: [argument.arg for argument in node.args.args] for node in tree.body if isinstance(node, ast.FunctionDef)}
+		expect(f"{name}: what the helper calls", [made[function][:2] for function in ("inputs", "make", "prepare")],
+			[["problem"], ["problem", "configuration"], ["problem", "configuration"]])
+		with open(f"{ROOT}/tests/own/{name}.json", encoding="utf-8") as file:
+			parameters = set(json.load(file)["parameters"])
+		taken = {argument for arguments in made.values() for argument in arguments} | {"num_warps", "num_stages"}
+		expect(f"{name}: parameters that no kernel takes", parameters - taken, set())
+
+
+def test_helper():
+	"""tiletune.program: inputs, verification, outcomes of exceptions, times; prints are no answers."""
+	with open("doubling.py", "w", encoding="utf-8") as file:
+		file.write(f"""
+import sys
+sys.path.insert(0, {ROOT + "/src/python"!r})
+import numpy
+from tiletune.program import serve
+
+def inputs(problem):
+	return [((problem["n"],), numpy.float32), lambda generator: numpy.full(problem["n"], 2.0, dtype=numpy.float32)]
+
+def make(problem, configuration):
+	print("not an answer")
+	kind = configuration["KIND"]
+	if kind == "refused":
+		raise AssertionError("no such tile")
+	def run(x, two, out):
+		numpy.multiply(x, two, out=out)
+		if kind == "wrong":
+			out[7] += 1
+		if kind == "part":
+			out[-1] = numpy.nan
+	return run, [((problem["n"],), numpy.float32)]
+
+serve(make, lambda problem, x, two: x * two, inputs)
+""")
+	kernel(program=["/usr/bin/python3", "doubling.py"], keys={"n": {}}, parameters={"KIND": ["good", "wrong", "part", "refused"]}, constraints=[])
+	run("tune", "program.json", "-p", "n=4096")
+	found = {name.removeprefix("KIND="): line for name, line in outcomes().items()}
+	expect("outcomes", {name: line["outcome"] for name, line in found.items()},
+		{"good": "ok", "wrong": "wrong_result", "part": "wrong_result", "refused": "compile_failed"})
+	expect("detail", found["refused"]["detail"], "AssertionError: no such tile")
+	expect("verification", {key: found["wrong"]["verification"][key] for key in ("points", "violations")}, {"points": 4096, "violations": 1})
+	expect("the difference", abs(found["wrong"]["verification"]["max_abs_error"] - 1) < 1e-3, True)
+	expect("times", found["good"]["time_us"]["median"] > 0, True)
+
+
+def test_interrupt():
+	"""An interrupt ends the program, too."""
+	kernel("48/80=forever")
+	with subprocess.Popen([TILETUNE, "tune", "program.json", "-p", "M=64"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
+		while not os.path.exists("asked") or not any(isinstance(line, str) and line.startswith("child") for line in asked_whole()):
+			time.sleep(0.01)
+		tuning.send_signal(signal.SIGINT)
+		expect("the exit code", tuning.wait(), 130)
+	for line in asked_whole():
+		while isinstance(line, str) and line.startswith("child") and alive(int(line.split()[1])):
+			time.sleep(0.01)
+
+
+def asked_whole():
+	with open("asked", encoding="ascii") as file:
+		return [line.strip() for line in file if line.endswith("\n")]
+
+
+with tempfile.TemporaryDirectory() as scratch:
+	os.chdir(scratch)
+	ENVIRONMENT["ASKED"] = os.path.abspath("asked")
+	for name, test in list(globals().items()):
+		if name.startswith("test_") and (len(sys.argv) < 3 or name in sys.argv[2:]):
+			started = time.perf_counter()
+			test()
+			print(f"{name}: {time.perf_counter() - started:.1f} s")
+	os.chdir(ROOT)

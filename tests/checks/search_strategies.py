@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""tests/tools/recorded.py makes journals of others' recordings, and tests/tools/search_strategies.py the tables of
+results/search*.md, here of small spaces.
+
+	tests/checks/search_strategies.py OUT		OUT: the folder with the binary
+"""
+import gzip
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/tools")
+sys.dont_write_bytecode = True
+from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
+
+ROOT = os.getcwd()
+TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
+ENVIRONMENT = {**os.environ, "TILETUNE": TILETUNE, "PYTHONPATH": f"{ROOT}/src/python", "PYTHONDONTWRITEBYTECODE": "1", "TILETUNE_PATH": ROOT}
+RECORDED = f"{ROOT}/tests/data/replay/measured.jsonl.gz"
+scratch = tempfile.TemporaryDirectory()
+os.chdir(scratch.name)
+
+
+def run(*words, code=0, cwd=None):
+	done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, env=ENVIRONMENT, cwd=cwd)
+	assert done.returncode == code, (words, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+	return done
+
+
+def tool(name, *words, code=0, cwd=ROOT):
+	return run(f"{ROOT}/tests/tools/{name}", *words, code=code, cwd=cwd)
+
+
+def here(name):
+	return os.path.join(scratch.name, name)
+
+
+def lines(path):
+	with gzip.open(path, "rt", encoding="utf-8") as file:
+		return [json.loads(line) for line in file]
+
+
+# ---- a cache file whose end is missing, as while it is written ----
+source, cache = random.Random(3), {}
+for x in (16, 32, 48, 64, 96, 128):
+	for y in (1, 2, 4, 8):
+		for z in (1, 2, 3, 4, 6, 8):
+			for mode in "ab":
+				time = 1 + abs(x - 64) / 64 + abs(y - 4) / 8 + abs(z - 3) / 6 + (mode == "b") * 0.2
+				failed = source.choice(("RuntimeFailedConfig", "CompilationFailedConfig", "InvalidConfig")) if source.random() < 0.1 else None
+				if x * y <= 512:  # a constraint: others are not in the file
+					cache[f"{x},{y},{z},{mode}"] = {"x": x, "y": y, "z": z, "mode": mode, "time": 1.0 if (x, y, z, mode) == (64, 4, 3, "a") else failed or time}
+with open("cache.json", "w", encoding="utf-8") as out:
+	out.write(json.dumps({"device_name": "A card", "kernel_name": "blur", "tune_params_keys": ["x", "y", "z", "mode"], "cache": cache})[:-2] + ",\n")
+tool("recorded.py", here("cache.json"), "-o", here("blur"))
+subprocess.run([TILETUNE, "validate", "blur.jsonl.gz"], check=True, capture_output=True, env=ENVIRONMENT)
+found = {line["configuration"]: line for line in lines("blur.jsonl.gz") if line["event"] == "evaluation"}
+assert len(found) == len(cache) and lines("blur.jsonl.gz")[0]["device"]["name"] == "A card"
+WORDS = {"RuntimeFailedConfig": "launch_failed", "CompilationFailedConfig": "compile_failed", "InvalidConfig": "pruned_by_model"}
+for item in cache.values():
+	line = found[f"x={item['x']},y={item['y']},z={item['z']},mode={item['mode']}"]
+	failed = isinstance(item["time"], str)
+	assert line["outcome"] == (WORDS[item["time"]] if failed else "ok"), (line, item)
+	assert failed or line["samples_us"] == [item["time"] * 1000], (line, item)
+	assert not failed or line["detail"] == item["time"]
+
+# ---- what tiletune.t4 writes, as T4 and as a cache file, is read again ----
+run("-m", "tiletune.t4", RECORDED, "--cache", "--problem", "M=1000", "--family", "tile/split", "-o", "split.cache.json")
+tool("recorded.py", here("split.cache.json"), "-o", here("split"))
+original = {}
+with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
+	for text in file:
+		if text.endswith("}\n"):
+			line = json.loads(text)
+			if line["event"] == "evaluation" and line["problem"] == 0 and line["family"] == "tile/split":
+				original[line["configuration"]] = line
+again = {line["configuration"]: line for line in lines("split.jsonl.gz") if line["event"] == "evaluation"}
+assert again.keys() == original.keys() and len(again) > 40
+ok = [name for name, line in original.items() if line["outcome"] == "ok"]
+middle = lambda values: (sorted(values)[(len(values) - 1) // 2] + sorted(values)[len(values) // 2]) / 2  # noqa: E731
+assert all(math.isclose(again[name]["samples_us"][0], middle(original[name]["samples_us"]), rel_tol=1e-9) for name in ok)
+with open("t4.json", "w", encoding="utf-8") as out:
+	json.dump({"results": [{"configuration": {"x": 16, "fast": True}, "invalidity": "correct", "measurements": [
+		{"name": "power", "value": 3, "unit": "W"}, {"name": "time", "value": 0.5, "unit": "ms"}]},
+		{"configuration": {"x": 32, "fast": False}, "invalidity": "correctness"},
+		{"configuration": {"x": 64, "fast": True}, "measurements": [{"name": "time", "value": 7, "unit": "us"}]}]}, out)
+tool("recorded.py", here("t4.json"), "-o", here("four"))
+assert [(line["configuration"], line["outcome"], line.get("samples_us")) for line in lines("four.jsonl.gz") if line["event"] == "evaluation"] == [
+	("x=16,fast=1", "ok", [500.0]), ("x=32,fast=0", "wrong_result", None), ("x=64,fast=1", "ok", [7.0])]
+
+# ---- what is no recording ----
+for content, said in ("{}", "expected a cache file"), ("nothing", "recorded.py"), ('{"results": []}', "found none"), (
+		'{"results": [{"configuration": {"x": 1}, "measurements": []}]}', 'called "time"'):
+	with open("bad.json", "w", encoding="utf-8") as out:
+		out.write(content)
+	assert said in tool("recorded.py", here("bad.json"), "-o", here("bad"), code=1).stderr, said
+
+
+# ---- strategies ----
+def figures(path):
+	rows = {}
+	with open(path, encoding="utf-8") as file:
+		for text in file:
+			cells = [cell.strip() for cell in text.split("|")[1:-1]]
+			if len(cells) == 7 and cells[2] and cells[2][0].isdigit() and cells[0] != "space":
+				rows.setdefault(cells[1], []).append([float(cell.split()[0]) for cell in cells[2:] if cell])
+	return rows
+
+
+ordinary = "spaces", "-n", "4", "-e", "200"
+tool("search_strategies.py", *ordinary, "-s", "guided", "-s", "random", "-o", here("one.md"), here("blur.json"))
+tool("search_strategies.py", *ordinary, "-s", "guided", "-s", "random", "-o", here("again.md"), here("blur.json"))
+with open("one.md", encoding="utf-8") as one, open("again.md", encoding="utf-8") as again:
+	assert one.read() == again.read()
+table = figures("one.md")
+assert table["guided:nothing"][0][-1] == 1 and table["guided:nothing"][0] == sorted(table["guided:nothing"][0]), table
+assert table["random:nothing"][0][1] < table["guided:nothing"][0][1], table
+# every candidate in turn: the optimum is met once it has been asked for, and not before
+tool("search_strategies.py", "spaces", "-n", "1", "-e", "400", "-s", "exhaustive", "-o", here("all.md"), here("blur.json"))
+shares = figures("all.md")["exhaustive:nothing"][0]
+assert shares[-1] == 1 and shares[0] < 1, shares
+assert "expected nothing, physics or learned" in tool("search_strategies.py", "spaces", "-s", "guided:luck", here("blur.json"), code=1).stderr
+
+# ---- suites: ten problems spare ten others what they teach ----
+try:
+	import numpy  # noqa: F401  pylint: disable=unused-import
+except ImportError:
+	print("python3 has no numpy: suites are not looked at")
+	sys.exit(0)
+root = here("root")
+os.makedirs(root)
+os.symlink(f"{ROOT}/tests/data/replay/templates", f"{root}/templates")
+os.symlink(f"{ROOT}/configs", f"{root}/configs")
+os.symlink(f"{ROOT}/tests", f"{root}/tests")
+with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
+	whole = [json.loads(text) for text in file if text.endswith("}\n")]
+candidates = [line for line in whole if line["event"] == "evaluation" and line["problem"] == 0 and line["outcome"] == "ok" and line["family"] == "tile/direct"]
+with open("suite.jsonl", "w", encoding="utf-8") as file:
+	file.write(with_checksum(whole[0], None))
+	for number in range(20):
+		values = {**whole[1]["problem"], "M": 1000 + 50 * number}
+		text = ",".join(f"{key}={value}" for key, value in values.items())
+		file.write(with_checksum({**whole[1], "number": number, "text": text, "problem": values,
+			"families": [one for one in whole[1]["families"] if one["name"] == "tile/direct"]}, whole[0]["id"]))
+		for line in candidates:
+			tile = dict(pair.split("=") for pair in line["configuration"].split(","))
+			# by far the best is what physics does not think of
+			time = 100 * (1 if tile["BM"] == "96" and tile["BN"] == "96" else 3) + int(tile["BK"]) + 5 * int(tile["STAGES"])
+			file.write(with_checksum({**line, "problem": number, "samples_us": [float(time)]}, whole[0]["id"]))
+ENVIRONMENT["TILETUNE_PATH"] = f"{ROOT}:{ROOT}/tests/data/replay"
+tool("search_strategies.py", "suites", "-n", "1", "-o", here("suites.md"), here("suite.jsonl"), cwd=root)
+with open("suites.md", encoding="utf-8") as file:
+	text = file.read()
+numbers = [float(cell) for cell in re.search(r"^\| suite, 20 problems of tile \|(.*)\|$", text, re.M).group(1).split("|")]
+assert numbers[1] < 0.7 * numbers[0] and abs(numbers[2] - numbers[1] / numbers[0]) < 0.01, numbers
+print(f"{len(cache)} configurations; suites: {numbers}")

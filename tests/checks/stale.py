@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""README's tables say of which commit's kernels they are: a star stands in each row whose kernels the sources of
+today no longer make, and results/nvidia-h200/README.md lists the commits of every tuned file behind a row.
+
+	tests/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write: the list and the stars anew
+"""
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+OUT, FOLDER = sys.argv[1], "results/nvidia-h200"
+PAGE = f"{FOLDER}/README.md"
+FILES = {  # a row of README's table begins with: its tuned file
+	"bf16, aligned": "tuned.json", "bf16, drawn": "plain_drawn.json.gz", "bf16, odd K": "tuned.json", "bf16, odd N": "tuned.json",
+	"fp8 (e4m3), fast": "tuned.json", "fp8 (e4m3), promoted": "tuned.json", "fp32": "tuned.json",
+	"*compared with cuDNN": "attention.json", "attention, drawn": "attention_drawn.json", "decoding": "decode.json",
+}
+
+
+def load(name: str) -> dict:
+	with (gzip.open if name.endswith(".gz") else open)(f"{FOLDER}/{name}", "rt", encoding="utf-8") as file:
+		return json.load(file)
+
+
+def is_stale(name: str, entry: dict) -> bool:
+	problem = ",".join(f"{key}={value}" for key, value in entry["problem"].items())
+	done = subprocess.run([f"{OUT}/tiletune", "lookup", f"{FOLDER}/{name}", entry["operation"], "-p", problem, "--device", "model:h200-sxm", "--quick"],
+		capture_output=True, text=True, check=False, env=dict(os.environ, TILETUNE_PATH="."))
+	assert done.returncode == 0 and "exact" in done.stdout, (problem, done)
+	return "other sources" in done.stdout
+
+
+def judge(name: str) -> tuple[list[str], int, int]:
+	"""Commits of the winners' runs; how many of a sample of the entries are of other kernels, of how many."""
+	tuned = load(name)
+	commits = {run["id"]: run["tiletune"]["commit"][:7] for run in tuned["runs"]}
+	used = sorted({commits[entry["winner"].get("run", entry["run"])] for entry in tuned["entries"]})
+	sample = tuned["entries"][:: 1 + len(tuned["entries"]) // 12]
+	with ThreadPoolExecutor(2) as pool:
+		return used, sum(pool.map(lambda entry: is_stale(name, entry), sample)), len(sample)
+
+
+with open("README.md", encoding="utf-8") as file:
+	home = file.read()
+with open(PAGE, encoding="utf-8") as file:
+	page = file.read()
+verdicts = {name: judge(name) for name in dict.fromkeys(FILES.values())}
+bad = []
+for start, name in FILES.items():
+	label = next(line.split("|")[1] for line in home.splitlines() if line.startswith(f"| {start}"))
+	if (" * " in label) != (verdicts[name][1] > 0):
+		bad.append(f"README.md: {label.strip()}: expected {'a' if verdicts[name][1] else 'no'} star: {verdicts[name][1]} of {verdicts[name][2]} winners of {name} that were looked at have other kernels than today's")
+lines = ["| tuned file | commits of its runs | its kernels are those that ship |", "|---|---|---|"]
+lines += [f"| [{name}]({name}) | {', '.join(commits)} | {'no' if stale else 'yes'} |" for name, (commits, stale, _) in verdicts.items()]
+table = "\n".join(lines)
+if "--write" in sys.argv:
+	page = re.sub(r"\| tuned file \|[^\n]*\n(?:\|[^\n]*\n)+", table + "\n", page)
+	with open(PAGE, "w", encoding="utf-8") as file:
+		file.write(page)
+if table not in page:
+	bad.append(f"{PAGE}: expected this table (tests/checks/stale.py {OUT} --write):\n{table}")
+print("\n".join(bad) or table)
+sys.exit(bool(bad))

@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""--strategy program:CMD: `random` of another process measures what `random` inside does; what cannot be taken is answered, counted, and ends the search.
+
+	tests/checks/strategy_program.py OUT		OUT: the folder with the binary
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.getcwd()
+TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
+RECORDED = f"{ROOT}/tests/data/replay/measured.jsonl.gz"
+STRATEGY = f"program:/usr/bin/python3 {ROOT}/tests/tools/strategy_in_python.py"
+ENVIRONMENT = {**os.environ, "TILETUNE_PATH": f"{ROOT}:{ROOT}/tests/data/replay", "TILETUNE_NVRTC": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+REFUSED_MAX = 20
+
+
+def tune(strategy, *arguments, codes=(0,)):
+	for name in ("tuned.json", "tuned.journal.jsonl", "log"):
+		if os.path.exists(name):
+			os.remove(name)
+	done = subprocess.run([TILETUNE, "tune", "tile", "-d", f"replay:{RECORDED}", "-p", "M=1000,N=1000,K=512", "--strategy", strategy, *arguments],
+		capture_output=True, text=True, check=False, env={**ENVIRONMENT, "TILETUNE_PROGRAM_LOG": "log"})
+	assert done.returncode in codes, (done.returncode, strategy, done.stdout, done.stderr)
+	return done
+
+
+def measured():
+	"""What the journal says, but when, and of which run."""
+	with open("tuned.journal.jsonl", encoding="utf-8") as file:
+		lines = [json.loads(line) for line in file]
+	for line in lines:
+		for member in ("at_s", "checksum", "run"):
+			line.pop(member, None)
+	return [line for line in lines if line["event"] in ("evaluation", "remeasurement")]
+
+
+def expect(what, found, expected):
+	if found != expected:
+		raise AssertionError(f"{what}: expected {expected!r}, found {found!r}"[:600])
+
+
+def test_random():
+	for seed in ("1", "7"):
+		tune("random", "--seed", seed, "--evaluations", "60")
+		inside = measured()
+		tune(STRATEGY, "--seed", seed, "--evaluations", "60")
+		expect(f"random, seed {seed}", measured(), inside)
+		expect("how many", len([line for line in inside if line["event"] == "evaluation"]), 60)
+
+
+def test_refused():
+	for what, words in (("outside", "expected a configuration of the space"), ("repeated", "expected a configuration that was not asked for before"),
+			("nonsense", "expected valid JSON"), ("another_id", "found one to"), ("late", "it is late")):
+		done = tune(f"{STRATEGY} {what}")
+		expect(f"{what}: what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
+		with open("log", encoding="utf-8") as file:
+			errors = file.read().splitlines()
+		# the last two may come when it is ended already
+		expect(f"{what}: how many were answered", REFUSED_MAX - 2 <= len(errors) <= REFUSED_MAX, True)
+		expect(f"{what}: the answer", words in errors[0], True)
+		expect(f"{what}: the end", f"stopped because the strategy's program made {REFUSED_MAX} proposals in a row that could not be taken" in done.stdout, True)
+
+
+def test_in_a_row():
+	"""Those between are taken, and the count begins anew."""
+	tune(f"{STRATEGY} sometimes", "--evaluations", "60")
+	expect("what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 60)
+
+
+def test_end():
+	done = tune(f"{STRATEGY} silent_end")
+	expect("three were measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
+	expect("why", "stopped because the strategy's program ended with exit code 5" in done.stdout, True)
+	expect("no command", "expected a command after program:, found nothing" in tune("program:", codes=(2,)).stderr, True)
+	expect("no program", "./none: starting a process" in tune("program:./none", codes=(1,)).stderr, True)
+	expect("a typing error", "did you mean random?" in tune("randm", codes=(2,)).stderr, True)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+	os.chdir(scratch)
+	for name, test in list(globals().items()):
+		if name.startswith("test_"):
+			test()
+	os.chdir(ROOT)

@@ -1,0 +1,116 @@
+"""The program from Python: what it is asked, what becomes of its answers, its messages and its exit codes."""
+import json
+import os
+import stat
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+import tiletune
+from conftest import CACHE, ROOT
+from tiletune import command
+
+
+def test_tune_check_report(tmp_path, capfd):
+	said, path = [], str(tmp_path / "tuned.json")
+	options = {"family": ["mma"], "where": "BM == 64 and BN == 64 and SPLIT_K == 1", "device": "model:h200-sxm", "effort": "estimate",
+		"evaluations": 1, "fresh": True, "cache_dir": CACHE}
+	tuned = tiletune.tune("gemm", {"M": 256, "N": 64, "K": 64, "dtype": "fp16"}, output=path, progress=said.append, **options)
+	assert [entry["winner"]["configuration"]["BM"] for entry in tuned.entries] == [64] and os.path.exists(tmp_path / "tuned.journal.jsonl")
+	assert any("of at most 1" in line for line in said), said
+	assert not any("\r" in line or "\x1b" in line for line in said) and capfd.readouterr() == ("", "")
+	checked = tiletune.check(path, device="model:h200-sxm", cache_dir=CACHE)
+	assert checked["counts"]["same"] == 1 and not checked.is_regression and not checked.is_inconclusive
+	page = tiletune.report(path, output=str(tmp_path / "page.html"))
+	with open(page, encoding="utf-8") as file:
+		assert file.read(15).lower() == "<!doctype html>"
+
+
+def test_refused():
+	with pytest.raises(tiletune.Error) as error:
+		tiletune.tune("gemm", ["M=64,N=64,K=64,dtyp=bf16"], device="model:h200-sxm")
+	done = subprocess.run([os.environ["TILETUNE"], "tune", "gemm", "-p", "M=64,N=64,K=64,dtyp=bf16", "--device", "model:h200-sxm"], text=True,
+		capture_output=True, check=False)
+	assert error.value.code == done.returncode == 2
+	assert "tiletune: " + error.value.message == done.stderr.splitlines()[0]
+	hints = [line.strip() for line in done.stderr.splitlines() if "hint:" in line]
+	assert hints == ([f"hint: {error.value.hint}"] if error.value.hint else []) and hints
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+	"""A program that notes its words and answers as it is told."""
+	def make(output="", errors="", code=0):
+		path = tmp_path / "fake"
+		path.write_text(f"#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], open({str(tmp_path / 'words')!r}, 'w'))\n"
+			f"sys.stdout.write({output!r})\nsys.stderr.write({errors!r})\nsys.exit({code})\n")
+		path.chmod(path.stat().st_mode | stat.S_IXUSR)
+		monkeypatch.setenv("TILETUNE", str(path))
+		return lambda: json.loads((tmp_path / "words").read_text())
+
+	return make
+
+
+def test_exit_codes(fake):
+	for code in (3, 4):
+		fake(json.dumps({"exit_code": code, "entries": []}), "1 slower\n", code)
+		answer = tiletune.check("base.json")
+		assert (answer.is_regression, answer.is_inconclusive) == (code == 3, code == 4)
+	for code in (1, 2, 5, 130):
+		fake("", "talk before\ntiletune: base.json: expected a file, found none\n  hint: tune first\n", code)
+		with pytest.raises(tiletune.Error) as error:
+			tiletune.check("base.json")
+		assert (error.value.code, error.value.message, error.value.hint) == (code, "base.json: expected a file, found none", "tune first")
+		assert str(error.value) == "base.json: expected a file, found none\nhint: tune first"
+	fake("", "", 7)
+	with pytest.raises(tiletune.Error) as error:
+		tiletune.report("a.json")
+	assert error.value.message == "tiletune report: expected exit code 0, found 7"
+
+
+def test_words(fake):
+	words = fake()
+	command.run("tune", "gemm", problem=[{"M": 1, "dtype": "bf16"}, "M=2"], family=["mma", "simt"], budget="30s", fresh=True, no_cache=False,
+		journal=None, evaluations=5)
+	assert words() == ["tune", "gemm", "--problem", "M=1,dtype=bf16", "--problem", "M=2", "--family", "mma", "--family", "simt", "--budget", "30s",
+		"--fresh", "--evaluations", "5"]
+	assert command.problems_of("M=1") == ["M=1"] and command.problems_of(None) == [] and command.problems_of({"M": 1}) == ["M=1"]
+
+
+def test_progress(fake, capfd):
+	fake(errors="one\r\x1b[Ktwo\n\rthree")
+	said = []
+	command.run("tune", progress=said.append)
+	assert said == ["one", "two", "three"]
+	command.run("tune", progress=True)
+	assert capfd.readouterr().err == "one\r\x1b[Ktwo\n\rthree"
+
+
+def test_interrupt(fake, monkeypatch):
+	"""An exception of the caller's function ends the program."""
+	fake(errors="line\n" * 10)
+
+	def stop(_):
+		raise KeyboardInterrupt
+
+	with pytest.raises(KeyboardInterrupt):
+		command.run("tune", progress=stop)
+
+
+def test_where_the_program_is(tmp_path, monkeypatch):
+	here = os.environ["TILETUNE"]
+	assert command.find_program() == here
+	monkeypatch.delenv("TILETUNE")
+	monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+	(tmp_path / "tiletune").symlink_to(here)
+	assert command.find_program() == str(tmp_path / "tiletune")  # the environment's own
+	(tmp_path / "tiletune").unlink()
+	assert os.path.samefile(command.find_program(), os.path.join(ROOT, "build/tiletune"))  # a checkout's
+	monkeypatch.setattr(command, "__file__", str(tmp_path / "a/b/c/d/e/command.py"))
+	monkeypatch.setenv("PATH", os.path.dirname(here))
+	assert command.find_program() == here
+	monkeypatch.setenv("PATH", "")
+	with pytest.raises(tiletune.Error, match="PATH"):
+		command.find_program()

@@ -1,0 +1,50 @@
+"""The examples of src/python/README.md, in their order; those that need torch where it is installed, else with tensors that are fakes."""
+import os
+import re
+import shutil
+
+import pytest
+
+from conftest import ROOT
+from test_bundle import Fake, torch  # noqa: F401  pylint: disable=unused-import
+
+with open(os.path.join(ROOT, "src/python/README.md"), encoding="utf-8") as page:
+	EXAMPLES = re.findall(r"^```python( torch)?\n(.*?)^```", page.read(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tuned, bundle, tmp_path, monkeypatch):
+	shutil.copy(tuned, tmp_path / "tuned.json")
+	shutil.copy(bundle, tmp_path / "kernels.bundle")
+	monkeypatch.chdir(tmp_path)
+
+
+def run(names, needs_torch):
+	for is_torch, text in EXAMPLES:
+		if needs_torch or not is_torch:
+			exec(compile(text, "README.md", "exec"), names)  # pylint: disable=exec-used
+
+
+@pytest.mark.filterwarnings("ignore:.*was tuned on")
+def test_examples(folder, monkeypatch, capsys):
+	"""Without torch: outputs are given."""
+	assert len(EXAMPLES) == 5
+	names = {"a": Fake(256, 64), "b": Fake(64, 64), "c": Fake(256, 64)}
+	monkeypatch.setattr("tiletune.bundle.Operator.__call__", with_output(names["c"]))
+	run(names, False)
+	said = capsys.readouterr().out
+	assert re.search(r"gemm/mma 64 \[\d+, 1, 1\] \S+ nearest by model", said) and "False {'same': 1" in said and "2 none.json: " in said
+	assert os.path.exists("report.html")
+
+
+def with_output(c):
+	from tiletune.bundle import Operator
+	original = Operator.__call__
+	return lambda self, *tensors, **named: original(self, *tensors[:2], c, **named)
+
+
+@pytest.mark.filterwarnings("ignore:.*was tuned on")
+def test_examples_with_torch(folder, torch, capsys):  # noqa: F811
+	half = {"dtype": torch.float16}
+	run({"torch": torch, "a": torch.zeros(256, 64, **half), "b": torch.zeros(64, 64, **half)}, True)
+	assert "['layers.json'] Counter()" in capsys.readouterr().out

@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""A program as an own kernel's JSON may name one, that does to a configuration what its arguments say.
+
+	answering_program.py [prepare] [KEY=WHAT...]	KEY: "BM/BN"; WHAT: a name of the table below
+
+Its times follow from the configuration alone: 10 + |BM - 48| + |BN - 80| / 2 microseconds. It appends each request that it was
+asked to the file that $ASKED names, and a line for each process that was started.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+ABILITIES = [word for word in sys.argv[1:] if word == "prepare"]
+WHATS = dict(word.split("=") for word in sys.argv[1:] if "=" in word)
+
+
+def note(text):
+	if "ASKED" in os.environ:
+		with open(os.environ["ASKED"], "a", encoding="ascii") as file:
+			file.write(text + "\n")
+
+
+def raw(text):
+	sys.stdout.write(text + "\n")
+	sys.stdout.flush()
+
+
+def hang():
+	"""Silent, with a child that would be silent, too."""
+	child = subprocess.Popen(["sleep", "10000"])  # pylint: disable=consider-using-with
+	note(f"child {child.pid}")
+	while True:
+		time.sleep(1)
+
+
+def answer(request, job, configuration):
+	def say(**members):
+		raw(json.dumps({"id": request["id"], **members}))
+
+	at = f"{configuration['BM']}/{configuration['BN']}"
+	what = WHATS.get(at, "ok")
+	time_us = 10 + abs(configuration["BM"] - 48) + abs(configuration["BN"] - 80) / 2
+	samples = [time_us, time_us * 1.001, time_us * 0.999, time_us]
+	right = {"points": 4, "violations": 0, "max_abs_error": 0, "max_rel_error": 0}
+	good = {"job": job, "outcome": "ok", "samples_us": samples, "verification": right}
+	say(progress=job, **({"allow_s": 0.2} if what == "hang" else {}))
+	if what in ("hang", "forever"):
+		hang()
+	elif what == "exit":
+		print("a last word", file=sys.stderr, flush=True)
+		os._exit(3)
+	elif what == "long":
+		raw("x" * (1 << 21))
+		hang()
+	elif what == "no_json":
+		raw("it took 12 us")
+	elif what == "another_id":
+		raw(json.dumps({"id": request["id"] + 7, **good}))
+	elif what == "another_job":
+		say(**{**good, "job": 5})
+	elif what == "unverified":
+		del good["verification"]
+		say(**good)
+	else:
+		changes = {"nan": {"samples_us": [time_us, float("nan")]}, "negative": {"samples_us": [time_us, -time_us]}, "zero": {"samples_us": [0]},
+			"none": {"samples_us": []}, "infinite": {"samples_us": [float("inf")]}, "unknown": {"outcome": "fine"}, "extra": {"time": 3},
+			"wrong": {"verification": {**right, "violations": 2, "max_abs_error": 1}}, "refused": {"outcome": "compile_failed", "detail": "no such tile"}}
+		say(**good, **{}) if what in ("ok", "twice") else say(**{**good, **changes[what]})
+		if what == "twice":
+			say(**good)
+
+
+note(f"started {os.getcwd()}")
+for line in sys.stdin:
+	asked = json.loads(line)
+	note(line.strip())
+	if asked["request"] == "hello":
+		raw(json.dumps({"id": asked["id"], "protocol": "tiletune.program/1", "versions": {"python": "3"}, "device": {"name": "a processor"},
+			"abilities": ABILITIES}))
+	elif asked["request"] == "prepare":
+		one = asked["jobs"][0]["configuration"]
+		if WHATS.get(f"{one['BM']}/{one['BN']}") == "prepare_exit":
+			os._exit(4)
+		raw(json.dumps({"id": asked["id"], "outcome": "ok"}))
+	else:
+		for index, each in enumerate(asked["jobs"]):
+			answer(asked, index, each["configuration"])

@@ -1,0 +1,318 @@
+#!/usr/bin/python3
+"""How soon strategies find what is good in recorded spaces: the program searches them with `replay:`, as it would a GPU.
+
+	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] SPACE...
+	python3 tests/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
+
+SPACE: a journal, each family of each of its problems with 100 evaluations or more; or NAME.json of recorded.py, a space that
+others recorded. spaces: optimum / best so far after 25, 50, ... evaluations, mean over seeds with its standard error; failures
+count as evaluations. KNOWN is what is predicted beforehand: `nothing` (templates without their model), `physics`, or
+`learned`: physics times what all other problems of the journals teach (tiletune.learn). Beside spaces that
+kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. suites: what ten problems of a journal, searched
+first, spare ten others. learned and suites need numpy, --svg matplotlib.
+
+The program is $TILETUNE, or build/release/tiletune; templates and configs are those of the working folder.
+"""
+import argparse
+import csv
+import gzip
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path[:0] = [HERE, os.path.join(HERE, "../../src/python")]
+TILETUNE = os.path.abspath(os.environ.get("TILETUNE", "build/release/tiletune"))
+AFTER = (25, 50, 100, 200, 400)
+SMALLEST = 100  # candidates of a space that is worth a search
+FIRST, NEXT, SUITE_EVALUATIONS, SHARES = 10, 10, 150, (0.95, 0.97, 0.99)
+
+
+def lines_of(path):
+	with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+		for line in file:
+			try:
+				yield json.loads(line)
+			except ValueError:  # torn by a kill
+				continue
+
+
+def time_of(line):
+	if line["outcome"] != "ok":
+		return math.inf
+	return line["time_us"]["median"] if "time_us" in line else statistics.median(line["samples_us"])
+
+
+class Space:
+	"""A problem of a journal, of one family or (None) of all."""
+
+	def __init__(self, file, kernel, problem, family, times):
+		self.file, self.problem, self.family, self.times = file, problem, family, times
+		self.what = kernel or problem["operation"]
+		self.best_us = min(times.values())
+		self.name = os.path.basename(file).split(".")[0]
+
+	def search(self, folder, words, evaluations, roots):
+		"""Times of what was evaluated, in that order."""
+		journal = os.path.join(folder, "journal.jsonl")
+		done = subprocess.run([TILETUNE, "tune", self.what, "-p", self.problem["text"], "--device", f"replay:{os.path.abspath(self.file)}",
+			*(["--family", self.family] if self.family else []), "--evaluations", str(evaluations), "--fresh", "--journal", journal,
+			"-o", os.path.join(folder, "tuned.json"), *[word for root in roots for word in ("--path", root)], *words],
+			capture_output=True, text=True, check=False, env={**os.environ, "TILETUNE_NVRTC": "/nonexistent"})
+		if done.returncode not in (0, 1) or not os.path.exists(journal):
+			sys.exit(f"{self.file}: {self.problem['text']}: {done.stderr}")
+		return [time_of(line) for line in lines_of(journal) if line["event"] == "evaluation"][:evaluations]
+
+
+def spaces_of(path, by_family):
+	kernel = path if path.endswith(".json") else None
+	file = path[:-len(".json")] + ".jsonl.gz" if kernel else path
+	run, problems, times = None, {}, {}
+	for line in lines_of(file):
+		run = line["id"] if line["event"] == "run" else line.get("run", run)
+		if line["event"] == "problem":
+			problems[run, line["number"]] = line
+		elif line["event"] == "evaluation" and line.get("timing") != "predicted":
+			key = (run, line["problem"], line["family"] if by_family else None)
+			times.setdefault(key, {})[line["family"], line["configuration"]] = time_of(line)
+	for (run, number, family), found in times.items():
+		if len(found) >= SMALLEST and math.isfinite(min(found.values())):
+			yield Space(file, kernel, problems[run, number], family, found)
+
+
+# ---- what is predicted ----
+def without_model(folder):
+	"""A root whose templates say nothing of time."""
+	for where, _, names in os.walk("templates"):
+		os.makedirs(os.path.join(folder, where), exist_ok=True)
+		for name in names:
+			source, copy = os.path.abspath(os.path.join(where, name)), os.path.join(folder, where, name)
+			if not name.endswith(".json"):
+				os.symlink(source, copy)
+				continue
+			with open(source, encoding="utf-8") as file:
+				content = json.load(file)
+			for launch in content.get("launches", ()):
+				launch.pop("model", None)
+			with open(copy, "w", encoding="utf-8") as file:
+				json.dump(content, file)
+	os.symlink(os.path.abspath("configs"), os.path.join(folder, "configs"))
+	return folder
+
+
+class Teacher:
+	"""What journals teach of all problems but one."""
+
+	def __init__(self, journals):
+		from tiletune import learn  # pylint: disable=import-outside-toplevel
+		os.environ["TILETUNE"] = TILETUNE
+		self.learn = learn
+		self.device, self.names, self.samples = learn.read_features(journals)
+
+	def teach(self, path, families, left_out):
+		"""Writes what is learned for these families; False: no other problem has enough timings."""
+		samples = {family: [self.learn.Sample(one.problem, [one.configuration, one.measured_us, one.predicted_us, *one.features])
+			for one in self.samples.get(family, ()) if not left_out(one.problem)] for family in families}
+		found = [self.learn.learn_family(family, self.names[family], several, judged=False)
+			for family, several in self.learn.put_together(samples).items() if len(several) >= self.learn.FEWEST]
+		with open(path, "w", encoding="utf-8") as file:
+			json.dump({"format": "tiletune.learned/1", "device": self.device, "families": found}, file)
+		return bool(found)
+
+
+class Knowledge:
+	"""Options of a search for each KNOWN, and the roots of templates."""
+
+	def __init__(self, folder, contenders, journals):
+		known = {name for _, name in contenders}
+		self.folder = folder
+		self.bare = without_model(os.path.join(folder, "bare")) if "nothing" in known else None
+		self.teacher = Teacher(journals) if "learned" in known else None
+		self.files = {}
+
+	def of(self, space, name):
+		if name == "nothing":
+			return ["--no-learned"], [self.bare]
+		if name == "learned":
+			key = space.problem["operation"], space.problem["text"], space.family
+			if key not in self.files:
+				path = os.path.join(self.folder, f"learned-{len(self.files)}.json")
+				whole = f"{key[0]} {key[1]}"
+				taught = self.teacher.teach(path, [space.family], lambda problem: problem == whole or problem.startswith(whole + ","))
+				self.files[key] = path if taught else None
+			if self.files[key]:
+				return ["--learned", self.files[key]], [os.getcwd()]
+		return ["--no-learned"], [os.getcwd()]
+
+
+# ---- spaces ----
+def reached(space, times):
+	"""Optimum / best so far after each number of evaluations."""
+	shares = []
+	for after in AFTER:
+		best_us = min(times[:after], default=math.inf)
+		shares.append(space.best_us / best_us if math.isfinite(best_us) else 0.0)
+	return shares
+
+
+def contender_of(name):
+	strategy, _, known = name.partition(":")
+	if known not in ("", "nothing", "physics", "learned"):
+		sys.exit(f"{name}: expected nothing, physics or learned after the colon")
+	return strategy, known or "nothing"
+
+
+def bench(space, contender, knowledge, seeds, evaluations):
+	words, roots = knowledge.of(space, contender[1])
+
+	def one(seed):
+		with tempfile.TemporaryDirectory() as folder:
+			return reached(space, space.search(folder, [*words, "--strategy", contender[0], "--seed", str(seed)], evaluations, roots))
+	with ThreadPoolExecutor(os.cpu_count()) as pool:
+		found = list(zip(*pool.map(one, range(1, seeds + 1))))
+	return [(statistics.fmean(values), statistics.stdev(values) / math.sqrt(seeds) if seeds > 1 else 0.0) for values in found]
+
+
+def row(title, name, figures, evaluations):
+	cells = [("" if after > evaluations else f"{mean:.4f} ±{error:.4f}" if error else f"{mean:.4f}") for after, (mean, error) in zip(AFTER, figures)]
+	return f"| {title} | {name} | " + " | ".join(cells) + " |"
+
+
+def others():
+	"""What Kernel Tuner's strategies reach: space -> [(strategy, shares)]."""
+	found = {}
+	with open(os.path.join(HERE, "kernel_tuner.csv"), encoding="utf-8") as file:
+		for space, strategy, *shares in csv.reader(line for line in file if not line.startswith("#")):
+			if space != "space":
+				found.setdefault(space, []).append((strategy, [float(share) for share in shares]))
+	return found
+
+
+def draw(path, means):
+	import matplotlib  # pylint: disable=import-outside-toplevel
+	matplotlib.use("svg")
+	matplotlib.rcParams["svg.hashsalt"] = "search"
+	from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+	_, axes = pyplot.subplots(figsize=(8, 5))
+	for name, figures in means:
+		axes.plot(AFTER[:len(figures)], [mean for mean, _ in figures], marker="o", label=name)
+	axes.set(xlabel="evaluations", ylabel="optimum / best so far", title="How soon strategies find what is good")
+	axes.legend()
+	pyplot.savefig(path, metadata={"Date": None})
+
+
+def run_spaces(options):
+	contenders = [contender_of(name) for name in options.strategy or ("guided", "local", "evolution", "random")]
+	spaces = [space for path in options.files for space in spaces_of(path, by_family=True)]
+	if not spaces:
+		sys.exit(f"expected a space of {SMALLEST} candidates, found none")
+	shown = sum(after <= options.evaluations for after in AFTER)
+	rows, all_figures = [], {contender: [] for contender in contenders}
+	with tempfile.TemporaryDirectory() as folder:
+		knowledge = Knowledge(folder, contenders, [path for path in options.files if not path.endswith(".json")])
+		for space in spaces:
+			title = f"{space.name}, {len(space.times)} candidates"
+			for contender in contenders:
+				figures = bench(space, contender, knowledge, options.number, options.evaluations)
+				all_figures[contender].append(figures)
+				rows.append(row(title, ":".join(contender), figures, options.evaluations))
+				title = ""
+				print(rows[-1], flush=True)
+			rows += [row("", strategy, [(share, 0.0) for share in shares], options.evaluations) for strategy, shares in others().get(space.name, ())]
+	title, means = f"mean of {len(spaces)} spaces", []
+	for contender in contenders:
+		figures = [(statistics.fmean(mean for mean, _ in column), math.sqrt(sum(error * error for _, error in column)) / len(spaces))
+			for column in zip(*all_figures[contender])]
+		means.append((":".join(contender), figures[:shown]))
+		rows.append(row(title, means[-1][0], figures, options.evaluations))
+		title = ""
+	if options.svg:
+		draw(options.svg, means)
+	return "\n".join([f"Optimum / best so far after so many evaluations, mean of {options.number} seeds ± standard error; `tune` over `replay:` "
+		"(`tests/tools/search_strategies.py spaces`).", "", "| space | | " + " | ".join(map(str, AFTER)) + " |", "|---" * (2 + len(AFTER)) + "|", *rows, ""])
+
+
+# ---- suites ----
+def evaluations_to(space, times):
+	"""How many evaluations it took to each share of the best; one more than all where they did not do."""
+	return [next((i + 1 for i, time in enumerate(times) if time * share <= space.best_us), len(times) + 1) for share in SHARES]
+
+
+def run_split(spaces, folder):
+	"""Sums of evaluations to the shares: by physics, with what the first ten taught."""
+	from tiletune import learn  # pylint: disable=import-outside-toplevel
+	os.environ["TILETUNE"] = TILETUNE
+	journals = []
+	for number, space in enumerate(spaces[:FIRST]):
+		place = os.path.join(folder, f"first-{number}")
+		os.makedirs(place)
+		space.search(place, ["--no-learned"], SUITE_EVALUATIONS, [os.getcwd()])
+		journals.append(os.path.join(place, "journal.jsonl"))
+	path = os.path.join(folder, "learned.json")
+	with open(path, "w", encoding="utf-8") as file:
+		json.dump(learn.learn(journals, judged=False), file)
+	counts = [[0] * len(SHARES), [0] * len(SHARES)]
+	for space in spaces[FIRST:FIRST + NEXT]:
+		for way, words in enumerate((["--no-learned"], ["--learned", path])):
+			with tempfile.TemporaryDirectory() as place:
+				times = space.search(place, words, SUITE_EVALUATIONS, [os.getcwd()])
+			counts[way] = [a + b for a, b in zip(counts[way], evaluations_to(space, times))]
+	return counts
+
+
+def run_suites(options):
+	rows, means = [], []
+	for path in options.files:
+		spaces = list(spaces_of(path, by_family=False))
+		for operation in sorted({space.problem["operation"] for space in spaces}):
+			those = [space for space in spaces if space.problem["operation"] == operation]
+			chance, counts = random.Random(1), [[0] * len(SHARES), [0] * len(SHARES)]
+			if len(those) < FIRST + NEXT:
+				continue
+			for _ in range(options.number):
+				chance.shuffle(those)
+				with tempfile.TemporaryDirectory() as folder:
+					counts = [[a + b for a, b in zip(old, new)] for old, new in zip(counts, run_split(those, folder))]
+			searches = options.number * NEXT
+			means.append([[count / searches for count in way] for way in counts])
+			rows.append((f"{those[0].name}, {len(those)} problems of {operation}", means[-1]))
+			print(rows[-1], flush=True)
+	if not means:
+		sys.exit(f"expected a journal with {FIRST + NEXT} problems of an operation, found none")
+	rows.append(("mean", [[statistics.fmean(column) for column in zip(*(mean[way] for mean in means))] for way in (0, 1)]))
+	text = [f"Evaluations to shares of the best recorded: by physics, with what ten other problems of the suite taught ({SUITE_EVALUATIONS} evaluations "
+		f"each, by physics), and the ratio. Ten problems a split, mean of {options.number} splits (`tests/tools/search_strategies.py suites`).", "",
+		"| suite |" + "".join(f" {share}: physics | learned | ratio |" for share in SHARES), "|---" * (1 + 3 * len(SHARES)) + "|"]
+	for title, (physics, learned) in rows:
+		text.append(f"| {title} |" + "".join(f" {a:.1f} | {b:.1f} | {b / a:.2f} |" for a, b in zip(physics, learned)))
+	return "\n".join(text) + "\n"
+
+
+def main():
+	parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+	parser.add_argument("what", choices=("spaces", "suites"))
+	parser.add_argument("files", nargs="+", metavar="SPACE")
+	parser.add_argument("-n", dest="number", type=int, help="seeds (50) or splits (3)")
+	parser.add_argument("-e", dest="evaluations", type=int, default=AFTER[-1])
+	parser.add_argument("-s", dest="strategy", action="append", metavar="STRATEGY[:KNOWN]")
+	parser.add_argument("-o", dest="output", metavar="TABLE.md")
+	parser.add_argument("--svg", metavar="FILE")
+	options = parser.parse_args()
+	options.number = options.number or (50 if options.what == "spaces" else 3)
+	text = run_spaces(options) if options.what == "spaces" else run_suites(options)
+	if options.output:
+		with open(options.output, "w", encoding="utf-8") as file:
+			file.write(text)
+	else:
+		print(text)
+
+
+if __name__ == "__main__":
+	main()

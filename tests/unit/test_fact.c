@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What operations and families say beside launches: facts, steps, examples.
+ */
+#include <math.h>
+
+#include "unit/unit.h"
+#include "candidate/bound_family.h"
+#include "candidate/composite.h"
+#include "unit/kernel_fixture.h"
+
+static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
+{
+	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
+}
+
+static void assert_near(double found, double expected)
+{
+	assert_true(fabs(found - expected) <= 1e-9 * (1 + fabs(expected)));
+}
+
+TEST(test_facts)
+{
+	struct fixture fixture;
+	const struct device_spec *device;
+	const struct value_list *rates;
+	struct fact_list list;
+	const struct fact *facts;
+	struct error err = {0};
+
+	open_widget(&fixture, small, "BM=32,REPEATS=4");
+	device = fixture.device;
+	assert_ok(candidate_facts(fixture.bound, fixture.slots, 1000, 3, &list, &err));
+	facts = list.items;
+	assert_int_equal(list.count, 6);
+	assert_string_equal(facts[0].name, "rows per block");
+	assert_int_equal(facts[0].value.integer, 128);
+	assert_string_equal(facts[1].name, "resident bytes");
+	assert_string_equal(facts[1].unit, "bytes");
+	assert_int_equal(facts[1].value.integer, 3000);
+	/* a fact reads the one before it by name, and the sheet's rates */
+	assert_int_equal(facts[2].value.integer, 2 * 128 * 64);
+	assert_near(facts[3].value.real, 2 * 128 * 64 / device->dram_bytes_per_s * 1e6);
+	rates = facts[4].value.list;
+	assert_int_equal(rates->count, 4);
+	assert_near(rates->items[0].real, device->l2_bytes_per_clock * device->clock_hz);
+	assert_near(rates->items[1].real,
+		device->rate[PIPE_TENSOR_MMA][DTYPE_FP16] * 132 * device->tensor_clock_hz);
+	assert_near(rates->items[2].real,
+		device->rate[PIPE_TENSOR_WGMMA][DTYPE_FP16] * 132 * device->tensor_clock_hz);
+	assert_near(rates->items[3].real, device->launch_us);
+	assert_string_equal(facts[5].value.string, "large");
+	fact_list_release(&list);
+	fixture_close(&fixture);
+	open_widget(&fixture, "M=9,N=64,dtype=fp16", "BM=16");
+	assert_ok(candidate_facts(fixture.bound, fixture.slots, 0, 1, &list, &err));
+	facts = list.items;
+	assert_int_equal(list.count, 7);
+	assert_string_equal(facts[2].name, "when small");
+	assert_string_equal(facts[6].value.string, "small");
+	fact_list_release(&list);
+	fixture_close(&fixture);
+}
+
+TEST(test_steps)
+{
+	const struct family *pair;
+	struct bound_family *bound;
+	struct composite_step *steps;
+	struct fixture fixture;
+	struct error err = {0};
+
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
+	assert_ok(catalogue_family(&fixture.catalogue, fixture.operation, "pair", &pair, &err));
+	assert_ok(family_bind(pair, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
+	assert_int_equal(bound->composite->step_count, 2);
+	steps = bound->composite->steps;
+	assert_string_equal(steps[0].problem->text, "size=8192,kind=one");
+	assert_string_equal(steps[0].problem->operation->name, "gadget");
+	assert_string_equal(steps[1].problem->text, "size=8192,kind=two");
+	bound_family_free(bound);
+	assert_string_equal(pair->steps[1].operation, "gadget");
+	/* its tensors are those of the family, then the workspace "middle" */
+	assert_int_equal(pair->steps[0].tensors[0].buffer, 0);
+	assert_int_equal(pair->steps[0].tensors[1].buffer, fixture.operation->tensor_count);
+	assert_string_equal(pair->steps[1].tensors[1].name, "B");
+	assert_int_equal(pair->steps[1].tensors[1].buffer, fixture.operation->tensor_count - 1);
+	fixture_close(&fixture);
+}

@@ -1,0 +1,73 @@
+/* Numbers as people read them, strings escaped, lists as journals have them. */
+#include <math.h>
+#include <string.h>
+
+#include "unit/unit.h"
+
+#include "base/format_text.h"
+
+static void check(struct format_text (*format)(double value), double value, const char *wanted)
+{
+	assert_string_equal(format(value).text, wanted);
+}
+
+TEST(test_numbers)
+{
+	check(format_number, 193.744, "193.7");
+	check(format_number, 4096, "4096");
+	check(format_number, 1071.4, "1071");
+	check(format_number, 12.345, "12.35");
+	check(format_number, 0.012345, "0.0123");
+	check(format_number, 0.5, "0.500");
+	check(format_number, 0, "0");
+	check(format_number, INFINITY, "never");
+	check(format_time, 25.649, "25.65 µs");
+	check(format_time, 14684.16, "14.68 ms");
+	check(format_time, 2.5e7, "25 s");
+}
+
+static void check_escape(format_escape *escape, const char *string, const char *wanted)
+{
+	struct text text = {0};
+
+	escape(&text, string);
+	assert_string_equal(text_string(&text), wanted);
+	text_release(&text);
+}
+
+TEST(test_escapes)
+{
+	check_escape(format_xml, "<a href=\"x\">&\nµ", "&lt;a href=&quot;x&quot;&gt;&amp;&#10;µ");
+	/* what XML does not allow: control characters, half a character, U+FFFE */
+	check_escape(format_xml, "\x01\tz\xc3|\xef\xbf\xbe", "?\tz?|?");
+	check_escape(
+		format_markdown, "a|b `c` *d* @e <f>&", "a\\|b 'c' \\*d\\* &#64;e &lt;f>&amp;");
+	check_escape(format_shown, "a\x1b[0m", "a\\x1b[0m");
+}
+
+TEST(test_only_strings_are_escaped)
+{
+	struct text text = {0};
+
+	format_put(&text, format_xml, "<b>%s</b> %d %zu %.2f %.*s%%", "<&>", -3, (size_t)7, 1.5, 2,
+		"<x");
+	assert_string_equal(text.data, "<b>&lt;&amp;&gt;</b> -3 7 1.50 &lt;x%");
+	text_release(&text);
+}
+
+TEST(test_lists_of_pairs)
+{
+	const char *at = "BM=128,dtype=bf16,flag,EMPTY=";
+	struct pair pair;
+
+	assert_true(pair_find(at, "dtype", &pair));
+	assert_int_equal(pair.value_length, 4);
+	assert_memory_equal(pair.value, "bf16", 4);
+	assert_true(pair_find(at, "EMPTY", &pair));
+	assert_int_equal(pair.value_length, 0);
+	assert_true(pair_find(at, "flag", &pair));
+	assert_false(pair_find(at, "B", &pair));
+	for (int i = 0; i < 4; i++)
+		assert_true(pair_next(&at, &pair));
+	assert_false(pair_next(&at, &pair));
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the headers of src/score promise of amounts, waves and schedules, worked out by hand.
+ */
+#include <math.h>
+
+#include "unit/unit.h"
+#include "score/block_model.h"
+#include "unit/score_cases.h"
+
+/* The fewest wavefronts are ceil(distinct words / 32), of an access of any width. */
+TEST(the_least_wavefronts_are_rounded_up)
+{
+	for (uint32_t width = 4; width <= 16; width *= 2)
+		for (uint32_t distinct = 1; distinct <= BANK_LANES; distinct++) {
+			uint32_t address[BANK_LANES];
+
+			for (uint32_t lane = 0; lane < BANK_LANES; lane++)
+				address[lane] = lane % distinct * width;
+			assert_int_equal(bank_wavefronts_least(address, width),
+				(distinct * width / 4 + 31) / 32);
+		}
+}
+
+/* A launch of ten units with one amount in each phase and pipe, all different. */
+static struct launch_work uneven_launch(void)
+{
+	struct launch_work launch = {.shape = {.grid = {10, 1, 1},
+					     .block = {128, 1, 1},
+					     .cluster = {1, 1, 1},
+					     .repeat = 1},
+		.regs_estimate = 64,
+		.units = 10,
+		.useful_ratio = 0.5,
+		.steps_mean = 3,
+		.steps_max = 3,
+		.stages = 2,
+		.dtype = DTYPE_BF16,
+		.has_model = true,
+		.dram_read_bytes = 7000,
+		.dram_write_bytes = 500};
+
+	for (int pipe = 0; pipe < PIPE_COUNT; pipe++) {
+		launch.prologue[pipe] = 1000 + pipe;
+		launch.per_step[pipe] = 20000 + 7 * pipe;
+		launch.epilogue[pipe] = 300000 + 11 * pipe;
+	}
+	return launch;
+}
+
+static double of_ten_units(const struct launch_work *launch, enum pipe pipe)
+{
+	return 10 * (launch->prologue[pipe] + 3 * launch->per_step[pipe] + launch->epilogue[pipe]);
+}
+
+TEST(amounts_are_summed_over_phases_and_pipes)
+{
+	const struct launch_work launch = uneven_launch();
+	struct traffic traffic;
+
+	traffic_compute(&launch, &traffic);
+	assert_true(traffic.dram_bytes == 7500);
+	assert_true(fabs(traffic.l2_bytes - of_ten_units(&launch, PIPE_L2_READ) -
+			    of_ten_units(&launch, PIPE_L2_WRITE)) < 1e-3);
+	assert_true(fabs(traffic.flop - of_ten_units(&launch, PIPE_TENSOR_MMA) -
+			    of_ten_units(&launch, PIPE_TENSOR_WGMMA) -
+			    of_ten_units(&launch, PIPE_FP32)) < 1e-3);
+}
+
+/* Spilled bytes go through shared memory's pipe, of all threads; loads and stores alike. */
+TEST(spills_are_read_and_written)
+{
+	const struct device_spec device = case_device_hopper();
+	const struct launch_work launch = uneven_launch();
+	const struct traffic traffic = {.lines_read_ratio = 1, .lines_written_ratio = 1};
+	struct time_model_input input = {.device = &device, .launch = &launch, .traffic = &traffic};
+	const double without = block_model_of(&input).step.clocks[BOUND_SMEM];
+
+	input.spill_store_bytes = 24;
+	assert_true(fabs(block_model_of(&input).step.clocks[BOUND_SMEM] - without -
+			    24 * 128 / 128.0) < 1e-9);
+	input.spill_load_bytes = 40;
+	assert_true(fabs(block_model_of(&input).step.clocks[BOUND_SMEM] - without -
+			    64 * 128 / 128.0) < 1e-9);
+}
+
+/* One block on each of 132 SMs; only latency and one clock of work a step. */
+static double clocks_with_latency(
+	double latency, double steps, double waves, enum schedule schedule)
+{
+	const struct quantization_slots slots = {.per_wave = 132, .sm_count = 132, .per_sm = 1};
+	struct block_model model = {.steps_mean = steps,
+		.steps_max = steps,
+		.stages = 4,
+		.warps = 4,
+		.scheduler_ratio = 1,
+		.latency_clocks = latency,
+		.l2_chip_rate = 5500};
+
+	model.step.clocks[BOUND_FP32] = 1000;
+	return wave_model_clocks(&model, &slots, waves * 132, schedule).clocks;
+}
+
+/* What latency adds: the first load of each wave (of a persistent block's only wave), the part of
+ * each step that four stages do not hide, and with stream-K one wait for each share of a tile. */
+TEST(latency_is_paid_where_a_schedule_waits)
+{
+	for (double steps = 1; steps <= 64; steps *= 4)
+		for (double waves = 1; waves <= 4; waves++) {
+			const double hidden = waves * steps * 100 / 4;
+			double added[3];
+
+			for (int schedule = 0; schedule < 3; schedule++)
+				added[schedule] = clocks_with_latency(100, steps, waves,
+							  (enum schedule)schedule) -
+						  clocks_with_latency(
+							  0, steps, waves, (enum schedule)schedule);
+			assert_true(fabs(added[SCHEDULE_GRID] - waves * 100 - hidden) < 1e-6);
+			assert_true(fabs(added[SCHEDULE_PERSISTENT] - 100 - hidden) < 1e-6);
+			assert_true(fabs(added[SCHEDULE_STREAM_K] - 100 - hidden -
+					    100 * fmin(steps, 1 + 1 / waves)) < 1e-6);
+		}
+}
+
+TEST(a_launch_that_is_repeated_takes_that_many_times_as_long)
+{
+	const struct device_spec device = case_device_hopper();
+	struct launch_work launch = uneven_launch();
+	struct work work = {.launches = &launch, .launch_count = 1};
+	struct score score;
+	double once;
+
+	score_compute(&device, &work, NULL, &score);
+	once = score.predicted_time_us;
+	score_release(&score);
+	assert_true(isfinite(once) && once > 0);
+	launch.shape.repeat = 3;
+	score_compute(&device, &work, NULL, &score);
+	assert_true(fabs(score.predicted_time_us / once - 3) < 1e-9);
+	score_release(&score);
+}
