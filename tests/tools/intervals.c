@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of numbers in, the interval of each series out (statistics_interval(), 95%): value, low, high.
+ * Lines of numbers in, the interval of each series out (statistics_interval(), 95%): value, low,
+ * high.
  */
 #include <stdio.h>
 #include <stdlib.h>
