@@ -12,6 +12,7 @@ import fnmatch
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -139,9 +140,13 @@ def main(out: str, build: str, size: str, patterns: list[str]) -> int:
 		return 1
 	for path in glob.glob(f"{logs}/*"):
 		os.remove(path)
+	scratch = os.path.abspath(f"{build}/tmp")  # a test that is killed leaves its folders there
+	shutil.rmtree(scratch, ignore_errors=True)
+	os.makedirs(scratch)
 	# predictions are those of the physics, whatever is shipped; the user's caches are not touched
 	os.environ.setdefault("TILETUNE_LEARNED", "none")
-	os.environ.update(TEST_OUT=out, TEST_BUILD=build, TEST_SIZE=size, XDG_CACHE_HOME=os.path.abspath(f"{build}/test-cache"))
+	os.environ.update(TEST_OUT=out, TEST_BUILD=build, TEST_SIZE=size, TMPDIR=scratch,
+		XDG_CACHE_HOME=os.path.abspath(f"{build}/test-cache"))
 	tests = find_tests(out, size)
 	for pattern in patterns:
 		if not any(fnmatch.fnmatch(test.name, pattern) for test in tests):

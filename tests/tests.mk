@@ -13,7 +13,7 @@ endif
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 bench_names := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
 
-TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_BINARY='"$(OUT)/tiletune"'
+TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_SCRATCH='"$(abspath $(BUILD))/tmp"' -DTEST_BINARY='"$(OUT)/tiletune"'
 
 # name, source, extra object, extra libraries
 define program_rules
@@ -22,6 +22,7 @@ $(OUT)/tests/$(1).o: $(2) | packages-test
 	@$(PROGRESS) 'CC   $(2)'
 	$(Q)$$(CC) $$(ALL_CFLAGS) $$(TEST_CFLAGS) -MMD -MP -MT $$@ -c -o $$@ $(2)
 $(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $(LIBRARY) | $(OUT)/gen/version.o
+	@mkdir -p $(BUILD)/tmp
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(OUT)/gen/version.o $(4) $$(LIBS)
 endef
 $(foreach n,$(unit_names),$(eval $(call program_rules,$(n),tests/unit/$(n).c,,-lcmocka)))

@@ -73,7 +73,7 @@ def execute(steps: list[Step]) -> list[str]:
 			stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 	finally:
 		subprocess.run(f"chmod -R u+w {scratch}; rm -rf {scratch}", shell=True, check=True)
-	text = ran.stdout.decode(errors="surrogateescape").replace(root + "/", "").replace(scratch, "SCRATCH")
+	text = ran.stdout.decode(errors="surrogateescape").replace(scratch, "SCRATCH").replace(root + "/", "")
 	pieces = re.split(rf"{MARK} (\d+)\n", text)
 	printed = []
 	for output, status in zip(pieces[::2], pieces[1::2]):

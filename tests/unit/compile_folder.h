@@ -15,7 +15,7 @@
 
 static inline char *folder_new(void)
 {
-	char *folder = string_copy("/tmp/tiletune-test-XXXXXX");
+	char *folder = string_copy(TEST_SCRATCH "/tiletune-test-XXXXXX");
 
 	if (!mkdtemp(folder))
 		abort();
@@ -46,7 +46,7 @@ static inline char *folder_put(const char *folder, const char *name, const char 
 	char *parent = path_parent(path);
 	struct error err;
 
-	if (!string_starts_with(folder, "/tmp/tiletune-test-") || name[0] == '/' ||
+	if (!string_starts_with(folder, TEST_SCRATCH "/tiletune-test-") || name[0] == '/' ||
 		strstr(name, ".."))
 		BUG("a test would write to %s", path);
 	if (directory_make(parent, &err) != STATUS_OK ||

@@ -24,7 +24,7 @@
 #include "measure/worker.h"
 
 struct bench {
-	char folder[64];
+	char folder[512];
 	struct device *device;
 	struct text helpers;
 };
@@ -71,7 +71,7 @@ static inline void bench_setup(struct bench *bench, const char *script)
 	char *library = realpath(TEST_BUILD "/faults/libcuda.so.1", NULL);
 	char *path;
 
-	*bench = (struct bench){.folder = "/tmp/tiletune-device-XXXXXX"};
+	*bench = (struct bench){.folder = TEST_SCRATCH "/tiletune-device-XXXXXX"};
 	assert_non_null(library);
 	assert_non_null(mkdtemp(bench->folder));
 	path = bench_path(bench, "libcuda.so.1");

@@ -16,7 +16,7 @@
 #include "unit/unit.h"
 
 struct scratch {
-	char folder[64];
+	char folder[512];
 	char *path;
 };
 
@@ -24,7 +24,8 @@ static inline int setup(void **state)
 {
 	struct scratch *scratch = memory_zeroed(1, sizeof(*scratch));
 
-	string_put(scratch->folder, sizeof(scratch->folder), "/tmp/tiletune-journal-XXXXXX");
+	string_put(
+		scratch->folder, sizeof(scratch->folder), TEST_SCRATCH "/tiletune-journal-XXXXXX");
 	assert_non_null(mkdtemp(scratch->folder));
 	scratch->path = path_join(scratch->folder, "deep/er/x.journal.jsonl");
 	*state = scratch;

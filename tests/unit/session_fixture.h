@@ -21,8 +21,8 @@
 struct session_fixture {
 	struct context context;
 	struct problem_list problems;
-	char folder[64]; /* scratch */
-	char *journal;   /* path in it */
+	char folder[512]; /* scratch */
+	char *journal;    /* path in it */
 };
 
 /* What a run ended with. */
@@ -59,7 +59,7 @@ static void session_fixture_open(struct session_fixture *fixture, const char *re
 		.roots = roots, .operation = operation, .device = device, .seed = 1};
 	const struct operation *found;
 
-	*fixture = (struct session_fixture){.folder = "/tmp/tiletune-session-XXXXXX"};
+	*fixture = (struct session_fixture){.folder = TEST_SCRATCH "/tiletune-session-XXXXXX"};
 	assert_non_null(mkdtemp(fixture->folder));
 	fixture->journal = path_join(fixture->folder, "journal.jsonl");
 	assert_ok(context_open(&options, &fixture->context, &err));

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-static char folder[] = "/tmp/tiletune-file-XXXXXX";
+static char folder[] = TEST_SCRATCH "/tiletune-file-XXXXXX";
 
 static char *in_folder(const char *name)
 {

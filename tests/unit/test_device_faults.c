@@ -71,7 +71,8 @@ TEST(test_crash_in_company)
 /* By somebody else, while it is sampled: that is not its fault, unless it happens each time. */
 TEST(test_killed_from_outside)
 {
-	CLEANUP(memory_free) char *mark = string_format("/tmp/tiletune-killed-%d", getpid());
+	CLEANUP(memory_free)
+	char *mark = string_format(TEST_SCRATCH "/tiletune-killed-%d", getpid());
 	CLEANUP(memory_free) char *once = string_format("once=%s killed", mark);
 
 	crash_in_company("killed", OUTCOME_CRASHED);

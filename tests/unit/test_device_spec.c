@@ -167,7 +167,7 @@ TEST(test_match)
 TEST(test_match_beside_a_broken_sheet)
 {
 	static const char sheet[] = "{\"format\": \"tiletune.device/1\", oops";
-	char folder[] = "/tmp/tiletune-sheets-XXXXXX", *devices, *path;
+	char folder[] = TEST_SCRATCH "/tiletune-sheets-XXXXXX", *devices, *path;
 	const char *const folders[] = {folder, NULL};
 	struct device_facts facts = h200_facts();
 	struct device_spec *spec;

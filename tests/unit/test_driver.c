@@ -91,7 +91,7 @@ static const struct {
 } cases[] = {{"open", case_open}, {"facts", case_facts}, {"find", case_find}, {"nvml", case_nvml}};
 
 /* ---- the parent's side ---- */
-static char folder[64];
+static char folder[512];
 
 static void link_library(const char *name)
 {
@@ -149,7 +149,7 @@ static void expect(const char *name, const char *script, const char *expected)
 static int setup(void **state)
 {
 	(void)state;
-	string_put(folder, sizeof(folder), "/tmp/tiletune-driver-XXXXXX");
+	string_put(folder, sizeof(folder), TEST_SCRATCH "/tiletune-driver-XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
 	link_library("libcuda.so.1");

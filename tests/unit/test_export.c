@@ -39,7 +39,7 @@ struct fixture {
 
 static void fixture_open(struct fixture *fixture)
 {
-	char path[] = "/tmp/test_export_XXXXXX";
+	char path[] = TEST_SCRATCH "/test_export_XXXXXX";
 	int fd = mkstemp(path);
 	struct error err = {0};
 

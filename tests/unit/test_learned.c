@@ -167,7 +167,7 @@ static struct prediction_basis basis_of(const struct desk *desk)
 /* The same of a feature that no family has. */
 static char *desk_other_file(const char *path)
 {
-	char *name = string_copy("/tmp/tiletune-learned-XXXXXX");
+	char *name = string_copy(TEST_SCRATCH "/tiletune-learned-XXXXXX");
 	struct text text = {0};
 	struct error err = {0};
 	char *feature;

@@ -62,7 +62,7 @@ static bool is_answered(const struct removed *row, const char *file)
 
 TEST(rows_are_answered)
 {
-	char file[] = "/tmp/removed-XXXXXX";
+	char file[] = TEST_SCRATCH "/removed-XXXXXX";
 	int descriptor = mkstemp(file);
 	size_t missing = 0;
 

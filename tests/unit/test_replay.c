@@ -259,7 +259,7 @@ TEST(test_broken_recordings_are_refused)
 	};
 	const char *const none[] = {NULL};
 	struct device_options options = {.config_folders = none};
-	char path[] = "/tmp/tiletune-replay-XXXXXX";
+	char path[] = TEST_SCRATCH "/tiletune-replay-XXXXXX";
 	int fd = mkstemp(path);
 	char *name = string_format("replay:%s", path);
 	struct device *device;

@@ -91,7 +91,7 @@ static void lines_of_journal(struct text *lines, size_t from, size_t to, const c
 
 static void open_journal(struct report *report, const struct text *lines)
 {
-	char path[] = "/tmp/test_report_XXXXXX.jsonl";
+	char path[] = TEST_SCRATCH "/test_report_XXXXXX.jsonl";
 	struct error err = {0};
 
 	close(mkstemps(path, 6));
@@ -103,7 +103,7 @@ static void open_journal(struct report *report, const struct text *lines)
 /* Of several runs of a journal, the candidates are those of the run that the entry names. */
 TEST(test_the_run_that_the_entry_names)
 {
-	char folder[] = "/tmp/test_report_XXXXXX", tuned_path[64], journal_path[64];
+	char folder[] = TEST_SCRATCH "/test_report_XXXXXX", tuned_path[1024], journal_path[1024];
 	struct text tuned = {0}, journal = {0};
 	struct report report;
 	struct error err = {0};

@@ -23,7 +23,7 @@ TEST(test_what_it_holds)
 	static const char text[] = HEAD
 		",\"name\":\"n\",\"summary\":\"s\",\"effort\":\"quick\",\"where\":\"BM == 64\","
 		"\"families\":[\"mma\"],\"problems\":[\"M=1\",\"M=2\"]}";
-	char path[] = "/tmp/tiletune-suite-XXXXXX";
+	char path[] = TEST_SCRATCH "/tiletune-suite-XXXXXX";
 	struct error err = {0};
 	struct suite suite;
 	int fd = mkstemp(path);

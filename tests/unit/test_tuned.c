@@ -124,7 +124,7 @@ TEST(test_gpus_without_a_sheet_differ_by_name)
 
 static char *scratch_file(void)
 {
-	char *path = string_copy("/tmp/tiletune-tuned-XXXXXX");
+	char *path = string_copy(TEST_SCRATCH "/tiletune-tuned-XXXXXX");
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
@@ -189,7 +189,7 @@ TEST(test_unknown_members_are_passed_over)
 /* A full disk leaves the old file as it was, and no other beside it. */
 TEST(test_full_disk)
 {
-	char folder[] = "/tmp/tiletune-tuned-XXXXXX";
+	char folder[] = TEST_SCRATCH "/tiletune-tuned-XXXXXX";
 	struct rlimit limit, small;
 	struct text before = {0}, after = {0};
 	struct tuned tuned;
