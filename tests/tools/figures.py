@@ -9,6 +9,8 @@ import math
 import os
 import re
 import statistics
+import subprocess
+import sys
 
 FOLDER = "results/nvidia-h200"
 
@@ -18,6 +20,42 @@ def load(name):
 	path = f"{FOLDER}/{name}.json"
 	with open(path, encoding="utf-8") if os.path.exists(path) else gzip.open(path + ".gz", "rt", encoding="utf-8") as file:
 		return json.load(file)
+
+
+@functools.cache
+def tool(name, *arguments, learned=False):
+	"""What a program of tests/tools prints with today's model."""
+	return subprocess.run([f"{sys.argv[1]}/tests/{name}", *arguments], capture_output=True, text=True, check=True,
+		env={**os.environ, "TILETUNE_LEARNED": "" if learned else "none"}).stdout
+
+
+def model_quality(journal, learned):
+	"""Of each problem of a journal: configurations, rank correlation, per cent that the model's first 8 are behind the best."""
+	said = tool("model_quality", *(["-c"] if learned else []), ".", "model:h200-sxm", f"{FOLDER}/{journal}.journal.jsonl.gz", learned=learned)
+	return [(int(count), float(rank), float(eight)) for count, rank, eight in
+		re.findall(r"(?m)^ *(\d+) rank +(-?[\d.]+) best +\d+ regret +[\d.]+ +[\d.]+ +([\d.]+) ", said)]
+
+
+def model_rows():
+	"""The table of how good the model is, with today's model."""
+	def figures(problems):
+		ranks, losses = [rank for _, rank, _ in problems], [eight for _, _, eight in problems]
+		if len(problems) == 1:
+			return f"{ranks[0]:.2f} | {losses[0]:.1f}%"
+		return f"{min(ranks):.2f} to {max(ranks):.2f} | within 1% on {sum(loss <= 1 for loss in losses)} of {len(losses)}, {max(losses):.1f}% at worst"
+
+	groups = [(f"`gemm/{what}", "exhaustive", slice(i, i + 1)) for i, what in
+		enumerate(("mma` 4096 cubed", "mma` 128 x 4096 x 7168", "simt` 4096 cubed, fp32"))]
+	groups += [("eight shapes, Hopper's families", "exhaustive_wgmma", slice(None)), ("eight drawn shapes, Hopper's families", "exhaustive_drawn", slice(None))]
+	for what, name, part in groups:
+		physics, learned = (model_quality(name, way)[part] for way in (False, True))
+		yield f"| {what} | {sum(count for count, _, _ in physics):,} | {figures(physics)} | {figures(learned)} |"
+
+
+def lookup_losses(name):
+	"""Lookup where its problem is left out of the file: problems, those whose answer was timed, per cent of the winner's speed (mean, worst)."""
+	said = tool("lookup_quality", ".", "model:h200-sxm", f"{FOLDER}/{name}.json", f"{FOLDER}/{name}.journal.jsonl.gz", learned=True)
+	return [float(value) for value in re.search(r"(\d+) problems, \d+ refused, (\d+) of .* mean ([\d.]+)%.* worst ([\d.]+)%", said).groups()]
 
 
 def group(name, which, figure):
@@ -44,7 +82,7 @@ def unseen_seconds():
 
 def suite_h100(way):
 	"""Evaluations to shares of the best, in times of physics'."""
-	with open(f"{FOLDER}/suite_h100.txt", encoding="utf-8") as file:
+	with open("results/nvidia-h100/suite.txt", encoding="utf-8") as file:
 		return [float(value) for value in re.findall(rf"best known: {way} .* (\d\.\d+) of physics", file.read())]
 
 
@@ -52,6 +90,18 @@ def few_rows_scaled(scale):
 	"""Beside cuBLASLt, where M is at most 128."""
 	return geometric_mean(e["ratio"]["median"] for e in load("versus_fp8_scaled")["entries"]
 		if f"scale={scale}," in e["problem"] and int(e["problem"].split(",")[0][2:]) <= 128)
+
+
+def versus_rows():
+	"""The first table of gemm.md."""
+	def cells(name, *which):
+		digits = 2 if "odd" in which[0] else 3
+		return " | ".join(" / ".join(f"{group(name, one, figure):.{places}f}" for one in which)
+			for figure, places in (("entries", 0), ("geometric_mean", digits), ("lowest", digits)))
+	first = "versus_cublaslt"
+	yield from (f"| bf16 aligned | {cells(first, 'bf16 aligned')} |", f"| bf16, odd K / odd N only | {cells(first, 'bf16 odd K', 'bf16 odd N')} |",
+		f"| fp8 fast / promoted | {cells(first, 'fp8_e4m3 fast aligned', 'fp8_e4m3 promoted aligned')} |", f"| fp32 without tensor cores (`simt`) | {cells(first, 'fp32 aligned')} |",
+		f"128 x 4096 x 7168 | {cells(first + '_fp16_kn', 'fp16 aligned', 'bf16 aligned')} |", f"the same three shapes | {cells(first + '_mma', 'bf16 aligned')} |")
 
 
 def gelu_costs():
@@ -190,10 +240,6 @@ def mma(m, n, k):
 def entry(m, n, k, dtype="bf16", name="tuned"):
 	return next(e for e in load(name)["entries"]
 		if (e["problem"]["M"], e["problem"]["N"], e["problem"]["K"], e["problem"]["dtype"]) == (m, n, k, dtype))
-
-
-def model(name, figure):
-	return [e["model"].get(figure) for e in load(name)["entries"]]
 
 
 def geometric_mean(values):
@@ -400,8 +446,3 @@ def same_answers(name):
 
 def repeat_seconds():
 	return [second for problem in load("repeat")["problems"] for second in problem["seconds"]]
-
-
-def shortlist(name):
-	regrets = model(name, "regret_shortlist8")
-	return [100 * max(regrets), 1, sum(r < 0.01 for r in regrets), len(regrets)]
