@@ -207,7 +207,7 @@ CLAIMS = [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(NOTES, model_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels)]
+ROWS = [(NOTES, model_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [

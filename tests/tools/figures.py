@@ -52,6 +52,23 @@ def model_rows():
 		yield f"| {what} | {sum(count for count, _, _ in physics):,} | {figures(physics)} | {figures(learned)} |"
 
 
+def share_rows(seconds=(1, 3, 10, 60)):
+	"""The best of a search so far over the best that its journal holds, so many seconds after it began."""
+	def cell(problems, after_s):
+		shares = [max((share for at_s, share in problem if at_s <= after_s), default=0) for problem in problems]
+		return f"{statistics.fmean(shares):.3f} ({min(shares):.3f})"
+
+	for what, name in (("GEMM", "tuned"), ("attention", "attention"), ("decoding", "decode")):
+		found = collections.defaultdict(list)
+		with gzip.open(f"{FOLDER}/{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
+			for line in map(json.loads, file):
+				if line["event"] == "evaluation" and line["outcome"] == "ok":
+					found[line["run"], line["problem"]].append((line["at_s"], 1 / line["time_us"]["median"]))
+		problems = [[(at_s, speed / max(s for _, s in problem)) for at_s, speed in problem] for problem in found.values()]
+		ends = [max(at_s for at_s, _ in problem) for problem in problems]
+		yield f"| {what} | {len(problems)} | {' | '.join(cell(problems, after_s) for after_s in seconds)} | {statistics.median(ends):.1f}, {max(ends):.1f} s |"
+
+
 def lookup_losses(name):
 	"""Lookup where its problem is left out of the file: problems, those whose answer was timed, per cent of the winner's speed (mean, worst)."""
 	said = tool("lookup_quality", ".", "model:h200-sxm", f"{FOLDER}/{name}.json", f"{FOLDER}/{name}.journal.jsonl.gz", learned=True)
