@@ -164,14 +164,10 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 	return json;
 }
 
-static void show_cache(const struct devices_options *options, struct json *json)
+static void show_cache(const struct devices_options *options, const char *folder, struct json *json)
 {
-	CLEANUP(memory_free) char *folder = NULL;
-	struct cache_size size;
+	const struct cache_size size = cache_measure(folder);
 
-	if (path_cache_folder(options->device.cache, &folder, NULL) != STATUS_OK)
-		return;
-	size = cache_measure(folder);
 	json_put_string(json, "folder", folder);
 	json_put_int(json, "kernels", (int64_t)size.kernels);
 	json_put_int(json, "bytes", (int64_t)size.bytes);
@@ -185,6 +181,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct devices_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
 	CLEANUP(json_release) struct json *json = json_new_object();
+	CLEANUP(memory_free) char *folder = NULL;
 	struct json *gpus = json_new_array(), *sheets = json_new_array(),
 		    *cache = json_new_object();
 	int driver_version = 0;
@@ -193,11 +190,17 @@ static enum status run(void *options_, const struct string_list *positional, str
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
 	TRY(common_check_workers(&options->device, err));
+	/* a home that cannot hold the cache is no reason not to list devices; a named folder is */
+	if (path_cache_folder(options->device.cache, &folder, options->device.cache ? err : NULL) !=
+			STATUS_OK &&
+		options->device.cache)
+		return err->status;
 	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
 	TRY(list_sheets(options, &folders, sheets, err));
 	json_put(json, "compiler", show_compiler(options, driver_version));
 	json_put(json, "cache", cache);
-	show_cache(options, cache);
+	if (folder)
+		show_cache(options, folder, cache);
 	return options->common.json ? common_write_json("-", json, err) : STATUS_OK;
 }
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/families.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "candidate/bound_family.h"
+#include "candidate/problem_reference.h"
+#include "engine/kernel_check.h"
+#include "engine/trial.h"
+#include "spec/sheet.h"
+
+static void stop_compiler(struct compiler **compiler)
+{
+	compiler_close(*compiler);
+}
+
+/* "n=1024,layout=rows": something for each key that has no default. */
+static void invent_problem(const struct operation *operation, struct text *text)
+{
+	const int64_t usual = 1024;
+
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *key = &operation->keys[i];
+
+		if (key->default_value)
+			continue;
+		text_appendf(text, "%s%s=", text->length ? "," : "", key->name);
+		if (key->values)
+			text_append(text, key->values[0]);
+		else
+			text_appendf(text, "%" PRId64,
+				key->is_real       ? 1
+				: key->min > usual ? key->min
+				: key->max < usual ? key->max
+						   : usual);
+	}
+}
+
+/* A problem to compile for: that of the keys' defaults, of an example, or an invented one; none. */
+static enum status some_problem(
+	const struct family *family, struct problem_list *problems, struct error *err)
+{
+	const struct operation *operation = family->operation;
+	const struct example_list *examples = &family->examples;
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
+	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
+	CLEANUP(text_release) struct text text = {0};
+
+	ARRAY_GROW(problems->items, problems->count, problems->capacity);
+	if (problem_complete(operation, values, given, &problems->items[0], NULL) == STATUS_OK) {
+		problems->count++;
+		return STATUS_OK;
+	}
+	if (examples->legal_count)
+		return problem_parse(operation, examples->legal[0].problem, problems, err);
+	invent_problem(operation, &text);
+	(void)problem_parse(operation, text_string(&text), problems, NULL);
+	return STATUS_OK;
+}
+
+static enum status compile_reference(const struct problem *problem,
+	const struct device_spec *device, struct kernel_store *store, struct error *err)
+{
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+	CLEANUP(build_release) struct build build = {0};
+	const struct compile_result *kernel;
+
+	TRY(problem_reference(problem, NULL, device, &build, &reference, err));
+	for (size_t i = 0; i < build.unit_count; i++)
+		if (kernel_store_wait(store, &build.units[i], &kernel, err) != STATUS_OK) {
+			err->status = STATUS_BAD_INPUT;
+			return error_context(err, "%s: %s: its reference", problem->operation->file,
+				problem->title);
+		}
+	return STATUS_OK;
+}
+
+/* Compiles the default configuration and the operation's reference: whether they do, and the
+ * kernels take what they are given. of_operation: the reference alone. */
+static enum status compile_one(const struct family *family, bool of_operation,
+	const struct device_spec *device, struct kernel_store *store, struct text *notices,
+	struct error *err)
+{
+	CLEANUP(problem_list_release) struct problem_list problems = {0};
+	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
+	CLEANUP(trial_release) struct trial trial = {0};
+	struct candidate candidate = {0};
+	bool found = false;
+
+	TRY(some_problem(family, &problems, err));
+	if (problems.count)
+		TRY(compile_reference(problems.items[0], device, store, err));
+	if (of_operation)
+		return STATUS_OK;
+	if (problems.count)
+		TRY(family_bind_if_applies(
+			family, problems.items[0], device, NULL, &bound, NULL, err));
+	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
+		return error_context(err, "%s", family->file);
+	if (!found) {
+		text_appendf(notices, "%s: nothing to compile was found%s\n", family->file,
+			problems.count ? "" : " (an example would name a problem)");
+		return STATUS_OK;
+	}
+	candidate.bound = bound;
+	TRY(trial_start(&trial, &candidate, store, err));
+	while (trial.stage < TRIAL_COMPILED) {
+		kernel_store_poll(store, 1);
+		TRY(trial_take_compiled(&trial, false, err));
+	}
+	if (trial.evaluation.outcome == OUTCOME_OK)
+		TRY(kernel_sources_check(family, &trial.plan, err));
+	return trial.evaluation.outcome == OUTCOME_OK ||
+			       trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: %s: expected it to compile with %s, found %s", family->file,
+				 problems.items[0]->title, trial.evaluation.configuration,
+				 trial.evaluation.detail);
+}
+
+static bool is_meant(const struct family *family, const char *only)
+{
+	return !only || strcmp(strrchr(family->name, '/') + 1, only) == 0;
+}
+
+static enum status compile_families(const struct catalogue *catalogue, const char *only,
+	const struct device_spec *device, struct text *notices, struct error *err)
+{
+	CLEANUP(memory_free) char *cache = NULL;
+	CLEANUP(stop_compiler) struct compiler *compiler = NULL;
+	struct compiler_options options = {.workers = 1};
+	struct kernel_store *store;
+	struct error reason = {0};
+	enum status status = STATUS_OK;
+
+	if (path_cache_folder(NULL, &cache, &reason) == STATUS_OK)
+		options.cache_folder = cache;
+	if (compiler_open(&options, &compiler, &reason) != STATUS_OK) {
+		text_appendf(notices, "nothing was compiled: %.*s\n",
+			(int)strcspn(reason.message, "\n"), reason.message);
+		return STATUS_OK;
+	}
+	store = kernel_store_new(compiler, device->arch);
+	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
+		const struct family *family = catalogue->families[i];
+		const bool of_operation = only && strcmp(only, "operation") == 0;
+
+		if (family->launch_count && (of_operation || is_meant(family, only)))
+			status = compile_one(family, of_operation, device, store, notices, err);
+	}
+	kernel_store_free(store);
+	return status;
+}
+
+enum status families_check(const struct catalogue *catalogue, const char *only,
+	struct text *notices, struct error *err)
+{
+	CLEANUP(device_spec_release) struct device_spec *device = NULL;
+
+	TRY(device_spec_load(NULL, NULL, &device, err));
+	for (size_t i = 0; i < catalogue->family_count; i++) {
+		const struct family *family = catalogue->families[i];
+
+		if (is_meant(family, only) && !family->step_count)
+			TRY(family_examples_check(family, device, err));
+	}
+	return compile_families(catalogue, only, device, notices, err);
+}
