@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
+#include "export/architecture.h"
 #include "export/choice.h"
-#include "export/export.h"
 #include "score/learned.h"
 #include "export/export_kernel.h"
 
@@ -64,7 +64,7 @@ static const struct option export_option_table[] = {
 		"(dtype=bf16); a bundle also gets untuned problems, with the configuration "
 		"`lookup` predicts"),
 	OPTION("arch", 0, STRINGS, arches, "ARCH",
-		"also compile a bundle for this architecture (sm_80)"),
+		"also compile a bundle for sm_80; compute_80: as PTX for that and later"),
 	OPTION("leaves", 0, COUNT, leaves, "N", "of a rule's tree, at most; default 32"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"only entries that were tuned for it; default time", common_objective_choice),
@@ -85,7 +85,7 @@ struct exporting {
 	char *name; /* of the file, on one line */
 	struct folders folders;
 	struct catalogue catalogue;
-	struct device_spec *device;
+	struct device_spec *device, **devices; /* the first, and one of each of arches */
 	struct compiler *compiler;
 	struct tuned tuned;
 	struct journal_record journal;
@@ -161,16 +161,14 @@ static enum status list_arches(struct exporting *exporting, struct error *err)
 	const struct string_list *more = &exporting->options->arches;
 
 	string_list_add(&exporting->arches, exporting->device->arch);
+	exporting->devices = memory_zeroed(more->count + 2, sizeof(*exporting->devices));
+	exporting->devices[0] = exporting->device;
 	for (size_t i = 0; i < more->count; i++) {
-		int capability, length = 0;
-
-		if (sscanf(more->items[i], "sm_%d%n%*1[af]%n", &capability, &length, &length) < 1 ||
-			more->items[i][length])
-			return error_set(err, STATUS_BAD_INPUT,
-				"--arch: expected an architecture as sm_90a, found %s",
-				more->items[i]);
-		if (strcmp(more->items[i], exporting->device->arch) != 0)
-			string_list_add(&exporting->arches, more->items[i]);
+		if (strcmp(more->items[i], exporting->device->arch) == 0)
+			continue;
+		TRY(architecture_device(more->items[i], exporting->folders.configs,
+			&exporting->devices[exporting->arches.count], err));
+		string_list_add(&exporting->arches, more->items[i]);
 	}
 	return STATUS_OK;
 }
@@ -191,6 +189,7 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	source->device = exporting->device;
 	source->compiler = exporting->compiler;
 	source->arches = exporting->arches.items;
+	source->arch_devices = (const struct device_spec *const *)exporting->devices;
 	exporting->device->learned = &exporting->learned;
 	source->notice = &exporting->notice;
 	return STATUS_OK;
@@ -388,6 +387,9 @@ static void exporting_release(struct exporting *exporting)
 	compiler_close(exporting->compiler);
 	problem_list_release(&exporting->problems);
 	learned_release(&exporting->learned);
+	for (size_t i = 1; exporting->devices && exporting->devices[i]; i++)
+		device_spec_free(exporting->devices[i]);
+	free(exporting->devices);
 	device_spec_free(exporting->device);
 	catalogue_release(&exporting->catalogue);
 	tuned_release(&exporting->tuned);

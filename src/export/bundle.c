@@ -8,8 +8,11 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "export/bundle_entry.h"
 #include "advise/lookup.h"
+#include "candidate/bound_family.h"
+#include "engine/row.h"
+#include "export/bundle_entry.h"
+#include "score/prediction.h"
 
 static enum status refuse(const struct tuned_entry *entry, struct error *err)
 {
@@ -19,26 +22,118 @@ static enum status refuse(const struct tuned_entry *entry, struct error *err)
 	return error_context(err, "%s", text_string(&name));
 }
 
-/* Compiles all units for one architecture: the stores share the compiler. */
+/* Asks for all units of an entry's kernel: the stores share the compiler. */
+static enum status request(struct bundle *bundle, size_t arch, const struct device_spec *device,
+	const struct tuned_entry *entry, struct error *err)
+{
+	const struct compile_result *compiled;
+	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+
+	if (export_kernel_open(bundle->source->catalogue, device, entry, &kernel, err) != STATUS_OK)
+		return refuse(entry, err);
+	for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
+		TRY(kernel_store_request(
+			bundle->stores[arch], &kernel.build.units[unit], &compiled, err));
+	return STATUS_OK;
+}
+
+/* Compiles all entries for one architecture. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
 {
 	const struct export_source *source = bundle->source;
-	const struct compile_result *compiled;
 
 	bundle->stores[arch] = kernel_store_new(source->compiler, source->arches[arch]);
-	for (size_t i = 0; i < count; i++) {
-		CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
-
-		if (export_kernel_open(source->catalogue, source->device, entries[i], &kernel,
-			    err) != STATUS_OK)
-			return refuse(entries[i], err);
-		for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
-			TRY(kernel_store_request(
-				bundle->stores[arch], &kernel.build.units[unit], &compiled, err));
-	}
+	for (size_t i = 0; i < count; i++)
+		TRY(request(bundle, arch, source->device, entries[i], err));
 	while (kernel_store_pending(bundle->stores[arch]))
 		kernel_store_poll(bundle->stores[arch], 1.0);
+	return STATUS_OK;
+}
+
+/* ---- default entries: for GPUs that were not tuned on ---- */
+static void free_problem(struct problem **problem)
+{
+	problem_free(*problem);
+}
+
+/* The default configuration of a family, as a row; row->family stays NULL where it has none here.
+ */
+static enum status default_row(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, struct tuned_row *row, struct error *err)
+{
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
+	struct bound_family *bound = NULL;
+	bool found = false;
+
+	TRY(family_bind_if_applies(family, problem, device, NULL, &bound, NULL, err));
+	if (!bound)
+		return STATUS_OK;
+	candidate.bound = bound;
+	TRY(configuration_default(candidate.bound, candidate.choices, &found, err));
+	if (!found)
+		return STATUS_OK;
+	TRY(predict_candidate(&candidate, err));
+	TRY(candidate_describe(&candidate, &evaluation, err));
+	return row_describe(&candidate, &evaluation, row, err);
+}
+
+/* Of the families that serve the entry's problem on the architecture's device the one whose default
+ * configuration is predicted fastest. */
+static enum status default_entry(const struct export_source *source, size_t arch,
+	const struct tuned_entry *from, struct tuned_entry *entry, struct error *err)
+{
+	CLEANUP(free_problem) struct problem *problem = NULL;
+	const struct operation *operation;
+
+	TRY(catalogue_operation(source->catalogue, from->operation, &operation, err));
+	TRY(problem_from_named_values(operation, &from->problem, &problem, err));
+	*entry = (struct tuned_entry){.operation = string_copy(from->operation),
+		.problem = problem_named_values(problem),
+		.objective = from->objective,
+		.predicted = true};
+	for (size_t i = 0; i < source->catalogue->family_count; i++) {
+		const struct family *family = source->catalogue->families[i];
+		struct tuned_row row = {0};
+
+		if (family->operation != operation || family->step_count || family->program)
+			continue;
+		TRY(default_row(family, problem, source->arch_devices[arch], &row, err));
+		if (row.family &&
+			(!entry->winner.family || row.time.median < entry->winner.time.median)) {
+			tuned_row_release(&entry->winner);
+			entry->winner = row;
+			row = (struct tuned_row){0};
+		}
+		tuned_row_release(&row);
+	}
+	return STATUS_OK;
+}
+
+/* Behind an entry: a default one for each architecture on which its kernel does not run. */
+static enum status put_defaults(
+	struct bundle *bundle, const struct tuned_entry *from, struct error *err)
+{
+	const struct export_source *source = bundle->source;
+
+	for (size_t arch = 1; source->arches[arch]; arch++) {
+		CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
+		struct error reason = {0};
+		bool serves;
+
+		TRY(bundle_serves(bundle, from, arch, &serves, err));
+		if (serves)
+			continue;
+		TRY(default_entry(source, arch, from, &entry, err));
+		if (entry.winner.family)
+			TRY(request(bundle, arch, source->arch_devices[arch], &entry, err));
+		if (!entry.winner.family ||
+			bundle_put_entry(bundle, &entry, arch, &reason) != STATUS_OK)
+			bundle->missing++;
+		else
+			bundle->defaults++;
+	}
 	return STATUS_OK;
 }
 
@@ -66,8 +161,10 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 			bundle_put(bundle, TTL_TABLE_keys, &key);
 		}
 		for (size_t k = i; k < count; k++)
-			if (strcmp(entries[k]->operation, entries[i]->operation) == 0)
-				TRY(bundle_put_entry(bundle, entries[k], err));
+			if (strcmp(entries[k]->operation, entries[i]->operation) == 0) {
+				TRY(bundle_put_entry(bundle, entries[k], 0, err));
+				TRY(put_defaults(bundle, entries[k], err));
+			}
 		item.name = bundle_put_text(bundle, entries[i]->operation);
 		item.keys = bundle_since(bundle, TTL_TABLE_keys, item.keys.first);
 		item.entries = bundle_since(bundle, TTL_TABLE_entries, item.entries.first);
@@ -98,7 +195,7 @@ static enum status answer(const struct export_source *source, const struct probl
 /* ---- files ---- */
 static void put_file(struct bundle *bundle, struct text *file)
 {
-	struct ttl_header header = {.version = TTL_VERSION,
+	struct ttl_header header = {.version = bundle->has_ptx ? TTL_VERSION : TTL_VERSION_LEAST,
 		.header_bytes = sizeof(header),
 		.device = bundle_put_text(bundle, bundle->source->tuned->device.name),
 		.compiler = bundle_put_text(bundle, compiler_identity(bundle->source->compiler))};
@@ -138,9 +235,15 @@ static enum status write_entries(const struct export_source *source,
 		status = put_operations(&bundle, entries, count, err);
 	if (status == STATUS_OK)
 		put_file(&bundle, text);
+	if (bundle.defaults)
+		text_appendf(source->notice,
+			"notice: %zu default configurations stand in where a tuned kernel does not "
+			"run "
+			"on another architecture\n",
+			bundle.defaults);
 	if (bundle.missing)
 		text_appendf(source->notice,
-			"notice: %zu images of other architectures did not compile\n",
+			"notice: %zu entries have no kernel for another architecture\n",
 			bundle.missing);
 	if (bundle.changed)
 		text_appendf(source->notice,

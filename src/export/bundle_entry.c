@@ -195,13 +195,13 @@ static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
 
 /* Launches by the names that the code has for their entries. */
 static enum status take_names(
-	struct bundle *bundle, const struct build *build, struct plan *plan, struct error *err)
+	struct kernel_store *store, const struct build *build, struct plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->launch_count; i++) {
 		const struct compile_result *compiled;
 
 		TRY(kernel_store_wait(
-			bundle->stores[0], &build->units[plan->launches[i].unit], &compiled, err));
+			store, &build->units[plan->launches[i].unit], &compiled, err));
 		(void)kernel_take_entry(compiled, &plan->launches[i]);
 	}
 	return STATUS_OK;
@@ -253,6 +253,7 @@ struct smaller {
 	const struct export_kernel *kernel;
 	const struct ttl_entry *entry;
 	const bool *given; /* keys that have not their defaults */
+	size_t arch;
 	int32_t key;
 	int64_t size;
 };
@@ -353,8 +354,8 @@ static enum status try_smaller(
 	struct error reason;
 
 	*same = false;
-	if (!problem || row_candidate(source->catalogue, problem, source->device, smaller->row,
-				&candidate, &reason) != STATUS_OK)
+	if (!problem || row_candidate(source->catalogue, problem, smaller->kernel->device,
+				smaller->row, &candidate, &reason) != STATUS_OK)
 		return STATUS_OK;
 	if (!(slots = candidate_values(&candidate, err)))
 		return STATUS_FAILED;
@@ -362,7 +363,7 @@ static enum status try_smaller(
 	TRY(candidate_build(candidate.bound, slots, &build, err));
 	if (strcmp(build.kernel_hash, smaller->kernel->build.kernel_hash) != 0)
 		return STATUS_OK;
-	TRY(take_names(bundle, &build, &plan, err));
+	TRY(take_names(bundle->stores[smaller->arch], &build, &plan, err));
 	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
 		lengths[i] = bundle->tables[i].length;
 	TRY(put_plan(bundle, &candidate, &plan, slots, &other, err));
@@ -384,7 +385,7 @@ static int64_t put_size(struct bundle *bundle, const struct key *key, struct val
 }
 
 static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
-	const struct export_kernel *kernel, struct ttl_entry *entry, struct error *err)
+	const struct export_kernel *kernel, size_t arch, struct ttl_entry *entry, struct error *err)
 {
 	const struct operation *operation = kernel->problem->operation;
 	const size_t count = operation->key_count;
@@ -403,7 +404,8 @@ static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 		given[i] = !sizes[i].is_default;
 	for (size_t i = 0; i < count; i++) {
 		const struct value value = kernel->problem->values[i];
-		struct smaller smaller = {row, kernel, entry, given, (int32_t)i, value.integer};
+		struct smaller smaller = {
+			row, kernel, entry, given, arch, (int32_t)i, value.integer};
 		bool same = !operation->keys[i].values && !operation->keys[i].is_constant &&
 			    !kernel->candidate.bound->composite;
 
@@ -423,56 +425,8 @@ static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 	return STATUS_OK;
 }
 
-/* ---- images ---- */
-/* "sm_90a" */
-static void put_image(
-	struct bundle *bundle, uint32_t unit, const char *arch, const struct text *cubin)
-{
-	struct text *code = &bundle->tables[TTL_TABLE_code];
-	const struct ttl_image *others =
-		(const void *)text_string(&bundle->tables[TTL_TABLE_images]);
-	struct ttl_image image = {.unit = unit, .offset = UINT64_MAX, .bytes = cubin->length};
-	char *suffix;
-
-	image.capability = (uint32_t)strtoul(arch + strlen("sm_"), &suffix, 10);
-	image.suffix = (unsigned char)*suffix;
-	for (size_t i = 0; i < bundle_count(bundle, TTL_TABLE_images); i++)
-		if (others[i].bytes == image.bytes &&
-			memcmp(code->data + others[i].offset, cubin->data, cubin->length) == 0)
-			image.offset = others[i].offset;
-	if (image.offset == UINT64_MAX) {
-		while (code->length % BUNDLE_ALIGNMENT)
-			text_append_char(code, '\0');
-		image.offset = code->length;
-		text_append_bytes(code, cubin->data, cubin->length);
-	}
-	bundle_put(bundle, TTL_TABLE_images, &image);
-}
-
-/* The tuned file's own architecture is the first, and the only one that must compile. */
-static enum status put_images(
-	struct bundle *bundle, const struct export_kernel *kernel, struct error *err)
-{
-	const char *const *arches = bundle->source->arches;
-
-	for (size_t unit = 0; unit < kernel->build.unit_count; unit++)
-		for (size_t i = 0; arches[i]; i++) {
-			const struct compile_result *compiled;
-			const enum status status = kernel_store_wait(
-				bundle->stores[i], &kernel->build.units[unit], &compiled, err);
-
-			if (status == STATUS_OK)
-				put_image(bundle, (uint32_t)unit, arches[i], &compiled->cubin);
-			else if (i == 0 || compiled->outcome != OUTCOME_COMPILE_FAILED)
-				return status;
-			else
-				bundle->missing++;
-		}
-	return STATUS_OK;
-}
-
 enum status bundle_put_entry(
-	struct bundle *bundle, const struct tuned_entry *from, struct error *err)
+	struct bundle *bundle, const struct tuned_entry *from, size_t arch, struct error *err)
 {
 	const struct export_source *source = bundle->source;
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
@@ -480,19 +434,27 @@ enum status bundle_put_entry(
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(&from->winner);
 	struct ttl_entry entry = {.family = bundle_put_text(bundle, from->winner.family),
 		.configuration = bundle_put_text(bundle, configuration),
+		.is_default = arch > 0,
 		.is_predicted = from->predicted,
 		.time_us = from->winner.time.median,
 		.images.first = bundle_count(bundle, TTL_TABLE_images)};
 
-	TRY(export_kernel_open(source->catalogue, source->device, from, &kernel, err));
+	TRY(export_kernel_open(source->catalogue, source->arch_devices[arch], from, &kernel, err));
 	if (!(slots = candidate_values(&kernel.candidate, err)))
 		return STATUS_FAILED;
 	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
 	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
-	TRY(take_names(bundle, &kernel.build, &kernel.plan, err));
+	TRY(take_names(bundle->stores[arch], &kernel.build, &kernel.plan, err));
 	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, slots, &entry, err));
-	TRY(put_sizes(bundle, &from->winner, &kernel, &entry, err));
-	TRY(put_images(bundle, &kernel, err));
+	TRY(put_sizes(bundle, &from->winner, &kernel, arch, &entry, err));
+	TRY(bundle_put_images(bundle, &kernel, arch, err));
+	for (size_t other = 1; arch == 0 && source->arches[other]; other++) {
+		bool serves;
+
+		TRY(bundle_serves(bundle, from, other, &serves, err));
+		if (serves)
+			TRY(bundle_put_images(bundle, &kernel, other, err));
+	}
 	entry.images = bundle_since(bundle, TTL_TABLE_images, entry.images.first);
 	bundle_put(bundle, TTL_TABLE_entries, &entry);
 	return STATUS_OK;

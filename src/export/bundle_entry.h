@@ -18,8 +18,9 @@ struct bundle {
 	const struct export_source *source;
 	struct kernel_store **stores; /* one per architecture, all that is needed compiled */
 	struct text tables[TTL_TABLE_COUNT];
-	size_t missing; /* images of further architectures that did not compile */
-	size_t changed; /* kernels that are not those that were tuned */
+	bool has_ptx;
+	size_t defaults, missing; /* default entries; entries without a kernel for an --arch */
+	size_t changed;           /* kernels that are not those that were tuned */
 };
 
 uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table);
@@ -28,8 +29,15 @@ void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item);
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first);
 /* Each text once; one may be the end of another. */
 ttl_text bundle_put_text(struct bundle *bundle, const char *string);
-/* Its operation's keys are the last ones that were put. */
+/* Whether the entry's kernel runs on the architecture: it is legal there, and compiles. */
+enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
+	bool *serves, struct error *err);
+/* An image of each unit of the kernel, which compiles for the architecture. */
+enum status bundle_put_images(
+	struct bundle *bundle, const struct export_kernel *kernel, size_t arch, struct error *err);
+/* Its operation's keys are the last ones that were put. arch: 0 for an entry of the tuned file,
+ * which gets an image for each architecture that it serves; another is a default entry's alone. */
 enum status bundle_put_entry(
-	struct bundle *bundle, const struct tuned_entry *entry, struct error *err);
+	struct bundle *bundle, const struct tuned_entry *entry, size_t arch, struct error *err);
 
 #endif

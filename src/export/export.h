@@ -23,7 +23,9 @@ struct export_source {
 	const struct catalogue *catalogue;
 	const struct device_spec *device;
 	struct compiler *compiler;
-	const char *const *arches; /* "sm_90a"; the first is the device's; NULL-terminated */
+	const char *const
+		*arches; /* "sm_90a", "compute_80"; the first is the device's; NULL-ended */
+	const struct device_spec *const *arch_devices; /* what stands for each of them */
 	enum objective objective;
 	struct problem **untuned; /* asked for, not in the file */
 	size_t untuned_count;

@@ -317,7 +317,7 @@ enum ttl_status ttl_open_memory(
 		return ttl_fail(err, TTL_BAD_ARGUMENT, "expected memory that is 8-byte aligned");
 	if (size < sizeof(*header) || memcmp(header->magic, "ttbundle", 8) != 0)
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected a bundle, found something else");
-	if (header->version != TTL_VERSION)
+	if (header->version < TTL_VERSION_LEAST || header->version > TTL_VERSION)
 		return ttl_fail(err, TTL_BAD_BUNDLE,
 			"expected version %d of the format, found %u: export it again, with the "
 			"tiletune that this header is of",

@@ -36,25 +36,102 @@ static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 	return 1;
 }
 
+/* How well an image suits the GPU; 0: not at all. Cubins first, then later capabilities. */
+static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capability)
+{
+	const int is_ptx = image->suffix == 'p';
+	const int suits = image->suffix == 'a' ? image->capability == capability
+			  : is_ptx             ? image->capability <= capability
+					       : image->capability / 10 == capability / 10 &&
+					     image->capability <= capability;
+
+	return !suits ? 0
+		      : 1 + (is_ptx ? 0 : 1u << 20) + 2 * image->capability + (image->suffix != 0);
+}
+
 /* The image of a unit that suits the GPU best; NULL: none. */
 static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	const struct ttl_entry *entry, uint32_t unit, uint32_t capability)
 {
 	const struct ttl_image *best = NULL;
+	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < entry->images.count; i++) {
 		const struct ttl_image *image = &b->images[entry->images.first + i];
-		const int suits = image->suffix == 'a'
-					  ? image->capability == capability
-					  : image->capability / 10 == capability / 10 &&
-						    image->capability <= capability;
+		const uint32_t rank = image->unit == unit ? ttl_image_rank(image, capability) : 0;
 
-		if (image->unit == unit && suits &&
-			(!best || image->capability > best->capability ||
-				(image->capability == best->capability && image->suffix)))
+		if (rank > most) {
+			most = rank;
 			best = image;
+		}
 	}
 	return best;
+}
+
+/* The rank of the unit that suits the GPU least; 0: some step has no image for it. */
+static uint32_t ttl_entry_rank(
+	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < entry->steps.count; i++) {
+		const struct ttl_image *image =
+			ttl_image_for(b, entry, b->steps[entry->steps.first + i].unit, capability);
+		const uint32_t rank = image ? ttl_image_rank(image, capability) : 0;
+
+		least = rank < least ? rank : least;
+	}
+	return least;
+}
+
+static int ttl_same_sizes(const struct ttl_bundle *b, const struct ttl_operation *operation,
+	const struct ttl_entry *entry, const struct ttl_entry *other)
+{
+	for (uint32_t k = 0; k < operation->keys.count; k++) {
+		const int64_t one = b->sizes[entry->sizes.first + k].high;
+		const int64_t two = b->sizes[other->sizes.first + k].high;
+
+		if (b->keys[operation->keys.first + k].is_text
+				? strcmp(b->texts + one, b->texts + two) != 0
+				: one != two)
+			return 0;
+	}
+	return 1;
+}
+
+/* The entry itself, or the default one of its sizes that suits the GPU best where it has no image
+ * for it. */
+static const struct ttl_entry *ttl_entry_for(
+	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
+{
+	const uint32_t index = (uint32_t)(entry - b->entries);
+	const struct ttl_operation *operation = b->operations;
+	const struct ttl_entry *best = entry;
+	uint32_t most = ttl_entry_rank(b, entry, capability);
+
+	while (index - operation->entries.first >= operation->entries.count)
+		operation++;
+	if (most)
+		return entry;
+	for (uint32_t i = 0; i < operation->entries.count; i++) {
+		const struct ttl_entry *other = &b->entries[operation->entries.first + i];
+		const uint32_t rank = other->is_default ? ttl_entry_rank(b, other, capability) : 0;
+
+		if (rank > most && ttl_same_sizes(b, operation, entry, other)) {
+			most = rank;
+			best = other;
+		}
+	}
+	return best;
+}
+
+/* PTX is a text that ends; a cubin an ELF file. */
+static int ttl_is_code(const struct ttl_bundle *b, const struct ttl_image *image)
+{
+	const unsigned char *code = b->code + image->offset;
+
+	return image->suffix == 'p' ? image->bytes && !code[image->bytes - 1]
+				    : ttl_is_elf(code, image->bytes);
 }
 
 static enum ttl_status ttl_load_units(
@@ -69,7 +146,7 @@ static enum ttl_status ttl_load_units(
 			return ttl_fail(err, TTL_NOT_FOUND,
 				"%s: expected an image for compute capability %u.%u, found none",
 				b->texts + kernel->entry->family, capability / 10, capability % 10);
-		if (!ttl_is_elf(b->code + image->offset, image->bytes))
+		if (!ttl_is_code(b, image))
 			return ttl_fail(err, TTL_BAD_BUNDLE, "%s: expected a cubin, found another",
 				b->texts + kernel->entry->family);
 		TTL_TRY(ttl_done(TTL_CUDA(cuLibraryLoadData)(&kernel->libraries[unit],
@@ -170,10 +247,20 @@ static enum ttl_status ttl_load_symbols(struct ttl_kernel *kernel, struct ttl_er
 
 static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error *err)
 {
-	const struct ttl_entry *entry = kernel->entry;
+	const struct ttl_entry *entry;
 	int major = 0, minor = 0;
 	CUdevice device;
 
+	TTL_TRY(ttl_done(TTL_CUDA(cuCtxGetDevice)(&device), "the current context", err));
+	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
+				 &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+		"the device", err));
+	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
+				 &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+		"the device", err));
+	kernel->entry =
+		ttl_entry_for(kernel->bundle, kernel->entry, (uint32_t)(10 * major + minor));
+	entry = kernel->entry;
 	for (uint32_t i = 0; i < entry->steps.count; i++)
 		if (kernel->bundle->steps[entry->steps.first + i].unit >= kernel->library_count)
 			kernel->library_count =
@@ -183,13 +270,6 @@ static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error 
 	kernel->symbols = (CUdeviceptr *)calloc(entry->symbols.count + 1, sizeof(CUdeviceptr));
 	if (!kernel->libraries || !kernel->functions || !kernel->symbols)
 		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
-	TTL_TRY(ttl_done(TTL_CUDA(cuCtxGetDevice)(&device), "the current context", err));
-	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
-				 &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
-		"the device", err));
-	TTL_TRY(ttl_done(TTL_CUDA(cuDeviceGetAttribute)(
-				 &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
-		"the device", err));
 	TTL_TRY(ttl_load_units(kernel, (uint32_t)(10 * major + minor), err));
 	for (uint32_t i = 0; i < entry->steps.count; i++)
 		TTL_TRY(ttl_load_step(kernel, i, err));
@@ -212,6 +292,11 @@ enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry
 		*kernel = NULL;
 	}
 	return status;
+}
+
+const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel)
+{
+	return kernel->entry;
 }
 
 void ttl_unload(struct ttl_kernel *kernel)

@@ -92,7 +92,8 @@ enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	TTL_TRY(ttl_parse(bundle, at, problem, &wanted, err));
 	for (uint32_t i = 0; i < at->entries.count && least != 0; i++) {
 		const struct ttl_entry *candidate = &bundle->entries[at->entries.first + i];
-		const int64_t distance = ttl_match(bundle, at, candidate, &wanted);
+		const int64_t distance =
+			candidate->is_default ? -1 : ttl_match(bundle, at, candidate, &wanted);
 
 		if (distance >= 0 && (least < 0 || distance < least)) {
 			least = distance;

@@ -41,7 +41,8 @@ extern "C" {
  * Little-endian. A header, then tables, each an array of one of these structs that begins at a
  * multiple of 8 bytes. A `text` is the offset of a terminated string in the table of texts. */
 enum {
-	TTL_VERSION = 3,
+	TTL_VERSION = 4,
+	TTL_VERSION_LEAST = 3, /* that is read, too; a bundle without PTX is one of these */
 	TTL_RANK_MAX = 5,
 	TTL_KEYS_MAX = 64,
 	TTL_NONE = -1, /* no key */
@@ -67,7 +68,9 @@ struct ttl_size {
 	uint32_t is_default, unused; /* what the key is where a problem does not name it */
 };
 struct ttl_entry {
-	ttl_text family, configuration, kernel_hash, unused;
+	ttl_text family, configuration, kernel_hash;
+	uint32_t is_default; /* never tuned: for GPUs that the entry tuned for these sizes cannot
+				run on; ttl_load() takes it then, ttl_find() never */
 	uint32_t is_predicted, tensor_count; /* the first buffers; the others are workspaces */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
 	double time_us; /* measured, or predicted */
@@ -129,7 +132,8 @@ struct ttl_argument {
 struct ttl_image { /* a unit compiled for an architecture */
 	uint32_t unit;
 	uint32_t capability; /* 90: 9.0 */
-	uint32_t suffix; /* 'a': that capability alone; 'f': its family; 0: that and later minors */
+	uint32_t suffix; /* 'a': that capability alone; 'f': its family; 0: that and later minors;
+			    'p': PTX, for that and all later ones, where there is no other image */
 	uint32_t unused;
 	uint64_t offset, bytes; /* in the table of code */
 };
@@ -213,9 +217,12 @@ const struct ttl_buffer *ttl_buffers(
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 
-/* Loads the entry's kernels for the GPU of the current context. */
+/* Loads the entry's kernels for the GPU of the current context; where it has none for it, those of
+ * the default entry of the same sizes (`tiletune export --arch`). */
 enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
 	struct ttl_kernel **kernel, struct ttl_error *err);
+/* What was loaded: the entry that was asked for, or a default one (is_default). */
+const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel);
 void ttl_unload(struct ttl_kernel *kernel);
 
 /* A kernel with sizes and tensors. problem: as given to ttl_find(), where it may be less than the

@@ -422,7 +422,7 @@ assert "no such operation" in refusal(bundle.find, "attention", ATTENTION)
 
 # ---- several architectures; embedded ----
 two, said = export(path("tuned.json"), "--arch", "sm_80", name="two.bundle")
-assert "did not compile" in said, said
+assert "default configurations stand in" in said, said
 CHILD = """
 import ctypes, itertools, struct, sys
 sys.path.insert(0, "src/python")
@@ -476,6 +476,40 @@ for capability in (80, 86, 89, 90, 100, 103):
         assert said in allowed, (line, allowed)
         tried += 1
 assert tried == 6 * 18 * 18 * 2, tried
+
+# ---- GPUs on which nobody tuned: a default entry, as a cubin or from PTX ----
+more, said = export(path("tuned.json"), "gemm", "-p", GEMM, "--arch", "sm_80", "--arch", "compute_80", name="more.bundle")
+assert "2 default configurations stand in" in said, said
+STAND_IN = """
+import ctypes, sys
+sys.path.insert(0, "src/python")
+import tiletune.launch
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+path, libraries, problem = sys.argv[1:]
+entry = tiletune.launch.Library(libraries).open(path).find("gemm", problem)
+addresses = {}
+for name, size in entry.tensors.items():
+    address = ctypes.c_uint64()
+    assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size or 16)) == 0
+    addresses[name] = address.value if size else 0
+try:
+    kernel = entry.load()
+    kernel.bind(addresses, problem).launch()
+    print(entry.is_default, kernel.entry.is_default, kernel.entry.family, kernel.entry.tensors == entry.tensors)
+except tiletune.Error as error:
+    print(error)
+"""
+for capability, expected in ((90, "False False gemm/wgmma True"), (80, "False True gemm/mma True"), (86, "False True gemm/mma True"),
+        (100, "False True gemm/mma True"), (120, "False True gemm/mma True"), (75, "expected an image for compute capability 7.5")):
+    with open(path("script"), "w", encoding="utf-8") as file:
+        print("compute_capability", capability, file=file)
+    done = subprocess.run([sys.executable, "-Bc", STAND_IN, more, library.path, GEMM], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and expected in done.stdout, (capability, done)
+with open(more, "rb") as file:
+    assert file.read()[8] == 4  # the version that has PTX; `two` has none
+with open(two, "rb") as file:
+    assert file.read()[8] == 3
 with open("src/launch/README.md", encoding="utf-8") as file:
     embedded = re.search(r"```c\n(__asm__.*?)```", file.read(), re.DOTALL).group(1)  # as the page shows it
 with open(path("embedded.c"), "w", encoding="utf-8") as file:
@@ -488,7 +522,7 @@ assert subprocess.run([path("embedded")], capture_output=True, check=True).stdou
 
 # ---- damage ----
 for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"", "cannot be read"),
-        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 3"),
+        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 4"),
         ("short", content[:-8], f"expected {len(content)} bytes"),
         ("bit", content[:-100] + bytes([content[-100] ^ 1]) + content[-99:], "checksum")):
     if damaged is not None:

@@ -120,6 +120,33 @@ static bool library_from_text(struct standin_library *library, const char *text)
 	return library->count > 0;
 }
 
+/* ---- PTX: names and parameters of its entries ---- */
+static bool library_from_ptx(struct standin_library *library, const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, ".entry ")) != NULL && library->count < KERNELS_MAX) {
+		const char *end = strchr(at, ')'), *param = at;
+		struct standin_kernel *kernel;
+		char name[128];
+
+		if (!end || sscanf(at, ".entry %127[^( \n]", name) != 1)
+			return false;
+		kernel = kernel_add(library, name);
+		while ((param = strstr(param + 1, ".param ")) != NULL && param < end &&
+			kernel->param_count < STANDIN_PARAMS_MAX) {
+			unsigned bits = 0, count = 1;
+
+			if (sscanf(param, ".param .align %*u .%*c%u %*[^[][%u]", &bits, &count) < 1)
+				(void)sscanf(param, ".param .%*c%u", &bits);
+			kernel->param_sizes[kernel->param_count++] = bits / 8 * count;
+		}
+		at = end;
+	}
+	library->kernels[0].cubin_hash = hash_bytes(text, strlen(text));
+	return library->count > 0;
+}
+
 /* ---- ELF ---- */
 struct elf {
 	const char *bytes;
@@ -288,6 +315,8 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_o
 		done = library_from_elf(library, code);
 	else if (strncmp(code, "standin cubin\n", 14) == 0)
 		done = library_from_text(library, code);
+	else if (strstr(code, ".version "))
+		done = library_from_ptx(library, code);
 	for (int i = 0; i < library->count; i++) {
 		library->kernels[i].cubin_hash = library->kernels[0].cubin_hash;
 		for (int j = 0; j < script->rule_count; j++)

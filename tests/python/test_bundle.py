@@ -12,6 +12,7 @@ import warnings
 import pytest
 
 import tiletune
+from conftest import CACHE, PROBLEMS, program
 from tiletune import bundle as bundle_module
 from tiletune.tensors import view
 
@@ -165,6 +166,21 @@ def test_no_kernel_for_the_gpu(bundle):
 	done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env={**os.environ, "TILETUNE_STANDIN": script}, capture_output=True,
 		text=True, check=False)
 	assert done.returncode == 0 and "--arch" in done.stdout, done
+
+
+def test_default_kernel(tmp_path):
+	"""A bundle with --arch runs where its kernel, Hopper's alone, does not, and says that nothing was tuned."""
+	script, more = os.environ["TILETUNE_STANDIN"] + ".86", str(tmp_path / "more.bundle")
+	tuned = str(tmp_path / "tuned.json")
+	program("tune", "gemm", "-p", next(iter(PROBLEMS)), "--family", "wgmma", "--device", "model:h200-sxm", "--effort", "estimate", "--evaluations", "1",
+		"--no-journal", "--cache-dir", CACHE, "-o", tuned)
+	program("export", tuned, "--format", "bundle", "--arch", "sm_80", "--cache-dir", CACHE, "-o", more)
+	with open(script, "w", encoding="utf-8") as file:
+		print("compute_capability 86", file=file)
+	code = (f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\nimport tiletune, test_bundle\n"
+		f"tiletune.Bundle({more!r}).op('gemm')(**test_bundle.tensors())\n")
+	done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "TILETUNE_STANDIN": script}, capture_output=True, text=True, check=False)
+	assert done.returncode == 0 and "gemm/mma stands in with its default configuration" in done.stderr, done
 
 
 def workspaces(lines):

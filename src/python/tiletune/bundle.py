@@ -8,7 +8,7 @@
 Sizes, pitches and dtype are those of the tensors; what they do not say (act, causal, ...) is given to op(). An Error, and no
 launch, where a tensor is missing, or has another shape, stride, dtype or device, an address that is no multiple of 16, where the
 bundle has no kernel for the sizes or for the GPU, and in a process that was forked after the first launch. A GPU of another model
-than the one that was tuned on is warned of, once.
+than the one that was tuned on is warned of, once, and so is a default kernel that stands in there (`export --arch`).
 
 Threads and streams: each thread has workspaces of its own for each stream, so that launches do not meet. A graph under capture
 keeps the workspaces of the last call with these shapes, so call once before each capture; a kernel without workspaces needs
@@ -193,7 +193,8 @@ class Operator:
     def launch(self, signature: Any, plan: Plan, addresses: dict[str, int], stream: int) -> None:
         runs: OrderedDict[Any, Run] = self.local.__dict__.setdefault("runs", OrderedDict())
         graph, key, run = self.bundle.capture(stream), (signature, stream), None
-        if graph and plan.entry.has_state:
+        loaded = self.kernels.get(plan.entry.address.value or 0)
+        if graph and (loaded.entry if loaded else plan.entry).has_state:
             run = self.captured.get((graph, key))
             if run is None:
                 mine = next((other for other in reversed(runs) if other[0] == signature), None)
@@ -230,6 +231,9 @@ class Operator:
                 except Error as error:
                     hint = "tiletune export --format bundle --arch sm_XX adds kernels for another GPU" if "compute capability" in error.message else error.hint
                     raise Error(f"{self.bundle.path}: {error.message}", hint) from None
+                if kernel.entry.is_default:
+                    warnings.warn(f"{self.operation.name} {plan.problem}: no kernel was tuned for this GPU; {kernel.entry.family} stands in with "
+                        "its default configuration", stacklevel=5)
             return kernel
 
     # ---- torch.library ----

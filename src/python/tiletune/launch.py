@@ -34,7 +34,7 @@ Buffer = struct("Buffer", name=c_uint32, dtype=c_uint32, role=c_uint32, init=c_u
 Header = struct("Header", magic=c_char * 8, version=c_uint32, header_bytes=c_uint32, bytes=c_uint64, checksum=c_uint64,
     tables=c_uint64 * 24, device=c_uint32, compiler=c_uint32)
 Tensor = struct("Tensor", name=c_char_p, address=c_uint64)
-EntryFields = struct("EntryFields", family=c_uint32, configuration=c_uint32, kernel_hash=c_uint32, unused=c_uint32,
+EntryFields = struct("EntryFields", family=c_uint32, configuration=c_uint32, kernel_hash=c_uint32, is_default=c_uint32,
     is_predicted=c_uint32, tensor_count=c_uint32, sizes=Range, buffers=Range, maps=Range, symbols=Range, steps=Range, images=Range,
     time_us=c_double)
 
@@ -68,6 +68,10 @@ class Run(Owner):
 
 
 class Kernel(Owner):
+    """entry: what was loaded, the entry that was asked for or (entry.is_default) the one that stands in for it on this GPU."""
+
+    entry: Entry
+
     def bind(self, addresses: Mapping[str, int], problem: Optional[str] = None, stream: int = 0) -> Run:
         tensors = (Tensor * len(addresses))(*((name.encode(), address) for name, address in addresses.items()))
         run = c_void_p()
@@ -77,13 +81,13 @@ class Kernel(Owner):
 
 
 class Entry:
-    """is_predicted, time_us, family, configuration, kernel_hash; tensors: their bytes by name; has_state: workspaces, or
+    """is_predicted, is_default, time_us, family, configuration, kernel_hash; tensors: their bytes by name; has_state: workspaces, or
     variables in constant memory, that two launches at once must not share."""
 
     def __init__(self, bundle: File, address: c_void_p):
         self.bundle, self.address = bundle, address
         self.fields = ctypes.cast(address, POINTER(EntryFields)).contents
-        self.is_predicted, self.time_us = bool(self.fields.is_predicted), self.fields.time_us
+        self.is_predicted, self.is_default, self.time_us = bool(self.fields.is_predicted), bool(self.fields.is_default), self.fields.time_us
         self.family, self.configuration, self.kernel_hash = (bundle.string(text) for text in (self.fields.family,
             self.fields.configuration, self.fields.kernel_hash))
         buffers = bundle.library.calls.ttl_buffers(bundle.handle, address)
@@ -94,7 +98,10 @@ class Entry:
     def load(self) -> Kernel:
         kernel = c_void_p()
         self.bundle.library.call("load", self.bundle.handle, self.address, byref(kernel))
-        return Kernel(self.bundle.library, kernel, self.bundle.library.calls.ttl_unload, self.bundle)
+        loaded = Kernel(self.bundle.library, kernel, self.bundle.library.calls.ttl_unload, self.bundle)
+        address = self.bundle.library.calls.ttl_kernel_entry(kernel)
+        loaded.entry = self if address == self.address.value else Entry(self.bundle, c_void_p(address))
+        return loaded
 
 
 class File(Owner):
@@ -136,6 +143,7 @@ class Library:
         self.calls.ttl_string.restype = c_char_p
         self.calls.ttl_bundle_header.restype = POINTER(Header)
         self.calls.ttl_buffers.restype = POINTER(Buffer)
+        self.calls.ttl_kernel_entry.restype = c_void_p
         self.call("driver", self.driver.cuGetProcAddress_v2)
 
     def call(self, name: str, *arguments: Any) -> None:

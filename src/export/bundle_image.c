@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/bundle_entry.h"
+
+/* "sm_90a", "compute_80" */
+static void put_image(
+	struct bundle *bundle, uint32_t unit, const char *arch, const struct text *compiled)
+{
+	struct text *code = &bundle->tables[TTL_TABLE_code];
+	const struct ttl_image *others =
+		(const void *)text_string(&bundle->tables[TTL_TABLE_images]);
+	const bool is_ptx = string_starts_with(arch, "compute_");
+	const uint64_t bytes = compiled->length + is_ptx; /* a text ends with a zero byte */
+	struct ttl_image image = {.unit = unit, .offset = UINT64_MAX, .bytes = bytes};
+	char *suffix;
+
+	image.capability = (uint32_t)strtoul(strchr(arch, '_') + 1, &suffix, 10);
+	image.suffix = is_ptx ? 'p' : (unsigned char)*suffix;
+	bundle->has_ptx |= is_ptx;
+	for (size_t i = 0; i < bundle_count(bundle, TTL_TABLE_images); i++)
+		if (others[i].bytes == bytes && memcmp(code->data + others[i].offset,
+							compiled->data, compiled->length) == 0)
+			image.offset = others[i].offset;
+	if (image.offset == UINT64_MAX) {
+		while (code->length % BUNDLE_ALIGNMENT)
+			text_append_char(code, '\0');
+		image.offset = code->length;
+		text_append_bytes(code, compiled->data, compiled->length);
+		if (is_ptx)
+			text_append_char(code, '\0');
+	}
+	bundle_put(bundle, TTL_TABLE_images, &image);
+}
+
+/* All units of a kernel, compiled for an architecture; *compiles false: they do not. */
+static enum status wait(const struct bundle *bundle, const struct build *build, size_t arch,
+	bool *compiles, struct error *err)
+{
+	*compiles = true;
+	for (size_t unit = 0; unit < build->unit_count && *compiles; unit++) {
+		const struct compile_result *compiled;
+		struct error reason;
+
+		*compiles = kernel_store_wait(bundle->stores[arch], &build->units[unit], &compiled,
+				    &reason) == STATUS_OK;
+		if (!*compiles && compiled->outcome != OUTCOME_COMPILE_FAILED)
+			return error_set(err, reason.status, "%s", reason.message);
+	}
+	return STATUS_OK;
+}
+
+enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
+	bool *serves, struct error *err)
+{
+	const struct export_source *source = bundle->source;
+	CLEANUP(export_kernel_release) struct export_kernel own = {0};
+	CLEANUP(export_kernel_release) struct export_kernel there = {0};
+	struct error reason;
+
+	*serves = false;
+	TRY(export_kernel_open(source->catalogue, source->device, entry, &own, err));
+	if (export_kernel_open(source->catalogue, source->arch_devices[arch], entry, &there,
+		    &reason) != STATUS_OK ||
+		strcmp(own.build.kernel_hash, there.build.kernel_hash) != 0)
+		return STATUS_OK;
+	return wait(bundle, &own.build, arch, serves, err);
+}
+
+enum status bundle_put_images(
+	struct bundle *bundle, const struct export_kernel *kernel, size_t arch, struct error *err)
+{
+	for (size_t unit = 0; unit < kernel->build.unit_count; unit++) {
+		const struct compile_result *compiled;
+
+		TRY(kernel_store_wait(
+			bundle->stores[arch], &kernel->build.units[unit], &compiled, err));
+		put_image(bundle, (uint32_t)unit, bundle->source->arches[arch], &compiled->cubin);
+	}
+	return STATUS_OK;
+}
