@@ -41,14 +41,13 @@ any() { # of these files, one exists
 	return 1
 }
 
-have_nvrtc() { # where src/compile/nvrtc_find.c looks
+have_nvrtc() { # where src/compile/README.md says that it is looked for
 	any "${TILETUNE_NVRTC:-/nonexistent}" && return
 	# the loader's cache may name files that are gone
 	# shellcheck disable=SC2046
 	any $(ldconfig -p 2>/dev/null | sed -n 's/.*libnvrtc\.so\.1[1-9].* => //p') && return
 	for place in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${VIRTUAL_ENV:-}" "${CONDA_PREFIX:-}" \
-		"${HOME:-}/.local" /usr/local/cuda* /opt/cuda* /opt/nvidia/hpc_sdk/*/*/cuda /usr/local /usr \
-		/opt/conda "$dest"; do
+		/usr/local/cuda* "$dest"; do
 		[ -n "$place" ] && any "$place"/lib/libnvrtc.so.* "$place"/lib64/libnvrtc.so.* \
 			"$place"/targets/*/lib/libnvrtc.so.* \
 			"$place"/lib/python3*/*-packages/nvidia/cu*/lib/libnvrtc.so.* && return

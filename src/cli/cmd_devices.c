@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/format_text.h"
@@ -137,6 +138,23 @@ static enum status list_sheets(const struct devices_options *options, const stru
 	return status;
 }
 
+/* The message of a missing compiler has them, too. */
+static void show_places(const struct compiler_options *options, bool is_text, struct json *json)
+{
+	CLEANUP(memory_free) char *places = compiler_places(options);
+	struct json *list = json_new_array();
+	char *rest = places;
+
+	if (is_text)
+		printf("  NVRTC is looked for in:\n");
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+		json_push(list, json_new_string(line));
+		if (is_text)
+			printf("    %s\n", line);
+	}
+	json_put(json, "places", list);
+}
+
 /* A missing compiler is reported, it is not a failure. */
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
@@ -155,9 +173,11 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 		if (!options->common.json)
 			printf("compiler\n  %s, %s, %u workers\n", compiler_identity(compiler),
 				compiler_path(compiler), compiler_worker_count(compiler));
+		show_places(&compiler_options, !options->common.json, json);
 		compiler_close(compiler);
 	} else {
 		json_put_string(json, "missing", reason.message);
+		show_places(&compiler_options, false, json);
 		if (!options->common.json)
 			printf("compiler: none: %s\n", reason.message);
 	}

@@ -33,7 +33,7 @@ static const struct pair variables[] = {
 	{"TILETUNE_KERNEL_TIMEOUT",
 		"seconds after which a kernel hangs; default 10, a sanitizer needs more"},
 	{"CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH",
-		"places where NVRTC is looked for, too"},
+		"places where NVRTC is looked for; `tiletune devices` prints all"},
 	{"XDG_CACHE_HOME", "its folder tiletune is the cache; else ~/.cache/tiletune"},
 	{"TILETUNE_CACHE_SEED",
 		"the cache that --cache-seed would name: what its owner has compiled"},

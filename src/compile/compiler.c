@@ -129,6 +129,30 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		"library or its folder in TILETUNE_NVRTC");
 }
 
+/* folder: that of this program, borrowed. */
+static struct nvrtc_search search_of(const struct compiler_options *options, const char *folder)
+{
+	struct nvrtc_search search;
+
+	nvrtc_search_init(&search, options->nvrtc_path, options->driver_cuda_version);
+	search.executable_folder = folder;
+	return search;
+}
+
+char *compiler_places(const struct compiler_options *options)
+{
+	CLEANUP(memory_free) char *executable = path_executable();
+	CLEANUP(memory_free) char *folder = path_parent(executable);
+	const struct nvrtc_search search = search_of(options, folder);
+	struct nvrtc_candidates candidates;
+	char *places;
+
+	nvrtc_find(&search, &candidates);
+	places = text_detach(&candidates.places);
+	nvrtc_candidates_release(&candidates);
+	return places;
+}
+
 static enum status open_with(
 	const struct compiler_options *options, struct compiler *compiler, struct error *err)
 {
@@ -144,8 +168,7 @@ static enum status open_with(
 	jobs->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
 	jobs->process_count = options->workers ? options->workers : host_limits_workers(&limits);
 	jobs->processes = memory_zeroed(jobs->process_count, sizeof(*jobs->processes));
-	nvrtc_search_init(&search, options->nvrtc_path, options->driver_cuda_version);
-	search.executable_folder = folder;
+	search = search_of(options, folder);
 	TRY(find_nvrtc(&search, jobs->worker_path, &jobs->processes[0], &compiler->nvrtc, err));
 	jobs->library_path = compiler->nvrtc.path;
 	jobs->compiler = compiler->nvrtc.identity;

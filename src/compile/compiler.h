@@ -16,10 +16,9 @@
 struct compiler;
 
 struct compiler_options {
-	unsigned workers;        /* 0: one per core, bounded by memory */
-	const char *worker_path; /* NULL: this executable; started as `PATH worker-compile` */
-	const char
-		*nvrtc_path; /* NULL: search (TILETUNE_NVRTC, CUDA_HOME, CUDA_PATH, usual places) */
+	unsigned workers;         /* 0: one per core, bounded by memory */
+	const char *worker_path;  /* NULL: this executable; started as `PATH worker-compile` */
+	const char *nvrtc_path;   /* NULL: search, see compiler_places() */
 	int driver_cuda_version;  /* 13000 for 13.0; 0: no driver; newer major versions of NVRTC are
 				   * left out */
 	const char *cache_folder; /* NULL: no cache */
@@ -48,6 +47,8 @@ struct compile_result {
 /* STATUS_NO_DEVICE if there is no usable NVRTC: says what was looked for and where. */
 enum status compiler_open(
 	const struct compiler_options *options, struct compiler **compiler, struct error *err);
+/* Where NVRTC is looked for, a line each, as the caller frees it. Nothing is loaded. */
+char *compiler_places(const struct compiler_options *options);
 void compiler_close(struct compiler *compiler);                 /* kills the workers */
 const char *compiler_identity(const struct compiler *compiler); /* "NVRTC 13.0 (V13.0.88)" */
 const char *compiler_path(const struct compiler *compiler);

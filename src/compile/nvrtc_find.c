@@ -12,6 +12,7 @@
 enum {
 	GROUP_GIVEN = 1,
 	GROUP_HOME,
+	GROUP_BESIDE,
 	GROUP_USUAL,
 	MAJOR_OLDEST = 11, /* the first that makes cubins */
 	MAJOR_NEWEST = 19, /* asked of the loader; files in folders may be newer */
@@ -37,7 +38,6 @@ void nvrtc_search_init(struct nvrtc_search *search, const char *given, int drive
 		.cuda_path = variable("CUDA_PATH"),
 		.virtual_env = variable("VIRTUAL_ENV"),
 		.conda_prefix = variable("CONDA_PREFIX"),
-		.home = variable("HOME"),
 		.system_root = "",
 		.loader = true,
 		.driver_cuda_version = driver_cuda_version,
@@ -155,12 +155,12 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 	} places[] = {
 		{search->cuda_home, TOOLKIT, GROUP_HOME},
 		{search->cuda_path, TOOLKIT, GROUP_HOME},
+		/* the program as pip installs it: bin/tiletune, with what its wheel requires */
+		{search->executable_folder, "/.." WHEELS, GROUP_BESIDE},
 		{search->system_root, "/usr/local/{cuda,cuda-*}" TOOLKIT, GROUP_USUAL},
 		{search->virtual_env, WHEELS, GROUP_USUAL},
 		{search->conda_prefix, TOOLKIT, GROUP_USUAL},
 		{search->conda_prefix, WHEELS, GROUP_USUAL},
-		{search->home, "/.local" WHEELS, GROUP_USUAL},
-		{search->system_root, "/{usr/local,usr}" WHEELS, GROUP_USUAL},
 		/* build/cuda, for build/release/tiletune and programs in build/release/tests */
 		{search->executable_folder, BUILD, GROUP_USUAL},
 	};

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where NVRTC may be. Lists candidates, best first, and the places that were looked at; loads
- * nothing (a worker process does, so that a damaged library cannot harm us). In this order:
- *  1. a file or folder that the user named (--nvrtc, else TILETUNE_NVRTC): then nothing else;
- *  2. the folders CUDA_HOME and CUDA_PATH;
- *  3. /usr/local/cuda and /usr/local/cuda-*, the wheels of Python (VIRTUAL_ENV, CONDA_PREFIX,
- *     ~/.local, /usr/local, /usr), build/cuda of the program, and the loader's path.
- * Within each the newest version comes first. Only versioned names (libnvrtc.so.13), never a folder
- * called `stubs`. Major versions newer than the driver's are left out: it would refuse their
- * cubins.
+ * nothing (a worker process does, so that a damaged library cannot harm us). README.md of this
+ * folder has the places and their order. Only versioned names (libnvrtc.so.13), never a folder
+ * called `stubs`.
  */
 #ifndef COMPILE_NVRTC_FIND_H
 #define COMPILE_NVRTC_FIND_H
@@ -21,7 +16,7 @@
 struct nvrtc_search {
 	const char *given; /* file, folder, or a name for the loader */
 	const char *cuda_home, *cuda_path;
-	const char *virtual_env, *conda_prefix, *home;
+	const char *virtual_env, *conda_prefix;
 	const char *executable_folder;
 	const char *system_root; /* "": the real one; tests put a folder of their own in front */
 	bool loader;             /* also the loader's path */
@@ -30,7 +25,7 @@ struct nvrtc_search {
 
 struct nvrtc_candidate {
 	char *path;       /* a file, or a bare name for the loader */
-	int group;        /* 1 to 3, as above */
+	int group;        /* 1 to 4, a row of README.md's table */
 	int major, minor; /* -1: not known */
 };
 

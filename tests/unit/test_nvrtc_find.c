@@ -104,25 +104,47 @@ TEST(test_home_before_usual)
 TEST(test_wheels)
 {
 	char *root = folder_new();
-	char *venv = path_join(root, "venv"), *home = path_join(root, "home");
+	char *venv = path_join(root, "venv");
 	char *binary = path_join(root, "build/release");
-	struct nvrtc_search search = {.system_root = root,
-		.virtual_env = venv,
-		.home = home,
-		.executable_folder = binary};
+	struct nvrtc_search search = {
+		.system_root = root, .virtual_env = venv, .executable_folder = binary};
 
 	put(root, "venv/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
-	put(root, "home/.local/lib/python3.9/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
-	put(root, "usr/lib/python3/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2");
+	put(root, "venv/lib/python3/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
 	put(root, "build/release/here");
 	put(root, "build/cuda/nvidia/cu13/lib/libnvrtc.so.13");
 	expect_found(&search, root,
 		"/venv/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13 "
 		"/build/release/../cuda/nvidia/cu13/lib/libnvrtc.so.13 "
-		"/home/.local/lib/python3.9/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 "
-		"/usr/lib/python3/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2");
+		"/venv/lib/python3/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
 	free(binary);
 	free(venv);
+	folder_remove(root);
+}
+
+/* What pip installed with the program comes before newer ones of the machine, not before those that
+ * the user names. */
+TEST(test_beside_the_program)
+{
+	char *root = folder_new();
+	char *home = path_join(root, "home"), *binary = path_join(root, "env/bin");
+	struct nvrtc_search search = {.system_root = root, .executable_folder = binary};
+
+	put(root, "env/bin/here");
+	put(root, "env/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+	put(root, "env/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+	put(root, "usr/local/cuda/lib64/libnvrtc.so.13.2");
+	put(root, "home/lib64/libnvrtc.so.12.8");
+	expect_found(&search, root,
+		"/env/bin/../lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13 "
+		"/env/bin/../lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 "
+		"/usr/local/cuda/lib64/libnvrtc.so.13.2");
+	search.cuda_home = home;
+	search.driver_cuda_version = 12080;
+	expect_found(&search, root,
+		"/home/lib64/libnvrtc.so.12.8 "
+		"/env/bin/../lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+	free(binary);
 	free(home);
 	folder_remove(root);
 }

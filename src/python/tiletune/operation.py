@@ -43,11 +43,11 @@ def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
 
 
 def folders() -> Iterator[str]:
-    """Where templates/ may be: TILETUNE_PATH, around the module (checkout, installed, wheel), the environment's share."""
+    """Where templates/ may be: TILETUNE_PATH, around the module (checkout, installed), share beside the module's lib (wheel), the environment's."""
     yield from filter(None, os.environ.get("TILETUNE_PATH", "").split(":"))
     here = os.path.dirname(os.path.abspath(__file__))
     yield from (os.path.join(here, *[".."] * n) for n in (0, 2, 3))
-    yield from (os.path.join(here, "data"), os.path.join(sys.prefix, "share", "tiletune"))
+    yield from (os.path.join(prefix, "share", "tiletune") for prefix in (os.path.join(here, *[".."] * 4), sys.prefix))
 
 
 class Tensor(NamedTuple):
