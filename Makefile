@@ -39,8 +39,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototype
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= -O2 -g
 VERSION  := 0.2.0
-COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell \
-	git diff --quiet HEAD -- src templates configs 2>/dev/null || echo +)
+COMMIT   := $(shell commit=$$(git rev-parse --short=12 HEAD 2>/dev/null) && { \
+	git diff --quiet HEAD -- src templates configs || commit=$$commit+; echo $$commit; })
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANFLAGS) -Isrc -isystem $(CUDA_INCLUDE) -D_GNU_SOURCE
 ALL_LDFLAGS = $(LDFLAGS) $(SANFLAGS)
 LIBS := -lcjson -lz -ldl -lm -lpthread
@@ -114,6 +114,7 @@ $(OUT)/libtiletune_launch.so: $(OUT)/include/tiletune_launch.h
 	$(Q)$(CC) $(ALL_CFLAGS) -DTTL_DYNAMIC -DTTL_IMPLEMENTATION -fPIC -shared $(ALL_LDFLAGS) -o $@ -x c $<
 
 include tests/tests.mk
+include src/python/wheel/wheel.mk
 
 ## run: install what is missing, build, tune one GEMM: on the GPU, or without one on the device model
 .PHONY: run
@@ -164,6 +165,6 @@ clean:
 ## help: this list
 .PHONY: help
 help:
-	@sed -n 's/^## //p' Makefile tests/tests.mk tests/gpu/gpu.mk
+	@sed -n 's/^## //p' Makefile src/python/wheel/wheel.mk tests/tests.mk tests/gpu/gpu.mk
 
 -include $(wildcard $(OUT)/obj/*/*.d $(OUT)/tests/*.d)

@@ -5,11 +5,12 @@
 #	tests/cuda.sh missing DEST HEADERS   exit 0 if wheels are needed (HEADERS: what make found)
 #	tests/cuda.sh pip                    exit 0 if there is a pip
 #	tests/cuda.sh fetch DEST HEADERS     gets them if they are needed, and says so
+#	tests/cuda.sh wheels DEST            the wheels that tiletune's own requires, for CUDA 13, as files in DEST
 set -u
 
 # for pip; one file for x86_64 and one for aarch64 each, any other is refused
 requirements() {
-	if [ "$(driver_major)" = 12 ]; then
+	if [ "${1:-}" != all ] && [ "$(driver_major)" = 12 ]; then
 		cat <<'LIST'
 nvidia-cuda-nvrtc-cu12==12.9.86 \
   --hash=sha256:210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4 \
@@ -28,6 +29,15 @@ nvidia-cuda-runtime==13.0.96 \
   --hash=sha256:ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55
 LIST
 	fi
+	[ "${1:-}" = all ] || return 0
+	cat <<'LIST' # libcu++, and the rest of the headers
+nvidia-cuda-cccl==13.0.85 \
+  --hash=sha256:e0da7ad981f3a8aff08241b5bfc1af868742a63e2762f53a5171c492ef242649 \
+  --hash=sha256:6f0203e29fed809ee2b7fe9b1344df66ecab990c37d6a2e0e189b26d6c97ed7c
+nvidia-cuda-crt==13.0.88 \
+  --hash=sha256:2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4 \
+  --hash=sha256:ee2ea2a97073e02ee62bb27841f437332be2c248e3eac013df07997ada39c003
+LIST
 }
 
 driver_major() { # of the newest CUDA that the GPU's driver loads; nothing without one
@@ -100,11 +110,22 @@ fetch() {
 	mv "$new" "$dest"
 }
 
+wheels() { # into DEST, whole or not at all
+	[ -e "$dest/complete" ] && return
+	find_python || { echo "no pip" >&2 && exit 1; }
+	mkdir -p "$dest" || exit 1
+	requirements all >"$dest/list"
+	"$python" -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 15 --no-deps --only-binary :all: \
+		--require-hashes -r "$dest/list" -d "$dest" >"$dest/log" 2>&1 || { tail -n 2 "$dest/log" >&2 && exit 1; }
+	touch "$dest/complete"
+}
+
 dest=${2:-} headers=${3:-}
 new=$dest.new
 case ${1:-} in
 missing) missing ;;
 pip) find_python ;;
 fetch) if missing; then fetch; fi ;;
+wheels) wheels ;;
 *) exit 2 ;;
 esac

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/worker.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <fcntl.h>
@@ -80,6 +81,30 @@ static size_t pipe_capacity(int fd)
 	return size > 0 ? (size_t)size / 2 : PIPE_BUF;
 }
 
+/* Asks for the child's folder. False: glibc 2.28, which the wheel starts with, cannot. */
+static bool add_folder(posix_spawn_file_actions_t *actions, const char *folder)
+{
+	int (*add)(posix_spawn_file_actions_t *, const char *) = NULL;
+
+	*(void **)&add = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addchdir_np");
+	return add && add(actions, folder) == 0;
+}
+
+/* `env -C FOLDER ARGUMENTS` (coreutils 8.28): only the list is the caller's. */
+static const char **words_in_folder(const char *folder, const char *const *arguments)
+{
+	const char *const before[] = {"env", "-C", folder};
+	size_t count = 0;
+	const char **words;
+
+	while (arguments[count])
+		count++;
+	words = memory_zeroed(ARRAY_COUNT(before) + count + 1, sizeof(*words));
+	memcpy(words, before, sizeof(before));
+	memcpy(words + ARRAY_COUNT(before), arguments, count * sizeof(*words));
+	return words;
+}
+
 /* Returns errno's number. */
 static int spawn(pid_t *pid, const char *const *arguments, const char *folder, char **environment,
 	int input, int output, int stderr_fd)
@@ -87,6 +112,7 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *folder, c
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, defaults;
+	CLEANUP(memory_free) const char **in_folder = NULL;
 	int result;
 
 	posix_spawn_file_actions_init(&actions);
@@ -94,8 +120,8 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *folder, c
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (stderr_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, stderr_fd, STDERR_FILENO);
-	if (folder)
-		posix_spawn_file_actions_addchdir_np(&actions, folder);
+	if (folder && !add_folder(&actions, folder))
+		arguments = in_folder = words_in_folder(folder, arguments);
 	/* its own process group: an interrupt at the terminal is for us to handle */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&none);

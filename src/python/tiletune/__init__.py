@@ -6,6 +6,8 @@ The standard library is enough; numpy (learn) and torch (record, operators of to
 Modules that are commands, `python3 -m tiletune.NAME`: learn, t1, t4, rules, suites, formats.
 """
 
+from typing import Any
+
 from .bundle import Bundle, Operator
 from .command import Check, check, report, tune
 from .errors import Error
@@ -13,3 +15,15 @@ from .suites import record
 from .tuned import Answer, Tuned, load
 
 __all__ = ["Answer", "Bundle", "Check", "Error", "Operator", "Tuned", "check", "load", "record", "report", "tune"]
+
+
+def __getattr__(name: str) -> Any:
+    """__version__: that of the package, in a checkout that of the program."""
+    if name != "__version__":
+        raise AttributeError(f"module tiletune: expected one of {', '.join(__all__)}, found {name}")
+    from importlib import metadata  # 30 ms, for few
+    from .command import run
+    try:
+        return metadata.version("tiletune")
+    except metadata.PackageNotFoundError:
+        return run("--version")[1].split()[1]

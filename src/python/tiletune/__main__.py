@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""python3 -m tiletune WORD...: the program tiletune, with the same words."""
+
+import os
+import sys
+
+from .command import find_program
+from .errors import Error
+
+try:
+    program = find_program()
+except Error as error:
+    sys.exit(f"tiletune: {error.message}\n  hint: {error.hint}")
+os.execv(program, [program, *sys.argv[1:]])
