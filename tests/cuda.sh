@@ -112,11 +112,11 @@ fetch() {
 
 wheels() { # into DEST, whole or not at all
 	[ -e "$dest/complete" ] && return
-	find_python || { echo "no pip" >&2 && exit 1; }
+	find_python || { echo "no pip" >&2; exit 1; }
 	mkdir -p "$dest" || exit 1
 	requirements all >"$dest/list"
 	"$python" -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 15 --no-deps --only-binary :all: \
-		--require-hashes -r "$dest/list" -d "$dest" >"$dest/log" 2>&1 || { tail -n 2 "$dest/log" >&2 && exit 1; }
+		--require-hashes -r "$dest/list" -d "$dest" >"$dest/log" 2>&1 || { tail -n 2 "$dest/log" >&2; exit 1; }
 	touch "$dest/complete"
 }
 

@@ -12,7 +12,7 @@
 enum {
 	GROUP_GIVEN = 1,
 	GROUP_HOME,
-	GROUP_BESIDE,
+	GROUP_NEAR,
 	GROUP_USUAL,
 	MAJOR_OLDEST = 11, /* the first that makes cubins */
 	MAJOR_NEWEST = 19, /* asked of the loader; files in folders may be newer */
@@ -156,7 +156,7 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 		{search->cuda_home, TOOLKIT, GROUP_HOME},
 		{search->cuda_path, TOOLKIT, GROUP_HOME},
 		/* the program as pip installs it: bin/tiletune, with what its wheel requires */
-		{search->executable_folder, "/.." WHEELS, GROUP_BESIDE},
+		{search->executable_folder, "/.." WHEELS, GROUP_NEAR},
 		{search->system_root, "/usr/local/{cuda,cuda-*}" TOOLKIT, GROUP_USUAL},
 		{search->virtual_env, WHEELS, GROUP_USUAL},
 		{search->conda_prefix, TOOLKIT, GROUP_USUAL},

@@ -18,7 +18,7 @@ for file in src/*/*.[ch]; do
 		fi
 	done
 done
-for file in $(grep -l 'cJSON.h' -r src | grep -v '^src/base/json'); do
+for file in $(grep -l 'cJSON.h' -r src --include='*.[ch]' | grep -v '^src/base/json'); do
 	echo "$file: includes cJSON; only base/json*.c may"
 	bad=1
 done

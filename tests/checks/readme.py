@@ -15,6 +15,7 @@ import tempfile
 
 import yaml
 
+RELEASE = "configs/ci/github-release.yml"
 CI = ("configs/ci/github-actions.yml", "configs/ci/gitlab-ci.yml")
 PAGES = ("README.md", "results/README.md", "results/nvidia-h200/README.md", *CI)
 SMALL = "results/nvidia-h200/exhaustive.json"
@@ -86,6 +87,20 @@ for name in CI:
 	if not all(step.get("with", {}).get("submodules") for step in steps) or \
 			not steps and jobs.get("variables", {}).get("GIT_SUBMODULE_STRATEGY") != "normal":
 		failures.append(f"{name}: expected a checkout with submodules")
+# the release: its steps are shell, its targets are there, and a tag of another version ends it
+with open(RELEASE, encoding="utf-8") as file:
+	steps = [step["run"] for job in yaml.safe_load(file)["jobs"].values() for step in job["steps"] if "run" in step]
+version = re.search(r"^VERSION *:= *(\S+)", open("Makefile", encoding="utf-8").read(), re.M).group(1)
+for step in steps:
+	if subprocess.run(["bash", "-n", "-c", step], check=False).returncode:
+		failures.append(f"{RELEASE}: expected a step in bash, found {step}")
+	if step.startswith("make ") and subprocess.run(["make", "-n", "-o", "packages", "-o", "packages-test", *step.split()[1:2]], capture_output=True,
+			check=False, env={**os.environ, "MAKEFLAGS": ""}).returncode:
+		failures.append(f"{RELEASE}: expected a target of the Makefile, found {step}")
+	for tag in (version, version + "1") if "GITHUB_REF_NAME" in step else ():
+		code = subprocess.run(["bash", "-c", step], check=False, env={**os.environ, "GITHUB_REF_NAME": "v" + tag}).returncode
+		if (code == 0) != (tag == version):
+			failures.append(f"{RELEASE}: {step}: expected {'success' if tag == version else 'failure'} for v{tag}, found exit code {code}")
 seen = 0
 with tempfile.TemporaryDirectory() as folder:
 	os.symlink(os.path.join(ROOT, "results"), os.path.join(folder, "results"))

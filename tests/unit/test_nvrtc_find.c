@@ -124,17 +124,17 @@ TEST(test_wheels)
 
 /* What pip installed with the program comes before newer ones of the machine, not before those that
  * the user names. */
-TEST(test_beside_the_program)
+TEST(test_near_the_program)
 {
 	char *root = folder_new();
-	char *home = path_join(root, "home"), *binary = path_join(root, "env/bin");
+	char *home = path_join(root, "toolkit"), *binary = path_join(root, "env/bin");
 	struct nvrtc_search search = {.system_root = root, .executable_folder = binary};
 
 	put(root, "env/bin/here");
 	put(root, "env/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
 	put(root, "env/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
 	put(root, "usr/local/cuda/lib64/libnvrtc.so.13.2");
-	put(root, "home/lib64/libnvrtc.so.12.8");
+	put(root, "toolkit/lib64/libnvrtc.so.12.8");
 	expect_found(&search, root,
 		"/env/bin/../lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13 "
 		"/env/bin/../lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 "
@@ -142,7 +142,7 @@ TEST(test_beside_the_program)
 	search.cuda_home = home;
 	search.driver_cuda_version = 12080;
 	expect_found(&search, root,
-		"/home/lib64/libnvrtc.so.12.8 "
+		"/toolkit/lib64/libnvrtc.so.12.8 "
 		"/env/bin/../lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
 	free(binary);
 	free(home);

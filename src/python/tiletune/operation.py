@@ -43,7 +43,7 @@ def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
 
 
 def folders() -> Iterator[str]:
-    """Where templates/ may be: TILETUNE_PATH, around the module (checkout, installed), share beside the module's lib (wheel), the environment's."""
+    """Where templates/ may be: TILETUNE_PATH, around the module (checkout, installed), share of the prefix that the module is in (wheel), the environment's."""
     yield from filter(None, os.environ.get("TILETUNE_PATH", "").split(":"))
     here = os.path.dirname(os.path.abspath(__file__))
     yield from (os.path.join(here, *[".."] * n) for n in (0, 2, 3))

@@ -42,7 +42,7 @@ def version() -> str:
 
 
 def description() -> str:
-    """README without what points to files beside it."""
+    """README without links to other files of the tree."""
     text = re.sub(r"^!\[.*\n+(\*.*\n+)?", "", read("README.md").decode(), flags=re.M)
     return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
 

@@ -29,9 +29,9 @@ libraries=/usr/aarch64-linux-gnu
 qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
 if [ -n "$qemu" ] && [ -e $libraries/lib/libc.so.6 ]; then
 	/usr/bin/python3 -m zipfile -e "$aarch64" "$scratch/files"
-	mv "$scratch"/files/*.data/data "$scratch/root" && mv "$scratch"/files/*.data/scripts "$scratch/root/bin" || fail "$aarch64: folders"
-	chmod +x "$scratch/root/bin/tiletune"
-	printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$qemu" $libraries "$scratch/root/bin/tiletune" >"$scratch/tiletune"
+	mv "$scratch"/files/*.data/data "$scratch/prefix" && mv "$scratch"/files/*.data/scripts "$scratch/prefix/bin" || fail "$aarch64: folders"
+	chmod +x "$scratch/prefix/bin/tiletune"
+	printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$qemu" $libraries "$scratch/prefix/bin/tiletune" >"$scratch/tiletune"
 	chmod +x "$scratch/tiletune"
 	arm() { (cd "$scratch" && TILETUNE_WORKER=$scratch/tiletune TILETUNE_NVRTC=$scratch/none ./tiletune "$@"); }
 	arm --version | grep "^tiletune $(sed -n 's/^VERSION *:= *//p' Makefile) " || fail "aarch64: --version"
