@@ -6,6 +6,7 @@
 # They are Debian's (13), from the mirror of this machine's apt, else from DEBIAN_MIRROR. apt's downloader compares the checksums.
 set -eu
 dest=$1 new=$1.new
+# shellcheck disable=SC2016 # the names are apt's
 mirrors=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep 'debian/*$' | sort -u)}
 
 get() { # get NAME PATH SHA256

@@ -5,7 +5,6 @@ WHEEL := $(abspath $(BUILD))/wheel
 WHEEL_GLIBC := 2.28
 WHEEL_LICENCES := $(foreach l,cjson zlib xxhash,$(l)=$(WHEEL)/sources/$(l)/LICENSE)
 WHEEL_ZLIB := $(foreach n,adler32 compress crc32 deflate gzclose gzlib gzread gzwrite inffast inflate inftrees trees uncompr zutil,zlib/$(n).c)
-export ZIG_GLOBAL_CACHE_DIR := $(WHEEL)/zig-cache
 
 $(WHEEL)/tools/made: src/python/wheel/requirements.txt
 	$(Q)rm -rf $(@D) && $(PYTHON) -m venv $(@D) && $(@D)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
@@ -17,13 +16,12 @@ $(WHEEL)/sources/made: src/python/wheel/sources.sh
 # ARCH/cc, a compiler of one word for make; ARCH/linked.a, what is linked in
 $(WHEEL)/%/cc: $(WHEEL)/tools/made
 	@mkdir -p $(@D)
-	$(Q)printf '#!/bin/sh\nexec $(WHEEL)/tools/bin/python -m ziglang cc -target $*-linux-gnu.$(WHEEL_GLIBC) "$$@"\n' >$@ && chmod +x $@
+	$(Q)printf '#!/bin/sh\nZIG_GLOBAL_CACHE_DIR=$(WHEEL)/zig-cache exec $(WHEEL)/tools/bin/python -m ziglang cc -target $*-linux-gnu.$(WHEEL_GLIBC) "$$@"\n' >$@ && chmod +x $@
 $(WHEEL)/%/linked.a: $(WHEEL)/%/cc $(WHEEL)/sources/made
 	$(Q)rm -rf $(@D)/linked && mkdir $(@D)/linked && cd $(@D)/linked && ../cc -O2 -DHAVE_UNISTD_H -c \
 		$(addprefix $(WHEEL)/sources/,cjson/cJSON.c $(WHEEL_ZLIB)) && ar rcs $@ *.o
 
 # warnings are gcc's business: every commit is compiled without one
-.PHONY: wheel-%
 wheel-%: $(WHEEL)/%/linked.a packages
 	$(Q)$(MAKE) --no-print-directory -o packages CC=$(WHEEL)/$*/cc OUT=$(WHEEL)/$* WARNINGS=-w LDFLAGS=-s CFLAGS='-O2 -isystem $(WHEEL)/sources/include' \
 		LIBS='$(WHEEL)/$*/linked.a -ldl -lm -lpthread' $(WHEEL)/$*/tiletune $(WHEEL)/$*/libtiletune_launch.so

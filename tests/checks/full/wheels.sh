@@ -29,7 +29,8 @@ libraries=/usr/aarch64-linux-gnu
 qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
 if [ -n "$qemu" ] && [ -e $libraries/lib/libc.so.6 ]; then
 	/usr/bin/python3 -m zipfile -e "$aarch64" "$scratch/files"
-	mv "$scratch"/files/*.data/data "$scratch/prefix" && mv "$scratch"/files/*.data/scripts "$scratch/prefix/bin" || fail "$aarch64: folders"
+	mv "$scratch"/files/*.data/data "$scratch/prefix"
+	mv "$scratch"/files/*.data/scripts "$scratch/prefix/bin" || fail "$aarch64: expected the folders data and scripts"
 	chmod +x "$scratch/prefix/bin/tiletune"
 	printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$qemu" $libraries "$scratch/prefix/bin/tiletune" >"$scratch/tiletune"
 	chmod +x "$scratch/tiletune"
