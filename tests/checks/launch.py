@@ -423,32 +423,6 @@ assert "no such operation" in refusal(bundle.find, "attention", ATTENTION)
 # ---- several architectures; embedded ----
 two, said = export(path("tuned.json"), "--arch", "sm_80", name="two.bundle")
 assert "default configurations stand in" in said, said
-CHILD = """
-import ctypes, itertools, struct, sys
-sys.path.insert(0, "src/python")
-import tiletune.launch
-cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
-assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
-path, libraries, operation, problem, capability = sys.argv[1:]
-bundle = tiletune.launch.Library(libraries).open(path)
-entry = bundle.find(operation, problem)
-header = bundle.library.calls.ttl_bundle_header(bundle.handle)
-at = ctypes.addressof(header.contents) + header.contents.tables[22] + 32 * entry.fields.images.first
-both = [struct.unpack_from("<4I2Q", ctypes.string_at(at + 32 * i, 32)) for i in range(entry.fields.images.count)]
-assert len(both) == 2 and both[0][0] == both[1][0] == 0, both
-code = ctypes.addressof(header.contents) + header.contents.tables[2] + both[0][4]
-kinds = [(number, suffix) for number in (80, 86, 89, 90, 100, 103) for suffix in (0, ord("a"), ord("f"))]
-for pair in itertools.product(kinds, kinds):
-    for good in range(2):  # the other one has no code, so that loading it fails
-        for i, (number, suffix) in enumerate(pair):
-            ctypes.memmove(at + 32 * i, struct.pack("<4I2Q", 0, number, suffix, 0, both[0][4], both[0][5] if i == good else 0), 32)
-        try:
-            entry.load()
-            said = "loaded"
-        except tiletune.Error as error:
-            said = "none" if "expected an image" in str(error) else "other" if "found another" in str(error) else str(error)
-        print(capability, *pair[0], *pair[1], good, said)
-"""
 
 
 def picked(pair, capability):
@@ -463,7 +437,7 @@ tried = 0
 for capability in (80, 86, 89, 90, 100, 103):
     with open(path("script"), "w", encoding="utf-8") as file:
         print("compute_capability", capability, file=file)
-    done = subprocess.run([sys.executable, "-Bc", CHILD, two, library.path, "attention", ATTENTION, str(capability)],
+    done = subprocess.run([sys.executable, "-B", "tests/tools/launch_images.py", two, library.path, "attention", ATTENTION, str(capability)],
         capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines():
@@ -480,31 +454,11 @@ assert tried == 6 * 18 * 18 * 2, tried
 # ---- GPUs on which nobody tuned: a default entry, as a cubin or from PTX ----
 more, said = export(path("tuned.json"), "gemm", "-p", GEMM, "--arch", "sm_80", "--arch", "compute_80", name="more.bundle")
 assert "2 default configurations stand in" in said, said
-STAND_IN = """
-import ctypes, sys
-sys.path.insert(0, "src/python")
-import tiletune.launch
-cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
-assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
-path, libraries, problem = sys.argv[1:]
-entry = tiletune.launch.Library(libraries).open(path).find("gemm", problem)
-addresses = {}
-for name, size in entry.tensors.items():
-    address = ctypes.c_uint64()
-    assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size or 16)) == 0
-    addresses[name] = address.value if size else 0
-try:
-    kernel = entry.load()
-    kernel.bind(addresses, problem).launch()
-    print(entry.is_default, kernel.entry.is_default, kernel.entry.family, kernel.entry.tensors == entry.tensors)
-except tiletune.Error as error:
-    print(error)
-"""
 for capability, expected in ((90, "False False gemm/wgmma True"), (80, "False True gemm/mma True"), (86, "False True gemm/mma True"),
         (100, "False True gemm/mma True"), (120, "False True gemm/mma True"), (75, "expected an image for compute capability 7.5")):
     with open(path("script"), "w", encoding="utf-8") as file:
         print("compute_capability", capability, file=file)
-    done = subprocess.run([sys.executable, "-Bc", STAND_IN, more, library.path, GEMM], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-B", "tests/tools/launch_entry.py", more, library.path, GEMM], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and expected in done.stdout, (capability, done)
 with open(more, "rb") as file:
     assert file.read()[8] == 4  # the version that has PTX; `two` has none
