@@ -17,6 +17,7 @@ import sys
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
 from .errors import Error
+from .files import write_file
 from .operation import Operation
 from .tuned import Tuned
 
@@ -75,8 +76,7 @@ def sglang_folder(triton_version: str) -> str:
 def write_table(folder: str, name: str, table: Mapping[str, Any]) -> str:
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(json.dumps(table, indent=4) + "\n")
+    write_file(path, json.dumps(table, indent=4) + "\n")
     return path
 
 
@@ -245,8 +245,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     try:
         problem = {key: int(value) if value.lstrip("-").isdigit() else value for key, value in (item.split("=", 1) for item in options.problem.split(","))}
         document = solution(options.bundle, options.operation, problem, definition=options.definition, header=options.header)
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(json.dumps(document, indent=1) + "\n")
+        write_file(options.output, json.dumps(document, indent=1) + "\n")
     except (Error, OSError, ValueError) as error:
         print(f"tiletune.formats: {error}", file=sys.stderr)
         return 2

@@ -23,6 +23,8 @@ import os
 import subprocess
 import sys
 
+from .files import write_file
+
 DEPTH = 6
 BINS = 32  # of a feature
 THRESHOLDS_MAX = 4096  # of a model, that two digits tell apart
@@ -335,9 +337,7 @@ def main():
 	parser.add_argument("-o", dest="output", required=True, metavar="FILE")
 	options = parser.parse_args()
 	text = json.dumps(learn(options.journals), indent="\t", ensure_ascii=False) + "\n"
-	with open(f"{options.output}.{os.getpid()}", "x", encoding="utf-8") as file:
-		file.write(text)
-	os.replace(f"{options.output}.{os.getpid()}", options.output)
+	write_file(options.output, text)
 
 
 try:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence
 
 from .errors import Error
+from .files import write_file
 from .operation import Operation, text_of
 from .t4 import T4Error, numbers, read_journal
 from .tuned import load
@@ -323,8 +324,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             if path == "-":
                 sys.stdout.write(text)
             elif path:
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
+                write_file(path, text)
                 print(f"wrote {path}", file=sys.stderr)
         print("\n".join(line for line in rule.head()[3:] if not line.startswith(" ")), file=sys.stderr)
     except (Error, T4Error, OSError, ValueError) as error:

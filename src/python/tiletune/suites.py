@@ -21,6 +21,7 @@ import sys
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 from .errors import Error
+from .files import write_file
 from .operation import Operation, text_of
 from .tensors import torch_dtype
 
@@ -134,8 +135,7 @@ def read(path: str, skipped: Optional[collections.Counter[str]] = None) -> list[
 def write(path: str, operation: str, problems: Sequence[Problem], summary: str) -> str:
     suite = {"format": "tiletune.suite/1", "name": os.path.splitext(os.path.basename(path))[0], "summary": summary, "operation": operation,
         "problems": [text_of(problem) for problem in problems]}
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(json.dumps(suite, indent="\t") + "\n")
+    write_file(path, json.dumps(suite, indent="\t") + "\n")
     return path
 
 

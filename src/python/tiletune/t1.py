@@ -24,6 +24,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Optional, Sequence
 
+from .errors import Error
+from .files import write_file
+
 AXES = ("X", "Y", "Z")
 PROBLEM_KEYS = ("problem_size_x", "problem_size_y", "problem_size_z")
 BLOCK_NAMES = ("block_size_x", "block_size_y", "block_size_z")
@@ -434,11 +437,7 @@ class Conversion:
                 self.references.append({"file": file, "output": output})
 
     def convert_launch(self) -> None:
-        launch: dict[str, Any] = {
-            "entry": self.specification.member("KernelName").string(),
-            "grid": self.grid,
-            "block": self.block,
-        }
+        launch: dict[str, Any] = {"entry": self.specification.member("KernelName").string(), "grid": self.grid, "block": self.block}
         smem = self.specification.find("SharedMemory")
         if smem:
             launch["smem_bytes"] = smem.text()
@@ -487,9 +486,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         sys.stdout.write(layout(own))
         return 0
     try:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(layout(own))
-    except OSError as error:
+        write_file(options.output, layout(own))
+    except (Error, OSError) as error:
         print(f"tiletune.t1: {error}", file=sys.stderr)
         return 1
     print(f"wrote {options.output}")

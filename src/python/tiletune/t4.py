@@ -19,6 +19,9 @@ import statistics
 import sys
 from typing import Any, Iterator, Optional, Sequence
 
+from .errors import Error
+from .files import write_file
+
 # outcome: T4's invalidity, Kernel Tuner's value instead of a time
 OUTCOMES = {
     "ok": ("correct", None), "too_noisy": ("correct", None), "pruned_by_model": ("constraints", "InvalidConfig"),
@@ -176,10 +179,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         if options.output == "-":
             sys.stdout.write(text)
         else:
-            with open(options.output, "w", encoding="utf-8") as file:
-                file.write(text)
+            write_file(options.output, text)
             print(f"wrote {options.output}")
-    except (T4Error, OSError, ValueError, KeyError) as error:
+    except (Error, T4Error, OSError, ValueError, KeyError) as error:
         print(f"tiletune.t4: {error}", file=sys.stderr)
         return 2
     return 0
