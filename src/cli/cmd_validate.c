@@ -55,53 +55,11 @@ static enum status read_tuned(const struct checked *file, struct error *err)
 	return tuned_load(file->path, &tuned, err);
 }
 
-static enum status check_form(
-	const struct record *record, const struct json_at *at, struct error *err)
-{
-	CLEANUP(memory_free) void *value = memory_zeroed(1, record->size);
-
-	TRY(record_from_json(record, at, value, NULL, err));
-	record_release(record, value);
-	return STATUS_OK;
-}
-
-static enum status read_line(const struct json_at *at, struct error *err)
-{
-	const struct journal_line *line = journal_lines;
-	const char *event;
-
-	TRY(json_member_string(at, "event", &event, err));
-	while (line->event && strcmp(line->event, event) != 0)
-		line++;
-	return line->event ? check_form(line->record, at, err) : STATUS_OK;
-}
-
-/* Every whole line; what a kill tore is the reader's to judge. */
-static enum status journal_form(const struct checked *file, struct error *err)
-{
-	const char *line = text_string(&file->content);
-
-	for (size_t number = 1; *line; number++) {
-		const size_t length = strcspn(line, "\n");
-		CLEANUP(memory_free)
-		char *where = string_format("%s: line %zu", file->path, number);
-		CLEANUP(json_release) struct json *root = NULL;
-
-		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
-			const struct json_at at = json_root(root, where);
-
-			TRY(read_line(&at, err));
-		}
-		line += length + (line[length] == '\n');
-	}
-	return STATUS_OK;
-}
-
 static enum status read_journal(const struct checked *file, struct error *err)
 {
 	CLEANUP(journal_record_release) struct journal_record record = {0};
 
-	TRY(journal_form(file, err));
+	TRY(journal_form_check(file->path, text_string(&file->content), err));
 	if (file->schema_only)
 		return STATUS_OK;
 	TRY(journal_read(file->path, &record, err));
@@ -156,7 +114,7 @@ static enum status read_record(
 
 	TRY(json_parse(text_string(&file->content), file->content.length, file->path, &root, err));
 	const struct json_at at = json_root(root, file->path);
-	return check_form(record, &at, err);
+	return record_check(record, &at, err);
 }
 
 /* Whether a family's examples are right and its kernels compile. */

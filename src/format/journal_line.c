@@ -178,3 +178,33 @@ enum status journal_line_check(
 	return error_set(err, STATUS_BAD_INPUT, "%s: expected a line of checksum %.*s, found %s",
 		where, CHECKSUM_DIGITS, end + key_length, digits);
 }
+
+static enum status check_event(const struct json_at *at, struct error *err)
+{
+	const struct journal_line *line = journal_lines;
+	const char *event;
+
+	TRY(json_member_string(at, "event", &event, err));
+	while (line->event && strcmp(line->event, event) != 0)
+		line++;
+	return line->event ? record_check(line->record, at, err) : STATUS_OK;
+}
+
+enum status journal_form_check(const char *path, const char *text, struct error *err)
+{
+	const char *line = text;
+
+	for (size_t number = 1; *line; number++) {
+		const size_t length = strcspn(line, "\n");
+		CLEANUP(memory_free) char *where = string_format("%s: line %zu", path, number);
+		CLEANUP(json_release) struct json *root = NULL;
+
+		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
+			const struct json_at at = json_root(root, where);
+
+			TRY(check_event(&at, err));
+		}
+		line += length + (line[length] == '\n');
+	}
+	return STATUS_OK;
+}

@@ -47,5 +47,7 @@ void journal_line_put(
 /* Errors, after `where`: its checksum is not that of what stands before it. */
 enum status journal_line_check(
 	const char *line, size_t length, const char *where, bool *has_checksum, struct error *err);
+/* The form of every whole line of a journal; what a kill tore is the reader's to judge. */
+enum status journal_form_check(const char *path, const char *text, struct error *err);
 
 #endif

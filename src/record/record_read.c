@@ -334,3 +334,12 @@ enum status record_from_json(const struct record *record, const struct json_at *
 	record_release(record, value);
 	return STATUS_BAD_INPUT;
 }
+
+enum status record_check(const struct record *record, const struct json_at *at, struct error *err)
+{
+	CLEANUP(memory_free) void *value = memory_zeroed(1, record->size);
+
+	TRY(record_from_json(record, at, value, NULL, err));
+	record_release(record, value);
+	return STATUS_OK;
+}

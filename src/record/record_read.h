@@ -12,6 +12,8 @@
  * custom members and checks expect. */
 enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
 	void *context, struct error *err);
+/* Whether it could be read, without a context. */
+enum status record_check(const struct record *record, const struct json_at *at, struct error *err);
 
 /* For custom readers: a string that must be what the rule says (NULL: anything), and the index of
  * a string among names (NULL-terminated; the message lists them and offers the nearest). */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# No file of code over 500 lines, no folder of src with more than 30 files, README at most 9 KiB,
-# results at most 15 MiB.
+# No file of code over 500 lines; at most 24 folders with C in src, none with more than 24 files or 4,500 lines of C
+# that are neither blank nor comments; README at most 9 KiB, results at most 15 MiB.
 set -u
 bad=0
 for file in $(find src tests templates -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh'); do
@@ -10,13 +10,21 @@ for file in $(find src tests templates -name '*.[ch]' -o -name '*.cu' -o -name '
 		bad=1
 	fi
 done
+folders=0
 for folder in src/*/; do
-	files=$(find "$folder" -maxdepth 1 -type f | wc -l)
-	if [ "$files" -gt 30 ]; then
-		echo "$folder: $files files; expected at most 30"
+	files=$(find "$folder" -maxdepth 1 -name '*.[ch]' | wc -l)
+	lines=$(find "$folder" -maxdepth 1 \( -name '*.[ch]' -o -name '*.def' \) -exec cat {} + | awk '{ sub(/^[ \t]+/, "") }
+		inside { if (/\*\//) inside = 0; next } /^$/ || /^\/\// { next } /^\/\*/ { if (!/\*\//) inside = 1; next } { n++ } END { print n + 0 }')
+	folders=$((folders + (files > 0)))
+	if [ "$files" -gt 24 ] || [ "$lines" -gt 4500 ]; then
+		echo "$folder: $files files, $lines lines; expected at most 24 and 4500"
 		bad=1
 	fi
 done
+if [ "$folders" -gt 24 ]; then
+	echo "src: $folders folders; expected at most 24"
+	bad=1
+fi
 at_most() { # what, bytes, limit
 	[ "$2" -le "$3" ] && return
 	echo "$1: $2 bytes; expected at most $3"
