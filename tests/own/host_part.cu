@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 #include <getopt.h>
 #include <omp.h>
+#include <torch/extension.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,5 +1,7 @@
 /* cuda.h cuda_profiler_api.h cublas.h cublas_v2.h cublasLt.h cufft.h curand.h cusparse.h cusolverDn.h nccl.h
    nvToolsExt.h nvtx3/nvToolsExt.h nvml.h nvrtc.h omp.h mpi.h
+   torch/extension.h torch/torch.h torch/types.h torch/all.h torch/python.h ATen/ATen.h ATen/cuda/CUDAContext.h
+   c10/cuda/CUDAGuard.h c10/cuda/CUDAStream.h c10/cuda/CUDAException.h pybind11/pybind11.h Python.h
    stdio.h stdlib.h string.h strings.h stddef.h stdbool.h stdarg.h errno.h time.h ctype.h signal.h malloc.h memory.h
    unistd.h getopt.h fcntl.h pthread.h sched.h sys/time.h sys/types.h sys/stat.h sys/resource.h sys/mman.h
    cstdio cstdlib cstring cstddef cstdarg cerrno ctime cctype csignal
