@@ -9,12 +9,15 @@
 /* Variances of the parts; of what is measured, around what it is. */
 static const float OF_FAMILY = 0.09F, OF_SLOPE = 0.09F, OF_VALUES = 0.045F, OF_PLACE = 0.045F;
 static const double OF_NOISE = 0.0002;
+/* How alike neighbouring values of many are, beside what one has of its own. */
+static const float ORDERED = 0.5F;
+static const float JUMP_USUAL = 0.2F;
 
 enum {
-	LEARNED_MAX = 96, /* rows that the weights are learned from */
+	LEARNED_MAX = 96, /* rows that weights are learned from */
 	SWEEPS = 3,       /* over all weights */
 };
-static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5; /* of a weight's logarithm */
+static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5; /* of a logarithm */
 
 /* ---- how alike candidates are ---- */
 static struct axis *axes_of(const struct gaussian *gaussian, size_t family)
@@ -37,10 +40,15 @@ double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b)
 	y = search_view_configuration(view, b);
 	for (size_t p = 0; p < view->families[family].parameter_count; p++) {
 		const float apart = fminf(1, axes[p].step * (float)abs(x[p] - y[p]));
-		const float weighed = axes[p].weight * apart;
+		const float jump = fminf(1, axes[p].jump);
+		const float weighed = axes[p].weight * (jump + (1 - jump) * apart);
 
+		if (x[p] == y[p]) {
+			alike += axes[p].share;
+			continue;
+		}
 		square += weighed * weighed;
-		alike += axes[p].share * (1 - apart);
+		alike += axes[p].share * ORDERED * (1 - apart);
 	}
 	far = sqrtf(5 * square);
 	return (double)(OF_FAMILY + slopes + OF_VALUES * alike +
@@ -56,7 +64,7 @@ static void axes_init(const struct search_family *family, struct axis *axes)
 	for (size_t p = 0; p < family->parameter_count; p++) {
 		const float between = (float)family->parameters[p].levels - 1;
 
-		axes[p] = (struct axis){.step = 1, .weight = 1};
+		axes[p] = (struct axis){.step = 1, .weight = 1, .jump = JUMP_USUAL};
 		if (between > 0)
 			axes[p].share = 1 / (float)varied;
 		if (between > 0 && family->parameters[p].is_ordered)
@@ -189,6 +197,14 @@ struct fit {
 	double values[LEARNED_MAX];
 };
 
+/* -log of the prior density, but for a constant. */
+static double surprise(const struct axis *axis)
+{
+	return (pow(log((double)axis->weight), 2) +
+		       pow(log((double)(axis->jump / JUMP_USUAL)), 2)) /
+	       2;
+}
+
 /* -log of the posterior density, but for a constant. */
 static double unlikeliness(struct fit *fit)
 {
@@ -203,25 +219,41 @@ static double unlikeliness(struct fit *fit)
 	}
 	for (size_t f = 0; f < view->family_count; f++)
 		for (size_t p = 0; p < view->families[f].parameter_count; p++)
-			sum += pow(log((double)axes_of(gaussian, f)[p].weight), 2) / 2;
+			sum += surprise(&axes_of(gaussian, f)[p]);
 	return sum + gaussian_means(gaussian, fit->values, NULL) / 2;
 }
 
-static void improve(struct fit *fit, struct axis *axis, double step, double *least)
+static void improve(struct fit *fit, float *learned, double step, double *least)
 {
-	const float before = axis->weight;
+	const float before = *learned;
 
 	for (int direction = 1; direction >= -1; direction -= 2) {
 		double now;
 
-		axis->weight = before * (float)exp(direction * step);
+		*learned = before * (float)exp(direction * step);
 		now = unlikeliness(fit);
 		if (now < *least) {
 			*least = now;
 			return;
 		}
 	}
-	axis->weight = before;
+	*learned = before;
+}
+
+static void improve_family(struct fit *fit, size_t of, double step, double *least)
+{
+	const struct search_family *family = &fit->gaussian.view->families[of];
+	struct axis *axes = axes_of(&fit->gaussian, of);
+	size_t seen = 0;
+
+	for (size_t r = 0; r < fit->count; r++)
+		seen += fit->gaussian.view->family[fit->points[r]] == of;
+	for (size_t p = 0; seen > 2 && p < family->parameter_count; p++) {
+		if (family->parameters[p].levels > 1)
+			improve(fit, &axes[p].weight, step, least);
+		if (family->parameters[p].levels > 2 && family->parameters[p].is_ordered)
+			improve(fit, &axes[p].jump, step, least);
+	}
 }
 
 void gaussian_learn(struct gaussian *gaussian, const double *values, struct random_state *random)
@@ -244,15 +276,8 @@ void gaussian_learn(struct gaussian *gaussian, const double *values, struct rand
 	fit.gaussian.row_points = memory_zeroed(rows + 1, sizeof(size_t));
 	least = unlikeliness(&fit);
 	for (int sweep = 0; sweep < SWEEPS; sweep++, step *= STEP_SHRINKS)
-		for (size_t f = 0; f < view->family_count; f++) {
-			size_t seen = 0;
-
-			for (size_t r = 0; r < fit.count; r++)
-				seen += view->family[fit.points[r]] == f;
-			for (size_t p = 0; seen > 2 && p < view->families[f].parameter_count; p++)
-				if (view->families[f].parameters[p].levels > 1)
-					improve(&fit, &axes_of(gaussian, f)[p], step, &least);
-		}
+		for (size_t f = 0; f < view->family_count; f++)
+			improve_family(&fit, f, step, &least);
 	free(fit.gaussian.row_points);
 	gaussian->row_count = gaussian->slot_count = 0;
 	for (size_t r = 0; r < rows; r++)

@@ -12,9 +12,11 @@
  * prediction (a model may spread speeds too much, or mean nothing); one of the values that they
  * share, independent of the other parameters (additive); and one of the configuration, a Matern
  * function (nu 5/2) of the distance between two, in which each parameter has a weight of its own
- * ("automatic relevance determination"). Weights are those under which the values known so far are
- * most likely, with a prior that holds where little is known; all is but for a factor, by which
- * values scatter.
+ * ("automatic relevance determination"). The order of a parameter's values may mean little: of
+ * block sizes 32, 48 and 64 the first and the last may be alike. So a part of each distance, the
+ * jump, is between any two values, as if they had no order. Weights and jumps are those under which
+ * the values known so far are most likely, with a prior that holds where little is known; all is
+ * but for a factor, by which values scatter.
  *
  * Sources: C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning" (2006), algorithm
  * 2.1, with the Cholesky factor extended row by row, and sections 4.2 and 5.4; D. Duvenaud, H.
@@ -32,6 +34,7 @@ struct gaussian {
 		float step; /* between two values; ends, or any two without an order, are 1 apart */
 		float share;  /* of the part of values; 0: it has one value */
 		float weight; /* lengths of correlation in a distance of 1 */
+		float jump;   /* least distance of two values; 1 or more: the order means nothing */
 	} * axes;             /* [family * SPACE_PARAMETERS_MAX + parameter] */
 	float *slopes;        /* [candidate]: 1 - predicted speed / best predicted speed */
 
@@ -59,8 +62,8 @@ void gaussian_add(struct gaussian *gaussian, size_t point);
 /* What is expected of each slot, given values of the rows (NAN: not known); returns the sum of the
  * squares of what they are off, in standard deviations. */
 double gaussian_means(const struct gaussian *gaussian, const double *values, double *means);
-/* Learns the weights from values of the rows and works all rows out again, in O(rows^3); no slots
- * are left. Of many rows only some, drawn at random, are learned from, so that it costs some
+/* Learns weights and jumps from values of the rows and works all rows out again, in O(rows^3); no
+ * slots are left. Of many rows only some, drawn at random, are learned from, so that it costs some
  * hundredths of a second at most. */
 void gaussian_learn(struct gaussian *gaussian, const double *values, struct random_state *random);
 

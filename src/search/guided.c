@@ -8,6 +8,9 @@
  * that it works. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of
  * Expensive Black-Box Functions" (1998).
  *
+ * What is known of others may mislead: while nothing improves, some questions go to children of the
+ * fastest, as of a genetic algorithm.
+ *
  * What is known of a candidate: its predicted speed, corrected by a Gaussian process over measured
  * - predicted speed. Speeds are relative: to the best measured, and to the best predicted times the
  * share of it that was measured so far. A speed tells candidates near the best from each other and
@@ -33,6 +36,8 @@ enum {
 	SEEDS = 8,
 	SEEDS_OF_FAMILY = 2,
 	IN_TRIAL_MAX = 64,
+	STALLED = 15, /* results without a gain; from then on every fourth question */
+	CHILD_OF = 4, /* goes to a child of the fastest (questions.h) */
 	NEIGHBOURS_MAX = 64,
 	LEARN_FIRST = 10, /* results; then after each third more */
 	ROWS_MAX = 512,
@@ -55,7 +60,7 @@ struct guided {
 	double share;      /* measured / predicted speed, over all that are known */
 	bool changed;      /* since the last update: results, rows, or slots */
 	size_t seed_count; /* first of the order */
-	size_t told_count, learn_next;
+	size_t told_count, learn_next, stalled;
 };
 
 static size_t smaller(size_t a, size_t b)
@@ -211,6 +216,19 @@ static bool promising(const struct guided *guided, size_t *candidate)
 }
 
 /* ---- the strategy ---- */
+static bool choose(struct guided *guided, size_t *candidate)
+{
+	struct questions *questions = &guided->questions;
+
+	if (questions->order_next < guided->seed_count && questions_next(questions, candidate))
+		return true;
+	if (guided->stalled >= STALLED && questions->asked_count % CHILD_OF == 0 &&
+		questions_child(questions, candidate))
+		return true;
+	update(guided);
+	return promising(guided, candidate) || questions_next(questions, candidate);
+}
+
 /* Brings the seeds to the front of the order. */
 static void seeds_choose(struct guided *guided)
 {
@@ -276,10 +294,7 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 		return ASK_DONE;
 	if (questions->open >= IN_TRIAL_MAX)
 		return ASK_WAIT;
-	update(guided);
-	if ((questions->order_next >= guided->seed_count ||
-		    !questions_next(questions, candidate)) &&
-		!promising(guided, candidate) && !questions_next(questions, candidate))
+	if (!choose(guided, candidate))
 		return ASK_DONE;
 	gaussian_add(&guided->gaussian, *candidate);
 	return questions_ask(questions, *candidate);
@@ -296,6 +311,7 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 	if (is_known)
 		gaussian_add(&guided->gaussian, candidate);
 	time_us = guided->questions.times_us[candidate];
+	guided->stalled = time_us < guided->best_us ? 0 : guided->stalled + 1;
 	guided->best_us = fmin(guided->best_us, time_us);
 	guided->changed = true;
 	if (isfinite(time_us))

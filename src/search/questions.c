@@ -8,6 +8,10 @@
 #include "search/order.h"
 
 static const double NOT_ASKED = -1;
+enum {
+	DRAWS = 256,          /* attempts at a child that is legal and new */
+	VALUES_OF_A_MOVE = 8, /* values taken over for each one that moves */
+};
 
 void *questions_open(const struct search_view *view, size_t size)
 {
@@ -81,6 +85,43 @@ bool questions_cross(
 	       isfinite(view->predicted_us[found]);
 }
 
+/* The faster of two drawn at random. */
+static size_t parent(struct questions *questions)
+{
+	const size_t a = random_below(&questions->random, questions->parent_count);
+	const size_t b = random_below(&questions->random, questions->parent_count);
+
+	return questions->parents[a < b ? a : b];
+}
+
+bool questions_child(struct questions *questions, size_t *candidate)
+{
+	const uint32_t *family = questions->view->family;
+
+	for (int draw = 0; questions->parent_count && draw < DRAWS; draw++) {
+		const size_t mother = parent(questions), father = parent(questions);
+
+		if (family[mother] == family[father] &&
+			questions_cross(questions, mother, father, VALUES_OF_A_MOVE, candidate))
+			return true;
+	}
+	return false;
+}
+
+static void add_parent(struct questions *questions, size_t candidate)
+{
+	const double *times_us = questions->times_us;
+	size_t *parents = questions->parents, at = questions->parent_count;
+
+	if (at < QUESTIONS_PARENTS)
+		questions->parent_count++;
+	else if (!(times_us[candidate] < times_us[parents[--at]]))
+		return;
+	for (; at > 0 && times_us[candidate] < times_us[parents[at - 1]]; at--)
+		parents[at] = parents[at - 1];
+	parents[at] = candidate;
+}
+
 bool questions_done(const struct questions *questions)
 {
 	return questions->asked_count >= questions->budget;
@@ -114,5 +155,7 @@ bool questions_tell(struct questions *questions, size_t candidate, double time_u
 	questions->times_us[candidate] = time_us > 0 ? time_us : INFINITY;
 	questions->asked_count += is_known;
 	questions->open -= !is_known;
+	if (isfinite(questions->times_us[candidate]))
+		add_parent(questions, candidate);
 	return true;
 }

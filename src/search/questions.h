@@ -9,6 +9,10 @@
 #include "base/random.h"
 #include "search/strategy.h"
 
+enum {
+	QUESTIONS_PARENTS = 12
+};
+
 struct questions {
 	const struct search_view *view;
 	size_t budget;
@@ -18,6 +22,7 @@ struct questions {
 	double *times_us;   /* per candidate: negative: not asked for; NAN: pending */
 	size_t asked_count; /* or known from an earlier run */
 	size_t open;        /* asked, not told */
+	size_t parents[QUESTIONS_PARENTS], parent_count; /* the fastest so far, fastest first */
 	struct random_state random;
 };
 
@@ -28,10 +33,11 @@ void questions_close(void *state);
 bool questions_is_new(const struct questions *questions, size_t candidate);
 /* A new candidate that has each value from one of two of a family, and of that many values one
  * drawn again: a level up or down, or any. false: what was drawn is not legal, cannot run or is not
- * new.
- */
+ * new. */
 bool questions_cross(struct questions *questions, size_t mother, size_t father, size_t one_of,
 	size_t *candidate);
+/* The same of two of the fastest so far, faster ones more often; false: none was found. */
+bool questions_child(struct questions *questions, size_t *candidate);
 /* The budget is spent. */
 bool questions_done(const struct questions *questions);
 /* The next of the order that is new; false: none. */
