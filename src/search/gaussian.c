@@ -9,7 +9,7 @@
 /* Variances of the parts; of what is measured, around what it is. */
 static const float OF_FAMILY = 0.09F, OF_SLOPE = 0.09F, OF_VALUES = 0.045F, OF_PLACE = 0.045F;
 static const double OF_NOISE = 0.0002;
-/* How alike neighbouring values of many are, beside what one has of its own. */
+/* The part of values that follows their order; the rest is of each value alone. */
 static const float ORDERED = 0.5F;
 static const float JUMP_USUAL = 0.2F;
 

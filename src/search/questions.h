@@ -36,7 +36,7 @@ bool questions_is_new(const struct questions *questions, size_t candidate);
  * new. */
 bool questions_cross(struct questions *questions, size_t mother, size_t father, size_t one_of,
 	size_t *candidate);
-/* The same of two of the fastest so far, faster ones more often; false: none was found. */
+/* Such a candidate from two of the fastest so far, faster ones more often; false: found none. */
 bool questions_child(struct questions *questions, size_t *candidate);
 /* The budget is spent. */
 bool questions_done(const struct questions *questions);

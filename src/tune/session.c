@@ -12,9 +12,10 @@
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 
-/* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
+/* Compiled candidates that wait for the device; beyond that, asking more is guessing: a few keep it
+ * busy, and those asked later know more. */
 enum {
-	TRIALS_COMPILED_MAX = 16,
+	TRIALS_COMPILED_MAX = 4,
 	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
@@ -46,9 +47,8 @@ static bool compilers_have_room(const struct search *search)
 	const struct context *context = search->session->context;
 	const size_t compiling =
 		evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING);
-	const size_t whole = context->compiler
-				     ? 2 * (size_t)compiler_worker_count(context->compiler) + 2
-				     : TRIALS_COMPILED_MAX;
+	const size_t whole =
+		context->compiler ? 2 * (size_t)compiler_worker_count(context->compiler) + 2 : 1;
 	/* of several GPUs each asks for its share */
 	const size_t window = whole / (context->other_count + 1);
 
@@ -73,6 +73,9 @@ static bool has_room(const struct search *search)
 	const size_t compiled_max =
 		context->program ? device_ahead(context->device) : TRIALS_COMPILED_MAX;
 
+	/* where nothing compiles the answer comes at once: to ask ahead would only be guessing */
+	if (!context->compiler && !context->program && evaluator->count)
+		return false;
 	return compilers_have_room(search) &&
 	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_SAMPLING) < compiled_max &&
 	       search->budget.evaluations + evaluator->count < search->session->effort->evaluations;

@@ -8,7 +8,8 @@ SPACE: a journal, each family of each of its problems with 100 evaluations or mo
 others recorded. spaces: optimum / best so far after 25, 50, ... evaluations, mean over seeds with its standard error; failures
 count as evaluations. KNOWN is what is predicted beforehand: `nothing` (templates without their model), `physics`, or
 `learned`: physics times what all other problems of the journals teach (tiletune.learn). Beside spaces that
-kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. suites: what ten problems of a journal, searched
+kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. Of several contenders on several spaces, the last
+rows say what each space gives whoever is chosen on the others. suites: what ten problems of a journal, searched
 first, spare ten others. learned and suites need numpy, --svg matplotlib.
 
 The program is $TILETUNE, or build/release/tiletune; templates and configs are those of the working folder.
@@ -63,7 +64,7 @@ class Space:
 		"""Times of what was evaluated, in that order."""
 		journal = os.path.join(folder, "journal.jsonl")
 		done = subprocess.run([TILETUNE, "tune", self.what, "-p", self.problem["text"], "--device", f"replay:{os.path.abspath(self.file)}",
-			*(["--family", self.family] if self.family else []), "--evaluations", str(evaluations), "--fresh", "--journal", journal,
+			*(["--family", self.family] if self.family else []), "--evaluations", str(evaluations), "--effort", "thorough", "--fresh", "--journal", journal,
 			"-o", os.path.join(folder, "tuned.json"), *[word for root in roots for word in ("--path", root)], *words],
 			capture_output=True, text=True, check=False, env={**os.environ, "TILETUNE_NVRTC": "/nonexistent"})
 		if done.returncode not in (0, 1) or not os.path.exists(journal):
@@ -208,6 +209,17 @@ def draw(path, means):
 	pyplot.savefig(path, metadata={"Date": None})
 
 
+def left_out(spaces, all_figures, evaluations):
+	"""Rows: of each space what the contender reaches that is best, on average, on all other spaces."""
+	rows = []
+	for i, space in enumerate(spaces):
+		def elsewhere(contender, i=i):
+			return statistics.fmean(mean for j, figures in enumerate(all_figures[contender]) if j != i for mean, _ in figures)
+		chosen = max(all_figures, key=elsewhere)
+		rows.append(row(f"{space.name}, chosen on the others", ":".join(chosen), all_figures[chosen][i], evaluations))
+	return rows
+
+
 def run_spaces(options):
 	contenders = [contender_of(name) for name in options.strategy or ("guided", "local", "evolution", "random")]
 	spaces = [space for path in options.files for space in spaces_of(path, by_family=True)]
@@ -235,6 +247,8 @@ def run_spaces(options):
 		title = ""
 	if options.svg:
 		draw(options.svg, means)
+	if len(spaces) > 1 and len(contenders) > 1:
+		rows += left_out(spaces, all_figures, options.evaluations)
 	return "\n".join([f"Optimum / best so far after so many evaluations, mean of {options.number} seeds ± standard error; `tune` over `replay:` "
 		"(`tests/tools/search_strategies.py spaces`).", "", "| space | | " + " | ".join(map(str, AFTER)) + " |", "|---" * (2 + len(AFTER)) + "|", *rows, ""])
 
