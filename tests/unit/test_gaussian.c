@@ -139,3 +139,25 @@ TEST(test_learns)
 	assert_true(off < 0.05);
 	gaussian_release(&gaussian);
 }
+
+/* ---- and whether the order of a parameter's values means anything ---- */
+TEST(test_learns_order)
+{
+	static struct cube cube;
+	struct gaussian gaussian;
+	struct random_state random;
+
+	cube_init(&cube);
+	gaussian_init(&gaussian, &cube.view, COUNT, 1);
+	for (size_t i = 0; i < COUNT; i++) {
+		const choice *x = cube.configurations[i];
+
+		gaussian_add(&gaussian, i);
+		cube.values[i] = (x[0] % 2 ? 1 : -1) * sin(0.7 * x[1]);
+	}
+	random_seed(&random, 5);
+	for (int time = 0; time < 3; time++)
+		gaussian_learn(&gaussian, cube.values, &random);
+	assert_true(gaussian.axes[0].jump > 2 * gaussian.axes[1].jump);
+	gaussian_release(&gaussian);
+}
