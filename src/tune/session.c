@@ -12,10 +12,9 @@
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 
-/* Compiled candidates that wait for the device; beyond that, asking more is guessing: a few keep it
- * busy, and those asked later know more. */
+/* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
 enum {
-	TRIALS_COMPILED_MAX = 4,
+	TRIALS_COMPILED_MAX = 16,
 	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
