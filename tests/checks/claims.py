@@ -207,10 +207,12 @@ CLAIMS = [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(NOTES, model_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels)]
+ROWS = [(NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
+	(NOTES, "| nvMatmulHeuristics (tile; the rest by oracle) | 0.906 | 0.961 | 0.961 | 0.961 | 0.836 |", "tests/tools/first_guess.py with the package nvidia-matmul-heuristics"),
+	(NOTES, "nvMatmulHeuristics 0.1.0.27", "what ran"),
 	(HOME, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (HOME, "picks** (13.1.0)", "what ran"), (HOME, "cuDNN 9.19", "what ran"),
 	(NOTES, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (NOTES, "picks (13.1.0)", "what ran"), (NOTES, "PyTorch 2.11", "what ran"),
 	(NOTES, "slowed by 3%,", "what was asked for"), (NOTES, "(wanted: 1.15)", "what was asked for"), (NOTES, "(1.8 were wanted)", "what was asked for"),

@@ -52,6 +52,13 @@ def model_rows():
 		yield f"| {what} | {sum(count for count, _, _ in physics):,} | {figures(physics)} | {figures(learned)} |"
 
 
+def guess_rows():
+	"""Of the table of first guesses ours; the other's needs its package."""
+	import first_guess  # pylint: disable=import-outside-toplevel
+	sizes = first_guess.spaces()
+	return [first_guess.row(f"tiletune, {way}", first_guess.of_tiletune(sizes, way == "learned")) for way in ("physics", "learned")]
+
+
 def share_rows(seconds=(1, 3, 10, 60)):
 	"""The best of a search so far over the best that its journal holds, so many seconds after it began."""
 	def cell(problems, after_s):

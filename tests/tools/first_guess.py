@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""What the first predicted kernels reach on the eight large bf16 spaces that were measured completely, by tiletune's model
+and by NVIDIA's nvMatmulHeuristics (from PyPI: nvidia-matmul-heuristics; it needs no GPU).
+
+	python3 tests/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
+
+Share of the fastest that was timed, which is reached by the best of the first 1, 4, 8 and 16; then the lowest of the eight
+problems for the first 8. nvMatmulHeuristics names tiles: for each tile the fastest configuration that was timed counts,
+which helps it; it was made for CUTLASS's kernels, which hurts it. A tile that the space lacks counts as a guess.
+tiletune's model names whole configurations; "learned" was fitted to these timings among others."""
+import collections
+import gzip
+import json
+import os
+import re
+import statistics
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from figures import FOLDER, tool  # noqa: E402  pylint: disable=wrong-import-position
+
+FIRST, LARGE = (1, 4, 8, 16), 512
+JOURNALS = ("exhaustive_wgmma", "exhaustive_drawn")
+
+
+def spaces():
+	"""(M, N, K): {(BM, BN): the least time, us}."""
+	found, problems = collections.defaultdict(dict), {}
+	for name in JOURNALS:
+		with gzip.open(f"{FOLDER}/{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
+			for line in map(json.loads, file):
+				if line["event"] == "problem":
+					problems[name, line["number"]] = line["problem"]
+				elif line["event"] == "evaluation" and line["outcome"] == "ok":
+					problem = problems[name, line["problem"]]
+					values = dict(part.split("=") for part in line["configuration"].split(","))
+					tiles = found[problem["M"], problem["N"], problem["K"]]
+					tile = int(values["BM"]), int(values["BN"])
+					if problem["dtype"] == "bf16" and problem["M"] >= LARGE:
+						tiles[tile] = min(tiles.get(tile, float("inf")), line["time_us"]["median"])
+	return {sizes: tiles for sizes, tiles in found.items() if tiles}
+
+
+def of_tiletune(sizes, learned):
+	"""The shares of one way to predict, for each of the problems."""
+	for name in JOURNALS:
+		said = tool("model_quality", *(["-c"] if learned else []), ".", "model:h200-sxm", f"{FOLDER}/{name}.journal.jsonl.gz", learned=learned)
+		for regrets, m, n, k, dtype in re.findall(r"regret +((?:[\d.]+ +){3}[\d.]+)% .*  M=(\d+),N=(\d+),K=(\d+),dtype=(\w+)", said):
+			if dtype == "bf16" and (int(m), int(n), int(k)) in sizes:
+				yield [1 / (1 + float(regret) / 100) for regret in regrets.split()]
+
+
+def of_heuristics(sizes):
+	import nvMatmulHeuristics as nv  # pylint: disable=import-outside-toplevel,import-error
+	asked = nv.NvMatmulHeuristicsInterfaceEx(backend=nv.NvMatmulHeuristicsTarget.CUTLASS3,
+		flags=nv.NvMatmulHeuristicsFlags.PERF_MODEL_BASED_AUTO_TUNING, gpu=nv.NvMatmulHeuristicsNvidiaGpu.H200_SXM)
+	for (m, n, k), tiles in sizes.items():
+		problem = asked.makeNvMatmulHeuristicsProblem(m, n, k, nv.NvMatmulHeuristicsMatmulLayout.TN_ROW_MAJOR)
+		answers = sorted(asked.get(problem, 64, precision="TST"), key=lambda answer: answer["runtime"])
+		order = list(dict.fromkeys((answer["kernel"].cta_tile_m, answer["kernel"].cta_tile_n) for answer in answers))
+		best = min(tiles.values())
+		yield [best / min((tiles.get(tile, float("inf")) for tile in order[:first]), default=float("inf")) for first in FIRST]
+
+
+def row(name, shares):
+	shares = list(shares)
+	means = " | ".join(f"{statistics.fmean(share[i] for share in shares):.3f}" for i in range(len(FIRST)))
+	return f"| {name} | {means} | {min(share[FIRST.index(8)] for share in shares):.3f} |"
+
+
+def main():
+	sizes = spaces()
+	print(f"{len(sizes)} problems\n\n| share of the best that its first reach | 1 | 4 | 8 | 16 | lowest of the first 8 |\n|---|---|---|---|---|---|")
+	print(row("tiletune, physics", of_tiletune(sizes, False)))
+	print(row("tiletune, learned", of_tiletune(sizes, True)))
+	try:
+		print(row("nvMatmulHeuristics (tile; the rest by oracle)", of_heuristics(sizes)))
+	except ImportError:
+		print("nvMatmulHeuristics: left out: python3 -m pip install nvidia-matmul-heuristics")
+
+
+if __name__ == "__main__":
+	main()
