@@ -53,7 +53,7 @@ def tests():
 		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
 	for path in sorted(glob.glob("tests/cli/*.session")):
 		found["cli " + os.path.basename(path).removesuffix(".session")] = [sys.executable, "tests/cli/session.py", path]
-	for name in ("recomputed.py", "kernels.py", "grids.py", "scores.py", "launch.py", "export.py", "check_walk.py"):
+	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "check_walk.py"):
 		found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
 	return {name: call for name, call in found.items() if not any(word in name for word in SLOW)}
 
@@ -182,7 +182,7 @@ def order(mutant, covered):
 		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
 		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
 		return sorted(names, key=lambda t: (near not in t, covered[t]["seconds"]))
-	first = ["check grids.py", "check kernels.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_scoring", "unit test_score"]
+	first = ["check tolerances.py", "check grids.py", "check kernels.py", "check scores.py", "unit test_catalogue", "unit test_candidate", "unit test_plan", "unit test_scoring", "unit test_score"]
 	cli = sorted((t for t in covered if t.startswith("cli ") and any(w in t for w in ("explain", "dry", "tune", "advise", "help"))), key=lambda t: covered[t]["seconds"])
 	return [t for t in first + cli if t in covered and covered[t]["passed"]]
 
@@ -285,9 +285,9 @@ class Lane:
 		try:
 			for name in names:
 				words = (mutant.family or (mutant.file.split("/")[1] if mutant.file.startswith("templates/") else "")).replace("/", " ").replace("common", "")
-				if name == "check kernels.py" and not has_kernels(words):
+				if name in ("check kernels.py", "check tolerances.py") and not has_cases(name, words):
 					continue
-				call = tests()[name] + ([words] if name in ("check kernels.py", "check grids.py") and words else [])
+				call = tests()[name] + ([words] if name in ("check kernels.py", "check grids.py", "check tolerances.py") and words else [])
 				if not execute(call, self.folder, limit(name, covered)):
 					return "caught", name
 				yield_time()
@@ -312,8 +312,8 @@ def yield_time():
 		raise TooLong
 
 
-def has_kernels(words):
-	return "\n" + words in mutate.read("tests/checks/kernels.py")
+def has_cases(name, words):
+	return "\n" + words in mutate.read("tests/checks/" + name.split()[1])
 
 
 # ---- all of them ----
