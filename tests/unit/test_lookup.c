@@ -51,13 +51,15 @@ static struct problem *parse(const struct shelf *shelf, const char *text)
 }
 
 /* An entry of that problem with that winner. */
-static void put(struct shelf *shelf, const char *problem_text, const char *configuration)
+static void put_for(struct shelf *shelf, enum objective objective, const char *problem_text,
+	const char *configuration)
 {
 	struct problem *problem = parse(shelf, problem_text);
 	struct json *tree = NULL;
 	struct json_at at;
 	struct tuned_entry entry = {.operation = string_copy("row_softmax"),
 		.problem = problem_named_values(problem),
+		.objective = objective,
 		.run = string_copy("one"),
 		.families = memory_zeroed(1, sizeof(*entry.families))};
 	const char *kept;
@@ -74,6 +76,11 @@ static void put(struct shelf *shelf, const char *problem_text, const char *confi
 	free(text);
 	json_free(tree);
 	problem_free(problem);
+}
+
+static void put(struct shelf *shelf, const char *problem_text, const char *configuration)
+{
+	put_for(shelf, OBJECTIVE_TIME, problem_text, configuration);
 }
 
 static struct lookup_answer find(const struct shelf *shelf, const char *problem_text)
@@ -332,6 +339,37 @@ TEST(launches_are_for_the_asked_problem)
 	assert_int_equal(answer.result->launches[0].shape.grid[0], 501);
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
+}
+
+/* What was chosen by energy answers nobody who asks for time, nor the other way round, for its own
+ * problem and for another. */
+TEST(each_objective_has_its_own_answers)
+{
+	static const enum objective objectives[] = {OBJECTIVE_TIME, OBJECTIVE_ENERGY};
+
+	for (size_t i = 0; i < 2; i++) {
+		const enum objective own = objectives[i], other = objectives[1 - i];
+		struct shelf shelf;
+		struct lookup_answer answer;
+
+		shelf_open(&shelf);
+		put_for(&shelf, other, "rows=512,cols=512", CONFIG(128, 4, 2, 1));
+		shelf.request.objective = own;
+		for (size_t k = 0; k < 2; k++) {
+			answer = find(&shelf, k ? "rows=500,cols=512" : "rows=512,cols=512");
+			assert_int_equal(answer.grade, LOOKUP_REFUSED);
+			assert_non_null(strstr(answer.why, "nothing for this operation"));
+			lookup_answer_release(&answer);
+		}
+		put_for(&shelf, own, "rows=600,cols=512", CONFIG(128, 2, 2, 1));
+		answer = find(&shelf, "rows=512,cols=512");
+		assert_int_equal(answer.grade, LOOKUP_NEAREST);
+		assert_int_equal(answer.considered, 1);
+		assert_configuration(&answer, CONFIG(128, 2, 2, 1));
+		assert_int_equal(answer.from->objective, own);
+		lookup_answer_release(&answer);
+		shelf_close(&shelf);
+	}
 }
 
 static int before(int argc, char **argv)

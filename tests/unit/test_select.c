@@ -314,3 +314,28 @@ TEST(small_gains_do_not_count)
 			assert_non_null(strstr(budget_spent(&budget), "nothing better"));
 	}
 }
+
+/* What is timed longer, for as long as it may win, is timed on while the clock falls: the rounds that
+ * both have say who is faster, and by how much. */
+TEST(rounds_that_one_alone_has_decide_nothing)
+{
+	double fast[40], slow[12];
+	const struct rounds rounds[] = {{slow, 12}, {fast, 40}};
+	struct comparable comparables[2] = {{.median_us = 102}, {.median_us = 100}};
+	bool tied[2];
+
+	for (size_t i = 0; i < 40; i++) {
+		const double clock = i < 12 ? 1 : 0.9, noise = 1 + 0.001 * (double)(i % 3);
+
+		fast[i] = 100 * noise / clock;
+		if (i < 12)
+			slow[i] = 103 * noise / clock;
+	}
+	assert_int_equal(select_fastest(rounds, 2), 1);
+	assert_true(fabs(select_ratio(&rounds[0], &rounds[1], CONFIDENCE_95).value - 1.03) < 1e-9);
+	assert_true(fabs(select_ratio(&rounds[1], &rounds[0], CONFIDENCE_95).value - 1 / 1.03) < 1e-9);
+	select_pair_rounds(comparables, rounds, 2);
+	assert_true(fabs(comparables[0].median_us / comparables[1].median_us - 1.03) < 1e-9);
+	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	assert_false(tied[0]);
+}

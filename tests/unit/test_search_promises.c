@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What headers of src/search promise of single steps: who becomes a parent, how far apart values are.
+ */
+#include "unit/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "search/gaussian.h"
+#include "search/strategy.h"
+
+enum {
+	AXES = 3
+};
+
+/* Every configuration of three parameters of one family; nothing is predicted. */
+struct grid {
+	struct search_parameter parameters[AXES];
+	struct search_family family;
+	struct search_view view;
+	choice (*configurations)[AXES];
+};
+
+static void grid_open(struct grid *grid, choice levels, bool is_ordered)
+{
+	const size_t count = (size_t)levels * levels * levels;
+	double *predicted_us = memory_zeroed(count, sizeof(*predicted_us));
+
+	*grid = (struct grid){.configurations = memory_zeroed(count, sizeof(*grid->configurations))};
+	for (size_t p = 0; p < AXES; p++)
+		grid->parameters[p] = (struct search_parameter){levels, is_ordered, false};
+	for (size_t i = 0; i < count; i++) {
+		grid->configurations[i][0] = (choice)(i / levels / levels);
+		grid->configurations[i][1] = (choice)(i / levels % levels);
+		grid->configurations[i][2] = (choice)(i % levels);
+		predicted_us[i] = 1;
+	}
+	grid->family = (struct search_family){
+		0, count, AXES, grid->configurations[0], grid->parameters};
+	grid->view = (struct search_view){.count = count,
+		.predicted_us = predicted_us,
+		.family = memory_zeroed(count, sizeof(uint32_t)),
+		.family_count = 1,
+		.families = &grid->family,
+		.seed = 1,
+		.budget = SIZE_MAX};
+}
+
+static void grid_close(struct grid *grid)
+{
+	free(grid->configurations);
+	free((void *)(uintptr_t)grid->view.predicted_us);
+	free((void *)(uintptr_t)grid->view.family);
+}
+
+/* ---- evolution: "the fastest so far are parents", each the faster of two that are drawn ---- */
+enum {
+	FIRST = 12,
+	CHILDREN = 300
+};
+
+/* The mean place (0: the fastest) of the first ones that values of children are from; the children
+ * take child_us. */
+static double mean_place(double child_us)
+{
+	const struct strategy *evolution = strategy_find("evolution");
+	size_t first[FIRST], candidate, inherited = 0;
+	double places = 0;
+	struct grid grid;
+	void *state;
+
+	grid_open(&grid, 40, false);
+	state = evolution->open(&grid.view);
+	for (size_t i = 0; i < FIRST; i++)
+		assert_int_equal(evolution->ask(state, &first[i]), ASK_CANDIDATE);
+	for (size_t i = 0; i < FIRST; i++)
+		evolution->tell(state, first[i], 10 + (double)i);
+	for (size_t n = 0; n < CHILDREN; n++) {
+		assert_int_equal(evolution->ask(state, &candidate), ASK_CANDIDATE);
+		for (size_t p = 0; p < AXES; p++) {
+			size_t from = FIRST, count = 0;
+
+			for (size_t i = 0; i < FIRST; i++)
+				if (grid.configurations[first[i]][p] ==
+					grid.configurations[candidate][p])
+					from = i, count++;
+			if (count == 1)
+				places += (double)from, inherited++;
+		}
+		evolution->tell(state, candidate, child_us);
+	}
+	evolution->close(state);
+	grid_close(&grid);
+	assert_true(inherited > CHILDREN); /* most values are from parents */
+	return places / (double)inherited;
+}
+
+/* The lower of two that are drawn among 0 to 11 is 3.5 on average, the higher 7.5. */
+TEST(of_two_parents_that_are_drawn_the_faster_is_taken)
+{
+	double expected = 0;
+
+	for (int a = 0; a < FIRST; a++)
+		for (int b = 0; b < FIRST; b++)
+			expected += (a < b ? a : b) / (double)(FIRST * FIRST);
+	assert_true(fabs(mean_place(INFINITY) - expected) < 0.7);
+}
+
+TEST(slower_children_replace_no_parent)
+{
+	assert_true(fabs(mean_place(1000) - mean_place(INFINITY)) < 1e-12);
+}
+
+TEST(faster_children_are_parents)
+{
+	assert_true(fabs(mean_place(1) - mean_place(INFINITY)) > 1e-12);
+}
+
+/* ---- gaussian: "ends, or any two without an order, are 1 apart" ---- */
+static double alike(const struct gaussian *gaussian, const struct grid *grid, choice a, choice b)
+{
+	const choice levels = grid->parameters[0].levels;
+	const size_t step = (size_t)levels * levels;
+
+	return gaussian_covariance(gaussian, a * step, b * step);
+}
+
+TEST(values_without_an_order_are_all_as_far_apart_as_ends)
+{
+	struct grid ordered, unordered;
+	struct gaussian of_ordered, of_unordered;
+	const choice levels = 6;
+
+	grid_open(&ordered, levels, true);
+	grid_open(&unordered, levels, false);
+	gaussian_init(&of_ordered, &ordered.view, 1, 1);
+	gaussian_init(&of_unordered, &unordered.view, 1, 1);
+	for (choice a = 0; a < levels; a++)
+		for (choice b = 0; b < levels; b++) {
+			const double ends = alike(&of_ordered, &ordered, 0, levels - 1);
+			const double own = alike(&of_ordered, &ordered, 0, 0);
+
+			assert_true(fabs(alike(&of_unordered, &unordered, a, b) -
+					    (a == b ? own : ends)) < 1e-9);
+		}
+	/* with an order by their distance */
+	for (choice a = 0; a < levels; a++)
+		for (choice b = 0; b + 1 < levels; b++)
+			assert_true((alike(&of_ordered, &ordered, a, b) >
+					    alike(&of_ordered, &ordered, a, (choice)(b + 1))) ==
+				    (b >= a));
+	gaussian_release(&of_ordered);
+	gaussian_release(&of_unordered);
+	grid_close(&ordered);
+	grid_close(&unordered);
+}
