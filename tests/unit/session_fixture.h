@@ -137,7 +137,7 @@ static void session_read_winners(const struct tuned *tuned, struct session_outco
 }
 
 /* Runs the session; the caller frees outcome.winners. */
-static struct session_outcome session_fixture_run(
+static inline struct session_outcome session_fixture_run(
 	struct session_fixture *fixture, const struct session_request *request)
 {
 	struct session_outcome outcome = {0};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The entry that a search ends with, of times that are given: a search over the recorded operation whose
+ * candidates are evaluated by hand.
+ */
+#include "unit/unit.h"
+
+#include "engine/row.h"
+#include "session_fixture.h"
+#include "tune/conclude.h"
+#include "tune/search.h"
+
+struct stage {
+	struct session_fixture fixture;
+	struct session session;
+	struct queue queue;
+	struct tuned tuned;
+	struct search *search;
+};
+
+static void stage_open(struct stage *stage)
+{
+	struct error err = {0};
+
+	*stage = (struct stage){0};
+	session_fixture_open(&stage->fixture, REPLAY_DATA "measured.jsonl.gz", "tile",
+		"M=1000,N=1000,K=512");
+	tuned_init(&stage->tuned, "tuned",
+		gpu_model_of(device_spec(stage->fixture.context.device), "Test GPU"));
+	stage->session = (struct session){.context = &stage->fixture.context,
+		.problems = &stage->fixture.problems,
+		.effort = effort_find("quick"),
+		.pool = {.score = true},
+		.seed = 1,
+		.tuned = &stage->tuned,
+		.run_id = "run"};
+	assert_ok(queue_open(&stage->fixture.context.catalogue, &stage->fixture.problems,
+		device_spec(stage->fixture.context.device), &stage->session.pool, &stage->queue,
+		&err));
+	stage->session.queue = &stage->queue;
+	assert_ok(search_prepare(&stage->session, 0, &stage->search, &err));
+	assert_ok(search_open(stage->search, &err));
+}
+
+static void stage_close(struct stage *stage)
+{
+	search_free(&stage->search);
+	queue_release(&stage->queue);
+	tuned_release(&stage->tuned);
+	session_fixture_close(&stage->fixture);
+}
+
+/* The n-th candidate of a family, with the median that the search saw, and where it is not 0 that of the
+ * final measurement. */
+static void evaluate(
+	struct stage *stage, const char *family, size_t n, double search_us, double final_us)
+{
+	struct search *search = stage->search;
+	struct evaluation evaluation = {0};
+	struct evaluated *evaluated;
+	struct error err = {0};
+	double samples_us[9];
+	size_t at = 0;
+
+	for (;; at++) {
+		const struct candidate candidate = candidates_at(&search->pool, at);
+
+		if (strcmp(candidate.bound->family->name, family) == 0 && n-- == 0) {
+			assert_ok(candidate_describe(&candidate, &evaluation, &err));
+			break;
+		}
+	}
+	assert_int_equal(evaluation.outcome, OUTCOME_OK);
+	evaluation.predicted = false;
+	evaluation.sample_count = 0; /* the prediction */
+	for (size_t i = 0; i < ARRAY_COUNT(samples_us); i++)
+		samples_us[i] = final_us > 0 ? final_us : search_us;
+	evaluation_add_samples(&evaluation, samples_us, ARRAY_COUNT(samples_us));
+	search_add(search, at, &evaluation);
+	if (!(final_us > 0))
+		return;
+	evaluated = &search->evaluated.items[search->evaluated.count - 1];
+	evaluated->remeasured = evaluated->is_tried = true;
+	evaluated->search_us = search_us;
+	evaluated->stage = search->stage = 1;
+	evaluated->loads = 1;
+}
+
+/* "WINNER TIME: FAMILY TIME ...". */
+static void assert_rows(const struct stage *stage, const char *expected)
+{
+	const struct tuned_entry *entry = &stage->tuned.entries[0];
+	struct text text = {0};
+
+	assert_int_equal(stage->tuned.entry_count, 1);
+	text_appendf(&text, "%s %g:", entry->winner.family, entry->winner.time.median);
+	for (size_t i = 0; i < entry->family_count; i++)
+		text_appendf(&text, " %s %g", entry->families[i].family,
+			entry->families[i].time.median);
+	assert_string_equal(text_string(&text), expected);
+	text_release(&text);
+}
+
+/* "The GPU has become warm when the best are re-measured, so that those times compare among each other
+ * only": cold, the second of split was the fastest of all. */
+TEST(the_best_of_each_family_is_by_times_of_one_kind)
+{
+	struct stage stage;
+	struct error err = {0};
+
+	stage_open(&stage);
+	evaluate(&stage, "tile/direct", 0, 100, 120);
+	evaluate(&stage, "tile/direct", 1, 105, 130);
+	evaluate(&stage, "tile/direct", 2, 110, 0);
+	evaluate(&stage, "tile/split", 0, 125, 150);
+	evaluate(&stage, "tile/split", 1, 90, 0);
+	evaluate(&stage, "tile/split", 2, 120, 160);
+	assert_ok(search_conclude(stage.search, &err));
+	assert_rows(&stage, "tile/direct 120: tile/direct 120 tile/split 150");
+	stage_close(&stage);
+}
+
+/* Nothing was re-measured: times of the search are all there is, and those of one kind. */
+TEST(a_search_that_was_cut_short_has_the_best_of_the_search)
+{
+	struct stage stage;
+	struct error err = {0};
+
+	stage_open(&stage);
+	evaluate(&stage, "tile/direct", 0, 120, 0);
+	evaluate(&stage, "tile/split", 0, 125, 0);
+	evaluate(&stage, "tile/split", 1, 100, 0);
+	evaluate(&stage, "tile/direct", 1, 115, 0);
+	assert_ok(search_save_best(stage.search, &err));
+	assert_true(stage.tuned.entries[0].unfinished);
+	assert_rows(&stage, "tile/split 100: tile/direct 115 tile/split 100");
+	stage_close(&stage);
+}
