@@ -76,6 +76,15 @@ attention decode batch=1,heads=8,seq_q=2,seq_k=1100,head_dim=40,dtype=fp16,kv_he
 gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
 gemm_chain fused_resident m=21,n=264,k=24,p=24,dtype=bf16 -
 """
+# Made, not listed (made()): one kernel each, which runs all of these sizes. Under a causal mask the last key of a row lies at each place of a
+# tile of 16; bands whose last is narrower; rows in both halves of both tiles of a warp, whose keys warps and blocks share.
+SIZES = {
+	"attention flash_mma batch=1,heads=1,seq_q=40,seq_k={},head_dim=16,dtype=fp16,causal=1 BM=32,BN=16,WARPS=2,STAGES=2,Q_REGS=1,SWIZZLE=1,MIN_BLOCKS=1,HEAD_GROUP=1": range(37, 58),
+	"attention flash_wgmma batch=1,heads=1,seq_q=70,seq_k={},head_dim=64,dtype=fp16,causal=1 PACK=0,BM=128,BN=80,STAGES=2": range(70, 88, 4),
+	"gemm wgmma M={},N=128,K=64,dtype=bf16 BM=64,BN=64,BK=64,GROUPS=1,CLUSTER_M=1,CLUSTER_N=1,STAGES=3,STORE=1,STREAM_K=0,ALONG_N=0,BAND=2": (128, 192),
+	"attention decode batch=1,heads=24,seq_q=1,seq_k={},head_dim=16,dtype=bf16,kv_heads=1 ROW_TILES=2,ROW_WARPS=1,KEY_WARPS=2,KEYS=16,CLUSTER=1,SPLIT=2": (70, 129),
+	"attention decode batch=1,heads=12,seq_q=1,seq_k={},head_dim=16,dtype=fp16,kv_heads=1 ROW_TILES=1,ROW_WARPS=1,KEY_WARPS=1,KEYS=16,CLUSTER=2,SPLIT=2": (40,),
+}
 DEVICE = "model:h200-sxm"
 FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-w"]
 CXX = os.environ.get("CXX", "g++")
@@ -91,6 +100,14 @@ def describe(lines):
 	if result.returncode != 0:
 		sys.exit("kernel_text: " + result.stderr)
 	return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def made(words):
+	"""Of SIZES: the first size of each kernel, with the others."""
+	chosen = [[line.format(size).split() for size in sizes] for line, sizes in SIZES.items() if all(word in line for word in words)]
+	sizes = iter(describe(line for lines in chosen for line in lines))
+	found = [[next(sizes) for _ in lines] for lines in chosen]
+	return [{**of_kernel[0], "others": of_kernel[1:]} for of_kernel in found]
 
 
 def code(text, at):
@@ -233,7 +250,18 @@ def shared_array(text):
 
 
 def part(number, case, is_reference):
-	"""A kernel in a namespace of its own, and run() there."""
+	"""A kernel in a namespace of its own, and run() there: of the case and of others that differ in arguments alone."""
+	sizes = [case, *case.get("others", ())]
+	parts = [part_of(each, is_reference) for each in sizes]
+	if any(text != parts[0][0] for text, _ in parts):
+		raise RuntimeError("sizes that are other kernels")
+	runs = "".join(f"static int run_{i}()\n{{\n{body}}}\n" for i, (_, body) in enumerate(parts))
+	calls = "".join(f"	if (run_{i}()) {{\n		printf(\"%s\\n\", \"{name_of(each, is_reference)}\");\n		return 1;\n	}}\n" for i, each in enumerate(sizes))
+	return f'namespace kernel_{number} {{\n#line 1 "{name_of(case, is_reference)}"\n{parts[0][0]}{runs}static int run()\n{{\n{calls}	return 0;\n}}\n}}\n'
+
+
+def part_of(case, is_reference):
+	"""The kernel, and a function's body that compares it."""
 	plan, reference = case["plan"], case["reference"]["outputs"][0]
 	units = case["reference_units"] if is_reference else case["units"]
 	if len(units) != 1:
@@ -245,7 +273,7 @@ def part(number, case, is_reference):
 	definition, shared = ("", None) if is_hopper else shared_array(text)
 	buffers = plan["buffers"][: plan["tensors"]] if is_reference else plan["buffers"]
 	output, abs_rel = reference["tensor"], f"{reference['tolerance_abs']!r}, {reference['tolerance_rel']!r}"
-	body = f'namespace kernel_{number} {{\n#line 1 "{name_of(case, is_reference)}"\n{text}\n{definition}static int run()\n{{\n	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
+	body = f'	host::tensor t[] = {{{", ".join(map(tensor, buffers))}}};\n'
 	body += "	for (host::tensor &each : t)\n		host::tensor_make(each);\n"
 	body += f"	const std::vector<double> wanted = {wanted(case)};\n"
 	if is_reference:
@@ -254,7 +282,7 @@ def part(number, case, is_reference):
 		body += "	for (size_t i = 0; i < units.size(); i++)\n		units[i] = (long long)i;\n"
 		per_block = reference["units_per_block"]
 		body += launch(reference["launch"], [f"(unsigned)((units.size() + {per_block - 1}) / {per_block})", 1, 1], shared)
-		return body + "	return host::same(wanted, expected) ? 0 : 1;\n}\n}\n"
+		return f"{text}\n{definition}", body + "	return host::same(wanted, expected) ? 0 : 1;\n"
 	body += "".join(f"	memset(t[{i}].data, 0, t[{i}].bytes);\n" for i, b in enumerate(buffers) if b.get("init", "none") != "none" and b["bytes"])
 	if is_hopper:
 		body += f"	static const host::box_map maps[] = {{{', '.join(box_map(*each) for each in enumerate(plan['tensor_maps']))}}};\n"
@@ -262,7 +290,7 @@ def part(number, case, is_reference):
 		each["waits"] = "STREAM_K=1" in case["label"]
 		body += launch_hopper(each) if is_hopper else launch(each, each["grid"], shared)
 	intact = " & ".join(f"host::is_intact(t[{i}])" for i, b in enumerate(buffers) if b["role"] != "out")
-	return body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n}}\n}}\n"
+	return f"{text}\n{definition}", body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n"
 
 
 def program(jobs):
@@ -324,7 +352,7 @@ if __name__ == "__main__":
 	used, failed = set(), 0
 	chosen = [line for line in CASES.strip().splitlines() if all(word in line for word in sys.argv[2:])]
 	cases = describe(line.split() for line in chosen)
-	jobs = [(case, False) for case in cases]
+	jobs = [(case, False) for case in cases + made(sys.argv[2:])]
 	# the references, once for each way in which they are compiled
 	jobs += [(case, True) for case in {" ".join(c["reference_units"][0]["options"]): c for c in reversed(cases)}.values()]
 	precompiled = precompile()
