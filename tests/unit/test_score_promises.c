@@ -122,6 +122,33 @@ TEST(latency_is_paid_where_a_schedule_waits)
 		}
 }
 
+/* A wave that is not full, at the end, is one more: a persistent block has begun to load its tile while
+ * it ended the one before, unless it is the only wave; blocks of an ordinary grid begin anew. */
+TEST(the_last_wave_of_a_persistent_kernel_waits_for_no_first_load)
+{
+	for (double steps = 1; steps <= 64; steps *= 4)
+		for (int full = 0; full <= 3; full++)
+			for (int part = 1; part <= 3; part++) {
+				const double waves = full + part / 4.0, begun = full + 1;
+				const double hidden = begun * steps * 100 / 4;
+				double added[2], work[2];
+
+				for (int schedule = 0; schedule < 2; schedule++) {
+					work[schedule] = clocks_with_latency(
+						0, steps, waves, (enum schedule)schedule);
+					added[schedule] =
+						clocks_with_latency(100, steps, waves,
+							(enum schedule)schedule) -
+						work[schedule];
+				}
+				assert_true(fabs(work[SCHEDULE_GRID] - begun * steps * 1000) < 1e-6);
+				assert_true(fabs(work[SCHEDULE_PERSISTENT] -
+						    work[SCHEDULE_GRID]) < 1e-6);
+				assert_true(fabs(added[SCHEDULE_GRID] - begun * 100 - hidden) < 1e-6);
+				assert_true(fabs(added[SCHEDULE_PERSISTENT] - 100 - hidden) < 1e-6);
+			}
+}
+
 TEST(a_launch_that_is_repeated_takes_that_many_times_as_long)
 {
 	const struct device_spec device = case_device_hopper();
