@@ -41,21 +41,15 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 }
 
 /* zlib reads plain files, too. */
-static enum status read_all(gzFile file, const char *path, struct text *content, struct error *err)
+static enum status read_all(
+	gzFile file, const char *path, file_piece *take, void *context, struct error *err)
 {
 	char buffer[65536];
 	const char *reason;
 	int got, number;
 
-	while ((got = gzread(file, buffer, sizeof(buffer))) > 0) {
-		if (content->length + (size_t)got > file_size_max) {
-			error_set(err, STATUS_BAD_INPUT, "%s: expected at most 1 GiB, found more",
-				path);
-			return error_hint(err, "a file is read whole: divide it; --journal begins "
-					       "another journal");
-		}
-		text_append_bytes(content, buffer, (size_t)got);
-	}
+	while ((got = gzread(file, buffer, sizeof(buffer))) > 0)
+		TRY(take(buffer, (size_t)got, context, err));
 	reason = gzerror(file, &number);
 	if (number == Z_ERRNO)
 		return file_error(err, path, "reading");
@@ -66,9 +60,8 @@ static enum status read_all(gzFile file, const char *path, struct text *content,
 	return STATUS_OK;
 }
 
-enum status file_read(const char *path, struct text *content, struct error *err)
+enum status file_read_pieces(const char *path, file_piece *take, void *context, struct error *err)
 {
-	const size_t before = content->length;
 	struct stat info;
 	enum status status;
 	gzFile file;
@@ -84,9 +77,37 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	file = gzdopen(fd, "rb");
 	if (!file)
 		memory_exhausted(0);
-	text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
-	status = read_all(file, path, content, err);
+	status = read_all(file, path, take, context, err);
 	gzclose_r(file);
+	return status;
+}
+
+struct whole_file {
+	const char *path;
+	struct text *content;
+};
+
+static enum status take_all(const char *data, size_t size, void *context, struct error *err)
+{
+	const struct whole_file *whole = context;
+
+	if (whole->content->length + size > file_size_max) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected at most 1 GiB, found more",
+			whole->path);
+		return error_hint(err, "a file is read whole: divide it; --journal begins "
+				       "another journal");
+	}
+	text_append_bytes(whole->content, data, size);
+	return STATUS_OK;
+}
+
+enum status file_read(const char *path, struct text *content, struct error *err)
+{
+	const size_t before = content->length;
+	enum status status;
+
+	text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
+	status = file_read_pieces(path, take_all, &(struct whole_file){path, content}, err);
 	if (status != STATUS_OK)
 		text_cut(content, before);
 	return status;

@@ -17,8 +17,12 @@
  * Refuses more than 1 GiB, inflated. On failure content is as it was. */
 enum status file_read(const char *path, struct text *content, struct error *err);
 
-/* As above, for a file that another one names, or that is read twice: no pipe, which could wait for
- * ever. */
+typedef enum status file_piece(const char *data, size_t size, void *context, struct error *err);
+/* Reads it, too, of any size: take gets one piece after the other, until it fails. */
+enum status file_read_pieces(const char *path, file_piece *take, void *context, struct error *err);
+
+/* As file_read(), for a file that another one names, or that is read twice: no pipe, which could
+ * wait for ever. */
 enum status file_read_regular(const char *path, struct text *content, struct error *err);
 
 /* Replaces path by data as described above. On failure the old file is intact. */

@@ -91,14 +91,14 @@ static const char *find_duplicate(const cJSON *node)
 	return found;
 }
 
-static bool has_infinity(const cJSON *node)
+/* Of the numbers, without their signs. */
+static double find_largest(const cJSON *node)
 {
+	double largest = cJSON_IsNumber(node) ? fabs(node->valuedouble) : 0;
 	const cJSON *item;
 
-	if (cJSON_IsNumber(node) && !isfinite(node->valuedouble))
-		return true;
-	cJSON_ArrayForEach(item, node) if (has_infinity(item)) return true;
-	return false;
+	cJSON_ArrayForEach(item, node) largest = fmax(largest, find_largest(item));
+	return largest;
 }
 
 /* An integer in decimal digits, perhaps with a sign, that 64 bits hold; *value is its bits. */
@@ -161,11 +161,15 @@ enum status json_parse(
 	const char *duplicate;
 	const char *end = NULL;
 	cJSON *node;
+	double largest = 0;
 	enum status status = STATUS_OK;
 
 	*root = NULL;
-	if (forbidden)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected %s", file, forbidden);
+	if (forbidden) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected %s", file, forbidden);
+		return strstr(forbidden, "values") ? error_hint(err, "divide the file")
+						   : STATUS_BAD_INPUT;
+	}
 	node = memchr(text, '\0', size) ? NULL : cJSON_ParseWithLengthOpts(text, size, &end, false);
 	while (node && end < text + size && strchr(" \t\r\n", *end))
 		end++;
@@ -177,7 +181,7 @@ enum status json_parse(
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected every key once in an object, found \"%s\" twice", file,
 			duplicate);
-	} else if (has_infinity(node)) {
+	} else if (isinf(largest = find_largest(node))) {
 		status = error_set(err, STATUS_BAD_INPUT,
 			"%s: expected numbers that a double holds, found a larger one", file);
 	}
@@ -185,7 +189,8 @@ enum status json_parse(
 		cJSON_Delete(node);
 		return status;
 	}
-	make_integers_exact(node, &text);
+	if (largest >= 0x1p53)
+		make_integers_exact(node, &text);
 	*root = (struct json *)node;
 	return STATUS_OK;
 }

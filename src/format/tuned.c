@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/json_elements.h"
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
@@ -37,18 +38,62 @@ struct tuned_version tuned_version_of(const char *path)
 		(uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec};
 }
 
+/* Entries on their way into a file. */
+struct loading {
+	struct tuned_entry *entries;
+	size_t count, capacity;
+	enum status status; /* of the first that is none */
+	struct error err;
+};
+
+static void load_entry(const struct json_at *at, void *context)
+{
+	struct loading *loading = context;
+
+	if (loading->status != STATUS_OK)
+		return;
+	ARRAY_GROW(loading->entries, loading->count + 1, loading->capacity);
+	loading->entries[loading->count] = loading->entries[loading->count + 1] =
+		(struct tuned_entry){0};
+	loading->status = record_from_json(
+		&tuned_entry_record, at, &loading->entries[loading->count], NULL, &loading->err);
+	loading->count += loading->status == STATUS_OK;
+}
+
+static void loading_release(struct loading *loading)
+{
+	for (size_t i = 0; i < loading->count; i++)
+		tuned_entry_release(&loading->entries[i]);
+	free(loading->entries);
+}
+
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 {
+	CLEANUP(loading_release) struct loading loading = {0};
+	const struct json_elements elements = {
+		.list = "entries", .visit = load_entry, .context = &loading};
 	CLEANUP(json_release) struct json *tree = NULL;
 	struct json_at root;
 
 	*tuned = (struct tuned){.version = tuned_version_of(path)};
-	TRY(json_load(path, &tree, err));
+	TRY(json_load_elements(path, &elements, &tree, err));
 	root = json_root(tree, path);
 	/* another format says so before its members do */
 	TRY(json_expect(&root, JSON_OBJECT, err));
 	TRY(json_expect_format(&root, "tiletune.tuned/1", err));
 	TRY(record_from_json(&tuned_record, &root, tuned, NULL, err));
+	if (loading.status != STATUS_OK) {
+		tuned_release(tuned);
+		if (err)
+			*err = loading.err;
+		return loading.status;
+	}
+	if (loading.count) {
+		free(tuned->entries);
+		tuned->entries = loading.entries;
+		tuned->entry_count = loading.count;
+		loading = (struct loading){0};
+	}
 	tuned->path = string_copy(path);
 	return STATUS_OK;
 }
