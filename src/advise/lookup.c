@@ -5,16 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "record/record_write.h"
 #include "engine/candidates.h"
 #include "engine/row.h"
 
+/* A family of the file's rows. */
+struct row_family {
+	const char *name; /* borrowed from a row */
+	const struct family *family;
+	struct bound_family *bound; /* once for all rows; NULL: composite, or it does not apply */
+	char *why_not;              /* NULL: it applies */
+	bool has_default;           /* default_us is known */
+	double default_us;
+};
+
 /* A configuration of the file on its way through the lookup. */
 struct option {
-	struct candidate candidate;      /* for the problem asked for; owns its bound family */
+	struct candidate candidate;      /* for the problem asked for; without bound: none */
 	const struct tuned_entry *entry; /* that it was tuned in */
-	char *name;                      /* "family{configuration}" */
 	double default_us;
 	bool refitted; /* its launch arguments are the model's for this problem */
 };
@@ -22,9 +32,11 @@ struct option {
 struct lookup {
 	const struct lookup_request *request;
 	const struct problem *problem;
-	struct option *options;
-	size_t count, capacity;
-	struct name_set seen; /* names of all rows so far, legal or not */
+	struct row_family *families;
+	size_t family_count, family_capacity;
+	struct option best;   /* so far */
+	size_t legal;         /* configurations so far */
+	struct hash_set seen; /* names of all rows so far, legal or not */
 	struct text reasons;  /* why rows do not apply; the first few */
 	size_t reason_count;
 };
@@ -57,8 +69,8 @@ static char *row_name(const struct tuned_row *row)
 
 static void option_release(struct option *option)
 {
-	candidate_release(&option->candidate);
-	free(option->name);
+	if (option->candidate.bound && option->candidate.bound->composite)
+		candidate_release(&option->candidate);
 }
 
 /* What the family's default would take; infinite where it has no legal configuration or is
@@ -76,15 +88,48 @@ static enum status predict_default(
 	return STATUS_OK;
 }
 
-static enum status default_of(const struct lookup *lookup, struct bound_family *bound,
-	double *default_us, struct error *err)
+static struct row_family *find_family(struct lookup *lookup, const char *name)
 {
-	for (size_t i = 0; i < lookup->count; i++)
-		if (lookup->options[i].candidate.bound->family == bound->family) {
-			*default_us = lookup->options[i].default_us;
-			return STATUS_OK;
-		}
-	return predict_default(bound, default_us, err);
+	const struct lookup_request *request = lookup->request;
+	struct row_family *found;
+	struct error reason = {0};
+	enum status status;
+
+	for (size_t i = 0; i < lookup->family_count; i++)
+		if (strcmp(lookup->families[i].name, name) == 0)
+			return &lookup->families[i];
+	ARRAY_GROW(lookup->families, lookup->family_count, lookup->family_capacity);
+	found = &lookup->families[lookup->family_count++];
+	*found = (struct row_family){.name = name};
+	status = catalogue_family(
+		request->catalogue, lookup->problem->operation, name, &found->family, &reason);
+	if (status == STATUS_OK && !found->family->step_count)
+		status = family_bind_applicable(
+			found->family, lookup->problem, request->device, &found->bound, &reason);
+	if (status != STATUS_OK)
+		found->why_not = string_copy(reason.message);
+	return found;
+}
+
+/* Nothing that is predicted slower than the default of an untuned family. */
+static bool is_eligible(const struct option *option)
+{
+	return isfinite(option->candidate.prediction.time_us) &&
+	       option->candidate.prediction.time_us <= option->default_us;
+}
+
+/* Of equals the one that runs as it was measured. */
+static double ranked_us(const struct option *option)
+{
+	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
+}
+
+/* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
+ * it up among the others; figures in templates/gemm/README.md. */
+static bool is_better(const struct option *option, const struct option *best)
+{
+	return is_eligible(option) &&
+	       (!best->candidate.bound || ranked_us(option) < ranked_us(best));
 }
 
 /* A row that is not legal for this problem is skipped, with its reason; an expression that
@@ -93,23 +138,39 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	const struct tuned_row *row, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
-	CLEANUP(option_release) struct option option = {.entry = entry, .name = row_name(row)};
-	const size_t seen_count = lookup->seen.count;
+	CLEANUP(memory_free) char *name = row_name(row);
+	CLEANUP(option_release) struct option option = {.entry = entry};
+	struct row_family *family;
 	struct error reason = {0};
+	enum status status;
 
-	name_set_add(&lookup->seen, option.name, strlen(option.name));
-	if (lookup->seen.count == seen_count)
+	if (!hash_set_add(&lookup->seen, hash_bytes(name, strlen(name), 0)))
 		return STATUS_OK;
-	if (row_candidate_refitted(request->catalogue, lookup->problem, request->device, row,
-		    &option.candidate, &option.refitted, &reason) != STATUS_OK) {
+	family = find_family(lookup, row->family);
+	if (family->why_not) {
+		add_reason(lookup, family->why_not);
+		return STATUS_OK;
+	}
+	status = family->bound ? row_candidate_bound(family->bound, row, &option.candidate,
+					 &option.refitted, &reason)
+			       : row_candidate_refitted(request->catalogue, lookup->problem,
+					 request->device, row, &option.candidate, &option.refitted,
+					 &reason);
+	if (status != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
 	}
-	TRY(predict_candidate(&option.candidate, err));
-	TRY(default_of(lookup, option.candidate.bound, &option.default_us, err));
-	ARRAY_GROW(lookup->options, lookup->count, lookup->capacity);
-	lookup->options[lookup->count++] = option;
-	option = (struct option){0};
+	lookup->legal++;
+	if (!family->has_default)
+		TRY(predict_default(option.candidate.bound, &family->default_us, err));
+	family->has_default = true;
+	option.default_us = family->default_us;
+	if (is_better(&option, &lookup->best)) {
+		const struct option worse = lookup->best;
+
+		lookup->best = option;
+		option = worse;
+	}
 	return STATUS_OK;
 }
 
@@ -189,34 +250,6 @@ static enum status find_exact(
 	return predict_default(candidate.bound, &answer->default_us, err);
 }
 
-/* Nothing that is predicted slower than the default of an untuned family. */
-static bool is_eligible(const struct option *option)
-{
-	return isfinite(option->candidate.prediction.time_us) &&
-	       option->candidate.prediction.time_us <= option->default_us;
-}
-
-/* Of equals the one that runs as it was measured. */
-static double ranked_us(const struct option *option)
-{
-	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
-}
-
-/* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
- * it up among the others; figures in templates/gemm/README.md. */
-static const struct option *best_option(const struct lookup *lookup)
-{
-	const struct option *best = NULL;
-
-	for (size_t i = 0; i < lookup->count; i++) {
-		const struct option *option = &lookup->options[i];
-
-		if (is_eligible(option) && (!best || ranked_us(option) < ranked_us(best)))
-			best = option;
-	}
-	return best;
-}
-
 /* Another type or layout is more than another size: ", which differs in dtype". */
 static char *described(const struct problem *asked, const struct tuned_entry *entry)
 {
@@ -236,23 +269,22 @@ static char *described(const struct problem *asked, const struct tuned_entry *en
 static enum status find_nearest(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
-	const struct option *best;
+	const struct option *best = &lookup->best;
 	CLEANUP(memory_free) char *there = NULL;
 
 	TRY(consider_all(lookup, err));
 	if (lookup->seen.count) {
 		answer->considered = (int64_t)lookup->seen.count;
-		answer->legal = (int64_t)lookup->count;
+		answer->legal = (int64_t)lookup->legal;
 	}
-	best = best_option(lookup);
-	if (!best) {
+	if (!best->candidate.bound) {
 		answer->why = string_format("%s%s%s",
 			!lookup->seen.count ? "the file has nothing for this operation"
-			: lookup->count     ? "all that is tuned is predicted slower than the "
+			: lookup->legal     ? "all that is tuned is predicted slower than the "
 					      "family's default"
 					    : "nothing that is tuned is legal here",
-			lookup->count || !lookup->reasons.length ? "" : ": ",
-			lookup->count ? "" : text_string(&lookup->reasons));
+			lookup->legal || !lookup->reasons.length ? "" : ": ",
+			lookup->legal ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
 	}
 	TRY(option_result(best, answer, err));
@@ -260,7 +292,7 @@ static enum status find_nearest(
 	answer->grade = LOOKUP_NEAREST;
 	answer->why = string_format("predicted best here of %zu tuned configurations that are "
 				    "legal; tuned for %s%s",
-		lookup->count, there,
+		lookup->legal, there,
 		best->refitted ? "; its launch arguments are the model's choice for this problem"
 			       : "");
 	answer->from = best->entry;
@@ -286,10 +318,13 @@ static enum status find_best(
 
 static void lookup_release(struct lookup *lookup)
 {
-	for (size_t i = 0; i < lookup->count; i++)
-		option_release(&lookup->options[i]);
-	free(lookup->options);
-	name_set_release(&lookup->seen);
+	option_release(&lookup->best);
+	for (size_t i = 0; i < lookup->family_count; i++) {
+		bound_family_free(lookup->families[i].bound);
+		free(lookup->families[i].why_not);
+	}
+	free(lookup->families);
+	hash_set_release(&lookup->seen);
 	text_release(&lookup->reasons);
 }
 
@@ -299,7 +334,7 @@ static enum status find(const struct lookup_request *request, const struct probl
 	CLEANUP(lookup_release) struct lookup lookup = {.request = request, .problem = problem};
 
 	TRY(find_exact(&lookup, answer, err));
-	if (answer->grade == LOOKUP_EXACT)
+	if (answer->grade == LOOKUP_EXACT || request->only_exact)
 		return STATUS_OK;
 	TRY(find_nearest(&lookup, answer, err));
 	if (answer->grade != LOOKUP_NEAREST)

@@ -39,6 +39,7 @@ struct lookup_request {
 	const struct device_spec *device; /* that the problem is to run on */
 	const struct tuned *tuned;
 	enum objective objective; /* of the entries that may answer */
+	bool only_exact;          /* other answers are refusals */
 	bool without_best;        /* do not score the whole space: model_best_us is infinite */
 };
 

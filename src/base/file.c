@@ -113,14 +113,6 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	return status;
 }
 
-enum status file_read_regular(const char *path, struct text *content, struct error *err)
-{
-	if (!file_exists(path) || file_is_regular(path))
-		return file_read(path, content, err);
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a regular file, found a pipe or a device", path);
-}
-
 /* Whether only this user and root can have put the link into this folder. */
 static bool link_is_ours(const char *folder, const struct stat *link)
 {

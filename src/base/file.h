@@ -21,10 +21,6 @@ typedef enum status file_piece(const char *data, size_t size, void *context, str
 /* Reads it, too, of any size: take gets one piece after the other, until it fails. */
 enum status file_read_pieces(const char *path, file_piece *take, void *context, struct error *err);
 
-/* As file_read(), for a file that another one names, or that is read twice: no pipe, which could
- * wait for ever. */
-enum status file_read_regular(const char *path, struct text *content, struct error *err);
-
 /* Replaces path by data as described above. On failure the old file is intact. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
 
@@ -40,6 +36,16 @@ void file_unlock(int *lock); /* for CLEANUP() */
 
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
+/* As file_read(), for a file that another one names, or that is read twice: no pipe, which could
+ * wait for ever. */
+static inline enum status file_read_regular(
+	const char *path, struct text *content, struct error *err)
+{
+	if (!file_exists(path) || file_is_regular(path))
+		return file_read(path, content, err);
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a regular file, found a pipe or a device", path);
+}
 /* Whether two names are of one file. Devices and missing files are the same only if folder
  * and name are. */
 bool file_is_same(const char *a, const char *b);

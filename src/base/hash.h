@@ -6,6 +6,7 @@
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,13 @@ void hash_add_string(struct hash *hash, const char *string);
 void hash_finish(struct hash *hash, char digits[HASH_SIZE]); /* frees hash */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
 uint64_t hash_xxh64(const void *data, size_t size); /* XXH64, seed 0: of bundles */
+
+/* Hashes, each once: a table with open addressing, 0 is free. */
+struct hash_set {
+	uint64_t *items;
+	size_t count, size;
+};
+bool hash_set_add(struct hash_set *set, uint64_t hash); /* false: it is there */
+void hash_set_release(struct hash_set *set);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/removed.h"
 #include "score/learned.h"
+#include "format/tuned_part.h"
 #include "advise/lookup.h"
 
 struct lookup_options {
@@ -126,6 +127,41 @@ static enum status answer_all(const struct lookup_request *request,
 	return error_hint(err, "`tiletune tune` finds and adds it");
 }
 
+static bool has_composites(const struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < catalogue->family_count; i++)
+		if (catalogue->families[i]->step_count)
+			return true;
+	return false;
+}
+
+static bool all_exact(const struct lookup_request *request, const struct problem_list *problems)
+{
+	struct lookup_request exact = *request;
+	bool found = true;
+
+	exact.only_exact = true;
+	for (size_t i = 0; i < problems->count && found; i++) {
+		CLEANUP(lookup_answer_release) struct lookup_answer answer = {0};
+
+		found = lookup_find(&exact, problems->items[i], &answer, NULL) == STATUS_OK &&
+			answer.grade == LOOKUP_EXACT;
+	}
+	return found;
+}
+
+/* Of what answers a large file keeps little: the problems' own entries, or else every configuration
+ * once. Composite families need all entries of their steps' operations. */
+static enum status load(const char *path, struct tuned_part *part,
+	const struct catalogue *catalogue, struct tuned *tuned, struct error *err)
+{
+	const bool whole = part->rows && has_composites(catalogue);
+
+	TRY(tuned_load_wanted(path, whole ? NULL : tuned_part_wants, part, tuned, err));
+	tuned_complete(tuned, catalogue);
+	return STATUS_OK;
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct lookup_options *options = options_;
@@ -137,6 +173,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	const char *path = positional->items[0];
 	const struct operation *operation;
+	CLEANUP(tuned_part_release)
+	struct tuned_part part = {.objective = common_objective(options->objective),
+		.problems = &problems,
+		.rows = !file_is_regular(path)}; /* is read once */
 	struct lookup_request request = {.catalogue = &catalogue,
 		.tuned = &tuned,
 		.objective = common_objective(options->objective),
@@ -144,17 +184,22 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 	if (directory_exists(path))
 		TRY(removed_expect_not("lookup FOLDER", NULL, NULL, err));
-	TRY(tuned_load(path, &tuned, err));
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
 	TRY(catalogue_operation(&catalogue, positional->items[1], &operation, err));
 	catalogue_show_defaults(&catalogue, options->common.verbose);
 	TRY(common_problems(operation, &options->problems, NULL, &problems, err));
-	tuned_complete(&tuned, &catalogue);
+	part.operation = operation->name;
+	TRY(load(path, &part, &catalogue, &tuned, err));
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
 	TRY(learned_open(&(struct learned_choice){.none = options->no_learned}, folders.configs,
 		spec->name, &catalogue, &learned, err));
 	spec->learned = &learned;
 	request.device = spec;
+	if (!part.rows && !all_exact(&request, &problems)) {
+		part.rows = true;
+		tuned_release(&tuned);
+		TRY(load(path, &part, &catalogue, &tuned, err));
+	}
 	tuned_init(&answers, "", gpu_model_of(spec, spec->title));
 	return answer_all(&request, &problems, options->common.json, &answers, err);
 }

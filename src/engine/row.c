@@ -202,23 +202,37 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 	return STATUS_OK;
 }
 
+static enum status refit(
+	const struct tuned_row *row, struct candidate *candidate, bool *refitted, struct error *err)
+{
+	choice tuned[SPACE_PARAMETERS_MAX];
+
+	TRY(read_choices(row, candidate, err));
+	memcpy(tuned, candidate->choices, sizeof(tuned));
+	TRY(refit_arguments(candidate, err));
+	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
+	return STATUS_OK;
+}
+
 static enum status make_refitted(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err)
 {
-	choice tuned[SPACE_PARAMETERS_MAX];
-
 	*refitted = false;
 	TRY(bind(catalogue, problem, device, row, candidate, err));
 	if (candidate->bound->family->step_count) {
 		candidate_release(candidate);
 		return make_candidate(catalogue, problem, device, row, candidate, err);
 	}
-	TRY(read_choices(row, candidate, err));
-	memcpy(tuned, candidate->choices, sizeof(tuned));
-	TRY(refit_arguments(candidate, err));
-	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
-	return STATUS_OK;
+	return refit(row, candidate, refitted, err);
+}
+
+enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
+	struct candidate *candidate, bool *refitted, struct error *err)
+{
+	*candidate = (struct candidate){.bound = bound};
+	TRY(refit(row, candidate, refitted, err));
+	return predict_candidate(candidate, err);
 }
 
 enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/json_elements.h"
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
@@ -44,7 +43,16 @@ struct loading {
 	size_t count, capacity;
 	enum status status; /* of the first that is none */
 	struct error err;
+	bool (*wants)(const struct json_text *entry, void *context);
+	void *context;
 };
+
+static bool wants_entry(const struct json_text *entry, void *context)
+{
+	const struct loading *loading = context;
+
+	return !loading->wants || loading->wants(entry, loading->context);
+}
 
 static void load_entry(const struct json_at *at, void *context)
 {
@@ -69,9 +77,16 @@ static void loading_release(struct loading *loading)
 
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 {
-	CLEANUP(loading_release) struct loading loading = {0};
+	return tuned_load_wanted(path, NULL, NULL, tuned, err);
+}
+
+enum status tuned_load_wanted(const char *path,
+	bool (*wants)(const struct json_text *entry, void *context), void *context,
+	struct tuned *tuned, struct error *err)
+{
+	CLEANUP(loading_release) struct loading loading = {.wants = wants, .context = context};
 	const struct json_elements elements = {
-		.list = "entries", .visit = load_entry, .context = &loading};
+		.list = "entries", .wants = wants_entry, .visit = load_entry, .context = &loading};
 	CLEANUP(json_release) struct json *tree = NULL;
 	struct json_at root;
 

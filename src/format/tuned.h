@@ -10,6 +10,7 @@
 #ifndef FORMAT_TUNED_H
 #define FORMAT_TUNED_H
 
+#include "base/json_elements.h"
 #include "family/catalogue.h"
 #include "format/run.h"
 #include "format/tuned_entry.h"
@@ -36,6 +37,10 @@ RECORD_DECLARE(struct tuned, tuned_record);
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device);
 /* Errors: unreadable, not of the format, with file and JSON path. */
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err);
+/* Only the entries that are wanted, by their text; what is wrong in others may go unseen. */
+enum status tuned_load_wanted(const char *path,
+	bool (*wants)(const struct json_text *entry, void *context), void *context,
+	struct tuned *tuned, struct error *err);
 /* Entries that were written before their operation had all of its keys get the defaults of those
  * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
