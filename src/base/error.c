@@ -5,6 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format_text.h"
+#include "base/memory.h"
+
+/* Names and paths come from files: each %s becomes one line without control characters. */
+static void fill(char *buffer, size_t size, const char *format, va_list args)
+{
+	CLEANUP(text_release) struct text shown = {0};
+	bool plain = true;
+	va_list again;
+
+	va_copy(again, args);
+	vsnprintf(buffer, size, format, again);
+	va_end(again);
+	for (const char *at = buffer; *at; at++)
+		plain &= *at >= ' ' && *at < 0x7f;
+	if (plain)
+		return;
+	format_put_args(&shown, format_shown, format, args);
+	string_put(buffer, size, text_string(&shown));
+}
+
 enum status error_set(struct error *err, enum status status, const char *format, ...)
 {
 	va_list args;
@@ -12,7 +33,7 @@ enum status error_set(struct error *err, enum status status, const char *format,
 	if (!err)
 		return status;
 	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
+	fill(err->message, sizeof(err->message), format, args);
 	va_end(args);
 	err->status = status;
 	err->hint[0] = '\0';
@@ -23,18 +44,26 @@ enum status error_context(struct error *err, const char *format, ...)
 {
 	char old[sizeof(err->message)];
 	va_list args;
-	int length;
+	size_t length;
 
 	if (!err)
 		return STATUS_FAILED;
 	memcpy(old, err->message, sizeof(old));
 	va_start(args, format);
-	length = vsnprintf(err->message, sizeof(err->message), format, args);
+	fill(err->message, sizeof(err->message), format, args);
 	va_end(args);
-	if (length < 0)
-		length = 0;
-	if ((size_t)length < sizeof(err->message))
-		snprintf(err->message + length, sizeof(err->message) - (size_t)length, ": %s", old);
+	length = strlen(err->message);
+	snprintf(err->message + length, sizeof(err->message) - length, ": %s", old);
+	return err->status;
+}
+
+enum status error_lines(struct error *err, const char *lines)
+{
+	const size_t length = err ? strlen(err->message) : 0;
+
+	if (!err)
+		return STATUS_FAILED;
+	string_put(err->message + length, sizeof(err->message) - length, lines);
 	return err->status;
 }
 
@@ -45,7 +74,7 @@ enum status error_hint(struct error *err, const char *format, ...)
 	if (!err)
 		return STATUS_FAILED;
 	va_start(args, format);
-	vsnprintf(err->hint, sizeof(err->hint), format, args);
+	fill(err->hint, sizeof(err->hint), format, args);
 	va_end(args);
 	return err->status;
 }

@@ -50,6 +50,10 @@ enum status error_set(struct error *err, enum status status, const char *format,
 /* Adds "text: " in front of the message; returns err's status (STATUS_FAILED if err is NULL). */
 enum status error_context(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Adds text whose lines stay lines, as a compiler's log; returns err's status (STATUS_FAILED if err
+ * is NULL). What the others above and below bring by %s becomes one line. */
+enum status error_lines(struct error *err, const char *lines);
+
 /* Sets the hint; returns err's status (STATUS_FAILED if err is NULL). */
 enum status error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -112,55 +112,121 @@ void format_markdown(struct text *text, const char *string)
 	}
 }
 
-/* One conversion, whose format is not a literal. */
-static void put_one(struct text *text, const char *spec, ...)
-{
-	va_list args;
+/* One conversion of printf: "%-8.3f" */
+struct conversion {
+	char flags[8];
+	int width, precision; /* -1: none */
+	char length[3];
+	char kind;
+	size_t size; /* of what the format has */
+};
 
-	va_start(args, spec);
+/* A number of the format, or the argument that a star stands for. */
+static const char *parse_count(const char *at, int *count, va_list *args)
+{
+	char *end;
+
+	if (*at == '*') {
+		*count = va_arg(*args, int);
+		return at + 1;
+	}
+	*count = (int)strtol(at, &end, 10);
+	return end;
+}
+
+static struct conversion parse_conversion(const char *from, va_list *args)
+{
+	struct conversion found = {.width = -1, .precision = -1};
+	const char *at = from + 1;
+	size_t length = strspn(at, "-+ #0");
+
+	snprintf(found.flags, sizeof(found.flags), "%.*s", (int)length, at);
+	at += length;
+	if (strspn(at, "*123456789"))
+		at = parse_count(at, &found.width, args);
+	if (*at == '.')
+		at = parse_count(at + 1, &found.precision, args);
+	length = strspn(at, "hlzjt");
+	snprintf(found.length, sizeof(found.length), "%.*s", (int)length, at);
+	at += length;
+	if (!*at || !strchr("diouxXcfegs%", *at))
+		BUG("a conversion of format_put() is unknown: %s", from);
+	found.kind = *at;
+	found.size = (size_t)(at + 1 - from);
+	return found;
+}
+
+/* One conversion, whose format is not a literal. */
+static void put_one(struct text *text, const struct conversion *conversion, ...)
+{
+	char spec[48];
+	va_list args;
+	int length = snprintf(spec, sizeof(spec), "%%%s", conversion->flags);
+
+	if (conversion->width >= 0)
+		length += snprintf(
+			spec + length, sizeof(spec) - (size_t)length, "%d", conversion->width);
+	if (conversion->precision >= 0)
+		length += snprintf(
+			spec + length, sizeof(spec) - (size_t)length, ".%d", conversion->precision);
+	snprintf(spec + length, sizeof(spec) - (size_t)length, "%s%c", conversion->length,
+		conversion->kind);
+	va_start(args, conversion);
 	text_append_args(text, spec, args);
 	va_end(args);
 }
 
-static void put_string(struct text *text, format_escape *escape, const char *string, int length)
+static void put_string(struct text *text, format_escape *escape,
+	const struct conversion *conversion, const char *string)
 {
-	CLEANUP(memory_free)
-	char *part = string_copy_bytes(
-		string, length < 0 ? strlen(string) : strnlen(string, (size_t)length));
+	const size_t before = text->length;
+	CLEANUP(memory_free) char *part = NULL;
+	CLEANUP(text_release) struct text padding = {0};
+	size_t written;
 
+	string = string ? string : "(null)";
+	part = string_copy_bytes(string, conversion->precision < 0
+						 ? strlen(string)
+						 : strnlen(string, (size_t)conversion->precision));
 	escape(text, part);
+	for (written = text->length - before; (int)written < conversion->width; written++)
+		text_append_char(&padding, ' ');
+	if (!padding.length)
+		return;
+	if (!strchr(conversion->flags, '-')) {
+		text_append(&padding, text_string(text) + before);
+		text_cut(text, before);
+	}
+	text_append(text, padding.data);
 }
 
-void format_put_args(struct text *text, format_escape *escape, const char *format, va_list args)
+void format_put_args(struct text *text, format_escape *escape, const char *format, va_list given)
 {
+	va_list args;
+
+	va_copy(args, given);
 	for (const char *at = format; *at;) {
-		size_t length = strcspn(at, "%");
-		char spec[16];
-		const char *dot;
-		int precision;
+		const size_t length = strcspn(at, "%");
+		struct conversion one;
 
 		text_append_bytes(text, at, length);
 		at += length;
 		if (!*at)
-			return;
-		length = strcspn(at + 1, "sdufg%") + 2;
-		if (length >= sizeof(spec))
-			BUG("a conversion of format_put() is unknown: %s", at);
-		string_put(spec, length + 1, at);
-		at += length;
-		dot = strchr(spec, '.');
-		precision = !dot ? -1 : dot[1] == '*' ? va_arg(args, int) : atoi(dot + 1);
-		if (spec[length - 1] == 's')
-			put_string(text, escape, va_arg(args, const char *), precision);
-		else if (spec[length - 1] == '%')
+			break;
+		one = parse_conversion(at, &args);
+		at += one.size;
+		if (one.kind == 's')
+			put_string(text, escape, &one, va_arg(args, const char *));
+		else if (one.kind == '%')
 			text_append_char(text, '%');
-		else if (strpbrk(spec, "fg"))
-			put_one(text, spec, va_arg(args, double));
-		else if (strpbrk(spec, "zl"))
-			put_one(text, spec, va_arg(args, size_t));
+		else if (strchr("feg", one.kind))
+			put_one(text, &one, va_arg(args, double));
+		else if (strpbrk(one.length, "lzjt"))
+			put_one(text, &one, va_arg(args, size_t));
 		else
-			put_one(text, spec, va_arg(args, int));
+			put_one(text, &one, va_arg(args, int));
 	}
+	va_end(args);
 }
 
 void format_put(struct text *text, format_escape *escape, const char *format, ...)

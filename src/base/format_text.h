@@ -30,8 +30,7 @@ void format_shown(struct text *text, const char *string);
 /* Plain words of Markdown, in a cell of a table, too. */
 void format_markdown(struct text *text, const char *string);
 
-/* printf into the text; what %s brings is written by `escape`, the format stands as it is. Flags,
- * widths and lengths other than in %s, %.*s, %d, %u, %ld, %zu, %.3f, %.6g are not known. */
+/* printf into the text; what %s brings is written by `escape`, the format is written unchanged. */
 typedef void format_escape(struct text *text, const char *string);
 void format_put(struct text *text, format_escape *escape, const char *format, ...)
 	PRINTF_LIKE(3, 4);

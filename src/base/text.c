@@ -151,13 +151,15 @@ size_t utf8_length(const char *text, size_t size)
 
 void text_append_shown(struct text *text, const char *string, const char *kept)
 {
-	bool begins_line = false;
+	bool begins_line = true;
 	size_t length;
 
 	for (size_t left = strlen(string); left; string += length, left -= length) {
 		const unsigned char c = (unsigned char)*string;
 		const bool control = (c < 0x20 && !strchr(kept, c)) || c == 0x7f;
-		const bool commands = begins_line && c == ':' && string[1] == ':';
+		const bool commands = (begins_line && string_starts_with(string, "::")) ||
+				      string_starts_with(string, "##[") ||
+				      string_starts_with(string, "##vso[");
 
 		begins_line = c == '\n' || (begins_line && (c == ' ' || c == '\t'));
 		length = utf8_length(string, left);

@@ -38,7 +38,7 @@ void text_release(struct text *text);
 /* How many bytes the character of UTF-8 takes that begins at text; 0: there is none within size. */
 size_t utf8_length(const char *text, size_t size);
 /* For terminals and logs: control characters but the ones in `kept`, and what is no UTF-8, as
- * "\x1b"; so is "::" where it would begin another line, as a CI takes that line for a command. */
+ * "\x1b"; so is what a CI takes for a command: "::" at the begin of a line, "##[", "##vso[". */
 void text_append_shown(struct text *text, const char *string, const char *kept);
 
 char *string_copy(const char *string); /* NULL gives NULL */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "candidate/composite.h"
 #include "candidate/configuration.h"
@@ -356,8 +357,8 @@ enum status family_bind_if_applies(const struct family *family, const struct pro
 	if (applies)
 		return family_bind(family, problem, device, where, bound, err);
 	if (left_out)
-		text_appendf(
-			left_out, "%s does not apply: needs %s\n", family->name, text_string(&why));
+		format_put(left_out, format_shown, "%s does not apply: needs %s\n", family->name,
+			text_string(&why));
 	return STATUS_OK;
 }
 

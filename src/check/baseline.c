@@ -2,6 +2,7 @@
 #include "check/baseline.h"
 
 #include "base/file.h"
+#include "base/format_text.h"
 #include "format/kernel_json.h"
 #include "engine/row.h"
 
@@ -70,8 +71,7 @@ void check_kept_load(const char *folder, struct check_row *row, struct text *not
 	json_free(tree);
 	if (status == STATUS_OK)
 		return;
-	text_appendf(notice, "%signoring a stored cubin: %s", notice->length ? "\n" : "",
-		reason.message);
+	format_put(notice, format_shown, "ignoring a stored cubin: %s\n", reason.message);
 	check_kept_release(kept);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "candidate/bound_family.h"
 #include "candidate/problem_reference.h"
@@ -103,8 +104,8 @@ static enum status compile_one(const struct family *family, bool of_operation,
 	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
 	if (!found) {
-		text_appendf(notices, "%s: nothing to compile was found%s\n", family->file,
-			problems.count ? "" : " (an example would name a problem)");
+		format_put(notices, format_shown, "%s: nothing to compile was found%s\n",
+			family->file, problems.count ? "" : " (an example would name a problem)");
 		return STATUS_OK;
 	}
 	candidate.bound = bound;
@@ -115,13 +116,12 @@ static enum status compile_one(const struct family *family, bool of_operation,
 	}
 	if (trial.evaluation.outcome == OUTCOME_OK)
 		TRY(kernel_sources_check(family, &trial.plan, err));
-	return trial.evaluation.outcome == OUTCOME_OK ||
-			       trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL
-		       ? STATUS_OK
-		       : error_set(err, STATUS_BAD_INPUT,
-				 "%s: %s: expected it to compile with %s, found %s", family->file,
-				 problems.items[0]->title, trial.evaluation.configuration,
-				 trial.evaluation.detail);
+	if (trial.evaluation.outcome == OUTCOME_OK ||
+		trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
+		family->file, problems.items[0]->title, trial.evaluation.configuration);
+	return error_lines(err, trial.evaluation.detail);
 }
 
 static bool is_meant(const struct family *family, const char *only)
@@ -142,7 +142,7 @@ static enum status compile_families(const struct catalogue *catalogue, const cha
 	if (path_cache_folder(NULL, &cache, &reason) == STATUS_OK)
 		options.cache_folder = cache;
 	if (compiler_open(&options, &compiler, &reason) != STATUS_OK) {
-		text_appendf(notices, "nothing was compiled: %.*s\n",
+		format_put(notices, format_shown, "nothing was compiled: %.*s\n",
 			(int)strcspn(reason.message, "\n"), reason.message);
 		return STATUS_OK;
 	}

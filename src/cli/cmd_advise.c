@@ -61,11 +61,11 @@ static void print_winner(const struct advice *row, const char *indent)
 	char *configuration = tuned_row_configuration(winner),
 	     *basis = prediction_basis_text(row->basis);
 
-	printf("%s%.2f us, ", indent, winner->time.median);
+	common_print(stdout, "%s%.2f us, ", indent, winner->time.median);
 	show_speed(stdout, row->problem, &winner->score, winner->time.median);
-	printf("  %s {%s}", winner->family, configuration);
+	common_print(stdout, "  %s {%s}", winner->family, configuration);
 	if (row->basis.source != PREDICTION_PHYSICS)
-		printf(" (%s)", basis);
+		common_print(stdout, " (%s)", basis);
 	putchar('\n');
 }
 
@@ -73,11 +73,11 @@ static void print_cost(const struct advice *asked, const struct advice *row)
 {
 	const double with_copy_us = row->entry->winner.time.median + row->copy_us;
 
-	printf("      costs %.1f%% more %s and %+.2f MiB of memory; net gain %+.1f%%",
+	common_print(stdout, "      costs %.1f%% more %s and %+.2f MiB of memory; net gain %+.1f%%",
 		100 * (row->work / asked->work - 1), row->flop > 0 ? "FLOP" : "bytes",
 		(row->tensor_bytes - asked->tensor_bytes) / 1048576, 100 * row->net_gain_ratio);
 	if (row->copy_us > 0)
-		printf(", %+.1f%% if everything must be copied each time (%.1f us)",
+		common_print(stdout, ", %+.1f%% if everything must be copied each time (%.1f us)",
 			100 * (asked->entry->winner.time.median / with_copy_us - 1), row->copy_us);
 	putchar('\n');
 }
@@ -88,13 +88,13 @@ static void print_row(const struct advice *asked, const struct advice *row)
 	const bool same_work = advice_is_same_work(row);
 
 	variant_describe(row->variant, &changes);
-	printf("    %s: %.1f%% %s\n", text_string(&changes), 100 * advice_gain_ratio(row),
-		same_work ? "faster" : "more FLOP per second");
+	common_print(stdout, "    %s: %.1f%% %s\n", text_string(&changes),
+		100 * advice_gain_ratio(row), same_work ? "faster" : "more FLOP per second");
 	print_winner(row, "      ");
 	if (same_work)
 		print_cost(asked, row);
 	for (size_t i = 0; i < row->reason_count; i++)
-		printf("      because %s\n", row->reasons[i].text);
+		common_print(stdout, "      because %s\n", row->reasons[i].text);
 }
 
 static const char *timing(const struct context *context)
@@ -109,8 +109,8 @@ static void print_advice(const struct advise *advise)
 	int shown = -1;
 	size_t of_kind = 0;
 
-	printf("%s %s on %s, %s\n", asked->problem->operation->name, asked->problem->title,
-		device_spec(context->device)->title, timing(context));
+	common_print(stdout, "%s %s on %s, %s\n", asked->problem->operation->name,
+		asked->problem->title, device_spec(context->device)->title, timing(context));
 	print_winner(asked, "  as requested: ");
 	show_why(stdout, device_spec(context->device), asked->problem, &asked->entry->winner.score,
 		"    ", 0, "");
@@ -120,7 +120,7 @@ static void print_advice(const struct advise *advise)
 		if (!row->entry || !row->is_better)
 			continue;
 		if ((int)row->variant->kind != shown) {
-			printf("  %s:\n", heading(row->variant->kind));
+			common_print(stdout, "  %s:\n", heading(row->variant->kind));
 			of_kind = 0;
 		}
 		shown = (int)row->variant->kind;
@@ -128,7 +128,8 @@ static void print_advice(const struct advise *advise)
 			print_row(asked, row);
 	}
 	if (shown < 0)
-		printf("  nothing near it is better by %.0f%% or more: these are good sizes\n",
+		common_print(stdout,
+			"  nothing near it is better by %.0f%% or more: these are good sizes\n",
 			100 * advice_gain_least_ratio);
 }
 
@@ -142,8 +143,9 @@ static void print_point(const struct range *range, size_t i)
 	if (!score)
 		return;
 	winner = &range->entries[i]->winner;
-	printf("  %s: %.0f tiles, %.0f wave%s (%.2f exactly), %.2f us, ", sizes, score->tiles,
-		score->waves, score->waves > 1 ? "s" : "", score->waves_exact, winner->time.median);
+	common_print(stdout, "  %s: %.0f tiles, %.0f wave%s (%.2f exactly), %.2f us, ", sizes,
+		score->tiles, score->waves, score->waves > 1 ? "s" : "", score->waves_exact,
+		winner->time.median);
 	show_speed(stdout, range->problems->items[i], &winner->score, winner->time.median);
 	putchar('\n');
 }
@@ -154,16 +156,18 @@ static void print_range(const struct range *range)
 	const struct context *context = range->session->context;
 	const size_t count = range->problems->count;
 
-	printf("%s on %s, %s\n  %s {%s}\n", range->problems->items[0]->operation->name,
-		device_spec(context->device)->title, timing(context), range->family,
-		range->configuration);
+	common_print(stdout, "%s on %s, %s\n  %s {%s}\n",
+		range->problems->items[0]->operation->name, device_spec(context->device)->title,
+		timing(context), range->family, range->configuration);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || i + 1 == count || range_is_edge(range, i) ||
 			range_is_edge(range, i + 1))
 			print_point(range, i);
 	if (range->missing)
-		printf("  %zu of %zu sizes are left out: this configuration is not legal there, or "
-		       "does not work\n",
+		common_print(stdout,
+			"  %zu of %zu sizes are left out: this configuration is not legal there, "
+			"or "
+			"does not work\n",
 			range->missing, count);
 }
 

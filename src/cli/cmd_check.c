@@ -83,12 +83,12 @@ static void hint_at_device(const struct check *check, const struct folders *fold
 		return;
 	if (common_device_spec(NULL, &check->baseline->device, folders, &spec, NULL) == STATUS_OK &&
 		spec->from_sheet)
-		fprintf(stderr,
+		common_print(stderr,
 			"hint: the baseline is of %s; --device model:%s compares resources without "
 			"that GPU\n",
 			name, spec->name);
 	else
-		fprintf(stderr, "hint: the baseline is of %s; check it there\n", name);
+		common_print(stderr, "hint: the baseline is of %s; check it there\n", name);
 }
 
 static enum status write_reports(const struct check_command *command, const struct check *check,
@@ -100,9 +100,9 @@ static enum status write_reports(const struct check_command *command, const stru
 	check_report_text(check, &text);
 	check_report_junit(check, &junit);
 	check_report_markdown(check, &markdown);
-	fputs(text_string(&text), command->common.json ? stderr : stdout);
+	common_print_lines(command->common.json ? stderr : stdout, text_string(&text));
 	if (check->notice)
-		common_notice("%s", check->notice);
+		common_notice_lines(check->notice);
 	hint_at_device(check, folders);
 	if (command->common.json)
 		TRY(common_write_json("-", json, err));
@@ -136,9 +136,9 @@ static enum status write_baseline(const struct check_command *command, struct ch
 		TRY(check_keep(check, &kept, err));
 	TRY(tuned_save(check->baseline, check->baseline->path, NULL, err));
 	if (command->update)
-		fprintf(out, "wrote %s\n", check->baseline->path);
+		common_print(out, "wrote %s\n", check->baseline->path);
 	if (kept)
-		fprintf(out, "kept the cubins of %zu of %zu entries in %s\n", kept,
+		common_print(out, "kept the cubins of %zu of %zu entries in %s\n", kept,
 			check->row_count, check->kept_folder);
 	if (command->keep_cubins && !kept)
 		common_notice(

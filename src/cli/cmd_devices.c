@@ -56,18 +56,20 @@ static void print_gpu(
 {
 	const struct device_facts *facts = &listing->facts;
 
-	printf("  cuda:%-8zu %s, compute capability %d.%d, %lld SMs, %.0f GiB, L2 %.0f MiB, "
-	       "driver %s\n",
+	common_print(stdout,
+		"  cuda:%-8zu %s, compute capability %d.%d, %lld SMs, %.0f GiB, L2 %.0f MiB, "
+		"driver %s\n",
 		index, facts->name, facts->compute_capability / 10, facts->compute_capability % 10,
 		(long long)facts->sm_count, (double)facts->dram_bytes / 0x1p30,
 		(double)facts->l2_bytes / 0x1p20, listing->identity.driver);
-	printf("  %13s %s; %s%s\n", "", listing->identity.uuid,
+	common_print(stdout, "  %13s %s; %s%s\n", "", listing->identity.uuid,
 		spec && spec->from_sheet ? "sheet " : "no sheet: default rates of its architecture",
 		spec && spec->from_sheet ? spec->name : "");
 	if (listing->busy_by[0])
-		printf("  %13s in use by %s\n", "", listing->busy_by);
+		common_print(stdout, "  %13s in use by %s\n", "", listing->busy_by);
 	else if (listing->identity.process_count)
-		printf("  %13s %d other processes use it\n", "", listing->identity.process_count);
+		common_print(stdout, "  %13s %d other processes use it\n", "",
+			listing->identity.process_count);
 }
 
 static enum status list_gpus(const struct devices_options *options, const struct folders *folders,
@@ -81,7 +83,7 @@ static enum status list_gpus(const struct devices_options *options, const struct
 
 	TRY(device_list_cuda(&device_options, &list, &count, &why, err));
 	if (!options->common.json)
-		printf("GPUs%s%s\n", count ? "" : ": none: ",
+		common_print(stdout, "GPUs%s%s\n", count ? "" : ": none: ",
 			count ? ""
 			: why ? why
 			      : "no reason given");
@@ -105,12 +107,12 @@ static enum status list_sheet(const struct devices_options *options, const struc
 	struct json *sheet;
 
 	if (device_spec_load(name, folders->configs, &spec, err) != STATUS_OK) {
-		fprintf(stderr, "notice: a device sheet is skipped: %s\n", err->message);
+		common_print(stderr, "notice: a device sheet is skipped: %s\n", err->message);
 		return STATUS_OK;
 	}
 	if (!options->common.json) {
-		printf("  model:%-16s %s, %s, %lld SMs\n", name, spec->title, spec->arch,
-			(long long)spec->sm_count);
+		common_print(stdout, "  model:%-16s %s, %s, %lld SMs\n", name, spec->title,
+			spec->arch, (long long)spec->sm_count);
 		return STATUS_OK;
 	}
 	sheet = json_new_object();
@@ -129,7 +131,7 @@ static enum status list_sheets(const struct devices_options *options, const stru
 	enum status status = STATUS_OK;
 
 	if (!options->common.json)
-		printf("device sheets\n");
+		common_print(stdout, "device sheets\n");
 	for (char **name = names; *name; name++) {
 		if (status == STATUS_OK)
 			status = list_sheet(options, folders, *name, json, err);
@@ -171,15 +173,16 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 		json_put_string(json, "path", compiler_path(compiler));
 		json_put_int(json, "workers", compiler_worker_count(compiler));
 		if (!options->common.json)
-			printf("compiler\n  %s, %s, %u workers\n", compiler_identity(compiler),
-				compiler_path(compiler), compiler_worker_count(compiler));
+			common_print(stdout, "compiler\n  %s, %s, %u workers\n",
+				compiler_identity(compiler), compiler_path(compiler),
+				compiler_worker_count(compiler));
 		show_places(&compiler_options, !options->common.json, json);
 		compiler_close(compiler);
 	} else {
 		json_put_string(json, "missing", reason.message);
 		show_places(&compiler_options, false, json);
 		if (!options->common.json)
-			printf("compiler: none: %s\n", reason.message);
+			common_print(stdout, "compiler: none: %s\n", reason.message);
 	}
 	return json;
 }
@@ -192,7 +195,7 @@ static void show_cache(const struct devices_options *options, const char *folder
 	json_put_int(json, "kernels", (int64_t)size.kernels);
 	json_put_int(json, "bytes", (int64_t)size.bytes);
 	if (!options->common.json)
-		printf("cache\n  %s, %" PRIu64 " kernels, %s\n", folder, size.kernels,
+		common_print(stdout, "cache\n  %s, %" PRIu64 " kernels, %s\n", folder, size.kernels,
 			format_bytes((double)size.bytes).text);
 }
 

@@ -54,8 +54,15 @@ static void print_fact(const struct fact *fact, const char *indent)
 			&value, fabs(fact->value.real) < 1e6 ? "%.6g" : "%.0f", fact->value.real);
 	else
 		value_format(fact->value, &value);
-	printf("%s%-32s %s%s%s\n", indent, fact->name, text_string(&value),
+	common_print(stdout, "%s%-32s %s%s%s\n", indent, fact->name, text_string(&value),
 		fact->unit[0] ? " " : "", fact->unit);
+}
+
+static void print_log(const char *heading, const char *log)
+{
+	common_print_lines(stdout, heading);
+	common_print_lines(stdout, log);
+	common_print_lines(stdout, "\n");
 }
 
 /* What is said of the candidate stands four blanks further in than its name. */
@@ -71,15 +78,16 @@ static void print_explanation(const struct explanation *explanation)
 		if (!explanation->given[i])
 			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
 				space_parameter_name(bound->space, i));
-	printf("  %s {%s}\n", bound->family->name, explanation->evaluation.configuration);
+	common_print(
+		stdout, "  %s {%s}\n", bound->family->name, explanation->evaluation.configuration);
 	if (filled.length)
-		printf("    filled in by the model: %s\n", filled.data);
+		common_print(stdout, "    filled in by the model: %s\n", filled.data);
 	show_why(stdout, bound->device, bound->problem, score, "    ",
 		candidate->prediction.time_us, source);
 	if (explanation->compile_problem)
-		printf("    does not compile: %s\n", explanation->compile_problem);
+		print_log("    does not compile: ", explanation->compile_problem);
 	if (explanation->evaluation.warnings)
-		printf("    the compiler says:\n%s\n", explanation->evaluation.warnings);
+		print_log("    the compiler says:\n", explanation->evaluation.warnings);
 	for (size_t i = 0; i < explanation->facts.count; i++)
 		print_fact(&explanation->facts.items[i], "    ");
 }
@@ -147,7 +155,8 @@ static enum status explain_problem(
 		.run = string_copy(explain->run_id),
 		.families = memory_zeroed(pool.family_count + 1, sizeof(*entry.families))};
 	if (!explain->options->common.json)
-		printf("%s %s on %s\n", problem->operation->name, problem->title, device->title);
+		common_print(stdout, "%s %s on %s\n", problem->operation->name, problem->title,
+			device->title);
 	for (size_t f = 0; f < pool.family_count; f++)
 		TRY(explain_family(explain, &pool, f, &entry, err));
 	put_entry(explain, &entry);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "cli/common.h"
 #include "export/architecture.h"
@@ -205,15 +206,15 @@ static enum status renew(struct exporting *exporting, struct error *err)
 
 	if (common_device_spec(exporting->options->device, &exporting->tuned.device,
 		    &exporting->folders, &exporting->device, &reason) != STATUS_OK) {
-		text_appendf(
-			notice, "notice: not compared with today's sources: %s\n", reason.message);
+		format_put(notice, format_shown, "not compared with today's sources: %s\n",
+			reason.message);
 		return STATUS_OK;
 	}
 	export_renew(&exporting->catalogue, exporting->device, &exporting->tuned, source->entries,
 		&source->entry_count, &renewal);
 	if (renewal.renewed)
-		text_appendf(notice,
-			"notice: %zu of %zu entries were tuned with different kernel sources: "
+		format_put(notice, format_shown,
+			"%zu of %zu entries were tuned with different kernel sources: "
 			"defines, launches and arguments are of today's, times are the old ones; "
 			"`tiletune check` compares\n",
 			renewal.renewed, source->entry_count);
@@ -222,8 +223,8 @@ static enum status renew(struct exporting *exporting, struct error *err)
 	if (!source->entry_count)
 		return error_set(
 			err, renewal.why.status, "%s: %s", exporting->file, renewal.why.message);
-	text_appendf(notice,
-		"notice: %zu entries are left out: today's sources have no such kernel "
+	format_put(notice, format_shown,
+		"%zu entries are left out: today's sources have no such kernel "
 		"(%s); tune them again\n",
 		renewal.gone, renewal.why.message);
 	return STATUS_OK;
@@ -265,7 +266,7 @@ static enum status export_table(
 	else if (format->builds)
 		TRY(renew(exporting, err));
 	TRY(format->write(&exporting->source, &text, err));
-	fputs(text_string(&exporting->notice), stderr);
+	common_notice_lines(text_string(&exporting->notice));
 	return write_bytes(exporting->output, &text, err);
 }
 
@@ -300,7 +301,8 @@ static enum status write_files(const struct export_kernel *kernel, const struct 
 	}
 	json = export_kernel_json(kernel, image, compiler, paths.items);
 	TRY(common_write_json(metadata, json, err));
-	fprintf(stderr, "wrote %s%s and %s\n", paths.items[0], count > 1 ? ", ..." : "", metadata);
+	common_print(
+		stderr, "wrote %s%s and %s\n", paths.items[0], count > 1 ? ", ..." : "", metadata);
 	return STATUS_OK;
 }
 
@@ -336,9 +338,8 @@ static enum status export_image(
 		&exporting->folders, &exporting->device, err));
 	TRY(export_kernel_open(&exporting->catalogue, exporting->device, entry, &kernel, err));
 	if (strcmp(entry->winner.kernel_hash, kernel.build.kernel_hash) != 0)
-		fprintf(stderr,
-			"notice: today's sources build a different kernel than the tuned one; run "
-			"`tiletune check`\n");
+		common_notice("today's sources build a different kernel than the tuned one; run "
+			      "`tiletune check`");
 	if (image->arch_prefix)
 		TRY(open_compiler(exporting, 1, err));
 	TRY(export_kernel_make(&kernel, image, exporting->compiler, err));

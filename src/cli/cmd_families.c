@@ -22,19 +22,20 @@ static const struct option families_option_table[] = {
 /* What each takes, where one operation is asked for; else their names. */
 static void print_keys(const struct operation *operation, bool alone)
 {
-	printf("  keys:");
+	common_print(stdout, "  keys:");
 	for (size_t i = 0; i < operation->key_count; i++) {
 		const struct key *key = &operation->keys[i];
 		CLEANUP(text_release) struct text values = {0};
 
 		if (!alone) {
-			printf(" %s", key->name);
+			common_print(stdout, " %s", key->name);
 			continue;
 		}
 		key_describe(key, &values);
-		printf("\n    %-12s %s", key->name, text_string(&values));
+		common_print(stdout, "\n    %-12s %s", key->name, text_string(&values));
 		if (key->default_value)
-			printf("; if left out: %s", expression_text(key->default_value));
+			common_print(
+				stdout, "; if left out: %s", expression_text(key->default_value));
 	}
 	putchar('\n');
 }
@@ -42,11 +43,11 @@ static void print_keys(const struct operation *operation, bool alone)
 static void print_operation(
 	const struct catalogue *catalogue, const struct operation *operation, bool alone)
 {
-	printf("%s: %s\n", operation->name, operation->summary);
+	common_print(stdout, "%s: %s\n", operation->name, operation->summary);
 	print_keys(operation, alone);
 	for (size_t i = 0; i < catalogue->family_count; i++)
 		if (catalogue->families[i]->operation == operation)
-			printf("  %-22s %s\n", catalogue->families[i]->name,
+			common_print(stdout, "  %-22s %s\n", catalogue->families[i]->name,
 				catalogue->families[i]->summary);
 }
 

@@ -60,27 +60,27 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 {
 	CLEANUP(memory_free) char *configuration = NULL, *source = NULL, *words = NULL;
 
-	printf("%s %s\n  %s: %s\n", problem->operation->name, problem->title,
+	common_print(stdout, "%s %s\n  %s: %s\n", problem->operation->name, problem->title,
 		lookup_grade_names[answer->grade], answer->why);
 	if (answer->grade == LOOKUP_REFUSED)
 		return;
 	configuration = named_values_text(&answer->result->configuration);
 	source = prediction_basis_text(answer->basis);
-	printf("  %s {%s}\n", answer->result->family, configuration);
+	common_print(stdout, "  %s {%s}\n", answer->result->family, configuration);
 	if (!(answer->predicted_us > 0)) /* a program, of which no model knows anything */
-		printf("  not predicted");
+		common_print(stdout, "  not predicted");
 	else
-		printf("  predicted %.2f us (%s)", answer->predicted_us, source);
+		common_print(stdout, "  predicted %.2f us (%s)", answer->predicted_us, source);
 	if (isfinite(answer->model_best_us) && answer->predicted_us > 0)
-		printf(", the model's best %.2f us", answer->model_best_us);
+		common_print(stdout, ", the model's best %.2f us", answer->model_best_us);
 	if (isfinite(answer->default_us) && answer->predicted_us > 0)
-		printf(", the family's default %.2f us", answer->default_us);
+		common_print(stdout, ", the family's default %.2f us", answer->default_us);
 	putchar('\n');
 	words = verified_words(answer->from->winner.verified, answer->from->winner.by_program);
 	if (!answer->from->predicted && words)
-		printf("  %s\n", words);
+		common_print(stdout, "  %s\n", words);
 	if (answer->grade == LOOKUP_NEAREST && answer->predicted_us > 0)
-		printf("  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
+		common_print(stdout, "  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
 }
 
 /* As an entry of the answer, with the run that it is of. */

@@ -52,7 +52,7 @@ static enum status write_merged(const struct merge_options *options, struct tune
 		TRY(tuned_replace(merged, options->output, err));
 	if (machine)
 		TRY(common_write_record(&tuned_record, merged, err));
-	fprintf(machine ? stderr : stdout,
+	common_print(machine ? stderr : stdout,
 		"%s: %zu %s of %zu files; in several files: %zu equal, %zu measured and predicted, "
 		"%zu decided by their dates\n",
 		options->output, merged->entry_count,

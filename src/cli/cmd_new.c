@@ -115,7 +115,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(draft(options, file, &folders, &tree, err));
 	TRY(common_write_json(options->output ? options->output : "-", tree, err));
 	if (options->output && strcmp(options->output, "-") != 0)
-		printf("wrote %s: fill in what says \"%s\", then `tiletune validate %s`\n",
+		common_print(stdout,
+			"wrote %s: fill in what says \"%s\", then `tiletune validate %s`\n",
 			options->output, DRAFT_MARK, options->output);
 	return STATUS_OK;
 }

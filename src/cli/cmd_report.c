@@ -35,22 +35,22 @@ static void time_of(struct text *table, double time_us)
 {
 	bool in_ms = time_us >= 1e4;
 
-	text_appendf(table, "%s %s", format_number(in_ms ? time_us / 1e3 : time_us).text,
-		in_ms ? "ms" : "us");
+	format_put(table, format_shown, "%s %s",
+		format_number(in_ms ? time_us / 1e3 : time_us).text, in_ms ? "ms" : "us");
 }
 
 static void heading(const struct report_entry *entry, struct text *table)
 {
 	const struct run *run = entry->run;
 
-	text_appendf(table, "%s: %s", entry->label,
+	format_put(table, format_shown, "%s: %s", entry->label,
 		entry->device ? entry->device->name : "unknown device");
 	if (run && run->driver && *run->driver)
-		text_appendf(table, ", driver %s", run->driver);
+		format_put(table, format_shown, ", driver %s", run->driver);
 	if (run && run->nvrtc)
-		text_appendf(table, ", %s", run->nvrtc);
+		format_put(table, format_shown, ", %s", run->nvrtc);
 	if (run)
-		text_appendf(table, ", %s", run->date);
+		format_put(table, format_shown, ", %s", run->date);
 	text_append(table, "\n");
 }
 
@@ -64,9 +64,9 @@ static void outcomes(const struct report_entry *entry, struct text *table)
 				outcome_name((enum outcome)i), entry->outcomes[i]);
 	if (!list.length)
 		return;
-	text_appendf(table, "  outcomes: %s", list.data);
+	format_put(table, format_shown, "  outcomes: %s", list.data);
 	if (entry->legal > 0)
-		text_appendf(table, " of %.0f legal", entry->legal);
+		format_put(table, format_shown, " of %.0f legal", entry->legal);
 	text_append(table, "\n");
 }
 
@@ -76,7 +76,7 @@ static void model(const struct report_entry *entry, struct text *table)
 
 	if (!quality || !quality->measured)
 		return;
-	text_appendf(table,
+	format_put(table, format_shown,
 		"  model: rank correlation %.2f over %" PRIu64
 		" measured, the fastest is its number "
 		"%" PRIu64 "\n",
@@ -90,7 +90,7 @@ static void problem(const struct report_entry *entry, struct text *table)
 	const struct launch_score *launch = NULL;
 	CLEANUP(memory_free) char *words = NULL;
 
-	text_appendf(table, "\n%s %s\n", entry->operation, entry->title);
+	format_put(table, format_shown, "\n%s %s\n", entry->operation, entry->title);
 	if (!entry->has_winner) {
 		text_append(table, "  no candidate has a time\n");
 		outcomes(entry, table);
@@ -101,14 +101,14 @@ static void problem(const struct report_entry *entry, struct text *table)
 	text_append(table, "  ");
 	time_of(table, winner->time_us);
 	if (winner->tflops > 0)
-		text_appendf(table, ", %.1f TFLOP/s", winner->tflops);
-	text_appendf(table, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "", winner->family,
-		winner->configuration);
+		format_put(table, format_shown, ", %.1f TFLOP/s", winner->tflops);
+	format_put(table, format_shown, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "",
+		winner->family, winner->configuration);
 	words = verified_words(winner->verified, winner->by_program);
 	if (!entry->predicted && words)
-		text_appendf(table, "  %s\n", words);
+		format_put(table, format_shown, "  %s\n", words);
 	if (launch)
-		text_appendf(table,
+		format_put(table, format_shown,
 			"  %.0f tiles in %.0f wave%s (%.2f exactly), %d block%s per SM (%s), bound "
 			"by "
 			"%s\n",
@@ -122,9 +122,10 @@ static void problem(const struct report_entry *entry, struct text *table)
 
 		if (strcmp(row->family, winner->family) == 0)
 			continue;
-		text_appendf(table, "  best of %s: ", row->family);
+		format_put(table, format_shown, "  best of %s: ", row->family);
 		time_of(table, row->time.median);
-		text_appendf(table, ", %.2f times as long\n", row->time.median / winner->time_us);
+		format_put(table, format_shown, ", %.2f times as long\n",
+			row->time.median / winner->time_us);
 	}
 	outcomes(entry, table);
 	model(entry, table);
@@ -140,11 +141,12 @@ static void compare(const struct report *report, struct text *table)
 	for (size_t i = 0; i < count; i++) {
 		const struct report_entry *first = pairs[i].first, *second = pairs[i].second;
 
-		text_appendf(table, "  %s %s: %s ", first->operation, first->title, first->label);
+		format_put(table, format_shown, "  %s %s: %s ", first->operation, first->title,
+			first->label);
 		time_of(table, first->winner.time_us);
-		text_appendf(table, ", %s ", second->label);
+		format_put(table, format_shown, ", %s ", second->label);
 		time_of(table, second->winner.time_us);
-		text_appendf(table, ": x%.3f, %s\n", pairs[i].ratio, pairs[i].verdict);
+		format_put(table, format_shown, ": x%.3f, %s\n", pairs[i].ratio, pairs[i].verdict);
 	}
 }
 
@@ -181,12 +183,14 @@ static enum status run(void *options_, const struct string_list *positional, str
 		common_journal_notice(&report.sources[i].journal);
 	if (report.notice)
 		common_notice("%s", report.notice);
-	if (options->output)
-		TRY(page_write(&report, folders.configs, &text, err));
-	else
+	if (!options->output) {
 		report_table(&report, &text);
-	TRY(common_write(options->output ? options->output : "-", text.data, err));
-	common_say_wrote(options->output ? options->output : "-");
+		common_print_lines(stdout, text_string(&text));
+		return STATUS_OK;
+	}
+	TRY(page_write(&report, folders.configs, &text, err));
+	TRY(common_write(options->output, text.data, err));
+	common_say_wrote(options->output);
 	return STATUS_OK;
 }
 

@@ -171,14 +171,14 @@ static enum status choose_shared(const struct tuning *tuning, FILE *out,
 						  : "objective energy");
 	common_graceful = 1;
 	TRY(shared_choose(session, strcmp(options->shared, "worst") == 0, shared, err));
-	fprintf(out,
+	common_print(out,
 		"shared by %zu problems: %s {%s}\n  of %zu that were compared; %.1f%% slower than "
 		"the "
 		"best of each in the geometric mean, at most %.1f%%\n",
 		session->problems->count, shared->family, shared->configuration, shared->compared,
 		100 * shared->mean_loss, 100 * shared->largest_loss);
 	for (size_t i = 0; i < session->problems->count; i++)
-		fprintf(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
+		common_print(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
 			100 * (shared->us[i] / shared->best_us[i] - 1), shared->best_us[i],
 			session->problems->items[i]->text);
 	return STATUS_OK;
@@ -266,7 +266,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	}
 	TRY(open_session(tuning, operation, &session, err));
 	if (tuning->taken.count)
-		fprintf(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
+		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
 	names_journal = session.journal && !tuning->journal_folder;
 	common_graceful = 1;
@@ -287,7 +287,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		status = status == STATUS_OK ? written : status;
 	}
 	if (status == STATUS_OK && !machine)
-		printf("wrote %s%s%s\n", tuning->output, names_journal ? " and " : "",
+		common_print(stdout, "wrote %s%s%s\n", tuning->output, names_journal ? " and " : "",
 			names_journal ? tuning->journal_path : "");
 	return status;
 }
@@ -295,7 +295,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 static void removed(void *context, const struct problem_result *result)
 {
 	(void)context;
-	printf("%s, compiled:\n", result->pool->problem->title);
+	common_print(stdout, "%s, compiled:\n", result->pool->problem->title);
 	show_removed(stdout, result);
 }
 
@@ -389,8 +389,8 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	common_graceful = 1;
 	status = precompile(&session, err);
 	count = kernel_store_count(context->store, &compiled);
-	printf("%zu kernels, %zu of them compiled now in %.1f s of compilers\n", count, compiled,
-		kernel_store_seconds(context->store));
+	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
+		count, compiled, kernel_store_seconds(context->store));
 	return status;
 }
 

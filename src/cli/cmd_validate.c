@@ -124,9 +124,7 @@ static enum status try_families(
 	CLEANUP(text_release) struct text notices = {0};
 	const enum status status = families_check(catalogue, only, &notices, err);
 
-	text_append(&notices, "");
-	for (char *line = strtok(notices.data, "\n"); line; line = strtok(NULL, "\n"))
-		common_notice("%s", line);
+	common_notice_lines(text_string(&notices));
 	return status;
 }
 
@@ -256,6 +254,14 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 	return json;
 }
 
+static void print_reason(const struct error *reason)
+{
+	common_print_lines(stdout, reason->message);
+	if (reason->hint[0])
+		common_print(stdout, "\n  hint: %s", reason->hint);
+	common_print(stdout, "\n");
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct validate_options *options = options_;
@@ -282,10 +288,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 		if (options->common.json)
 			json_push(verdicts, verdict(&file, found, &reason));
 		else if (found == STATUS_OK)
-			printf("%s: ok (%s)\n", file.path, file.format);
+			common_print(stdout, "%s: ok (%s)\n", file.path, file.format);
 		else
-			printf("%s%s%s\n", reason.message, reason.hint[0] ? "\n  hint: " : "",
-				reason.hint);
+			print_reason(&reason);
 		text_release(&file.content);
 	}
 	if (options->common.json)

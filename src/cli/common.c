@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "record/record_write.h"
 #include "device/device.h"
@@ -18,16 +19,44 @@
 /* A signal handler has nowhere else to write to. */
 volatile sig_atomic_t common_interrupted, common_graceful;
 
-void common_notice(const char *format, ...)
+void common_print_lines(FILE *out, const char *lines)
 {
-	CLEANUP(text_release) struct text text = {0}, shown = {0};
+	CLEANUP(text_release) struct text shown = {0};
+
+	text_append_shown(&shown, lines, "\n\t");
+	fputs(text_string(&shown), out);
+}
+
+void common_print(FILE *out, const char *format, ...)
+{
+	CLEANUP(text_release) struct text text = {0};
 	va_list args;
 
 	va_start(args, format);
-	text_append_args(&text, format, args);
+	format_put_args(&text, format_shown, format, args);
 	va_end(args);
-	text_append_shown(&shown, text_string(&text), "\n\t");
-	fprintf(stderr, "notice: %s\n", text_string(&shown));
+	common_print_lines(out, text_string(&text));
+}
+
+void common_notice(const char *format, ...)
+{
+	CLEANUP(text_release) struct text text = {0};
+	va_list args;
+
+	text_append(&text, "notice: ");
+	va_start(args, format);
+	format_put_args(&text, format_shown, format, args);
+	va_end(args);
+	text_append(&text, "\n");
+	common_print_lines(stderr, text.data);
+}
+
+void common_notice_lines(const char *lines)
+{
+	for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+		length = strcspn(lines, "\n");
+		common_notice("%.*s", (int)length, lines);
+	}
 }
 
 static void add_root(struct string_list *list, char *root)
@@ -108,7 +137,7 @@ enum status common_check_workers(const struct device_choice *choice, struct erro
 
 static void say_program(const char *command, const char *folder)
 {
-	fprintf(stderr, "starts %s (in %s)\n", command, folder);
+	common_print(stderr, "starts %s (in %s)\n", command, folder);
 }
 
 enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
@@ -145,7 +174,7 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 static void say_once(char **notice)
 {
 	if (*notice)
-		common_notice("%s", *notice);
+		common_notice_lines(*notice);
 	free(*notice);
 	*notice = NULL;
 }
@@ -278,7 +307,7 @@ void common_journal_notice(const struct journal_record *record)
 void common_say_wrote(const char *path)
 {
 	if (strcmp(path, "-") != 0)
-		fprintf(stderr, "wrote %s\n", path);
+		common_print(stderr, "wrote %s\n", path);
 }
 
 enum status common_write(const char *path, const char *text, struct error *err)

@@ -7,6 +7,7 @@
 #define CLI_COMMON_H
 
 #include <signal.h>
+#include <stdio.h>
 
 #include "base/json.h"
 #include "cli/command.h"
@@ -121,8 +122,12 @@ const struct string_list *common_own_kernel(const struct string_list *positional
 /* Says on stderr that lines of a journal were skipped. */
 void common_journal_notice(const struct journal_record *record);
 
-/* "notice: ..." on stderr: one line, even if names and paths hold control characters. */
-PRINTF_LIKE(1, 2) void common_notice(const char *format, ...);
+/* All that people read goes through these four. What %s brings comes from files: it is escaped and
+ * stays on its line. Lines end only where the format, or the text of several lines, ends them. */
+PRINTF_LIKE(2, 3) void common_print(FILE *out, const char *format, ...);
+void common_print_lines(FILE *out, const char *lines);
+PRINTF_LIKE(1, 2) void common_notice(const char *format, ...); /* "notice: ..." on stderr */
+void common_notice_lines(const char *lines);                   /* one for each line */
 /* "wrote FILE", unless it is stdout. */
 void common_say_wrote(const char *path);
 /* Writes text to path ("-": stdout), and reports a full disk. */

@@ -24,20 +24,20 @@ static void heading(
 	size_t left_out = 0;
 
 	if (count > 1)
-		fprintf(show->out, "[%zu/%zu] ", problem + 1, count);
-	fprintf(show->out, "%s %s on %s\n", pool->problem->operation->name, pool->problem->title,
-		pool->device->title);
+		common_print(show->out, "[%zu/%zu] ", problem + 1, count);
+	common_print(show->out, "%s %s on %s\n", pool->problem->operation->name,
+		pool->problem->title, pool->device->title);
 	for (size_t f = 0; f < pool->family_count; f++)
-		fprintf(show->out, "  %-14s %10.0f configurations, %zu legal\n",
+		common_print(show->out, "  %-14s %10.0f configurations, %zu legal\n",
 			pool->families[f].bound->family->name, pool->families[f].product,
 			pool->families[f].count);
 	for (const char *line = pool->left_out; line && *line; line = strchr(line, '\n') + 1) {
 		left_out++;
 		if (show->verbose)
-			fprintf(show->out, "  %.*s\n", (int)strcspn(line, "\n"), line);
+			common_print(show->out, "  %.*s\n", (int)strcspn(line, "\n"), line);
 	}
 	if (left_out && !show->verbose)
-		fprintf(show->out, "  %zu famil%s (--verbose says why)\n", left_out,
+		common_print(show->out, "  %zu famil%s (--verbose says why)\n", left_out,
 			left_out == 1 ? "y does not compete" : "ies do not compete");
 }
 
@@ -73,12 +73,12 @@ static void progress(void *context, const struct session_progress *now)
 			now->best_family, now->best_configuration);
 	fputs("\r\033[K", stderr);
 	if (show->several)
-		fprintf(stderr, "[%zu/%zu] ", now->problem + 1, now->problem_count);
-	fprintf(stderr, "%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
+		common_print(stderr, "[%zu/%zu] ", now->problem + 1, now->problem_count);
+	common_print(stderr, "%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
 		now->remeasuring ? "re-measuring: " : "", now->evaluated, now->total,
 		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
 		left[0] ? ", at most " : "", left, left[0] ? " left" : "");
-	fprintf(stderr, "%.80s", best);
+	common_print(stderr, "%.80s", best);
 	fflush(stderr);
 }
 
@@ -103,9 +103,9 @@ static void print_speed(FILE *out, int width, const struct problem *problem,
 	problem_flop(problem, &flop, NULL);
 	problem_min_bytes(problem, &bytes, NULL);
 	if (flop > 0)
-		fprintf(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
+		common_print(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
 	if (is_bound_by_memory(score, flop, bytes))
-		fprintf(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
+		common_print(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
 }
 
 void show_speed(FILE *out, const struct problem *problem, const struct score *score, double time_us)
@@ -119,7 +119,7 @@ void show_learned(FILE *out, const struct bound_family *bound)
 	CLEANUP(memory_free) char *source = prediction_basis_text(basis);
 
 	if (basis.source != PREDICTION_PHYSICS)
-		fprintf(out, " (%s)", source);
+		common_print(out, " (%s)", source);
 }
 
 /* "512 tiles on 132 slots: ..." of one launch, three lines; time: what to say behind the bound. */
@@ -129,21 +129,21 @@ static void show_launch(FILE *out, const struct device_spec *device,
 	const double idle = (double)device->sm_count - launch->slots_per_wave;
 
 	if (!launch->blocks_per_sm) {
-		fprintf(out,
+		common_print(out,
 			"no block fits on an SM: %d registers per thread, %.1f KiB shared "
 			"memory\n",
 			launch->regs_per_thread, (double)launch->smem_bytes / 1024);
 		return;
 	}
-	fprintf(out,
+	common_print(out,
 		"%.0f tiles on %.0f slots: %.0f wave%s (%.2f exactly), wave efficiency %.0f%%, "
 		"tile efficiency %.1f%%",
 		launch->tiles, launch->slots_per_wave, launch->waves, launch->waves > 1 ? "s" : "",
 		launch->waves_exact, 100 * launch->wave_efficiency_ratio,
 		100 * launch->tile_efficiency_ratio);
 	if (idle > 0)
-		fprintf(out, ", %.0f of %lld SMs idle", idle, (long long)device->sm_count);
-	fprintf(out,
+		common_print(out, ", %.0f of %lld SMs idle", idle, (long long)device->sm_count);
+	common_print(out,
 		"\n%s%d block%s per SM (occupancy %.0f%%, limited by %s), %d registers, %.1f KiB "
 		"shared memory%s",
 		indent, launch->blocks_per_sm, launch->blocks_per_sm == 1 ? "" : "s",
@@ -151,12 +151,12 @@ static void show_launch(FILE *out, const struct device_spec *device,
 		launch->regs_per_thread, (double)launch->smem_bytes / 1024,
 		estimated ? " (both estimated: not compiled)" : "");
 	if (launch->stack_bytes)
-		fprintf(out, ", %d bytes of local memory a thread", launch->stack_bytes);
-	fprintf(out, "\n%sbound by %s%s", indent, bound_kind_names[launch->bound], time);
+		common_print(out, ", %d bytes of local memory a thread", launch->stack_bytes);
+	common_print(out, "\n%sbound by %s%s", indent, bound_kind_names[launch->bound], time);
 	if (launch->bank_conflict_ratio > 1.005)
-		fprintf(out, "; bank conflicts x%.2f", launch->bank_conflict_ratio);
+		common_print(out, "; bank conflicts x%.2f", launch->bank_conflict_ratio);
 	if (launch->lines_per_row_ratio > 1.005)
-		fprintf(out, "; %.0f%% more cache lines than aligned rows",
+		common_print(out, "; %.0f%% more cache lines than aligned rows",
 			100 * (launch->lines_per_row_ratio - 1));
 	fputc('\n', out);
 }
@@ -175,12 +175,12 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 
 		fputs(indent, out);
 		if (several)
-			fprintf(out, "launch %zu of %zu: ", i + 1, score->launch_count);
+			common_print(out, "launch %zu of %zu: ", i + 1, score->launch_count);
 		show_launch(out, device, launch, score->regs_estimated, indent, time);
 	}
 	if (!score->launch_count || !(predicted_us > 0 && isfinite(predicted_us)))
 		return;
-	fprintf(out, "%spredicted %.2f us (%s), ", indent, predicted_us,
+	common_print(out, "%spredicted %.2f us (%s), ", indent, predicted_us,
 		score->without_model ? "no model: from FLOP, bytes and waves alone" : kind);
 	show_speed(out, problem, score, predicted_us);
 	fputc('\n', out);
@@ -193,7 +193,7 @@ static void show_verified(FILE *out, const struct evaluation *evaluation, const 
 	char *words = verified_words(evaluation->verified, evaluation->by_program);
 
 	if (!evaluation->predicted && words)
-		fprintf(out, "%s%s%s\n", indent, words,
+		common_print(out, "%s%s%s\n", indent, words,
 			evaluation->verified == VERIFIED_SELF
 				? "; \"reference\" of the operation would say what is right"
 				: "");
@@ -202,7 +202,7 @@ static void show_verified(FILE *out, const struct evaluation *evaluation, const 
 static void show_measured(FILE *out, const struct measured *measured, const char *indent)
 {
 	if (measured->energy_j > 0)
-		fprintf(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
+		common_print(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
 			measured->energy_j * 1e3, measured->power_w,
 			100 * measured->energy_resolution_ratio);
 }
@@ -214,12 +214,12 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	double spread = 50 * (evaluation->time.ci95_high - evaluation->time.ci95_low) /
 			evaluation->time.median;
 
-	fprintf(out, "  %-10s %10.2f us", label, evaluation->time.median);
+	common_print(out, "  %-10s %10.2f us", label, evaluation->time.median);
 	if (!evaluation->predicted)
-		fprintf(out, " +-%.1f%%", spread);
+		common_print(out, " +-%.1f%%", spread);
 	fputc(' ', out);
 	print_speed(out, 8, problem, &evaluation->score, evaluation->time.median);
-	fprintf(out, "  %s {%s}\n", evaluation->family, evaluation->configuration);
+	common_print(out, "  %s {%s}\n", evaluation->family, evaluation->configuration);
 }
 
 /* What runs the steps of a composite family. */
@@ -232,8 +232,8 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 		CLEANUP(text_release) struct text configuration = {0};
 
 		configuration_format(step->bound, step->choices, &configuration);
-		fprintf(out, "             step %zu: %s {%s}\n", i + 1, step->bound->family->name,
-			text_string(&configuration));
+		common_print(out, "             step %zu: %s {%s}\n", i + 1,
+			step->bound->family->name, text_string(&configuration));
 	}
 }
 
@@ -272,7 +272,8 @@ static void show_families(FILE *out, const struct problem_result *result)
 		const struct evaluated *best = fastest_other(result, f);
 
 		if (best && f != result->pool->family_of[winner->candidate])
-			fprintf(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
+			common_print(out,
+				"  best of %-22s %10.2f us, %.2f times the winner's time\n",
 				best->evaluation.family, best->evaluation.time.median,
 				best->evaluation.time.median / winner->evaluation.time.median);
 	}
@@ -283,7 +284,7 @@ static void show_difference(FILE *out, const struct problem_result *result,
 {
 	double ratio = paired_time_us(result, second) / paired_time_us(result, winner) - 1;
 
-	fprintf(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
+	common_print(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
 		ratio < 0 ? "faster, but tied with the winner, which won by the rule for ties below"
 			  : "slower");
 }
@@ -296,7 +297,7 @@ static void show_ties(FILE *out, const struct problem_result *result)
 	for (size_t i = 0; i < result->evaluated->count; i++)
 		ties += result->tied[i] && i != result->winner;
 	if (ties)
-		fprintf(out,
+		common_print(out,
 			"  %zu other%s tied with it (within 1%% or its noise): the file's winner "
 			"so far wins, else %s shared memory, then fewest registers, then order\n",
 			ties, ties == 1 ? " is" : "s are",
@@ -309,12 +310,12 @@ static void show_model(FILE *out, const struct problem_result *result)
 	size_t rank =
 		candidates_rank(result->pool, result->evaluated->items[result->winner].candidate);
 
-	fprintf(out, "  the model ranked it %zu of %zu", rank + 1, result->pool->count);
+	common_print(out, "  the model ranked it %zu of %zu", rank + 1, result->pool->count);
 	show_learned(out, candidates_family_of(
 				  result->pool, result->evaluated->items[result->winner].candidate)
 				  ->bound);
 	if (quality.measured > 2)
-		fprintf(out,
+		common_print(out,
 			"; over %zu measured: rank correlation %.2f, the fastest is its number %zu",
 			quality.measured, quality.rank_correlation, quality.rank_of_best);
 	fputc('\n', out);
@@ -341,7 +342,7 @@ void show_removed(FILE *out, const struct problem_result *result)
 		counts[k]++;
 	}
 	for (size_t k = 0; k < reasons; k++)
-		fprintf(out, "  removed %zu: %s\n", counts[k],
+		common_print(out, "  removed %zu: %s\n", counts[k],
 			all->items[first[k]].evaluation.detail);
 }
 
@@ -360,7 +361,7 @@ static void show_failures(FILE *out, const struct problem_result *result)
 								     : first;
 		for (line = line ? line : first; line > first && line[-1] != '\n'; line--)
 			;
-		fprintf(out, "  %s: %s: %.*s\n", outcome_name(evaluation->outcome),
+		common_print(out, "  %s: %s: %.*s\n", outcome_name(evaluation->outcome),
 			evaluation->configuration, (int)strcspn(line, "\n"), line);
 		shown[evaluation->outcome] = true;
 	}
@@ -371,19 +372,19 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 	char took[32];
 
 	clock_format_duration(result->seconds, took, sizeof(took));
-	fprintf(out, "  %zu of %zu evaluated in %s", result->evaluated->count, result->pool->count,
-		took);
+	common_print(out, "  %zu of %zu evaluated in %s", result->evaluated->count,
+		result->pool->count, took);
 	if (result->resumed)
-		fprintf(out, " (%zu from an earlier run)", result->resumed);
+		common_print(out, " (%zu from an earlier run)", result->resumed);
 	fputs(": ", out);
 	for (int i = 0, shown = 0; i < OUTCOME_COUNT; i++)
 		if (result->outcomes[i])
-			fprintf(out, "%s%zu %s", shown++ ? ", " : "", result->outcomes[i],
+			common_print(out, "%s%zu %s", shown++ ? ", " : "", result->outcomes[i],
 				outcome_name((enum outcome)i));
 	fputc('\n', out);
 	show_removed(out, result);
 	show_failures(out, result);
-	fprintf(out, "  stopped because %s\n",
+	common_print(out, "  stopped because %s\n",
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
 
@@ -397,7 +398,7 @@ static void end(void *context, const struct problem_result *result)
 	clear_line(show);
 	if (show->several)
 		heading(show, result->pool, result->number, result->count);
-	fprintf(show->out, "%s\n",
+	common_print(show->out, "%s\n",
 		!winner->evaluation.predicted ? ""
 		: winner->evaluation.score.without_model
 			? "predicted (no model: from FLOP, bytes and waves alone), not measured:"
@@ -411,7 +412,7 @@ static void end(void *context, const struct problem_result *result)
 	show_verified(show->out, &winner->evaluation, "             ");
 	show_measured(show->out, &winner->evaluation.measured, "             ");
 	if (winner->evaluation.flags & FLAG_MASK(WARM_L2))
-		fprintf(show->out, "             timed in a warm L2\n");
+		common_print(show->out, "             timed in a warm L2\n");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);
 		show_difference(show->out, result, winner, second);
@@ -422,7 +423,7 @@ static void end(void *context, const struct problem_result *result)
 		show_model(show->out, result);
 	show_outcomes(show->out, result);
 	if (result->kept)
-		fprintf(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
+		common_print(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
 	fflush(show->out);
 }
 
@@ -433,8 +434,8 @@ static void taken(void *context, const struct problem *problem, size_t number, s
 
 	clear_line(show);
 	if (count > 1)
-		fprintf(show->out, "[%zu/%zu] ", number + 1, count);
-	fprintf(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->title,
+		common_print(show->out, "[%zu/%zu] ", number + 1, count);
+	common_print(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->title,
 		entry->winner.family, entry->winner.time.median);
 }
 
@@ -443,7 +444,7 @@ static void failed(void *context, const struct problem *problem, const struct er
 	struct show *show = context;
 
 	clear_line(show);
-	fprintf(show->out, "  failed: %s: %s\n", problem->title, err->message);
+	common_print(show->out, "  failed: %s: %s\n", problem->title, err->message);
 }
 
 static void notice(void *context, const char *text)
@@ -471,16 +472,16 @@ void show_space(FILE *out, const struct candidates *pool)
 		const struct family_candidates *family = &pool->families[f];
 		const struct space *space = family->bound->space;
 
-		fprintf(out, "%s: %s\n", family->bound->family->name, pool->problem->title);
-		fprintf(out, "  raw product  %15.0f\n", family->product);
+		common_print(out, "%s: %s\n", family->bound->family->name, pool->problem->title);
+		common_print(out, "  raw product  %15.0f\n", family->product);
 		for (size_t i = 0; i < space->constraint_count; i++)
 			if (family->removed.by_constraint[i] > 0)
-				fprintf(out, "  removed      %15.0f  by %s\n%32s(%s)\n",
+				common_print(out, "  removed      %15.0f  by %s\n%32s(%s)\n",
 					family->removed.by_constraint[i],
 					space_constraint_text(space, i), "",
 					space->constraints[i].why);
-		fprintf(out, "  legal        %15zu\n", family->count);
+		common_print(out, "  legal        %15zu\n", family->count);
 	}
 	if (pool->left_out)
-		fputs(pool->left_out, out);
+		common_print_lines(out, pool->left_out);
 }

@@ -31,7 +31,8 @@ static enum status take_answer(
 	if (message->kind == COMPILE_REFUSED &&
 		message_unpack(message, &compile_refusal_record, "worker-compile", &refusal, err) ==
 			STATUS_OK) {
-		error_set(err, STATUS_NO_DEVICE, "%s", refusal.reason ? refusal.reason : "");
+		error_set(err, STATUS_NO_DEVICE, "%s", "");
+		error_lines(err, refusal.reason);
 		record_release(&compile_refusal_record, &refusal);
 		return STATUS_NO_DEVICE;
 	}
@@ -118,12 +119,12 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 	}
 	if (status != STATUS_NO_DEVICE)
 		return status;
-	text_append(&message, "NVRTC: expected libnvrtc.so.N, found none that works");
 	if (refusals.length)
 		text_appendf(&message, "; tried:%s", refusals.data);
 	text_append(&message, "\nlooked in:");
 	indent_lines(&message, text_string(&candidates.places));
-	error_set(err, STATUS_NO_DEVICE, "%s", message.data);
+	error_set(err, STATUS_NO_DEVICE, "NVRTC: expected libnvrtc.so.N, found none that works");
+	error_lines(err, message.data);
 	return error_hint(err,
 		"install the CUDA toolkit or the wheel nvidia-cuda-nvrtc, or name the "
 		"library or its folder in TILETUNE_NVRTC");

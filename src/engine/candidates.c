@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/candidates.h"
 
+#include "base/format_text.h"
 #include "engine/scoring.h"
 #include "engine/row.h"
 
@@ -125,8 +126,8 @@ static bool choose_steps(const struct catalogue *catalogue,
 
 	for (size_t i = 0; i < bound->family->step_count; i++)
 		if (!steps_choose(&source, bound, i, &why)) {
-			text_appendf(left_out, "%s does not compete: %s\n", bound->family->name,
-				text_string(&why));
+			format_put(left_out, format_shown, "%s does not compete: %s\n",
+				bound->family->name, text_string(&why));
 			return false;
 		}
 	return true;
@@ -208,7 +209,7 @@ static enum status restrict_family(const struct candidates_options *options,
 	if (status == STATUS_OK)
 		return family_bind(whole.family, whole.problem, whole.device,
 			text_string(&condition), bound, err);
-	text_appendf(left_out, "%s does not compete: %s%s%s%s\n", whole.family->name,
+	format_put(left_out, format_shown, "%s does not compete: %s%s%s%s\n", whole.family->name,
 		reason.message, reason.hint[0] ? " (" : "", reason.hint, reason.hint[0] ? ")" : "");
 	return STATUS_OK;
 }
@@ -282,20 +283,21 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 				last = space->constraints[i].parameters;
 				worst = i;
 			}
-		text_appendf(&text, "\n  %s: ", family->bound->family->name);
+		format_put(&text, format_shown, "\n  %s: ", family->bound->family->name);
 		if (family->recorded)
 			text_append(&text, "the recording has none for this problem");
 		else if (count && family->product > 0)
-			text_appendf(&text, "the last ones fell to \"%s\" (%s)",
+			format_put(&text, format_shown, "the last ones fell to \"%s\" (%s)",
 				space_constraint_text(space, worst), space->constraints[worst].why);
 		else
 			text_append(&text, "a parameter has no value here");
 	}
 	for (const char *line = pool->left_out; line && *line; line = strchr(line, '\n') + 1)
-		text_appendf(&text, "\n  %.*s", (int)strcspn(line, "\n"), line);
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a configuration that can serve this problem on %s, found none%s",
-		pool->problem->title, pool->device->title, text_string(&text));
+		format_put(&text, format_shown, "\n  %.*s", (int)strcspn(line, "\n"), line);
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a configuration that can serve this problem on %s, found none",
+		pool->problem->title, pool->device->title);
+	return error_lines(err, text_string(&text));
 }
 
 static void describe_view(struct candidates *pool)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/format_text.h"
 
 /* The anchor's time is the clock's alone: 1160.6 to 1171.0 us, 0.9%, in 103 runs on 27 H200s. */
 static const double anchor_tolerance = 0.015;
@@ -171,9 +172,8 @@ static void take_others(const struct opening *opening, size_t count)
 	context->others = memory_zeroed(count, sizeof(*context->others));
 	for (size_t i = 1; i < count; i++) {
 		if (opening->statuses[i] != STATUS_OK) {
-			text_appendf(&notice, "%scuda:%zu is left out: %s",
-				notice.length ? "\nnotice: " : "", opening->machine->chosen[i],
-				opening->errors[i].message);
+			format_put(&notice, format_shown, "cuda:%zu is left out: %s\n",
+				opening->machine->chosen[i], opening->errors[i].message);
 			continue;
 		}
 		context->others[context->other_count] = *context;

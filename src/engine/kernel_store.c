@@ -136,10 +136,11 @@ enum status kernel_store_wait(struct kernel_store *store, const struct build_uni
 		kernel_store_poll(store, 1.0);
 	if (!kernel_is_ready(*kernel))
 		BUG("%s was submitted and never answered", unit->name);
-	if ((*kernel)->outcome != OUTCOME_OK)
-		return error_set(err, STATUS_FAILED, "%s: expected it to compile, found %s: %s",
-			unit->name, outcome_name((*kernel)->outcome), (*kernel)->log);
-	return STATUS_OK;
+	if ((*kernel)->outcome == OUTCOME_OK)
+		return STATUS_OK;
+	error_set(err, STATUS_FAILED, "%s: expected it to compile, found %s: ", unit->name,
+		outcome_name((*kernel)->outcome));
+	return error_lines(err, (*kernel)->log);
 }
 
 struct kernel_resources kernel_take_entry(

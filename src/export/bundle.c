@@ -237,17 +237,15 @@ static enum status write_entries(const struct export_source *source,
 		put_file(&bundle, text);
 	if (bundle.defaults)
 		text_appendf(source->notice,
-			"notice: %zu default configurations stand in where a tuned kernel does not "
-			"run "
+			"%zu default configurations stand in where a tuned kernel does not run "
 			"on another architecture\n",
 			bundle.defaults);
 	if (bundle.missing)
 		text_appendf(source->notice,
-			"notice: %zu entries have no kernel for another architecture\n",
-			bundle.missing);
+			"%zu entries have no kernel for another architecture\n", bundle.missing);
 	if (bundle.changed)
 		text_appendf(source->notice,
-			"notice: today's sources make other kernels than %zu of the tuned ones; "
+			"today's sources make other kernels than %zu of the tuned ones; "
 			"run "
 			"`tiletune check`\n",
 			bundle.changed);

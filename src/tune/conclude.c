@@ -133,6 +133,7 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	size_t counts[OUTCOME_COUNT] = {0};
 	const char *detail = NULL;
 	CLEANUP(text_release) struct text text = {0};
+	CLEANUP(memory_free) char *first = NULL;
 
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		if (search->evaluated.items[i].remeasured &&
@@ -152,11 +153,11 @@ static enum status nothing_works(const struct search *search, struct error *err)
 		if (counts[i])
 			text_appendf(&text, "%s%zu %s", text.length ? ", " : "", counts[i],
 				outcome_name((enum outcome)i));
-	return error_set(err, STATUS_FAILED,
-		"%s: expected a candidate that works, found none of %zu (%s); the first said: "
-		"%.900s",
-		search->pool.problem->text, search->evaluated.count, text_string(&text),
-		detail ? detail : "nothing");
+	error_set(err, STATUS_FAILED,
+		"%s: expected a candidate that works, found none of %zu (%s); the first said: ",
+		search->pool.problem->text, search->evaluated.count, text_string(&text));
+	first = string_copy_bytes(detail ? detail : "nothing", detail ? strnlen(detail, 900) : 7);
+	return error_lines(err, first);
 }
 
 /* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what

@@ -43,6 +43,9 @@ TEST(test_escapes)
 	check_escape(
 		format_markdown, "a|b `c` *d* @e <f>&", "a\\|b 'c' \\*d\\* &#64;e &lt;f>&amp;");
 	check_escape(format_shown, "a\x1b[0m", "a\\x1b[0m");
+	/* commands of CIs */
+	check_escape(format_shown, "::error::a::b", "\\x3a:error::a::b");
+	check_escape(format_shown, "a ##[error]#[ ##vso[b]", "a \\x23#[error]#[ \\x23#vso[b]");
 }
 
 TEST(test_only_strings_are_escaped)
@@ -53,6 +56,29 @@ TEST(test_only_strings_are_escaped)
 		"<x");
 	assert_string_equal(text.data, "<b>&lt;&amp;&gt;</b> -3 7 1.50 &lt;x%");
 	text_release(&text);
+}
+
+TEST(test_all_conversions_are_those_of_printf)
+{
+	struct text text = {0};
+
+	format_put(&text, format_shown, "%-6s|%6s|%.0s|%*.1f|%+.1f|%02x|%-8zu|%20llu|%c|%.*g",
+		"a\n", "b", "gone", 8, 2.25, -0.5, 7u, (size_t)12, 1ull << 40, 'c', 3, 0.1234567);
+	assert_string_equal(text.data,
+		"a\\x0a |     b||     2.2|-0.5|07|12      |       1099511627776|c|0.123");
+	text_release(&text);
+}
+
+TEST(test_a_name_stays_on_its_line_of_an_error)
+{
+	struct error err = {0};
+
+	error_set(&err, STATUS_FAILED, "%s: a", "x\ny");
+	error_lines(&err, "\n  log");
+	error_context(&err, "%s", "f\x1b");
+	error_hint(&err, "%s", "\r");
+	assert_string_equal(err.message, "f\\x1b: x\\x0ay: a\n  log");
+	assert_string_equal(err.hint, "\\x0d");
 }
 
 TEST(test_lists_of_pairs)
