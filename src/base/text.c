@@ -374,6 +374,21 @@ enum status name_hint(const char *name, const char *const *names, struct error *
 	return STATUS_BAD_INPUT;
 }
 
+enum status name_hint_or_list(const char *name, const char *const *names, struct error *err)
+{
+	const size_t most = 30;
+	const char *nearest = name_nearest(name, names);
+	CLEANUP(text_release) struct text known = {0};
+
+	for (size_t i = 0; names[i] && i <= most; i++)
+		text_append_listed(&known, i < most ? names[i] : "...");
+	if (nearest)
+		error_hint(err, "did you mean %s?", nearest);
+	else if (known.length)
+		error_hint(err, "there are %s", known.data);
+	return STATUS_BAD_INPUT;
+}
+
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err)
 {

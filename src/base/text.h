@@ -58,6 +58,8 @@ const char *name_nearest(const char *name, const char *const *names);
 /* Hints at the nearest of names, if one is near: `did you mean "NAME"?`. Returns STATUS_BAD_INPUT.
  */
 enum status name_hint(const char *name, const char *const *names, struct error *err);
+/* As above, without quotes: "did you mean NAME?"; where none is near "there are NAMES". */
+enum status name_hint_or_list(const char *name, const char *const *names, struct error *err);
 /* "WHAT: expected one of NAMES, found NAME", with the nearest of them as the hint. */
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err);

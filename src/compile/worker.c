@@ -16,6 +16,7 @@
 #include "compile/nvrtc.h"
 #include "compile/ptxas_report.h"
 #include "compile/sandbox.h"
+#include "source/kernel_source.h"
 
 static const char extra_folder_variable[] = "TILETUNE_COMPILER_FOLDER";
 
@@ -95,6 +96,33 @@ static bool has_entries(
 		return false;
 	}
 	return true;
+}
+
+/* The compiler says little where a name that it must look up is not there, as "sgemn<32>". */
+static void explain_entries(const struct build_unit *unit, struct text *log)
+{
+	CLEANUP(kernel_source_release) struct kernel_source source = {0};
+	CLEANUP(memory_free) const char **names = NULL;
+	struct text said = {0};
+
+	kernel_source_read(unit->source, NULL, &source);
+	names = memory_zeroed(source.kernel_count + 1, sizeof(*names));
+	for (size_t i = 0; i < source.kernel_count; i++)
+		names[i] = source.kernels[i].name;
+	for (size_t i = 0; i < unit->entry_count; i++) {
+		CLEANUP(memory_free)
+		char *name = string_copy_bytes(unit->entries[i], strcspn(unit->entries[i], "<"));
+		struct error hint = {0};
+
+		if (strchr(name, ':') || name_find(name, names) >= 0)
+			continue;
+		name_hint_or_list(name, names, &hint);
+		text_appendf(&said, "error: no kernel named \"%s\"%s%s\n", unit->entries[i],
+			hint.hint[0] ? "; " : "", hint.hint);
+	}
+	text_append(&said, text_string(log));
+	text_release(log);
+	*log = said;
 }
 
 /* A kernel without C linkage in a source that has others with it: _Z4gemmPf for gemm, if there is
@@ -206,6 +234,8 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 	if (result->outcome != OUTCOME_OK) {
 		const enum outcome outcome = result->outcome;
 
+		if (strstr(text_string(&rest), "__nv_name_map"))
+			explain_entries(unit, &rest);
 		ptxas_report_shorten(text_string(&rest), &useful);
 		if (!useful.length)
 			explain_silence(text_string(log), &useful);

@@ -65,10 +65,7 @@ static enum status unknown_name(struct resolver *resolver, const struct node *no
 	error_set(resolver->err, STATUS_BAD_INPUT,
 		"%s: column %u: expected a known name, found '%s'", resolver->where, node->column,
 		node->name);
-	const char *nearest = name_nearest(node->name, near);
-	if (nearest)
-		error_hint(resolver->err, "did you mean %s?", nearest);
-	return STATUS_BAD_INPUT;
+	return name_hint_or_list(node->name, near, resolver->err);
 }
 
 static enum status resolve_name(struct resolver *resolver, struct node *node)

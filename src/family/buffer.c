@@ -66,7 +66,9 @@ const struct record_custom buffer_member = {buffer_read, NULL, NULL};
 static enum status list_types(struct error *err)
 {
 	CLEANUP(text_release) struct text list = {0};
-	CLEANUP(memory_free) char *nearest = string_copy(err ? err->hint : "");
+	CLEANUP(memory_free)
+	char *nearest =
+		string_copy(err && string_starts_with(err->hint, "did you mean") ? err->hint : "");
 
 	text_append_names(&list, dtype_names);
 	return error_hint(
@@ -264,10 +266,35 @@ static const struct record_member typed_members[] = {
 };
 static RECORD_DEFINE(struct typed_argument, typed_record, typed_members, .name = "typed_argument");
 
+static const char *const specials[] = {"units", "unit_count", "expected", NULL};
+
+/* An unknown word: the hint names what an argument may be, buffers first. */
+static enum status unknown_word(const char *text, const struct reading *reading, struct error *err)
+{
+	const size_t maps = reading->family ? reading->family->tensor_map_count : 0;
+	CLEANUP(memory_free) const char **buffers = buffer_names(reading);
+	CLEANUP(memory_free) const char **names = NULL;
+	size_t count = 0;
+
+	while (buffers[count])
+		count++;
+	names = memory_zeroed(
+		count + maps + ARRAY_COUNT(specials) + reading->names->count, sizeof(*names));
+	memcpy(names, buffers, count * sizeof(*names));
+	for (size_t i = 0; i < maps; i++)
+		if (reading->family->tensor_maps[i].name)
+			names[count++] = reading->family->tensor_maps[i].name;
+	for (size_t i = 0; !reading->family && specials[i]; i++)
+		names[count++] = specials[i];
+	for (size_t i = 0; i < reading->names->count; i++)
+		if (reading->names->names[i])
+			names[count++] = reading->names->names[i];
+	return name_hint_or_list(text, names, err);
+}
+
 /* A bare word that is no expression; whether it is one. */
 static bool find_word(const char *text, const struct reading *reading, struct argument *argument)
 {
-	static const char *const specials[] = {"units", "unit_count", "expected", NULL};
 	static const enum argument_kind kinds[] = {
 		ARGUMENT_UNITS, ARGUMENT_UNIT_COUNT, ARGUMENT_EXPECTED};
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
@@ -302,7 +329,12 @@ static enum status argument_read(
 	}
 	if (json_get_string(at, &text, NULL) == STATUS_OK && find_word(text, &reading, argument))
 		return STATUS_OK;
-	return expression_json_compile(at, reading.names, &argument->expression, err);
+	if (expression_json_compile(at, reading.names, &argument->expression, err) == STATUS_OK)
+		return STATUS_OK;
+	return json_get_string(at, &text, NULL) == STATUS_OK && name_is_valid(text) &&
+			       !name_is_function(text)
+		       ? unknown_word(text, &reading, err)
+		       : STATUS_BAD_INPUT;
 }
 
 static void argument_release(void *field)
