@@ -286,6 +286,18 @@ enum status file_expect_writable(const char *path, struct error *err)
 	return STATUS_OK;
 }
 
+enum status file_expect_no_link(const char *path, struct error *err)
+{
+	struct stat info;
+
+	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode)
+		       ? error_set(err, STATUS_BAD_INPUT,
+				 "%s: expected no link in the place of a file that was not named, "
+				 "found one",
+				 path)
+		       : STATUS_OK;
+}
+
 /* NFS locks files that are open for writing, and no folders: a file in it, which stays there. */
 static bool open_lock_file(const char *folder, int *lock)
 {

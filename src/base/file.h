@@ -28,6 +28,10 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
  */
 enum status file_expect_writable(const char *path, struct error *err);
 
+/* Refuses a link, dangling or not, in the place of a file or folder whose name the user did not
+ * give: what it leads to is not to be written. Errors: STATUS_BAD_INPUT. */
+enum status file_expect_no_link(const char *path, struct error *err);
+
 /* A lock between processes, for the time of reading a file and replacing it; *lock is for
  * file_unlock(). It is that of the file's folder, as the file itself is replaced. Pipes and devices
  * have none. Errors: another process holds it for half a minute. */

@@ -83,7 +83,11 @@ static enum status write_cubins(const struct check *check, const struct check_ro
 	CLEANUP(memory_free) char *printed = NULL;
 	CLEANUP(json_release) struct json *json = NULL;
 
+	TRY(file_expect_no_link(check->kept_folder, err));
+	TRY(file_expect_no_link(metadata, err));
 	TRY(directory_make(check->kept_folder, err));
+	for (size_t i = 0; i < trial->build.unit_count; i++)
+		TRY(file_expect_no_link(files[i], err));
 	for (size_t i = 0; i < trial->build.unit_count; i++)
 		TRY(file_write(files[i], trial->kernels[i]->cubin.data,
 			trial->kernels[i]->cubin.length, err));

@@ -297,8 +297,11 @@ static enum status write_files(const struct export_kernel *kernel, const struct 
 		CLEANUP(memory_free) char *path = unit_path(output, image, i, count);
 
 		name_set_add(&paths, path, strlen(path));
+		if (strcmp(path, output) != 0)
+			TRY(file_expect_no_link(path, err));
 		TRY(file_write(path, kernel->images[i].data, kernel->images[i].length, err));
 	}
+	TRY(file_expect_no_link(metadata, err));
 	json = export_kernel_json(kernel, image, compiler, paths.items);
 	TRY(common_write_json(metadata, json, err));
 	common_print(

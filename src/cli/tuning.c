@@ -77,7 +77,13 @@ enum status tuning_check_files(
 {
 	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
 
+	if (!tuning->options->output && file_expect_no_link(tuning->output, err) != STATUS_OK)
+		return error_hint(err, "-o %s names it", tuning->output);
 	TRY(common_expect_output("output", tuning->output, inputs, err));
+	if (!journal && !tuning->options->no_journal && tuning->journal_path &&
+		file_expect_no_link(tuning->journal_path, err) != STATUS_OK)
+		return error_hint(err, "--journal %s names it, --no-journal writes none",
+			tuning->journal_path);
 	if (journal && file_is_same(journal, tuning->output))
 		return error_set(err, STATUS_BAD_INPUT,
 			"--journal: expected another file than --output, found %s", journal);
