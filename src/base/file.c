@@ -380,6 +380,28 @@ bool file_is_same(const char *a, const char *b)
 	return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+bool file_is_below(const char *path, const char *folder)
+{
+	CLEANUP(memory_free) char *real = realpath(path, NULL), *top = realpath(folder, NULL);
+	const size_t length = top ? strlen(top) : 0;
+
+	return !real || (top && strncmp(real, top, length) == 0 &&
+				(real[length] == '/' || strcmp(top, "/") == 0));
+}
+
+enum status file_expect_inside(const char *folder, const char *name, struct error *err)
+{
+	CLEANUP(memory_free) char *path = path_join(folder, name), *parent = path_parent(path);
+	const bool leaves =
+		name[0] == '/' || string_starts_with(name, "../") || strstr(name, "/../");
+
+	return file_is_below(path, leaves ? parent : folder)
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: expected a file inside %s, found a link that leaves it", path,
+				 leaves ? parent : folder);
+}
+
 bool directory_exists(const char *path)
 {
 	struct stat info;

@@ -55,6 +55,12 @@ static inline enum status file_read_regular(
 bool file_is_same(const char *a, const char *b);
 bool directory_exists(const char *path);
 
+/* Whether path is below folder once all links are followed; of a missing file too. */
+bool file_is_below(const char *path, const char *folder);
+/* Of a file that a JSON file in `folder` names: refuses a link out of that folder, or out of the
+ * folder that the name leads to where it says so itself ("../x", "/x"). */
+enum status file_expect_inside(const char *folder, const char *name, struct error *err);
+
 /* Makes path and its parents (mode 0777 less umask). */
 enum status directory_make(const char *path, struct error *err);
 

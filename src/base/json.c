@@ -203,6 +203,14 @@ enum status json_load(const char *path, struct json **root, struct error *err)
 	return json_parse(text_string(&text), text.length, path, root, err);
 }
 
+enum status json_load_found(const char *path, struct json **root, struct error *err)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	TRY(file_read_regular(path, &text, err));
+	return json_parse(text_string(&text), text.length, path, root, err);
+}
+
 void json_free(struct json *root)
 {
 	cJSON_Delete((cJSON *)root);

@@ -46,6 +46,8 @@ struct json_at {
 enum status json_parse(
 	const char *text, size_t size, const char *file, struct json **root, struct error *err);
 enum status json_load(const char *path, struct json **root, struct error *err);
+/* As above, of a file that the user did not name: no pipe, which could wait for ever. */
+enum status json_load_found(const char *path, struct json **root, struct error *err);
 void json_free(struct json *root); /* NULL is fine */
 /* For CLEANUP(). */
 static inline void json_release(struct json **root)

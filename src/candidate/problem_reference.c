@@ -166,6 +166,7 @@ static enum status make_output(const struct making *making, size_t tensor,
 
 		CLEANUP(text_release) struct text ignored = {0};
 
+		TRY(file_expect_inside(folder, reference->file, err));
 		output->file = path_join(folder, reference->file);
 		/* what is wrong with it is said before anything runs */
 		if (making->catalogue)
@@ -202,6 +203,8 @@ static enum status take_contents(
 
 	if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE)
 		return STATUS_OK;
+	if (from->file)
+		TRY(file_expect_inside(folder, from->file, err));
 	if (from->expression)
 		contents.expression = string_copy(expression_text(from->expression));
 	else

@@ -41,7 +41,7 @@ static enum status load_parts(
 	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
 		CLEANUP(memory_free) char *path = path_join(folder, document.units[i].file);
 
-		status = file_read(path, &kept->binary.cubins[i], err);
+		status = file_read_regular(path, &kept->binary.cubins[i], err);
 		kept->binary.cubin_count++;
 	}
 	record_release(&kernel_document_record, &document);
@@ -62,7 +62,7 @@ void check_kept_load(const char *folder, struct check_row *row, struct text *not
 	if (!file_exists(path))
 		return;
 	kept->found = true;
-	status = json_load(path, &tree, &reason);
+	status = json_load_found(path, &tree, &reason);
 	if (status == STATUS_OK) {
 		struct json_at root = json_root(tree, path);
 

@@ -95,7 +95,7 @@ static enum status load_operation(struct catalogue *catalogue, const char *name,
 
 		if (!is_operation(*folder, name))
 			continue;
-		TRY(json_load(path, &tree, err));
+		TRY(json_load_found(path, &tree, err));
 		return add_operation(catalogue, tree, path, &place, name, err);
 	}
 	BUG("operation %s was listed and is gone", name);
@@ -143,7 +143,7 @@ static enum status load_families(
 
 			if (has_family(catalogue, operation, names.items[i]))
 				continue;
-			TRY(json_load(path, &tree, err));
+			TRY(json_load_found(path, &tree, err));
 			TRY(add_family(
 				catalogue, tree, path, &place, names.items[i], operation, err));
 		}

@@ -70,7 +70,7 @@ static enum status source_open(const char *path, struct report_source *source, s
 		CLEANUP(memory_free)
 		char *journal_path = string_format("%s%s", stem, journal_endings[i]);
 
-		if (file_exists(journal_path))
+		if (file_is_regular(journal_path))
 			TRY(read_source_journal(source, journal_path, err));
 	}
 	return STATUS_OK;

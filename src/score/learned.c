@@ -108,7 +108,7 @@ static enum status open_shipped(const char *const *config_folders, const char *d
 		CLEANUP(memory_free)
 		char *path = string_format("%s/learned/%s.json", *config_folders, device);
 
-		if (!file_exists(path))
+		if (!file_is_regular(path))
 			continue;
 		TRY(learned_load(path, learned, err));
 		TRY(expect_device(learned, path, device, err));

@@ -69,29 +69,24 @@ static bool exists_in(const char *root, const char *name)
 	return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static bool is_below(const char *real, const char *folder)
+/* Whether a file is below one of the folders that are searched, which a link may lead to. */
+static bool is_searched(const struct expansion *expansion, const char *root, const char *name)
 {
-	CLEANUP(memory_free) char *top = realpath(folder, NULL);
-	const size_t length = top ? strlen(top) : 0;
+	CLEANUP(memory_free) char *path = path_join(root, name);
+	const char *const *const lists[] = {expansion->include_paths, expansion->template_folders};
 
-	return top && strncmp(real, top, length) == 0 &&
-	       (real[length] == '/' || strcmp(top, "/") == 0);
+	for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+		for (const char *const *folder = lists[i]; folder && *folder; folder++)
+			if (file_is_below(path, *folder))
+				return true;
+	return false;
 }
 
-/* A link may lead to any of the folders that are searched, and to nowhere else. */
 static bool is_inside(const struct expansion *expansion, const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);
-	CLEANUP(memory_free) char *real = realpath(path, NULL);
-	const char *const *const lists[] = {expansion->include_paths, expansion->template_folders};
 
-	if (!real || is_below(real, root))
-		return true;
-	for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
-		for (const char *const *folder = lists[i]; folder && *folder; folder++)
-			if (is_below(real, *folder))
-				return true;
-	return false;
+	return file_is_below(path, root) || is_searched(expansion, root, name);
 }
 
 static char *name_folder(const char *name)
@@ -125,7 +120,7 @@ static char *include_elsewhere(const struct expansion *expansion, const char **r
 	CLEANUP(memory_free) char *real = *include != '/' ? realpath(path, NULL) : NULL;
 
 	for (const char *const *top = expansion->include_paths; real && top && *top; top++)
-		if (is_below(real, *top)) {
+		if (file_is_below(path, *top)) {
 			CLEANUP(memory_free) char *resolved = realpath(*top, NULL);
 
 			*root = *top;
@@ -371,6 +366,8 @@ enum status source_json_load(const struct json_at *at, const struct source_place
 	const char *const *template_folders, const char *const *include_paths, char **name,
 	char **source, struct error *err)
 {
+	const struct expansion searched = {
+		.include_paths = include_paths, .template_folders = template_folders};
 	CLEANUP(memory_free) char *root = NULL, *normalized = NULL;
 	const char *file;
 
@@ -387,6 +384,10 @@ enum status source_json_load(const struct json_at *at, const struct source_place
 	if (!exists_in(root, normalized))
 		return json_error(at, err, "a file of %s%s%s", place->root,
 			place->folder ? "/" : "", place->folder ? place->folder : "");
+	if (!is_searched(&searched, place->root, place->folder ? normalized : file) &&
+		file_expect_inside(place->root, place->folder ? normalized : file, err) !=
+			STATUS_OK)
+		return error_hint(err, "a folder of include_paths may be read");
 	TRY(source_expand(root, normalized, template_folders, include_paths, source, err));
 	*name = normalized;
 	normalized = NULL;

@@ -43,7 +43,7 @@ static enum status load_file(
 {
 	CLEANUP(text_release) struct text content = {0};
 
-	TRY(file_read(path, &content, err));
+	TRY(file_read_regular(path, &content, err));
 	TRY(device_spec_parse(text_string(&content), content.length, path, spec, err));
 	if (strcmp((*spec)->name, name) == 0)
 		return STATUS_OK;

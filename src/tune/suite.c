@@ -18,7 +18,7 @@ static char *find_file(const char *name, const char *const *roots)
 	for (; *roots; roots++) {
 		path = string_format("%s/configs/suites/%s%s", *roots, name,
 			string_ends_with(name, ".json") ? "" : ".json");
-		if (file_exists(path))
+		if (file_is_regular(path))
 			return path;
 		free(path);
 	}
