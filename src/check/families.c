@@ -158,7 +158,8 @@ static enum status compile_families(const struct catalogue *catalogue, const cha
 	return status;
 }
 
-enum status families_check(const struct catalogue *catalogue, const char *only,
+/* only: the family's own name, "operation" for the reference alone; NULL: all of them. */
+static enum status families_check(const struct catalogue *catalogue, const char *only,
 	struct text *notices, struct error *err)
 {
 	CLEANUP(device_spec_release) struct device_spec *device = NULL;
@@ -171,4 +172,36 @@ enum status families_check(const struct catalogue *catalogue, const char *only,
 			TRY(family_examples_check(family, device, err));
 	}
 	return compile_families(catalogue, only, device, notices, err);
+}
+
+enum status families_check_template(const char *path, const char *const *templates, bool form_only,
+	struct text *notices, struct error *err)
+{
+	CLEANUP(memory_free) char *folder = path_parent(path);
+	CLEANUP(memory_free) char *resolved = realpath(folder, NULL);
+	CLEANUP(memory_free) char *stem = string_copy(path_name(path));
+	CLEANUP(memory_free)
+	char *own = strcmp(folder, ".") == 0 ? string_copy("..") : path_parent(folder);
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	CLEANUP(memory_free) const char **places = NULL;
+	size_t count = 0;
+
+	while (templates[count])
+		count++;
+	places = memory_zeroed(count + 2, sizeof(*places));
+	places[0] = own;
+	for (size_t i = 0; i < count; i++)
+		places[i + 1] = templates[i];
+	TRY(catalogue_load(places, path_name(resolved ? resolved : folder), &catalogue, err));
+	stem[strcspn(stem, ".")] = 0;
+	return form_only ? STATUS_OK : families_check(&catalogue, stem, notices, err);
+}
+
+enum status families_check_own(const char *path, const char *const *templates, bool form_only,
+	struct text *notices, struct error *err)
+{
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+
+	TRY(catalogue_load(templates, path, &catalogue, err));
+	return form_only ? STATUS_OK : families_check(&catalogue, NULL, notices, err);
 }

@@ -10,9 +10,13 @@
 #include "base/text.h"
 #include "family/catalogue.h"
 
-/* only: the family's own name, "operation" for the reference alone; NULL: all of them. notices get
- * a line on each thing that could not be tried. Errors: STATUS_BAD_INPUT names file and problem. */
-enum status families_check(const struct catalogue *catalogue, const char *only,
+/* path: an operation.json or a family's JSON: its folder is loaded as the catalogue loads it, other
+ * families too. templates: folders, NULL-terminated. form_only: read, not tried. notices get a line
+ * on each thing that could not be tried. Errors: STATUS_BAD_INPUT names file and problem. */
+enum status families_check_template(const char *path, const char *const *templates, bool form_only,
+	struct text *notices, struct error *err);
+/* The same of an own kernel's file, which is operation and family. */
+enum status families_check_own(const char *path, const char *const *templates, bool form_only,
 	struct text *notices, struct error *err);
 
 #endif

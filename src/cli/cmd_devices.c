@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/format_text.h"
@@ -145,11 +144,10 @@ static void show_places(const struct compiler_options *options, bool is_text, st
 {
 	CLEANUP(memory_free) char *places = compiler_places(options);
 	struct json *list = json_new_array();
-	char *rest = places;
 
 	if (is_text)
 		printf("  NVRTC is looked for in:\n");
-	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+	for (char *line = strtok(places, "\n"); line; line = strtok(NULL, "\n")) {
 		json_push(list, json_new_string(line));
 		if (is_text)
 			printf("    %s\n", line);
@@ -187,18 +185,6 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 	return json;
 }
 
-static void show_cache(const struct devices_options *options, const char *folder, struct json *json)
-{
-	const struct cache_size size = cache_measure(folder);
-
-	json_put_string(json, "folder", folder);
-	json_put_int(json, "kernels", (int64_t)size.kernels);
-	json_put_int(json, "bytes", (int64_t)size.bytes);
-	if (!options->common.json)
-		common_print(stdout, "cache\n  %s, %" PRIu64 " kernels, %s\n", folder, size.kernels,
-			format_bytes((double)size.bytes).text);
-}
-
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct devices_options *options = options_;
@@ -222,8 +208,16 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(list_sheets(options, &folders, sheets, err));
 	json_put(json, "compiler", show_compiler(options, driver_version));
 	json_put(json, "cache", cache);
-	if (folder)
-		show_cache(options, folder, cache);
+	if (folder) {
+		const struct cache_size size = cache_measure(folder);
+
+		json_put_string(cache, "folder", folder);
+		json_put_int(cache, "kernels", (int64_t)size.kernels);
+		json_put_int(cache, "bytes", (int64_t)size.bytes);
+		if (!options->common.json)
+			common_print(stdout, "cache\n  %s, %" PRIu64 " kernels, %s\n", folder,
+				size.kernels, format_bytes((double)size.bytes).text);
+	}
 	return options->common.json ? common_write_json("-", json, err) : STATUS_OK;
 }
 

@@ -3,18 +3,12 @@
  * tiletune export: what other builds and tools read.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/format_text.h"
-#include "base/memory.h"
 #include "cli/common.h"
 #include "export/architecture.h"
 #include "export/choice.h"
-#include "score/learned.h"
 #include "export/export_kernel.h"
 
 struct export_options {

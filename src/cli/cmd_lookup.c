@@ -4,12 +4,11 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "cli/removed.h"
+#include "format/removed.h"
 #include "score/learned.h"
 #include "format/tuned_part.h"
 #include "advise/lookup.h"

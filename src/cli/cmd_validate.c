@@ -5,7 +5,6 @@
  * By the readers that tiletune works with, and by the records from which their schemas follow
  * (configs/schemas). One row per format in the table below.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,10 @@
 #include "check/check_report.h"
 #include "check/families.h"
 #include "cli/common.h"
-#include "cli/removed.h"
+#include "format/removed.h"
 #include "format/kernel_json.h"
-#include "family/own_kernel.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
-#include "score/learned.h"
 #include "spec/sheet.h"
 #include "tune/suite.h"
 
@@ -117,49 +114,24 @@ static enum status read_record(
 	return record_check(record, &at, err);
 }
 
-/* Whether a family's examples are right and its kernels compile. */
-static enum status try_families(
-	const struct catalogue *catalogue, const char *only, struct error *err)
+typedef enum status families_check(const char *path, const char *const *templates, bool form_only,
+	struct text *notices, struct error *err);
+
+static enum status read_families(
+	const struct checked *file, families_check *check, struct error *err)
 {
 	CLEANUP(text_release) struct text notices = {0};
-	const enum status status = families_check(catalogue, only, &notices, err);
+	const enum status status =
+		check(file->path, file->folders->templates, file->schema_only, &notices, err);
 
 	common_notice_lines(text_string(&notices));
 	return status;
 }
 
-/* An operation or family: its folder is loaded as the catalogue loads it, other families too. */
-static enum status read_template(const struct checked *file, struct error *err)
-{
-	CLEANUP(memory_free) char *folder = path_parent(file->path);
-	CLEANUP(memory_free) char *resolved = realpath(folder, NULL);
-	CLEANUP(memory_free) char *stem = string_copy(path_name(file->path));
-	CLEANUP(memory_free)
-	char *templates = strcmp(folder, ".") == 0 ? string_copy("..") : path_parent(folder);
-	CLEANUP(string_list_release) struct string_list folders = {0};
-	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
-
-	string_list_add(&folders, templates);
-	for (const char *const *other = file->folders->templates; *other; other++)
-		string_list_add(&folders, *other);
-	TRY(catalogue_load(
-		folders.items, path_name(resolved ? resolved : folder), &catalogue, err));
-	stem[strcspn(stem, ".")] = 0;
-	return file->schema_only ? STATUS_OK : try_families(&catalogue, stem, err);
-}
-
-/* A file that is operation and family. */
-static enum status read_own_kernel(const struct checked *file, struct error *err)
-{
-	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
-
-	TRY(catalogue_load(file->folders->templates, file->path, &catalogue, err));
-	return file->schema_only ? STATUS_OK : try_families(&catalogue, NULL, err);
-}
-
 static const struct {
 	const char *format;
 	const struct record *record; /* where nothing else reads it */
+	families_check *families;    /* or templates are to be tried */
 	enum status (*read)(const struct checked *file, struct error *err);
 } formats[] = {
 	{"tiletune.tuned/1", .read = read_tuned},
@@ -168,9 +140,9 @@ static const struct {
 	{"tiletune.device/1", .read = read_device},
 	{"tiletune.device_defaults/1", .record = &device_defaults_record},
 	{"tiletune.learned/1", .read = read_learned},
-	{"tiletune.operation/1", .read = read_template},
-	{"tiletune.family/1", .read = read_template},
-	{"tiletune.own_kernel/1", .read = read_own_kernel},
+	{"tiletune.operation/1", .families = families_check_template},
+	{"tiletune.family/1", .families = families_check_template},
+	{"tiletune.own_kernel/1", .families = families_check_own},
 	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 };
@@ -222,8 +194,9 @@ static enum status check_file(struct checked *file, struct error *err)
 	TRY(find_format(file, err));
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
 		if (strcmp(formats[i].format, file->format) == 0)
-			return formats[i].record ? read_record(file, formats[i].record, err)
-						 : formats[i].read(file, err);
+			return formats[i].record     ? read_record(file, formats[i].record, err)
+			       : formats[i].families ? read_families(file, formats[i].families, err)
+						     : formats[i].read(file, err);
 	return unknown_format(file, err);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/removed.h"
+#include "format/removed.h"
 #include "compile/worker.h"
 #include "measure/worker.h"
 

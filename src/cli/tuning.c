@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "record/record_write.h"
-#include "cli/removed.h"
+#include "format/removed.h"
 
 void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 {

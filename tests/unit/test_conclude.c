@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry that a search ends with, of times that are given: a search over the recorded operation whose
- * candidates are evaluated by hand.
+ * The entry that a search ends with, of times that are given: a search over the recorded operation
+ * whose candidates are evaluated by hand.
  */
 #include "unit/unit.h"
 
@@ -23,8 +23,8 @@ static void stage_open(struct stage *stage)
 	struct error err = {0};
 
 	*stage = (struct stage){0};
-	session_fixture_open(&stage->fixture, REPLAY_DATA "measured.jsonl.gz", "tile",
-		"M=1000,N=1000,K=512");
+	session_fixture_open(
+		&stage->fixture, REPLAY_DATA "measured.jsonl.gz", "tile", "M=1000,N=1000,K=512");
 	tuned_init(&stage->tuned, "tuned",
 		gpu_model_of(device_spec(stage->fixture.context.device), "Test GPU"));
 	stage->session = (struct session){.context = &stage->fixture.context,
@@ -50,8 +50,8 @@ static void stage_close(struct stage *stage)
 	session_fixture_close(&stage->fixture);
 }
 
-/* The n-th candidate of a family, with the median that the search saw, and where it is not 0 that of the
- * final measurement. */
+/* The n-th candidate of a family, with the median that the search saw, and where it is not 0 that
+ * of the final measurement. */
 static void evaluate(
 	struct stage *stage, const char *family, size_t n, double search_us, double final_us)
 {
@@ -95,14 +95,14 @@ static void assert_rows(const struct stage *stage, const char *expected)
 	assert_int_equal(stage->tuned.entry_count, 1);
 	text_appendf(&text, "%s %g:", entry->winner.family, entry->winner.time.median);
 	for (size_t i = 0; i < entry->family_count; i++)
-		text_appendf(&text, " %s %g", entry->families[i].family,
-			entry->families[i].time.median);
+		text_appendf(
+			&text, " %s %g", entry->families[i].family, entry->families[i].time.median);
 	assert_string_equal(text_string(&text), expected);
 	text_release(&text);
 }
 
-/* "The GPU has become warm when the best are re-measured, so that those times compare among each other
- * only": cold, the second of split was the fastest of all. */
+/* "The GPU has become warm when the best are re-measured, so that those times compare among each
+ * other only": cold, the second of split was the fastest of all. */
 TEST(the_best_of_each_family_is_by_times_of_one_kind)
 {
 	struct stage stage;

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/removed.h"
+#include "format/removed.h"
 
 /* What a user would type for a row: FOLDER is one that exists, and a file's format is validated. */
 static char *command_of(const struct removed *row, const char *file)

@@ -122,8 +122,9 @@ TEST(latency_is_paid_where_a_schedule_waits)
 		}
 }
 
-/* A wave that is not full, at the end, is one more: a persistent block has begun to load its tile while
- * it ended the one before, unless it is the only wave; blocks of an ordinary grid begin anew. */
+/* A wave that is not full, at the end, is one more: a persistent block has begun to load its tile
+ * while it ended the one before, unless it is the only wave; blocks of an ordinary grid begin anew.
+ */
 TEST(the_last_wave_of_a_persistent_kernel_waits_for_no_first_load)
 {
 	for (double steps = 1; steps <= 64; steps *= 4)
@@ -136,15 +137,16 @@ TEST(the_last_wave_of_a_persistent_kernel_waits_for_no_first_load)
 				for (int schedule = 0; schedule < 2; schedule++) {
 					work[schedule] = clocks_with_latency(
 						0, steps, waves, (enum schedule)schedule);
-					added[schedule] =
-						clocks_with_latency(100, steps, waves,
-							(enum schedule)schedule) -
-						work[schedule];
+					added[schedule] = clocks_with_latency(100, steps, waves,
+								  (enum schedule)schedule) -
+							  work[schedule];
 				}
-				assert_true(fabs(work[SCHEDULE_GRID] - begun * steps * 1000) < 1e-6);
-				assert_true(fabs(work[SCHEDULE_PERSISTENT] -
-						    work[SCHEDULE_GRID]) < 1e-6);
-				assert_true(fabs(added[SCHEDULE_GRID] - begun * 100 - hidden) < 1e-6);
+				assert_true(
+					fabs(work[SCHEDULE_GRID] - begun * steps * 1000) < 1e-6);
+				assert_true(fabs(work[SCHEDULE_PERSISTENT] - work[SCHEDULE_GRID]) <
+					    1e-6);
+				assert_true(
+					fabs(added[SCHEDULE_GRID] - begun * 100 - hidden) < 1e-6);
 				assert_true(fabs(added[SCHEDULE_PERSISTENT] - 100 - hidden) < 1e-6);
 			}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What headers of src/search promise of single steps: who becomes a parent, how far apart values are.
+ * What headers of src/search promise of single steps: who becomes a parent, how far apart values
+ * are.
  */
 #include "unit/unit.h"
 
@@ -28,7 +29,8 @@ static void grid_open(struct grid *grid, choice levels, bool is_ordered)
 	const size_t count = (size_t)levels * levels * levels;
 	double *predicted_us = memory_zeroed(count, sizeof(*predicted_us));
 
-	*grid = (struct grid){.configurations = memory_zeroed(count, sizeof(*grid->configurations))};
+	*grid = (struct grid){
+		.configurations = memory_zeroed(count, sizeof(*grid->configurations))};
 	for (size_t p = 0; p < AXES; p++)
 		grid->parameters[p] = (struct search_parameter){levels, is_ordered, false};
 	for (size_t i = 0; i < count; i++) {
@@ -37,8 +39,8 @@ static void grid_open(struct grid *grid, choice levels, bool is_ordered)
 		grid->configurations[i][2] = (choice)(i % levels);
 		predicted_us[i] = 1;
 	}
-	grid->family = (struct search_family){
-		0, count, AXES, grid->configurations[0], grid->parameters};
+	grid->family =
+		(struct search_family){0, count, AXES, grid->configurations[0], grid->parameters};
 	grid->view = (struct search_view){.count = count,
 		.predicted_us = predicted_us,
 		.family = memory_zeroed(count, sizeof(uint32_t)),

@@ -315,8 +315,8 @@ TEST(small_gains_do_not_count)
 	}
 }
 
-/* What is timed longer, for as long as it may win, is timed on while the clock falls: the rounds that
- * both have say who is faster, and by how much. */
+/* What is timed longer, for as long as it may win, is timed on while the clock falls: the rounds
+ * that both have say who is faster, and by how much. */
 TEST(rounds_that_one_alone_has_decide_nothing)
 {
 	double fast[40], slow[12];
@@ -333,7 +333,8 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 	}
 	assert_int_equal(select_fastest(rounds, 2), 1);
 	assert_true(fabs(select_ratio(&rounds[0], &rounds[1], CONFIDENCE_95).value - 1.03) < 1e-9);
-	assert_true(fabs(select_ratio(&rounds[1], &rounds[0], CONFIDENCE_95).value - 1 / 1.03) < 1e-9);
+	assert_true(
+		fabs(select_ratio(&rounds[1], &rounds[0], CONFIDENCE_95).value - 1 / 1.03) < 1e-9);
 	select_pair_rounds(comparables, rounds, 2);
 	assert_true(fabs(comparables[0].median_us / comparables[1].median_us - 1.03) < 1e-9);
 	assert_int_equal(select_winner(comparables, 2, tied), 1);

@@ -3,8 +3,8 @@
  * Commands, options and formats of earlier versions that were removed, each with the sentence that
  * names its replacement: an error message that helps instead of "unknown option".
  */
-#ifndef CLI_REMOVED_H
-#define CLI_REMOVED_H
+#ifndef FORMAT_REMOVED_H
+#define FORMAT_REMOVED_H
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/removed.h"
+#include "format/removed.h"
 
 #include <string.h>
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+bool directory_exists(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+enum status directory_make(const char *path, struct error *err)
+{
+	char *part = string_copy(path);
+	enum status status = STATUS_OK;
+
+	for (char *at = part + 1; status == STATUS_OK; at++) {
+		char end = *at;
+
+		if (end != '/' && end != '\0')
+			continue;
+		*at = '\0';
+		if (mkdir(part, 0777) != 0 && !(errno == EEXIST && directory_exists(part)))
+			status = error_set(err, STATUS_BAD_INPUT, "%s: making the folder: %s", part,
+				strerror(errno));
+		*at = end;
+		if (end == '\0')
+			break;
+	}
+	free(part);
+	return status;
+}
+
+enum status directory_make_own(const char *path, struct error *err)
+{
+	CLEANUP(memory_free) char *parent = path_parent(path);
+	struct stat info;
+
+	TRY(directory_make(parent, err));
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: making the folder: %s", path, strerror(errno));
+	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+		!(info.st_mode & (S_IWGRP | S_IWOTH)))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: expected a folder that only this user can write to, found another", path);
+	return error_hint(err, "chmod go-w %s, if it is yours", path);
+}
+
+static int not_dots(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name); /* not alphasort: it depends on the locale */
+}
+
+enum status directory_list(
+	const char *path, directory_visit *visit, void *context, struct error *err)
+{
+	struct dirent **entries = NULL;
+	enum status status = STATUS_OK;
+	int count = scandir(path, &entries, not_dots, compare_names);
+
+	if (count < 0)
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: reading the folder: %s", path, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (status == STATUS_OK)
+			status = visit(entries[i]->d_name, context, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return status;
+}
