@@ -23,7 +23,7 @@ bool json_text_is(const struct json_text *text, const char *string); /* without 
 /* ---- elements ---- */
 struct json_elements {
 	const char *list; /* a member of the root */
-	/* Elements that it does not want are not parsed, only passed over; NULL: all. */
+	/* Elements that it does not want are not parsed, only skipped; NULL: all. */
 	bool (*wants)(const struct json_text *element, void *context);
 	/* The cursor and its tree are gone thereafter. */
 	void (*visit)(const struct json_at *element, void *context);

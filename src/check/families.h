@@ -15,7 +15,7 @@
  * on each thing that could not be tried. Errors: STATUS_BAD_INPUT names file and problem. */
 enum status families_check_template(const char *path, const char *const *templates, bool form_only,
 	struct text *notices, struct error *err);
-/* The same of an own kernel's file, which is operation and family. */
+/* As above, for an own kernel's file, which is operation and family. */
 enum status families_check_own(const char *path, const char *const *templates, bool form_only,
 	struct text *notices, struct error *err);
 
