@@ -25,7 +25,7 @@ ROOT = os.getcwd()
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
 OWN, TOY = os.path.join(ROOT, "tests/own/steps.json"), os.path.join(ROOT, "tests/toy")
 MADE = {  # operation: further words; exported with all that is compiled
-    OWN: (),  # two kernels of one source, one of another, one launched twice
+    OWN: (),  # two kernels of one source, one of another with the name of one of them, one launched twice
     "row_softmax": ("-p", "rows=256,cols=512", "--path", TOY),
     "gemm": ("-p", "M=64,N=64,K=4096,dtype=fp16", "--family", "mma", "--where", "SPLIT_K > 1 and BM == 64 and STAGES == 3"),
     "attention": ("-p", "batch=1,heads=2,seq_q=40,seq_k=32,head_dim=16,dtype=bf16", "--family", "unfused"),

@@ -344,6 +344,18 @@ for family, (problem, _) in PROBLEMS.items():
             sized += 1
 assert sized > 40, sized
 
+# a constant that follows a size is another kernel, though all else of the launch stays: of each size that is found it is the entry's
+with open(path("tail.cu"), "w", encoding="utf-8") as file:
+    file.write('extern "C" __global__ void tail(float *x, int n)\n{\n\tint i = blockIdx.x * THREADS + threadIdx.x;\n\n\tif (i < n)\n\t\tx[i] += TAIL;\n}\n')
+with open(path("tail.json"), "w", encoding="utf-8") as file:
+    json.dump({"format": "tiletune.own_kernel/1", "source": "tail.cu", "keys": {"n": {"default": 1023}}, "parameters": {"THREADS": [64]},
+        "constants": {"TAIL": "n // 4 % 2"}, "tensors": {"x": {"shape": ["n"], "dtype": "fp32", "role": "inout"}},
+        "launches": [{"entry": "tail", "grid": ["ceil_div(n, THREADS)"], "block": ["THREADS"], "args": ["x", "n"]}]}, file)
+run("tune", path("tail.json"), "--device", "model:h200-sxm", "--effort", "estimate", "--fresh", "--cache-dir", CACHE, "-o", path("tail.tuned"))
+tail = library.open(export(path("tail.tuned"), "--path", path("tail.json"), name="tail.bundle")[0])
+found = [size for size in range(960, 1030) if refusal(tail.find, "tail", f"n={size}") == "none"]
+assert {1020, 1021, 1022, 1023} <= set(found) and all(size // 4 % 2 == 1 and size <= 1023 for size in found), found
+
 types = opened[bundles["types/types"]]
 entry = types.find("types", "n=100003")
 tensors = {name: allocate(size) for name, size in entry.tensors.items()}
