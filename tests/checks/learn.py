@@ -131,6 +131,26 @@ assert fixed["left_out"]["learned_mean"] > fixed["left_out"]["physics_mean"] + 0
 digest = hashlib.sha256(json.dumps(fixed).encode()).hexdigest()[:16]
 assert digest == "f445b330cafc692f", digest
 
+# what is measured twice counts once, with the geometric mean: a candidate that was timed by several runs weighs no more
+def drawn(times):
+	chance, made = random.Random(11), []
+	for number in range(6):
+		for item in range(30):
+			x, truth = chance.random(), 10 * (1 + (item % 3)) * chance.uniform(0.9, 1.1)
+			made += [module.Sample(f"gemm M={number}", [f"A={item}", time, 10.0, x, item % 3]) for time in times(number, item, truth)]
+	chance.shuffle(made)
+	return module.learn_family("gemm/twice", ["x", "y"], module.put_together({"gemm/twice": made})["gemm/twice"])
+
+
+once = drawn(lambda number, item, truth: [truth])
+often = drawn(lambda number, item, truth: [truth] * (1 + (number * item) % 4))
+apart = drawn(lambda number, item, truth: [truth * 1.02, truth / 1.02] if item % 2 else [truth])
+for other in once, often, apart:
+	assert (other["timings"], other["problems"]) == (180, 6), (other["timings"], other["problems"])
+	for name, value in once["left_out"].items():
+		assert abs(other["left_out"][name] - value) < 1e-6, (name, once["left_out"], other["left_out"])
+assert often["model"] == once["model"], "what is measured twice changes the trees"
+
 # what cannot be learned from
 with open("words.jsonl", "w", encoding="utf-8") as file:
 	file.write("no journal\n")
