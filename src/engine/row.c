@@ -355,9 +355,12 @@ static void put_buffers(struct tuned_row *row, const struct plan *plan)
 	}
 	row->tensor_maps = memory_zeroed(plan->tensor_map_count + 1, sizeof(*row->tensor_maps));
 	row->tensor_map_count = plan->tensor_map_count;
-	for (size_t i = 0; i < plan->tensor_map_count; i++)
-		row->tensor_maps[i] =
-			record_to_json(&plan_tensor_map_record, &plan->tensor_maps[i]);
+	for (size_t i = 0; i < plan->tensor_map_count; i++) {
+		CLEANUP(json_release)
+		struct json *map = record_to_json(&plan_tensor_map_record, &plan->tensor_maps[i]);
+
+		row->tensor_maps[i] = json_print(map, false);
+	}
 }
 
 static void take_options(struct tuned_row *row, const char *const *options)

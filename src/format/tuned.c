@@ -24,7 +24,8 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 	*tuned = (struct tuned){.path = string_copy(path),
 		.device = device,
 		.runs = memory_zeroed(1, sizeof(*tuned->runs)),
-		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
+		.entries = memory_zeroed(1, sizeof(*tuned->entries)),
+		.index = memory_zeroed(1, sizeof(*tuned->index))};
 }
 
 struct tuned_version tuned_version_of(const char *path)
@@ -110,6 +111,7 @@ enum status tuned_load_wanted(const char *path,
 		loading = (struct loading){0};
 	}
 	tuned->path = string_copy(path);
+	tuned->index = memory_zeroed(1, sizeof(*tuned->index));
 	return STATUS_OK;
 }
 
@@ -129,15 +131,50 @@ void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 		named_values_release(&entry->problem);
 		entry->problem = problem_named_values(problem);
 		problem_free(problem);
+		tuned_index_clear(tuned->index);
 	}
+}
+
+/* As an element of the file's list, which begins two levels deep. */
+static void append_entry(const struct tuned_entry *entry, struct text *text)
+{
+	CLEANUP(json_release) struct json *tree = record_to_json(&tuned_entry_record, entry);
+	CLEANUP(memory_free) char *printed = json_print(tree, true);
+
+	for (const char *line = printed; *line;) {
+		const size_t length = strcspn(line, "\n");
+
+		text_append_bytes(text, line, length);
+		line += length;
+		if (*line++ != '\n')
+			return;
+		text_append(text, "\n\t\t");
+	}
+}
+
+/* The text of the whole, but an entry's tree at a time: trees take ten times the memory. */
+static void append_file(const struct tuned *tuned, struct text *text)
+{
+	static const char end[] = "]\n}\n";
+	struct tuned around = *tuned;
+	CLEANUP(json_release) struct json *tree = NULL;
+
+	around.entry_count = 0;
+	tree = record_to_json(&tuned_record, &around);
+	json_append(tree, true, text);
+	text_cut(text, text->length - strlen(end));
+	for (size_t i = 0; i < tuned->entry_count; i++) {
+		text_append(text, i ? ", " : "");
+		append_entry(&tuned->entries[i], text);
+	}
+	text_append(text, end);
 }
 
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err)
 {
-	CLEANUP(json_release) struct json *tree = record_to_json(&tuned_record, tuned);
 	CLEANUP(text_release) struct text text = {0};
 
-	json_append(tree, true, &text);
+	append_file(tuned, &text);
 	TRY(file_write(path, text.data, text.length, err));
 	tuned->version = tuned_version_of(path);
 	return STATUS_OK;
@@ -171,6 +208,9 @@ void tuned_release(struct tuned *tuned)
 {
 	record_release(&tuned_record, tuned);
 	free(tuned->path);
+	if (tuned->index)
+		tuned_index_clear(tuned->index);
+	free(tuned->index);
 	*tuned = (struct tuned){0};
 }
 
@@ -188,14 +228,12 @@ enum status tuned_expect_device(
 struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective)
 {
-	for (size_t i = 0; i < tuned->entry_count; i++) {
-		struct tuned_entry *entry = &tuned->entries[i];
+	struct tuned_index own = {0};
+	struct tuned_entry *found = tuned_index_find(tuned->index ? tuned->index : &own,
+		tuned->entries, tuned->entry_count, operation, problem, objective);
 
-		if (entry->objective == objective && strcmp(entry->operation, operation) == 0 &&
-			named_values_equal(&entry->problem, problem))
-			return entry;
-	}
-	return NULL;
+	tuned_index_clear(&own);
+	return found;
 }
 
 struct tuned_entry *tuned_find_problem(

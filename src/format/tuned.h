@@ -13,7 +13,7 @@
 #include "base/json_elements.h"
 #include "family/catalogue.h"
 #include "format/run.h"
-#include "format/tuned_entry.h"
+#include "format/tuned_index.h"
 
 /* Identifies a file and its last change: a file that another process wrote differs. */
 struct tuned_version {
@@ -30,6 +30,7 @@ struct tuned {
 	size_t run_count;
 	struct tuned_entry *entries;
 	size_t entry_count;
+	struct tuned_index *index; /* of entries; of an empty struct NULL */
 };
 RECORD_DECLARE(struct tuned, tuned_record);
 

@@ -100,6 +100,32 @@ static const struct record_member errors_members[] = {
 static RECORD_DEFINE(
 	struct tuned_errors, errors_record, errors_members, .name = "errors", .open = true);
 
+/* ---- any JSON, as text ---- */
+static enum status text_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	CLEANUP(json_release) struct json *exact = json_copy(at->node);
+	char *text = json_print(exact, false);
+
+	(void)context;
+	(void)err;
+	memcpy(field, &text, sizeof(text));
+	return STATUS_OK;
+}
+
+static struct json *text_write(const void *field)
+{
+	CLEANUP(json_release) struct json *tree = NULL;
+	const char *text;
+
+	memcpy(&text, field, sizeof(text));
+	if (!text || json_parse(text, strlen(text), "", &tree, NULL) != STATUS_OK)
+		return json_new_string(NULL);
+	return json_copy(tree);
+}
+
+static const struct record_custom json_text_custom = {text_read, text_write, memory_free};
+
 static const struct record_member row_members[] = {
 	FAMILY(struct tuned_row),
 	CONFIGURATION(struct tuned_row),
@@ -122,8 +148,8 @@ static const struct record_member row_members[] = {
 	AMOUNT(struct tuned_row, workspace_bytes, -1),
 	RECORD_RECORDS(struct tuned_row, workspaces, workspace_count, workspace_record,
 		"workspaces", .flags = RECORD_OPTIONAL | RECORD_KEPT),
-	RECORD_VALUES(struct tuned_row, tensor_maps, tensor_map_count, "tensor_maps",
-		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOMS(struct tuned_row, tensor_maps, tensor_map_count, &json_text_custom,
+		"tensor_maps", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct tuned_row, score, &score_custom, "score", .flags = RECORD_OPTIONAL),
 	RECORD_TEXT(struct tuned_row, kernel_hash, "kernel_hash", .rule = &kernel_hash_rule),
 	RECORD_POINTER(struct tuned_row, errors, errors_record, "errors", .flags = RECORD_OPTIONAL),

@@ -57,7 +57,7 @@ struct tuned_row {
 	uint32_t flags;
 	struct tuned_workspace *workspaces;
 	size_t workspace_count;
-	struct json **tensor_maps; /* as of plan_tensor_map_to_json() */
+	char **tensor_maps; /* JSON of plan_tensor_map_record: a tree takes ten times as much */
 	size_t tensor_map_count;
 	struct score score; /* launch_count 0: not scored */
 	char kernel_hash[HASH_SIZE];
