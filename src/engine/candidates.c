@@ -339,7 +339,7 @@ static enum status fill(const struct catalogue *catalogue, const struct candidat
 		return explain_empty(pool, err);
 	pool->predicted_us = memory_zeroed(pool->count, sizeof(*pool->predicted_us));
 	describe_view(pool);
-	return options->score ? score_all(pool, err) : STATUS_OK;
+	return options->score ? score_all(pool, options->interrupted, err) : STATUS_OK;
 }
 
 enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
@@ -350,6 +350,8 @@ enum status candidates_open(const struct catalogue *catalogue, const struct prob
 
 	*pool = (struct candidates){.problem = problem, .device = device};
 	status = fill(catalogue, options, pool, err);
+	if (status == STATUS_INTERRUPTED)
+		error_set(err, status, "interrupted");
 	if (status != STATUS_OK)
 		candidates_release(pool);
 	return status;

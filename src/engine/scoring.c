@@ -11,7 +11,7 @@
 enum {
 	THREADS_MAX = 32,
 	CANDIDATES_PER_THREAD = 20000, /* fewer are scored sooner than a thread is made */
-	CANDIDATES_AT_ONCE = 2048,
+	CANDIDATES_AT_ONCE = 256,
 	LEARNED_OF_FAMILY = 4096
 };
 
@@ -21,6 +21,7 @@ struct scoring {
 	const size_t *chosen; /* NULL: the first `count` */
 	size_t count;
 	bool is_physics;
+	const volatile int *interrupted; /* NULL: nothing ends it */
 	atomic_size_t next;
 };
 
@@ -55,6 +56,11 @@ static void score_one(struct scorer *scorer, size_t candidate)
 	error_context(&scorer->err, "scoring %s", family->bound->family->name);
 }
 
+static bool is_interrupted(const struct scoring *scoring)
+{
+	return scoring->interrupted && *scoring->interrupted;
+}
+
 static void *score_some(void *argument)
 {
 	struct scorer *scorer = argument;
@@ -63,7 +69,7 @@ static void *score_some(void *argument)
 
 	scorer->failed = SIZE_MAX;
 	scorer->predictors = memory_zeroed(pool->family_count, sizeof(*scorer->predictors));
-	while (scorer->failed == SIZE_MAX) {
+	while (scorer->failed == SIZE_MAX && !is_interrupted(scoring)) {
 		const size_t from = atomic_fetch_add(&scoring->next, CANDIDATES_AT_ONCE);
 		const size_t rest = from < scoring->count ? scoring->count - from : 0;
 		const size_t count = rest < CANDIDATES_AT_ONCE ? rest : CANDIDATES_AT_ONCE;
@@ -106,7 +112,7 @@ static enum status run(struct scoring *scoring, struct error *err)
 	}
 	if (failed->status != STATUS_OK && err)
 		*err = failed->err;
-	return failed->status;
+	return is_interrupted(scoring) ? STATUS_INTERRUPTED : failed->status;
 }
 
 /* Whether trees have something to say of a family of the pool. */
@@ -158,9 +164,11 @@ static void scale_others(
 				exp(logs[pool->family_of[i]] / counts[pool->family_of[i]]);
 }
 
-enum status score_all(const struct candidates *pool, struct error *err)
+enum status score_all(
+	const struct candidates *pool, const volatile int *interrupted, struct error *err)
 {
-	struct scoring scoring = {.pool = pool, .count = pool->count, .is_physics = true};
+	struct scoring scoring = {
+		.pool = pool, .count = pool->count, .is_physics = true, .interrupted = interrupted};
 	CLEANUP(memory_free) double *physics_us = NULL;
 	CLEANUP(memory_free) size_t *chosen = NULL;
 
@@ -169,7 +177,10 @@ enum status score_all(const struct candidates *pool, struct error *err)
 		return STATUS_OK;
 	physics_us = memory_copy(pool->predicted_us, pool->count * sizeof(*physics_us));
 	chosen = memory_zeroed(pool->count + 1, sizeof(*chosen));
-	scoring = (struct scoring){.pool = pool, .chosen = chosen, .count = choose(pool, chosen)};
+	scoring = (struct scoring){.pool = pool,
+		.chosen = chosen,
+		.count = choose(pool, chosen),
+		.interrupted = interrupted};
 	TRY(run(&scoring, err));
 	scale_others(pool, physics_us, chosen, scoring.count);
 	return STATUS_OK;

@@ -9,7 +9,9 @@
 
 /* Fills predicted_us; large pools are shared by threads. Physics looks at all, what was learned at
  * the best of each family by physics, as it takes its time; the rest is scaled as these are on
- * average. Of several errors that of the first candidate counts. */
-enum status score_all(const struct candidates *pool, struct error *err);
+ * average. Of several errors that of the first candidate counts. interrupted: as in struct
+ * candidates_options. */
+enum status score_all(
+	const struct candidates *pool, const volatile int *interrupted, struct error *err);
 
 #endif

@@ -344,14 +344,17 @@ enum status search_prepare(
 	const char *name = session->strategy ? session->strategy : session->effort->strategy;
 	struct candidates_options options = session->pool;
 	CLEANUP(search_free) struct search *prepared = memory_zeroed(1, sizeof(*prepared));
+	enum status status;
 
 	prepared->session = session;
 	prepared->number = number;
 	options.interrupted = session->interrupted;
 	if (item->is_step)
 		options.families = NULL, options.where = NULL, options.config = NULL;
-	TRY(candidates_open(&session->context->catalogue, item->problem,
-		device_spec(session->context->device), &options, &prepared->pool, err));
+	status = candidates_open(&session->context->catalogue, item->problem,
+		device_spec(session->context->device), &options, &prepared->pool, err);
+	if (status != STATUS_OK)
+		return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
 	TRY(choose_strategy(prepared, name, err));
 	*search = prepared;
 	prepared = NULL;
