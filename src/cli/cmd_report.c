@@ -104,6 +104,8 @@ static void problem(const struct report_entry *entry, struct text *table)
 		format_put(table, format_shown, ", %.1f TFLOP/s", winner->tflops);
 	format_put(table, format_shown, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "",
 		winner->family, winner->configuration);
+	if (tuned && tuned->l2 != L2_UNKNOWN)
+		format_put(table, format_shown, "  timed in a %s L2\n", l2_state_names[tuned->l2]);
 	words = verified_words(winner->verified, winner->by_program);
 	if (!entry->predicted && words)
 		format_put(table, format_shown, "  %s\n", words);

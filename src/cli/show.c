@@ -411,8 +411,9 @@ static void end(void *context, const struct problem_result *result)
 		"physics");
 	show_verified(show->out, &winner->evaluation, "             ");
 	show_measured(show->out, &winner->evaluation.measured, "             ");
-	if (winner->evaluation.flags & FLAG_MASK(WARM_L2))
-		common_print(show->out, "             timed in a warm L2\n");
+	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
+		common_print(show->out, "             timed in a %s L2\n",
+			winner->evaluation.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
 	if (second) {
 		show_row(show->out, "runner-up", problem, second);
 		show_difference(show->out, result, winner, second);

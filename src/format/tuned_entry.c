@@ -218,12 +218,15 @@ static const struct record_rule operation_rule = {
 
 const char *const objective_names[] = {"time", "energy", "warm_time", NULL};
 
+const char *const l2_state_names[] = {"unknown", "cold", "warm", NULL};
+
 static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct tuned_entry, operation, "operation", .rule = &operation_rule),
 	RECORD_NAMED_VALUES(struct tuned_entry, problem, "problem", .count_min = 1),
 	RECORD_ENUM(struct tuned_entry, objective, objective_names, "objective",
 		.flags = RECORD_OPTIONAL),
 	TIMING(struct tuned_entry),
+	RECORD_ENUM(struct tuned_entry, l2, l2_state_names, "l2", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_entry, unfinished, "unfinished", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_entry, run, "run"),
 	RECORD_NESTED(struct tuned_entry, winner, tuned_row_record, "winner"),

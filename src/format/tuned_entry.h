@@ -99,10 +99,19 @@ enum objective {
 };
 extern const char *const objective_names[]; /* NULL-terminated */
 
+/* What runs found in the L2 of what they read; older files do not say. */
+enum l2_state {
+	L2_UNKNOWN,
+	L2_COLD,
+	L2_WARM,
+};
+extern const char *const l2_state_names[]; /* NULL-terminated */
+
 struct tuned_entry {
 	char *operation;
 	struct named_values problem;
 	enum objective objective;
+	enum l2_state l2; /* of measured times */
 	bool predicted;
 	bool unfinished; /* the winner is the best so far of a search that was stopped */
 	char *run;

@@ -281,6 +281,9 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 			TRY(row_of(pool, &evaluated->items[best_of_family[f]],
 				&entry->families[entry->family_count++], err));
 	if (!predicted && !session->context->program) {
+		entry->l2 = evaluated->items[winner].evaluation.flags & FLAG_MASK(WARM_L2)
+				    ? L2_WARM
+				    : L2_COLD;
 		entry->model = memory_zeroed(1, sizeof(*entry->model));
 		*entry->model = model_quality(pool, evaluated);
 	}
