@@ -105,9 +105,10 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	const size_t before = content->length;
 	enum status status;
 
-	text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
 	status = file_read_pieces(path, take_all, &(struct whole_file){path, content}, err);
-	if (status != STATUS_OK)
+	if (status == STATUS_OK)
+		text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
+	else if (content->length > before)
 		text_cut(content, before);
 	return status;
 }

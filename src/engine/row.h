@@ -23,7 +23,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err);
-/* The same of the row's family, which is bound and not composite: the candidate borrows it. */
+/* As above, for the row's family, which is bound and not composite: the candidate borrows it. */
 enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
 	struct candidate *candidate, bool *refitted, struct error *err);
 /* What can be said of a candidate without compiling it: names, hash, the model's score; its
