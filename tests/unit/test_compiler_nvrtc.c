@@ -243,7 +243,7 @@ TEST(test_real_headers)
 	/* and one that there is nothing for */
 	expect_only(compiler, "#include <nobody/types.h>\nextern \"C\" __global__ void k() {}",
 		OUTCOME_COMPILE_FAILED, "unit.cu(1): ");
-	expect_only(compiler, "#include <torch/types.h>\nextern \"C\" __global__ void k() {}",
+	expect_only(compiler, "#include <nobody/types.h>\nextern \"C\" __global__ void k() {}",
 		OUTCOME_COMPILE_FAILED,
 		"to stubs/nobody/types.h next to the JSON, with \"include_paths\": [\"stubs\"]");
 	compiler_close(compiler);
