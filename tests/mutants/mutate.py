@@ -9,7 +9,7 @@ import re
 import sys
 
 PER_FOLDER, PER_FAMILY = 8, 4
-stale = []  # blocks of listed.txt that are not found any more
+stale = []  # blocks of listed.txt and semantic.txt that are not found any more
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Puts each mutant of mutate.py in, and runs the fast tests that can see it until one fails.
 
-	tests/mutants/run.py [--jobs N] [--only GROUP] [--fresh]
+	tests/mutants/run.py [--jobs N] [--only GROUP] [--match TEXT] [--fresh]
 
 Works in build/mutants: results.json is a line per mutant, and what is there is not run again (unless
 the mutant changed, or with --fresh); report.md says what survived. Needs `make test`'s programs built.
@@ -34,6 +34,7 @@ SLOW = ("interrupt",)  # tests that wait
 # processes that are killed leave no trace of what they ran
 WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective", "cli own_data"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
 LAUNCHER = ["unit test_launch", "fuzz fuzz_bundle", "check launch.py"]
+PYTHON = {"learn.py": ["check learn.py"]}  # of modules of src/python; of the others tests/python
 
 
 def shell(command, **options):
@@ -53,7 +54,7 @@ def tests():
 		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
 	for path in sorted(glob.glob("tests/cli/*.session")):
 		found["cli " + os.path.basename(path).removesuffix(".session")] = [sys.executable, "tests/cli/session.py", path]
-	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "check_walk.py"):
+	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "check_walk.py", "learn.py", "python.py"):
 		found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
 	return {name: call for name, call in found.items() if not any(word in name for word in SLOW)}
 
@@ -89,6 +90,9 @@ def execute(call, folder, seconds, more=None):
 
 
 # ---- a folder that looks like the checkout ----
+COPIED = ("src/launch", "src/python")  # mutants of these are written where tests read them
+
+
 def lane_make(name, build):
 	"""Copies of what tests read, links to what is built; the binary and programs of mutants lie beside them."""
 	lane = os.path.join(WORK, name)
@@ -98,9 +102,10 @@ def lane_make(name, build):
 		shutil.copytree(part, os.path.join(lane, part), symlinks=True)
 	os.mkdir(lane + "/src")
 	for part in ("results", "Makefile", "README.md", *glob.glob("src/*")):
-		if part != "src/launch":
+		if part not in COPIED:
 			os.symlink(os.path.join(ROOT, part), os.path.join(lane, part))
-	shutil.copytree("src/launch", lane + "/src/launch")
+	for part in COPIED:
+		shutil.copytree(part, os.path.join(lane, part))
 	for path in glob.glob(build + "/*"):
 		if os.path.basename(path) == "tiletune":
 			os.link(path, os.path.join(lane, RELEASE, "tiletune"))  # templates are looked for beside it
@@ -174,6 +179,8 @@ def order(mutant, covered):
 	"""Names of the tests that can see it, those that say most a second first."""
 	if mutant.file.startswith("src/launch/"):
 		return LAUNCHER
+	if mutant.file.startswith("src/python/"):
+		return PYTHON.get(os.path.basename(mutant.file), ["check python.py"])
 	if mutant.file.startswith("src/"):
 		of_file = {t: [f for f in covered[t]["functions"] if f.startswith(mutant.file + ":")] for t in covered}
 		names = [t for t in covered if f"{mutant.file}:{mutant.function()}" in of_file[t] and covered[t]["passed"]]
@@ -277,7 +284,8 @@ class Lane:
 					os.unlink(os.path.join(self.folder, target))
 				os.link(os.path.join(ROOT, target), os.path.join(self.folder, target))
 
-	def try_template(self, mutant, names, covered):
+	def try_text(self, mutant, names, covered):
+		"""A file that programs read when they run: templates, Python."""
 		path = os.path.join(self.folder, mutant.file)
 		text = mutate.read(path)
 		with open(path, "w", encoding="utf-8") as file:
@@ -321,6 +329,7 @@ def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("--jobs", type=int, default=2)
 	parser.add_argument("--only", default="", help="groups whose name holds this: listed, src/base, templates/gemm/mma")
+	parser.add_argument("--match", default="", help="mutants whose file and name hold this: src/tune/, \"semantic, a tie\"")
 	parser.add_argument("--fresh", action="store_true")
 	options = parser.parse_args()
 	os.makedirs(WORK, exist_ok=True)
@@ -333,11 +342,14 @@ def main():
 	# what survived is tried again when the tests have changed
 	kept = {key: r for key, r in kept.items() if r["verdict"] != "survived" or r["state"] == state}
 	began, why = time.time(), reasons()
+	written = [(name, list(mutate.listed(ROOT, name))) for name in ("listed", "semantic")]
+	if mutate.stale:
+		print(f"{len(mutate.stale)} blocks of listed.txt and semantic.txt are not found where they say: nothing was run", file=sys.stderr)
+		return 1
 	covered = measure_coverage(options.fresh)
 	lanes, lock = [Lane(f"lane{i}") for i in range(options.jobs)], threading.Lock()
-	written = [(name, list(mutate.listed(ROOT, name))) for name in ("listed", "semantic")]
 	queue = [g for g in [*((name, len(them), them) for name, them in written), *mutate.drawn(ROOT)] if options.only in g[0] and g[1]]
-	results, equivalent = [], []
+	results, equivalent, broken = [], [], []  # broken: written, and no compiler takes them
 
 	proven = set()
 
@@ -352,7 +364,7 @@ def main():
 	def judge(lane, group, mutant):
 		started, spent.seconds = time.time(), 0
 		names = [name for name in order(mutant, covered) if covered[name]["passed"]]
-		attempt = lane.try_header if mutant.file.startswith("src/launch/") else lane.try_source if mutant.file.startswith("src/") else lane.try_template
+		attempt = lane.try_header if mutant.file.startswith("src/launch/") else lane.try_source if mutant.file.endswith(".c") else lane.try_text
 		verdict, by = attempt(mutant, names, covered) if names else ("survived", "no test runs it")
 		if verdict == "caught" and not passes(lane, by):
 			return judge(lane, group, mutant)
@@ -373,6 +385,8 @@ def main():
 			for mutant in mutants:
 				if count == 0:
 					break
+				if options.match not in str(mutant):
+					continue
 				if why.get(mutant.key, "").startswith("equivalent:"):
 					equivalent.append(mutant)
 					continue
@@ -382,6 +396,8 @@ def main():
 				if result["verdict"] != "no program":
 					count -= 1
 					results.append(result)
+				elif group in dict(written):
+					broken.append(result)
 
 	threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes]
 	for thread in threads:
@@ -389,7 +405,7 @@ def main():
 	for thread in threads:
 		thread.join()
 	used = resource.getrusage(resource.RUSAGE_CHILDREN)
-	return report(results, len(equivalent), why, f"{time.time() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU")
+	return report(results, len(equivalent), broken, why, f"{time.time() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU")
 
 
 def reasons():
@@ -399,7 +415,7 @@ def reasons():
 	return dict(line.split(" ", 1) for line in lines if " " in line and not line.startswith("#"))
 
 
-def report(results, equivalent, why, took):
+def report(results, equivalent, broken, why, took):
 	lines = ["| where | mutants | caught |", "|---|---|---|"]
 	for group in sorted({r["group"] for r in results}):
 		own = [r for r in results if r["group"] == group]
@@ -409,6 +425,7 @@ def report(results, equivalent, why, took):
 		if r["verdict"] == "survived":
 			lines.append(f"- {r['mutant']}: {why.get(r['key'], 'NOT IN survivors.txt')}")
 			unexplained += r["key"] not in why
+	lines += [f"- {r['mutant']}: does not compile, so that it says nothing: bring it up to date" for r in broken]
 	lowest = 100.0
 	for kind, own in (("semantic mistakes", [r for r in results if r["group"] == "semantic"]), ("mutants of rules", [r for r in results if r["group"] != "semantic"])):
 		number = sum(r["verdict"] == "caught" for r in own)
@@ -419,7 +436,7 @@ def report(results, equivalent, why, took):
 	with open(WORK + "/report.md", "w", encoding="utf-8") as file:
 		file.write(text)
 	print("\n" + text, end="")
-	return len(results) < 120 or lowest < 95 or unexplained > 0 or len(mutate.stale) > 0
+	return len(results) < 120 or lowest < 95 or unexplained > 0 or len(broken) > 0
 
 
 if __name__ == "__main__":
