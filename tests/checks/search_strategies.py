@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tests/tools/recorded.py makes journals of others' recordings, and tests/tools/search_strategies.py the tables of
+"""python3 -m tiletune.recorded makes journals of others' recordings, and tests/tools/search_strategies.py the tables of
 results/search*.md, here of small spaces.
 
 	tests/checks/search_strategies.py OUT		OUT: the folder with the binary
@@ -33,6 +33,8 @@ def run(*words, code=0, cwd=None):
 
 
 def tool(name, *words, code=0, cwd=ROOT):
+	if name.startswith("tiletune."):  # a command of the module
+		return run("-m", name, *words, code=code, cwd=f"{ROOT}/src/python")
 	return run(f"{ROOT}/tests/tools/{name}", *words, code=code, cwd=cwd)
 
 
@@ -57,7 +59,7 @@ for x in (16, 32, 48, 64, 96, 128):
 					cache[f"{x},{y},{z},{mode}"] = {"x": x, "y": y, "z": z, "mode": mode, "time": 1.0 if (x, y, z, mode) == (64, 4, 3, "a") else failed or time}
 with open("cache.json", "w", encoding="utf-8") as out:
 	out.write(json.dumps({"device_name": "A card", "kernel_name": "blur", "tune_params_keys": ["x", "y", "z", "mode"], "cache": cache})[:-2] + ",\n")
-tool("recorded.py", here("cache.json"), "-o", here("blur"))
+tool("tiletune.recorded", here("cache.json"), "-o", here("blur"))
 subprocess.run([TILETUNE, "validate", "blur.jsonl.gz"], check=True, capture_output=True, env=ENVIRONMENT)
 found = {line["configuration"]: line for line in lines("blur.jsonl.gz") if line["event"] == "evaluation"}
 assert len(found) == len(cache) and lines("blur.jsonl.gz")[0]["device"]["name"] == "A card"
@@ -71,7 +73,7 @@ for item in cache.values():
 
 # ---- what tiletune.t4 writes, as T4 and as a cache file, is read again ----
 run("-m", "tiletune.t4", RECORDED, "--cache", "--problem", "M=1000", "--family", "tile/split", "-o", "split.cache.json")
-tool("recorded.py", here("split.cache.json"), "-o", here("split"))
+tool("tiletune.recorded", here("split.cache.json"), "-o", here("split"))
 original = {}
 with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
 	for text in file:
@@ -89,16 +91,16 @@ with open("t4.json", "w", encoding="utf-8") as out:
 		{"name": "power", "value": 3, "unit": "W"}, {"name": "time", "value": 0.5, "unit": "ms"}]},
 		{"configuration": {"x": 32, "fast": False}, "invalidity": "correctness"},
 		{"configuration": {"x": 64, "fast": True}, "measurements": [{"name": "time", "value": 7, "unit": "us"}]}]}, out)
-tool("recorded.py", here("t4.json"), "-o", here("four"))
+tool("tiletune.recorded", here("t4.json"), "-o", here("four"))
 assert [(line["configuration"], line["outcome"], line.get("samples_us")) for line in lines("four.jsonl.gz") if line["event"] == "evaluation"] == [
 	("x=16,fast=1", "ok", [500.0]), ("x=32,fast=0", "wrong_result", None), ("x=64,fast=1", "ok", [7.0])]
 
 # ---- what is no recording ----
-for content, said in ("{}", "expected a cache file"), ("nothing", "recorded.py"), ('{"results": []}', "found none"), (
+for content, said in ("{}", "expected a cache file"), ("nothing", "tiletune.recorded"), ('{"results": []}', "found none"), (
 		'{"results": [{"configuration": {"x": 1}, "measurements": []}]}', 'called "time"'):
 	with open("bad.json", "w", encoding="utf-8") as out:
 		out.write(content)
-	assert said in tool("recorded.py", here("bad.json"), "-o", here("bad"), code=1).stderr, said
+	assert said in tool("tiletune.recorded", here("bad.json"), "-o", here("bad"), code=1).stderr, said
 
 
 # ---- strategies ----

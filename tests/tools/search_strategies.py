@@ -4,7 +4,7 @@
 	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] SPACE...
 	python3 tests/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
 
-SPACE: a journal, each family of each of its problems with 100 evaluations or more; or NAME.json of recorded.py, a space that
+SPACE: a journal, each family of each of its problems with 100 evaluations or more; or NAME.json of tiletune.recorded, a space that
 others recorded. spaces: optimum / best so far after 25, 50, ... evaluations, mean over seeds with its standard error; failures
 count as evaluations. KNOWN is what is predicted beforehand: `nothing` (templates without their model), `physics`, or
 `learned`: physics times what all other problems of the journals teach (tiletune.learn). Beside spaces that

@@ -3,7 +3,7 @@
 
 load(...).lookup(...); tune, check, report; Bundle(...).op(...); record(); see src/python/README.md.
 The standard library is enough; numpy (learn) and torch (record, operators of torch.library) are used where they are there.
-Modules that are commands, `python3 -m tiletune.NAME`: learn, t1, t4, rules, suites, formats.
+Modules that are commands, `python3 -m tiletune.NAME`: learn, t1, t4, recorded, rules, suites, formats.
 """
 
 from typing import Any

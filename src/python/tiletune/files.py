@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from typing import Union
 
 from .errors import Error
 
@@ -33,18 +34,19 @@ def target_of(path: str) -> str:
     return at
 
 
-def write_file(path: str, text: str) -> None:
+def write_file(path: str, content: Union[str, bytes]) -> None:
     """Replaces the file as a whole; pipes and devices are written through. Errors: Error, OSError."""
+    data = content.encode() if isinstance(content, str) else content
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(path, "wb") as file:
+            file.write(data)
         return
     target = target_of(path)
     mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else None
     number, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", dir=os.path.dirname(target))
     try:
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(number, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(number)
         if mode is None:

@@ -1,7 +1,7 @@
-#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Makes a journal of what another tuner recorded, so that `replay:` searches it.
 
-	python3 tests/tools/recorded.py FILE -o NAME	writes NAME.jsonl.gz, NAME.json and NAME.cu
+	python3 -m tiletune.recorded FILE -o NAME	writes NAME.jsonl.gz, NAME.json and NAME.cu
 
 FILE: a cache file of Kernel Tuner (its closing brackets may be missing, as while it is written) or T4 results. Every
 value that occurs is one of its parameter's. Times are those that the file calls `time`, its objective; a configuration that
@@ -16,10 +16,10 @@ import json
 import math
 import os
 import sys
+import zlib
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.dont_write_bytecode = True
-from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
+from .errors import Error
+from .files import write_file
 
 OUTCOMES = {"correct": "ok", "InvalidConfig": "pruned_by_model", "constraints": "pruned_by_model", "CompilationFailedConfig": "compile_failed",
 	"compile": "compile_failed", "correctness": "wrong_result", "timeout": "timed_out"}  # RuntimeFailedConfig, runtime: launch_failed
@@ -28,7 +28,14 @@ OWN = ("operation", "problem", "family")  # of configurations that tiletune wrot
 
 
 def fail(text):
-	sys.exit(f"recorded.py: {text}")
+	raise Error(text)
+
+
+def with_checksum(line, run):
+	if run:
+		line.setdefault("run", run)
+	text = json.dumps(line, separators=(",", ":"), ensure_ascii=False)[:-1]
+	return f'{text},"checksum":"{zlib.crc32(text.encode()) & 0xffffffff:08x}"}}\n'
 
 
 def read(path):
@@ -55,7 +62,7 @@ def cached(root):
 
 
 def results(root):
-	"""The same of T4 results."""
+	"""As above, for T4 results."""
 	for result in root["results"]:
 		configuration = {name: value for name, value in result["configuration"].items() if name not in OWN}
 		words = result.get("invalidity", "correct")
@@ -100,13 +107,10 @@ def write(root, name):
 			parameters.setdefault(parameter, set()).add(int(value) if isinstance(value, bool) else value)
 	values = {parameter: sorted(found, key=lambda value: (isinstance(value, str), value)) for parameter, found in parameters.items()}
 	family = f"{operation}/{operation}"
-	with open(f"{name}.json", "w", encoding="utf-8") as file:
-		json.dump({"format": "tiletune.own_kernel/1", "source": f"{operation}.cu", "keys": {"n": {"default": 1, "min": 1, "max": 1}},
+	write_file(f"{name}.json", json.dumps({"format": "tiletune.own_kernel/1", "source": f"{operation}.cu", "keys": {"n": {"default": 1, "min": 1, "max": 1}},
 			"tensors": {"out": {"shape": [1], "dtype": "fp32", "role": "out"}}, "parameters": values,
-			"launches": [{"entry": "recorded", "grid": ["1"], "block": ["32"], "args": ["out"]}]}, file, indent="\t")
-		file.write("\n")
-	with open(f"{name}.cu", "w", encoding="utf-8") as file:
-		file.write('/* Stands for a kernel that another tuner timed; nothing runs it. */\nextern "C" __global__ void recorded(float *out)\n{\n\tout[0] = 0;\n}\n')
+			"launches": [{"entry": "recorded", "grid": ["1"], "block": ["32"], "args": ["out"]}]}, indent="\t") + "\n")
+	write_file(f"{name}.cu", '/* Stands for a kernel that another tuner timed; nothing runs it. */\nextern "C" __global__ void recorded(float *out)\n{\n\tout[0] = 0;\n}\n')
 	run = {"event": "run", "format": "tiletune.journal/1", "id": "recorded", "date": "", "command": "", "tiletune": {"version": "", "commit": ""},
 		"signature": "recorded", "device_kind": "cuda",
 		"device": {"name": root.get("device_name", "not known"), "compute_capability": 80, "sm_count": 1}}
@@ -116,8 +120,7 @@ def write(root, name):
 	lines += [with_checksum(evaluation(family, {key: int(value) if isinstance(value, bool) else value for key, value in row[0].items()}, *row[1:]),
 		"recorded") for row in rows]
 	lines.append(with_checksum({"event": "finish", "run": "recorded", "status": 0}, "recorded"))
-	with open(f"{name}.jsonl.gz", "wb") as file:
-		file.write(gzip.compress("".join(lines).encode(), 9, mtime=0))
+	write_file(f"{name}.jsonl.gz", gzip.compress("".join(lines).encode(), 9, mtime=0))
 	return len(rows)
 
 
@@ -126,10 +129,13 @@ def main():
 	parser.add_argument("file")
 	parser.add_argument("-o", dest="name", metavar="NAME", required=True)
 	options = parser.parse_args()
-	root = read(options.file)
-	if not isinstance(root, dict) or not ("cache" in root or "results" in root):
-		fail(f"{options.file}: expected a cache file of Kernel Tuner or T4 results, found neither")
-	print(f"{options.name}.jsonl.gz: {write(root, options.name)} configurations")
+	try:
+		root = read(options.file)
+		if not isinstance(root, dict) or not ("cache" in root or "results" in root):
+			fail(f"{options.file}: expected a cache file of Kernel Tuner or T4 results, found neither")
+		print(f"{options.name}.jsonl.gz: {write(root, options.name)} configurations")
+	except (Error, OSError) as error:
+		sys.exit(f"tiletune.recorded: {error}")
 
 
 if __name__ == "__main__":
