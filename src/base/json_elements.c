@@ -14,9 +14,10 @@ static const size_t part_size_max = (size_t)1 << 30;
 static const uint64_t file_size_max = (uint64_t)1 << 36;
 
 /* ---- text that is not parsed ---- */
+/* What cJSON takes for space. */
 static const char *skip_space(const char *at, const char *end)
 {
-	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'))
+	while (at<end && * at> 0 && *at <= ' ')
 		at++;
 	return at;
 }
@@ -124,6 +125,7 @@ struct reading {
 	struct text window; /* what was read and is in no element yet */
 	size_t worthwhile;  /* length of the window at which it is looked at again */
 	struct text around; /* the list */
+	bool is_broken;     /* the list is; the parser finds where */
 };
 
 static enum status visit(
@@ -169,6 +171,7 @@ static const char *find_list(const struct reading *reading)
 /* What is no list any more is left to the parser: with what it must not end with before it. */
 static void leave_list(struct reading *reading, bool is_broken)
 {
+	reading->is_broken = is_broken;
 	if (is_broken && reading->count)
 		text_append(&reading->around, reading->place == BEFORE_ELEMENT ? "0," : "0 ");
 	reading->place = AFTER_LIST;
@@ -269,8 +272,14 @@ static enum status read_elements(struct reading *reading, struct json **root, st
 		text_append_bytes(
 			&reading->around, text_string(&reading->window), reading->window.length);
 	}
-	return json_parse(
-		text_string(&reading->around), reading->around.length, reading->path, root, err);
+	TRY(json_parse(
+		text_string(&reading->around), reading->around.length, reading->path, root, err));
+	if (!reading->is_broken)
+		return STATUS_OK;
+	json_free(*root);
+	*root = NULL;
+	return error_set(err, STATUS_BAD_INPUT, "%s: $.%s[%zu]: expected valid JSON", reading->path,
+		reading->elements->list, reading->count);
 }
 
 enum status json_load_elements(const char *path, const struct json_elements *elements,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `lookup` takes, of a tuned file of 1e4 entries that has the problem: processor time and
+ * memory of the program. The file's entries are those of a real one with other M.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "bench/bench.h"
+#include "format/tuned.h"
+
+enum {
+	ENTRIES = 10000
+};
+
+static void put_shifted(struct tuned *tuned, const struct tuned_entry *from, int64_t shift)
+{
+	struct tuned_entry entry = tuned_entry_copy(from);
+	const char *kept;
+
+	for (size_t i = 0; i < entry.problem.count; i++)
+		if (strcmp(entry.problem.items[i].name, "M") == 0)
+			entry.problem.items[i].value.integer += shift;
+	tuned_put_entry(tuned, &entry, NULL, &kept);
+	tuned_entry_release(&entry);
+}
+
+static void make_file(const char *path)
+{
+	struct tuned tuned;
+	struct error err = {0};
+	size_t count;
+
+	expect(tuned_load("results/nvidia-h200/tuned.json", &tuned, &err), &err);
+	count = tuned.entry_count;
+	for (size_t i = 0; tuned.entry_count < ENTRIES; i++)
+		put_shifted(&tuned, &tuned.entries[i % count], 1 + (int64_t)(i / count));
+	expect(tuned_replace(&tuned, path, &err), &err);
+	tuned_release(&tuned);
+}
+
+/* Of a child. */
+static struct rusage run(const char *program, const char *path)
+{
+	struct rusage usage;
+	const pid_t child = fork();
+	int state = -1;
+
+	if (child == 0) {
+		if (freopen("/dev/null", "w", stdout))
+			execl(program, program, "lookup", path, "gemm", "-p",
+				"M=4096,N=4096,K=4096,dtype=bf16", "--path", ".", (char *)NULL);
+		_exit(127);
+	}
+	if (child < 0 || wait4(child, &state, 0, &usage) != child || state != 0) {
+		fprintf(stderr, "bench_lookup: %s lookup %s failed\n", program, path);
+		exit(EXIT_FAILURE);
+	}
+	return usage;
+}
+
+static double seconds(struct timeval time)
+{
+	return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+int main(void)
+{
+	const double promised_s = 0.2, promised_mb = 100;
+	CLEANUP(memory_free) char *self = path_executable();
+	CLEANUP(memory_free) char *folder = path_parent(self);
+	CLEANUP(memory_free) char *program = path_join(folder, "../tiletune");
+	CLEANUP(memory_free) char *path = path_join(folder, "bench_lookup.json");
+	struct rusage usage;
+	double time_s, memory_mb;
+
+	make_file(path);
+	usage = run(program, path);
+	unlink(path);
+	time_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+	memory_mb = (double)usage.ru_maxrss / 1024;
+	printf("lookup among %d entries: %.2f s (promised: <= %.1f) %s\n", ENTRIES, time_s,
+		promised_s, time_s <= promised_s ? "ok" : "MISSED");
+	printf("lookup among %d entries: %.0f MiB (promised: <= %.0f) %s\n", ENTRIES, memory_mb,
+		promised_mb, memory_mb <= promised_mb ? "ok" : "MISSED");
+	return time_s <= promised_s && memory_mb <= promised_mb ? EXIT_SUCCESS : EXIT_FAILURE;
+}
