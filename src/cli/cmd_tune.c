@@ -180,7 +180,7 @@ static enum status choose_shared(const struct tuning *tuning, FILE *out,
 	for (size_t i = 0; i < session->problems->count; i++)
 		common_print(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
 			100 * (shared->us[i] / shared->best_us[i] - 1), shared->best_us[i],
-			session->problems->items[i]->text);
+			session->problems->items[i]->title);
 	return STATUS_OK;
 }
 

@@ -113,7 +113,7 @@ def check_problems(browser, folder):
 		others = dict(pair.split("=") for pair in re.findall(r"\w+=\w+", row["Others"].split("more", 1)[1]))
 		expect(f"{name}: configuration", others, {key: str(value) for key, value in winner["configuration"].items()})
 	slowest = max(entries, key=lambda e: e["winner"]["time_us"]["median"])
-	expect("the slowest is named", f"Longest: gemm M={slowest['problem']['M']}," in text(page, "#summary") and show_time(slowest["winner"]["time_us"]["median"]) in text(page, "#summary"), True)
+	expect("the slowest is named", f"Slowest: gemm M={slowest['problem']['M']}," in text(page, "#summary") and show_time(slowest["winner"]["time_us"]["median"]) in text(page, "#summary"), True)
 	far = min(entries, key=lambda e: e["winner"]["tflops"] / limit(e, sheet))
 	expect("the furthest from its limit is named", f", {100 * far['winner']['tflops'] / limit(far, sheet):.1f}% of it." in text(page, "#summary"), True)
 	expect("the card's limit has its name", page.value("[...document.querySelectorAll('#map text.label')].map(t => t.textContent)"), ["the card's limit"])

@@ -48,7 +48,7 @@ function mapOf(entries, select) {
 function winnersTable(entries, filtered) {
 	const number = f => ({ value: f, text: row => show(f(row)) });
 	const rows = entries.map(entry => ({ entry, winner: entry.winner ?? { family: "", configuration: "", values: {}, tile: "" } }));
-	const words = ({ entry, winner }) => [entry.operation, entry.problem, entry.every, entry.title, entry.label, winner.family, winner.configuration];
+	const words = ({ entry, winner }) => [entry.operation, entry.title, entry.label, winner.family, winner.configuration, "\0", entry.problem, entry.every];
 	const others = row => Object.keys(row.winner.values).filter(key => !TILE.includes(key));
 	return table({ name: "winners", rows, words, page: Infinity, filter: "e.g. bf16 M=4096 wgmma",
 		filtered: list => filtered(list.map(row => row.entry)), columns: [
@@ -78,7 +78,7 @@ function summary(entries) {
 	const least = (list, by) => list.reduce((a, b) => by(b) < by(a) ? b : a);
 	const slowest = least(timed, entry => -entry.winner.time), limited = timed.filter(shareOf);
 	const far = limited.length ? least(limited, shareOf) : undefined;
-	return node("p", { id: "summary" }, "Longest: ", link(slowest), `, ${showTime(slowest.winner.time)}. `,
+	return node("p", { id: "summary" }, "Slowest: ", link(slowest), `, ${showTime(slowest.winner.time)}. `,
 		...(far ? ["Furthest below the card's limit: ", link(far), `, ${percent(shareOf(far), 1)} of it.`] : []));
 }
 

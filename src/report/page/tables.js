@@ -1,9 +1,10 @@
 // Tables: sorted by their heads, filtered by words, with details on demand.
 
-// Every word must be there; one with "=" names a whole pair: bm=128 does not find BM=1280.
+// Every word must be there; one with "=" names a whole pair: bm=128 does not find BM=1280. Behind \0 a row has pairs that it does
+// not show, which are found by whole pairs alone: bf16 is no out_dtype=bf16.
 function matcher(text) {
 	const words = text.toLowerCase().split(/[\s,]+/).filter(Boolean);
-	return row => words.every(word => word.includes("=") ? ` ${row} `.includes(` ${word} `) : row.includes(word));
+	return row => words.every(word => word.includes("=") ? ` ${row.replace("\0", " ")} `.includes(` ${word} `) : row.split("\0")[0].includes(word));
 }
 
 function wordsOf(...texts) {
@@ -76,7 +77,7 @@ function table({ name, columns, rows, words, page = 15, filter, details, filtere
 		}));
 		more.hidden = list.length === drawn.length;
 		more.textContent = `Show all ${list.length}`;
-		count.textContent = filter && list.length < rows.length ? ` ${list.length} of ${rows.length}` : "";
+		count.textContent = filter && list.length < rows.length ? ` ${list.length} of ${rows.length}${list.length ? "" : ": words of a row, or NAME=VALUE"}` : "";
 	}
 	draw();
 	return node("div", { class: "table", "data-table": name }, filter ? node("label", { class: "filter" }, "Filter ", input, count)
