@@ -30,18 +30,26 @@ static void put_shifted(struct tuned *tuned, const struct tuned_entry *from, int
 	tuned_entry_release(&entry);
 }
 
+/* In a child: the memory of who starts a program counts as the program's, too. */
 static void make_file(const char *path)
 {
 	struct tuned tuned;
 	struct error err = {0};
 	size_t count;
+	int state = -1;
+	const pid_t child = fork();
 
+	if (child != 0) {
+		if (child < 0 || waitpid(child, &state, 0) != child || state != 0)
+			exit(EXIT_FAILURE);
+		return;
+	}
 	expect(tuned_load("results/nvidia-h200/tuned.json", &tuned, &err), &err);
 	count = tuned.entry_count;
 	for (size_t i = 0; tuned.entry_count < ENTRIES; i++)
 		put_shifted(&tuned, &tuned.entries[i % count], 1 + (int64_t)(i / count));
 	expect(tuned_replace(&tuned, path, &err), &err);
-	tuned_release(&tuned);
+	_exit(EXIT_SUCCESS);
 }
 
 /* Of a child. */
