@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "device/device_kind.h"
 #include "family/catalogue.h"
-#include "family/problem_text.h"
+#include "family/problem.h"
 #include "format/journal.h"
 
 /* What became of a candidate, all runs on one device together, the last word counting. */

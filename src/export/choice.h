@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "export/export.h"
-#include "family/problem_text.h"
+#include "family/problem.h"
 
 /* Entries of the source's tuned file and objective: the operation's (NULL: all), and of
  * them the entries of the problems in `texts` (none: all), or which have the keys that a text names

@@ -126,6 +126,27 @@ static bool has_family(
 	return false;
 }
 
+static enum status load_family(struct catalogue *catalogue, const char *folder,
+	const struct name_set *names, size_t index, const struct source_place *place,
+	const struct operation *operation, struct error *err)
+{
+	const char *name = names->items[index], *base;
+	CLEANUP(memory_free) char *path = string_format("%s/%s.json", folder, name);
+	struct json *tree;
+	enum status status;
+
+	TRY(json_load_found(path, &tree, err));
+	status = family_extend(&tree, path, folder, (const char *const *)names->items, &base, err);
+	if (status != STATUS_OK) {
+		json_free(tree);
+		return status;
+	}
+	status = add_family(catalogue, tree, path, place, name, operation, err);
+	if (status != STATUS_OK && base && err && !err->hint[0])
+		error_hint(err, "what the file does not say is as in %s.json", base);
+	return status;
+}
+
 static enum status load_families(
 	struct catalogue *catalogue, const struct operation *operation, struct error *err)
 {
@@ -136,17 +157,10 @@ static enum status load_families(
 
 		if (directory_exists(folder))
 			TRY(directory_list(folder, visit_family, &names, err));
-		for (size_t i = 0; i < names.count; i++) {
-			CLEANUP(memory_free)
-			char *path = string_format("%s/%s.json", folder, names.items[i]);
-			struct json *tree;
-
-			if (has_family(catalogue, operation, names.items[i]))
-				continue;
-			TRY(json_load_found(path, &tree, err));
-			TRY(add_family(
-				catalogue, tree, path, &place, names.items[i], operation, err));
-		}
+		for (size_t i = 0; i < names.count; i++)
+			if (!has_family(catalogue, operation, names.items[i]))
+				TRY(load_family(
+					catalogue, folder, &names, i, &place, operation, err));
 	}
 	return STATUS_OK;
 }

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "family/family.h"
 #include "family/own_kernel.h"
-#include "family/problem_text.h"
+#include "family/problem.h"
 
 struct catalogue {
 	char **template_folders; /* NULL-terminated, in order of search; first wins */

@@ -51,4 +51,15 @@ enum status problem_min_bytes(const struct problem *problem, double *bytes, stru
 /* What its values are: "an integer from 1 to 2147483647", "a number" or "one of fp16, bf16". */
 void key_describe(const struct key *key, struct text *text);
 
+/* ---- text (problem_text.c) ---- */
+/* Appends the product of all lists and ranges (at most 100000; ranges are inclusive, step 1 if left
+ * out) to list. Refuses unknown keys (nearest name), missing keys, values out of range, violated
+ * constraints (with their reason). */
+enum status problem_parse(const struct operation *operation, const char *text,
+	struct problem_list *list, struct error *err);
+
+/* A canonical text from before the operation got further keys becomes that of today; one that is no
+ * problem of today's stays. */
+void problem_text_complete(const struct operation *operation, char **text);
+
 #endif

@@ -3,7 +3,7 @@
  * A piece without "=" goes on with the list of the key before it. Each group of keys is an axis;
  * the last axis turns fastest.
  */
-#include "family/problem_text.h"
+#include "family/problem.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "record/record_read.h"
-#include "family/problem_text.h"
+#include "family/problem.h"
 #include "tune/conclude.h"
 
 enum {

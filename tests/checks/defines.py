@@ -4,10 +4,12 @@
 
 	defines.py OUT [FOLDER...]	folders with templates; if left out, those that are shipped and the toy's"""
 import glob
-import json
 import os
 import re
 import sys
+
+sys.path.insert(0, "tests/tools")
+import family_file
 
 FOLDERS = sys.argv[2:] or [".", "tests/toy"]
 
@@ -44,8 +46,7 @@ def defines_of(family):
 
 
 def unread(path, templates):
-	with open(path, encoding="utf-8") as file:
-		family = json.load(file)
+	family = family_file.load(path)
 	if family.get("format") != "tiletune.family/1" or "launches" not in family:
 		return None
 	folder = os.path.dirname(path)

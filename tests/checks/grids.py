@@ -14,6 +14,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "tests/tools")
+import family_file
+
 OUT, ONLY = sys.argv[1], " ".join(sys.argv[2:]).replace(" ", "/")
 DEVICE, DRAWN = "h200-sxm", 6
 ODD = {
@@ -223,8 +226,7 @@ def check_amounts(cases):
 def main():
 	families, asked = {}, []
 	for path in sorted(glob.glob("templates/*/*.json")):
-		with open(path, encoding="utf-8") as file:
-			family = json.load(file)
+		family = family_file.load(path)
 		if family["format"] != "tiletune.family/1" or "launches" not in family:
 			continue
 		operation, name = path.split("/")[1], path.split("/")[2][: -len(".json")]

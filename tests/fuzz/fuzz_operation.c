@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "family/problem_text.h"
+#include "family/problem.h"
 #include "problem_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

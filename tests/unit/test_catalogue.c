@@ -124,6 +124,54 @@ TEST(test_hash)
 	assert_string_not_equal(first, second);
 }
 
+/* What a family takes over from the one that it extends, in which order. */
+TEST(test_extends)
+{
+	static const char folder[] = TEST_BUILD "/test-extends-templates";
+	static const char text[] =
+		"{\"format\": \"tiletune.family/1\", \"operation\": \"widget\", \"summary\": \"\","
+		"\"extends\": \"full\", \"parameters\": {\"STAGES\": [2, 4], \"TURNS\": [1, 2]},"
+		"\"constants\": {\"WIDE\": \"SMEM*TURNS\"}, \"prune\": [],"
+		"\"constraints\": [{\"expr\": \"BM > 16\", \"why\": \"tiles must fit\"}],"
+		"\"workspaces\": [{\"name\": \"more\", \"bytes\": 8}, {\"name\": \"flags\", "
+		"\"bytes\": 16}],"
+		"\"launches\": [{\"entry\": \"widget_main\", \"model\": {\"stages\": 7}}]}";
+	static const char *const parameters[] = {
+		"TURNS", "BM", "MODE", "STAGES", "REPEATS", "ALIGNED"};
+	const char *folders[] = {folder, NULL};
+	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	const struct family *base, *family;
+	struct error err = {0};
+
+	assert_int_equal(system("rm -rf '" TEST_BUILD "/test-extends-templates' && cp -R "
+				"'" KERNEL_TEMPLATES "' '" TEST_BUILD "/test-extends-templates'"),
+		0);
+	assert_ok(file_write(
+		TEST_BUILD "/test-extends-templates/widget/child.json", text, strlen(text), &err));
+	assert_ok(catalogue_load(folders, "widget", &catalogue, &err));
+	assert_ok(catalogue_family(&catalogue, NULL, "widget/full", &base, &err));
+	assert_ok(catalogue_family(&catalogue, NULL, "widget/child", &family, &err));
+	assert_int_equal(family->parameter_count, ARRAY_COUNT(parameters));
+	for (size_t i = 0; i < ARRAY_COUNT(parameters); i++)
+		assert_string_equal(family->parameters[i].name, parameters[i]);
+	assert_int_equal(family->constant_count, base->constant_count + 1);
+	assert_string_equal(family->constants[base->constant_count].name, "WIDE");
+	assert_int_equal(family->constraints.count, base->constraints.count);
+	assert_string_equal(family->constraints.items[0].why, "tiles must fit");
+	assert_string_equal(family->constraints.items[1].why, base->constraints.items[0].why);
+	assert_int_equal(family->prune.count, base->prune.count);
+	assert_int_equal(family->workspace_count, 3);
+	assert_string_equal(family->workspaces[0].name, "more");
+	assert_string_equal(family->workspaces[1].name, "flags");
+	assert_int_equal(family->workspaces[1].init, base->workspaces[1].init);
+	assert_string_equal(family->workspaces[2].name, "partial");
+	assert_int_equal(family->launch_count, base->launch_count);
+	assert_int_equal(family->launches[0].arguments.count, base->launches[0].arguments.count);
+	assert_string_equal(family->launches[1].entry.text, base->launches[1].entry.text);
+	assert_int_equal(family->examples.legal_count, 0);
+	assert_string_equal(family->sources[0].text, base->sources[0].text);
+}
+
 TEST(test_includes)
 {
 	const char *folders[] = {KERNEL_TEMPLATES, NULL};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * "extends": "NAME" in a family's JSON: what it does not say is as in NAME.json, in the same
+ * folder.
+ */
+#include "family/family.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+/* Members that are joined, name by name; any other one is the family's if it has it, else the
+ * base's. */
+static const struct joined {
+	const char *name;
+	const char *key;    /* of a list: which member of its items is their name */
+	bool is_new_first;  /* of an object: new names stand before the base's */
+	bool takes_members; /* of a list: items are completed by the base's of their name */
+} joined_members[] = {
+	{.name = "parameters", .is_new_first = true},
+	{.name = "defaults"},
+	{.name = "constants"}, /* new ones may read the base's */
+	{.name = "symbols"},
+	{.name = "constraints", .key = "why"},
+	{.name = "prune", .key = "why"},
+	{.name = "workspaces", .key = "name", .takes_members = true},
+	{.name = "tensor_maps", .key = "name", .takes_members = true},
+	{.name = "launches", .key = "entry", .takes_members = true},
+};
+
+static void put_all(struct json *into, const struct json_at *from, const struct json_at *unless)
+{
+	struct json_at item = {0}, other;
+
+	while (json_next(from, &item))
+		if (!unless || !json_find(unless, item.key, &other))
+			json_put(into, item.key, json_copy(item.node));
+}
+
+/* Names of both: those of the base keep their places. */
+static struct json *join_objects(
+	const struct json_at *base, const struct json_at *own, bool is_new_first)
+{
+	struct json *made = json_new_object();
+
+	if (is_new_first)
+		put_all(made, own, base);
+	put_all(made, base, NULL);
+	put_all(made, own, NULL);
+	return made;
+}
+
+/* The item of that name; false: there is none. */
+static bool find_named(
+	const struct json_at *list, const char *key, const char *name, struct json_at *item)
+{
+	struct json_at member;
+	const char *text;
+
+	*item = (struct json_at){0};
+	while (json_next(list, item))
+		if (json_find(item, key, &member) &&
+			json_get_string(&member, &text, NULL) == STATUS_OK &&
+			strcmp(text, name) == 0)
+			return true;
+	return false;
+}
+
+/* Like an item of `other`, by name. */
+static bool find_same(const struct json_at *item, const char *key, const struct json_at *other,
+	struct json_at *found)
+{
+	struct json_at member;
+	const char *name;
+
+	return json_find(item, key, &member) &&
+	       json_get_string(&member, &name, NULL) == STATUS_OK &&
+	       find_named(other, key, name, found);
+}
+
+/* The base's members that an item leaves out; of a launch those of its model, too. */
+static struct json *complete(const struct json_at *base, const struct json_at *own)
+{
+	struct json *made = join_objects(base, own, false);
+	struct json_at base_model, own_model;
+
+	if (json_find(base, "model", &base_model) && json_find(own, "model", &own_model) &&
+		json_type(&base_model) == JSON_OBJECT && json_type(&own_model) == JSON_OBJECT)
+		json_put(made, "model", join_objects(&base_model, &own_model, false));
+	return made;
+}
+
+/* The family's items, then those of the base whose names are not among them. */
+static struct json *join_lists(
+	const struct json_at *base, const struct json_at *own, const struct joined *how)
+{
+	struct json *made = json_new_array();
+	struct json_at item = {0}, other;
+
+	while (json_next(own, &item))
+		json_push(made, how->takes_members && find_same(&item, how->key, base, &other)
+					? complete(&other, &item)
+					: json_copy(item.node));
+	item = (struct json_at){0};
+	while (json_next(base, &item))
+		if (!find_same(&item, how->key, own, &other))
+			json_push(made, json_copy(item.node));
+	return made;
+}
+
+static struct json *join_member(const struct json_at *base, const struct json_at *own)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(joined_members); i++) {
+		const struct joined *how = &joined_members[i];
+
+		if (strcmp(how->name, own->key) != 0 ||
+			json_type(base) != (how->key ? JSON_ARRAY : JSON_OBJECT) ||
+			json_type(own) != json_type(base))
+			continue;
+		return how->key ? join_lists(base, own, how)
+				: join_objects(base, own, how->is_new_first);
+	}
+	return json_copy(own->node);
+}
+
+static struct json *join(const struct json_at *base, const struct json_at *own)
+{
+	/* what a file says of itself alone */
+	static const char *const not_taken[] = {
+		"format", "operation", "name", "summary", "help", "examples", NULL};
+	struct json *made = json_new_object();
+	struct json_at item = {0}, other;
+
+	while (json_next(base, &item))
+		if (name_find(item.key, not_taken) < 0)
+			json_put(made, item.key, json_copy(item.node));
+	item = (struct json_at){0};
+	while (json_next(own, &item))
+		if (strcmp(item.key, "extends") != 0)
+			json_put(made, item.key,
+				json_find(base, item.key, &other) ? join_member(&other, &item)
+								  : json_copy(item.node));
+	return made;
+}
+
+enum status family_extend(struct json **tree, const char *file, const char *folder,
+	const char *const *names, const char **base, struct error *err)
+{
+	const struct json_at own = json_root(*tree, file);
+	CLEANUP(json_release) struct json *base_tree = NULL;
+	CLEANUP(memory_free) char *path = NULL;
+	struct json_at at, root, other;
+	const char *name;
+	struct json *made;
+	int found;
+
+	*base = NULL;
+	if (!json_find(&own, "extends", &at))
+		return STATUS_OK;
+	TRY(json_get_string(&at, &name, err));
+	found = name_find(name, names);
+	if (found < 0) {
+		json_error(&at, err, "a family of the same folder");
+		return name_hint(name, names, err);
+	}
+	path = string_format("%s/%s.json", folder, name);
+	TRY(json_load(path, &base_tree, err));
+	root = json_root(base_tree, path);
+	TRY(json_expect_format(&root, "tiletune.family/1", err));
+	if (json_find(&root, "extends", &other))
+		return json_error(&at, err, "a family that extends no other one");
+	made = join(&root, &own);
+	json_free(*tree);
+	*tree = made;
+	*base = names[found];
+	return STATUS_OK;
+}
