@@ -254,6 +254,26 @@ enum status configuration_expect_legal(
 }
 
 /* ---- defaults, and the legal configuration that is nearest to given values ---- */
+/* The constants that a default reads, each after those that it reads itself. */
+static enum status derive_for(const struct family *family, const struct expression *expression,
+	struct value *slots, struct error *err)
+{
+	size_t count;
+	const int *reads = expression_slots(expression, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t slot = (size_t)reads[i];
+		const struct expression *constant;
+
+		if (slot < family->scope.constant_at || slots[slot].type != VALUE_NONE)
+			continue;
+		constant = family->constants[slot - family->scope.constant_at].expression;
+		TRY(derive_for(family, constant, slots, err));
+		TRY(expression_evaluate(constant, slots, NULL, &slots[slot], err));
+	}
+	return STATUS_OK;
+}
+
 enum status configuration_defaults(
 	const struct bound_family *bound, struct value *values, struct error *err)
 {
@@ -266,10 +286,12 @@ enum status configuration_defaults(
 		const struct expression *chosen = family->parameters[i].default_value;
 		const struct value_list *list = &bound->space->parameters[i].values;
 
-		if (chosen)
+		if (chosen) {
+			TRY(derive_for(family, chosen, slots, err));
 			TRY(expression_evaluate(chosen, slots, NULL, &values[i], err));
-		else if (list->count)
+		} else if (list->count) {
 			values[i] = list->items[0];
+		}
 		slots[family->scope.parameter_at + i] = values[i];
 	}
 	return STATUS_OK;

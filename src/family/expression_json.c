@@ -223,6 +223,27 @@ EXPRESSION_CUSTOM(, expression_member, reading->names);
 EXPRESSION_CUSTOM(, expression_fixed_member, &reading->fixed);
 EXPRESSION_CUSTOM(, expression_keys_member, &reading->operation->key_names);
 
+/* Of several terms: each is compiled for its own place in messages. */
+static enum status sum_read(const struct json_at *at, void *field, void *context, struct error *err)
+{
+	const struct reading *reading = context;
+	CLEANUP(text_release) struct text sum = {0};
+	struct json_at item = {0};
+
+	if (json_type(at) != JSON_ARRAY)
+		return expression_json_compile(at, reading->names, field, err);
+	while (json_next(at, &item)) {
+		struct expression *term;
+
+		TRY(expression_json_compile(&item, reading->names, &term, err));
+		text_appendf(&sum, "%s(%s)", item.index ? " + " : "", expression_text(term));
+		expression_free(term);
+	}
+	return expression_text_compile(at, text_string(&sum), reading->names, field, err);
+}
+
+const struct record_custom expression_sum_member = {sum_read, NULL, expression_member_release};
+
 /* ---- formulas ---- */
 static enum status formula_read(
 	const struct json_at *at, void *field, void *context, struct error *err)

@@ -92,6 +92,7 @@ void reading_release(struct reading *reading);
 #define EXPRESSION_OPTIONAL(type, field, key) EXPRESSION(type, field, key, .flags = RECORD_OPTIONAL)
 extern const struct record_custom expression_member;
 extern const struct record_custom expression_fixed_member; /* over `fixed` */
+extern const struct record_custom expression_sum_member;   /* or a list, which is added up */
 extern const struct record_custom expression_keys_member;  /* over the operation's keys */
 
 /* One over other names: `table` is a const struct name_table *, and may use `reading`. */

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/file.h"
-#include "source/source.h"
 #include "space/space.h"
 
 /* ---- parameters and constants: each is known to those after it ---- */
@@ -41,41 +39,19 @@ static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .nam
 
 EXPRESSION_OR(parameter_custom, parameter_record, struct parameter, values, &reading->fixed);
 
-/* Of a list that hangs on nothing: it has values, and a default that hangs on nothing is one. */
-static enum status parameter_values_check(const struct parameter *parameter,
-	const struct json_at *at, const struct json_at *default_at, struct error *err)
-{
-	struct value list, value;
-
-	if (!expression_constant(parameter->values, &list) || list.type != VALUE_LIST)
-		return STATUS_OK;
-	if (!list.list->count)
-		return json_error(at, err, "values: one at least");
-	if (!default_at || !expression_constant(parameter->default_value, &value))
-		return STATUS_OK;
-	for (size_t i = 0; i < list.list->count; i++)
-		if (value_equal(list.list->items[i], value))
-			return STATUS_OK;
-	return json_error(default_at, err, "one of the parameter's values");
-}
-
-/* The default may read what stands before it. */
 static enum status parameter_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct reading *reading = context;
 	struct family *family = reading->family;
 	struct parameter *parameter = value;
-	struct json_at defaults, text;
-	bool has_default;
+	struct value list;
 
 	parameter->is_argument = parameter->way.as == AS_ARGUMENT;
 	TRY(name_check(at, family, err));
-	has_default = json_find(reading->root, "defaults", &defaults) &&
-		      json_find(&defaults, at->key, &text);
-	if (has_default)
-		TRY(expression_json_compile(&text, reading->names, &parameter->default_value, err));
-	TRY(parameter_values_check(parameter, at, has_default ? &text : NULL, err));
+	if (expression_constant(parameter->values, &list) && list.type == VALUE_LIST &&
+		!list.list->count)
+		return json_error(at, err, "values: one at least");
 	name_add(at, family);
 	family->scope.constant_at = family->scope.count;
 	return STATUS_OK;
@@ -87,21 +63,6 @@ static const struct record_member parameter_item_members[] = {
 };
 static RECORD_DEFINE(struct parameter, parameter_item_record, parameter_item_members,
 	.name = "parameter_item", .check = parameter_check);
-
-static enum status defaults_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	const struct family *family = field;
-	CLEANUP(memory_free)
-	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
-
-	(void)context;
-	for (size_t i = 0; i < family->parameter_count; i++)
-		names[i] = family->parameters[i].name;
-	return json_expect_keys(at, names, err);
-}
-
-static const struct record_custom defaults_custom = {defaults_read, NULL, NULL};
 
 static const struct record_member constant_members[] = {
 	RECORD_CUSTOM(struct constant, way, &define_constant_member, "as"),
@@ -130,6 +91,67 @@ static const struct record_member constant_item_members[] = {
 };
 static RECORD_DEFINE(struct constant, constant_item_record, constant_item_members,
 	.name = "constant_item", .check = constant_check);
+
+/* ---- defaults ---- */
+/* Constants that read hidden names, by way of others, too. */
+static void hide_constants(const struct family *family, struct name_table *names)
+{
+	for (size_t i = 0; i < family->constant_count; i++) {
+		const size_t slot = family->scope.constant_at + i;
+		size_t count;
+		const int *reads = expression_slots(family->constants[i].expression, &count);
+
+		while (count--)
+			if (!names->names[reads[count]])
+				names->names[slot] = NULL;
+	}
+}
+
+/* Of a list that hangs on nothing, a default that hangs on nothing is one. */
+static enum status default_check(
+	const struct parameter *parameter, const struct json_at *at, struct error *err)
+{
+	struct value list, value;
+
+	if (!expression_constant(parameter->values, &list) || list.type != VALUE_LIST ||
+		!expression_constant(parameter->default_value, &value))
+		return STATUS_OK;
+	for (size_t i = 0; i < list.list->count; i++)
+		if (value_equal(list.list->items[i], value))
+			return STATUS_OK;
+	return json_error(at, err, "one of the parameter's values");
+}
+
+/* A default may read the parameters before its own, and constants that read no others. */
+static enum status defaults_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct family *family = field;
+	CLEANUP(memory_free)
+	const char **known = memory_zeroed(family->parameter_count + 1, sizeof(*known));
+	struct json_at text;
+
+	(void)context;
+	for (size_t i = 0; i < family->parameter_count; i++)
+		known[i] = family->parameters[i].name;
+	TRY(json_expect_keys(at, known, err));
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		CLEANUP(name_table_release)
+		struct name_table names = scope_table(&family->scope, SCOPE_PLAIN);
+
+		if (!json_find(at, known[i], &text))
+			continue;
+		for (size_t k = i; k < family->parameter_count; k++)
+			names.names[family->scope.parameter_at + k] = NULL;
+		hide_constants(family, &names);
+		TRY(expression_json_compile(
+			&text, &names, &family->parameters[i].default_value, err));
+		TRY(default_check(&family->parameters[i], &text, err));
+	}
+	return STATUS_OK;
+}
+
+static const struct record_custom defaults_custom = {defaults_read, NULL, NULL};
 
 /* ---- symbols ---- */
 static enum status symbol_check(
@@ -253,9 +275,9 @@ static const struct record_member family_members[] = {
 		"requires", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
 		.flags = RECORD_OPTIONAL, .count_max = SPACE_PARAMETERS_MAX),
-	RECORD_DERIVED(struct family, &defaults_custom, "defaults", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",
 		.flags = RECORD_OPTIONAL),
+	RECORD_DERIVED(struct family, &defaults_custom, "defaults", .flags = RECORD_OPTIONAL),
 	LIST(constraints.items, constraints.count, condition_record, "constraints"),
 	LIST(prune.items, prune.count, prune_record, "prune"),
 	LIST(workspaces, workspace_count, workspace_record, "workspaces"),
@@ -385,89 +407,6 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 	}
 	*family = made;
 	return STATUS_OK;
-}
-
-static void paths_release(char ***paths)
-{
-	for (size_t i = 0; *paths && (*paths)[i]; i++)
-		free((*paths)[i]);
-	free(*paths);
-}
-
-/* The folders of the include paths; the caller frees them. */
-static enum status include_paths(const struct json_at *root, const struct family *family,
-	const struct source_place *place, char **paths, struct error *err)
-{
-	struct json_at at;
-
-	for (size_t i = 0; family->include_paths && family->include_paths[i]; i++) {
-		CLEANUP(memory_free)
-		char *path = place->folder
-				     ? include_normalized(place->folder, family->include_paths[i])
-				     : string_copy(family->include_paths[i]);
-
-		if (path) {
-			paths[i] = path_join(place->root, path);
-			continue;
-		}
-		json_find(root, "include_paths", &at);
-		at = json_item(&at, i);
-		return json_error(&at, err, "a folder below that of the templates");
-	}
-	return STATUS_OK;
-}
-
-/* Expands "source" of the family and of its launches; each distinct one once. */
-static enum status load_sources(struct family *family, const struct source_place *place,
-	const char *const *template_folders, struct error *err)
-{
-	struct json_at root = json_root(family->tree, family->file), launches, at;
-	size_t count = 0;
-	CLEANUP(paths_release) char **paths = NULL;
-
-	if (family->step_count)
-		return STATUS_OK;
-	if (family->program) {
-		family->sources = memory_zeroed(1, sizeof(*family->sources));
-		family->source_count = 1;
-		family->sources[0].name = string_copy(family->program[0]);
-		return source_of_command(
-			family->file, family->program, &family->sources[0].text, err);
-	}
-	while (family->include_paths && family->include_paths[count])
-		count++;
-	paths = memory_zeroed(count + 1, sizeof(*paths));
-	TRY(include_paths(&root, family, place, paths, err));
-	json_find(&root, "launches", &launches);
-	for (size_t i = 0; i < family->launch_count; i++) {
-		struct json_at launch = json_item(&launches, i);
-		struct family_source *source = &family->sources[family->launches[i].source];
-
-		if (source->text)
-			continue;
-		if (!json_find(&launch, "source", &at))
-			json_find(&root, "source", &at);
-		free(source->name);
-		source->name = NULL;
-		TRY(source_json_load(&at, place, template_folders, (const char *const *)paths,
-			&source->name, &source->text, err));
-	}
-	return STATUS_OK;
-}
-
-enum status family_load(struct json *tree, const char *file, const struct source_place *place,
-	const char *name, const struct operation *operation, const char *const *template_folders,
-	struct family **family, struct error *err)
-{
-	enum status status;
-
-	TRY(family_from_json(tree, file, name, operation, family, err));
-	status = load_sources(*family, place, template_folders, err);
-	if (status != STATUS_OK) {
-		family_free(*family);
-		*family = NULL;
-	}
-	return status;
 }
 
 void family_free(struct family *family)

@@ -131,7 +131,7 @@ enum status family_load(struct json *tree, const char *file, const struct source
 enum status family_from_json(struct json *tree, const char *file, const char *name,
 	const struct operation *operation, struct family **family, struct error *err);
 void family_free(struct family *family);
-/* "extends" (extends.c): replaces the tree of `file` by the whole family; a tree without "extends"
+/* "extends": replaces the tree of `file` by the whole family; a tree without "extends"
  * stays as it is. names: of the families of the file's folder (NULL-terminated); base: the one that
  * it extends, one of them, or NULL. Errors: a base that is not among them, or that extends another.
  */

@@ -10,8 +10,10 @@
 
 /* ---- tolerances ---- */
 static const struct record_member tolerance_members[] = {
-	EXPRESSION_OPTIONAL(struct tolerance, abs, "abs"),
-	EXPRESSION_OPTIONAL(struct tolerance, rel, "rel"),
+	RECORD_CUSTOM(
+		struct tolerance, abs, &expression_sum_member, "abs", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(
+		struct tolerance, rel, &expression_sum_member, "rel", .flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct tolerance, differ, "differ"),
 	RECORD_COMMENT("why"),
 };

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """Every -D of a family is a name that one of its sources reads: what only the model reads is
-`"as": "model"`, or each change of a number of the model would be another kernel.
+`"as": "model"`, or each change of a number of the model would be another kernel. And no expression of an
+operation or a family is longer than a line: parts of one have names.
 
 	defines.py OUT [FOLDER...]	folders with templates; if left out, those that are shipped and the toy's"""
 import glob
+import json
 import os
 import re
 import sys
@@ -11,6 +13,8 @@ import sys
 sys.path.insert(0, "tests/tools")
 import family_file
 
+EXPRESSION_MAX = 200
+WORDS = ("why", "help", "summary", "source", "examples")  # for people
 FOLDERS = sys.argv[2:] or [".", "tests/toy"]
 
 
@@ -57,9 +61,23 @@ def unread(path, templates):
 	return [name for name in defines_of(family) if not re.search(rf"\b{name}(_\w+)?\b", text)]
 
 
+def long_expressions(value, path):
+	if isinstance(value, dict):
+		for key, each in value.items():
+			if key not in WORDS:
+				yield from long_expressions(each, f"{path}.{key}")
+	elif isinstance(value, list):
+		for index, each in enumerate(value):
+			yield from long_expressions(each, f"{path}[{index}]")
+	elif isinstance(value, str) and len(value) > EXPRESSION_MAX:
+		yield f"{path}: {len(value)} characters, expected at most {EXPRESSION_MAX}: constants \"as\": \"model\" name parts of it"
+
+
 families, failures = 0, []
 for root in FOLDERS:
 	for path in sorted(glob.glob(f"{root}/templates/*/*.json")):
+		with open(path, encoding="utf-8") as file:
+			failures += long_expressions(json.load(file), f"{path}: $")
 		names = unread(path, f"{root}/templates")
 		families += names is not None
 		failures += [f'{path}: {name} is a -D that no source reads: "as": "model" says so' for name in names or []]

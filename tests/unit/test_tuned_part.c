@@ -10,7 +10,7 @@
 
 #include "advise/lookup.h"
 #include "base/memory.h"
-#include "family/problem_text.h"
+#include "family/problem.h"
 #include "format/tuned_part.h"
 #include "record/record_read.h"
 

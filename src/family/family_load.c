@@ -5,11 +5,14 @@
  */
 #include "family/family.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "source/source.h"
 
+/* ---- what it extends ---- */
 /* Members that are joined, name by name; any other one is the family's if it has it, else the
  * base's. */
 static const struct joined {
@@ -175,4 +178,88 @@ enum status family_extend(struct json **tree, const char *file, const char *fold
 	*tree = made;
 	*base = names[found];
 	return STATUS_OK;
+}
+
+/* ---- sources ---- */
+static void paths_release(char ***paths)
+{
+	for (size_t i = 0; *paths && (*paths)[i]; i++)
+		free((*paths)[i]);
+	free(*paths);
+}
+
+/* The folders of the include paths; the caller frees them. */
+static enum status include_paths(const struct json_at *root, const struct family *family,
+	const struct source_place *place, char **paths, struct error *err)
+{
+	struct json_at at;
+
+	for (size_t i = 0; family->include_paths && family->include_paths[i]; i++) {
+		CLEANUP(memory_free)
+		char *path = place->folder
+				     ? include_normalized(place->folder, family->include_paths[i])
+				     : string_copy(family->include_paths[i]);
+
+		if (path) {
+			paths[i] = path_join(place->root, path);
+			continue;
+		}
+		json_find(root, "include_paths", &at);
+		at = json_item(&at, i);
+		return json_error(&at, err, "a folder below that of the templates");
+	}
+	return STATUS_OK;
+}
+
+/* Expands "source" of the family and of its launches; each distinct one once. */
+static enum status load_sources(struct family *family, const struct source_place *place,
+	const char *const *template_folders, struct error *err)
+{
+	struct json_at root = json_root(family->tree, family->file), launches, at;
+	size_t count = 0;
+	CLEANUP(paths_release) char **paths = NULL;
+
+	if (family->step_count)
+		return STATUS_OK;
+	if (family->program) {
+		family->sources = memory_zeroed(1, sizeof(*family->sources));
+		family->source_count = 1;
+		family->sources[0].name = string_copy(family->program[0]);
+		return source_of_command(
+			family->file, family->program, &family->sources[0].text, err);
+	}
+	while (family->include_paths && family->include_paths[count])
+		count++;
+	paths = memory_zeroed(count + 1, sizeof(*paths));
+	TRY(include_paths(&root, family, place, paths, err));
+	json_find(&root, "launches", &launches);
+	for (size_t i = 0; i < family->launch_count; i++) {
+		struct json_at launch = json_item(&launches, i);
+		struct family_source *source = &family->sources[family->launches[i].source];
+
+		if (source->text)
+			continue;
+		if (!json_find(&launch, "source", &at))
+			json_find(&root, "source", &at);
+		free(source->name);
+		source->name = NULL;
+		TRY(source_json_load(&at, place, template_folders, (const char *const *)paths,
+			&source->name, &source->text, err));
+	}
+	return STATUS_OK;
+}
+
+enum status family_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const struct operation *operation, const char *const *template_folders,
+	struct family **family, struct error *err)
+{
+	enum status status;
+
+	TRY(family_from_json(tree, file, name, operation, family, err));
+	status = load_sources(*family, place, template_folders, err);
+	if (status != STATUS_OK) {
+		family_free(*family);
+		*family = NULL;
+	}
+	return status;
 }
