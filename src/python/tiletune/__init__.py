@@ -11,8 +11,14 @@ from typing import Any
 from .bundle import Bundle, Operator
 from .command import Check, check, report, tune
 from .errors import Error
-from .suites import record
 from .tuned import Answer, Tuned, load
+
+
+def record(path: str) -> Any:
+    """See suites.record(). That module is a command as well, so that it is imported where it is used."""
+    from .suites import record as recorder  # pylint: disable=import-outside-toplevel
+    return recorder(path)
+
 
 __all__ = ["Answer", "Bundle", "Check", "Error", "Operator", "Tuned", "check", "load", "record", "report", "tune"]
 

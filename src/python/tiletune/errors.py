@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Optional
+
+
+def not_json(path: str, error: json.JSONDecodeError) -> str:
+    """Where a file stops to be JSON, what was expected, what was found."""
+    return f"{path}:{error.lineno}: expected JSON, found {error.msg} at column {error.colno}"
 
 
 class Error(Exception):

@@ -24,7 +24,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Optional, Sequence
 
-from .errors import Error
+from .errors import Error, not_json
 from .files import write_file
 
 AXES = ("X", "Y", "Z")
@@ -453,6 +453,8 @@ def convert(path: str, target: str = "") -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             root = Node(json.load(file, object_pairs_hook=unique), "$")
         return Conversion(root, folder, target or folder).convert()
+    except json.JSONDecodeError as error:
+        raise T1Error(not_json(path, error)) from None
     except (T1Error, ValueError, OverflowError, OSError, RecursionError) as error:
         raise T1Error(f"{path}: {error}") from None
 

@@ -19,7 +19,7 @@ import statistics
 import sys
 from typing import Any, Iterator, Optional, Sequence
 
-from .errors import Error
+from .errors import Error, not_json
 from .files import write_file
 
 # outcome: T4's invalidity, Kernel Tuner's value instead of a time
@@ -158,8 +158,11 @@ def convert(path: str, options: argparse.Namespace) -> dict[str, Any]:
     if path.endswith((".jsonl", ".jsonl.gz")):
         results = list(of_journal(path))
     else:
-        with open(path, encoding="utf-8") as file:
-            tuned = json.load(file)
+        try:
+            with open(path, encoding="utf-8") as file:
+                tuned = json.load(file)
+        except json.JSONDecodeError as error:
+            raise T4Error(not_json(path, error)) from None
         if not isinstance(tuned, dict) or tuned.get("format") != "tiletune.tuned/1":
             raise T4Error(f"{path}: expected a tuned file or a journal (.jsonl), found something else")
         results = list(of_tuned(tuned))

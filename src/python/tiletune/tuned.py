@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
-from .errors import Error
+from .errors import Error, not_json
 from .operation import Operation, Problem, text_of
 
 FORMAT = "tiletune.tuned/1"
@@ -79,7 +79,7 @@ def load(path: str) -> Tuned:
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
     except json.JSONDecodeError as error:
-        raise Error(f"{path}:{error.lineno}: expected JSON, found {error.msg} at column {error.colno}") from None
+        raise Error(not_json(path, error)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise Error(f"{path}: expected a tuned file, found {getattr(error, 'strerror', None) or error}") from None
     form = document.get("format") if isinstance(document, dict) else type(document).__name__
