@@ -36,6 +36,8 @@ gemm mma M=33,N=36,K=256,dtype=bf16,scale=tensor,bias=row,beta=1,act=relu,b_layo
 gemm simt batch=3,M=37,N=45,K=21,dtype=fp32,rows_a=40,residual=1 BM=32,BN=32,BK=8,STAGES=1,VEC=1,PAD=4
 gemm mma batch=2,M=33,N=52,K=72,dtype=fp16,rows_b=0,bias=row BM=32,WM=32,BN=40,WN=40,BK=32,STAGES=2,GROUP_M=2
 gemm mma batch=3,M=20,N=36,K=44,dtype=tf32,b_layout=kn,rows_b=50,beta=1 BM=32,WM=16,BN=32,WN=16,BK=16,STAGES=2
+gemm mma_fp8 M=37,N=45,K=50,lda=52,ldb=56,dtype=fp8_e4m3,scale=row BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=3
+gemm mma_fp8 M=33,N=36,K=300,dtype=fp8_e4m3,scale=tensor,bias=row,out_dtype=fp32 BM=32,WM=32,BN=32,WN=32,BK=64,STAGES=2,SPLIT_K=2
 attention tiled_simt batch=1,heads=2,seq_q=37,seq_k=53,head_dim=24,dtype=bf16 BM=17,BN=23
 attention tiled_simt batch=2,heads=4,seq_q=29,seq_k=41,head_dim=16,dtype=fp16,kv_heads=2,causal=1 BM=16,BN=9
 attention tiled_simt batch=1,heads=1,seq_q=41,seq_k=20,head_dim=64,dtype=bf16,causal=1 BM=70,BN=100
