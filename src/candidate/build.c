@@ -108,9 +108,7 @@ enum status operation_defines(const struct operation *operation, const struct va
 	return STATUS_OK;
 }
 
-/* Whether a launch's entry reads the slot: then it is a template's argument, and a macro of that
- * name would replace the template's parameter. */
-static bool entries_read(const struct family *family, size_t slot)
+bool entries_read(const struct family *family, size_t slot)
 {
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct expression_list *values = &family->launches[i].entry.values;

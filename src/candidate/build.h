@@ -67,6 +67,9 @@ void build_append(struct build *build, struct build *part);
 /* The hashes: of source, options and entries. */
 void build_finish(struct build *build);
 
+/* Whether a launch's entry reads the slot: then it is a template's argument, and a macro of that
+ * name would replace the template's parameter. */
+bool entries_read(const struct family *family, size_t slot);
 /* The index of the build unit of each of the family's sources; -1: not built. A source is built if
  * one of its launches is active, or could be with other arguments. */
 enum status family_units(

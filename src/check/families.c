@@ -4,14 +4,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "base/format_text.h"
 #include "base/memory.h"
 #include "candidate/bound_family.h"
+#include "candidate/build.h"
 #include "candidate/problem_reference.h"
 #include "engine/kernel_check.h"
 #include "engine/trial.h"
+#include "source/words.h"
 #include "spec/sheet.h"
 
 static void stop_compiler(struct compiler **compiler)
@@ -158,6 +161,53 @@ static enum status compile_families(const struct catalogue *catalogue, const cha
 	return status;
 }
 
+/* ---- what no source reads ---- */
+/* A word of a source: the macro, or of a value that is a string MACRO_value. */
+static bool is_read(const struct family *family, const char *macro)
+{
+	const size_t length = strlen(macro);
+
+	for (size_t i = 0; i < family->source_count; i++)
+		for (const char *c = family->sources[i].text; c && *c;) {
+			const size_t word = text_word_length(c);
+
+			if (word >= length && strncasecmp(c, macro, length) == 0 &&
+				(word == length || c[length] == '_'))
+				return true;
+			c += word ? word : 1;
+		}
+	return false;
+}
+
+static void list_unread(const struct family *family, const char *name, const struct define_way *way,
+	size_t slot, struct text *list)
+{
+	if ((way->as != AS_DEFAULT || !entries_read(family, slot)) &&
+		!is_read(family, way->as == AS_MACRO ? way->macro : name))
+		text_append_listed(list, name);
+}
+
+/* No error: a header of the toolkit may read a macro, and what launches alone read is harmless. */
+static void find_unread(const struct family *family, struct text *notices)
+{
+	CLEANUP(text_release) struct text list = {0};
+
+	for (size_t i = 0; i < family->parameter_count; i++)
+		if (!family->parameters[i].is_argument)
+			list_unread(family, family->parameters[i].name, &family->parameters[i].way,
+				family->scope.parameter_at + i, &list);
+	for (size_t i = 0; i < family->constant_count; i++)
+		if (!family->constants[i].is_for_model)
+			list_unread(family, family->constants[i].name, &family->constants[i].way,
+				family->scope.constant_at + i, &list);
+	if (list.length)
+		text_appendf(notices,
+			"%s: no source reads the -D of %s, and each value is compiled anew: "
+			"\"as\": \"argument\" (of a constant \"model\") where launches alone read "
+			"it\n",
+			family->file, list.data);
+}
+
 /* only: the family's own name, "operation" for the reference alone; NULL: all of them. */
 static enum status families_check(const struct catalogue *catalogue, const char *only,
 	struct text *notices, struct error *err)
@@ -168,8 +218,11 @@ static enum status families_check(const struct catalogue *catalogue, const char 
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
 
-		if (is_meant(family, only) && !family->step_count)
-			TRY(family_examples_check(family, device, err));
+		if (!is_meant(family, only) || family->step_count)
+			continue;
+		TRY(family_examples_check(family, device, err));
+		if (!family->program)
+			find_unread(family, notices);
 	}
 	return compile_families(catalogue, only, device, notices, err);
 }
