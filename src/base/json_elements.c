@@ -23,12 +23,12 @@ static const char *skip_space(const char *at, const char *end)
 }
 
 /* The end of the string whose quote is at; NULL: it does not end. */
-static const char *string_end(const char *at, const char *end)
+static inline const char *string_end(const char *at, const char *end)
 {
-	static const bool stops[256] = {['"'] = true, ['\\'] = true};
+	static const bool stops[256] = {['\0'] = true, ['"'] = true, ['\\'] = true};
 
-	for (at++; at < end; at += 2) {
-		while (at < end && !stops[(unsigned char)*at])
+	for (at++; at < end; at += at < end && *at ? 2 : 1) {
+		while (!stops[(unsigned char)*at])
 			at++;
 		if (at < end && *at == '"')
 			return at + 1;
@@ -37,32 +37,34 @@ static const char *string_end(const char *at, const char *end)
 }
 
 /* The end of the value that begins at; NULL: it does not end, or there is none. Brackets are
- * counted, not paired: the parser looks closer. */
+ * counted, not paired: the parser looks closer. Most of a file's bytes are seen here alone. */
 static const char *value_end(const char *at, const char *end)
 {
-	static const bool stops[256] = {
-		['"'] = true, ['['] = true, ['{'] = true, [']'] = true, ['}'] = true};
+	static const bool stops[256] = {['\0'] = true,
+		['"'] = true,
+		['['] = true,
+		['{'] = true,
+		[']'] = true,
+		['}'] = true};
 	static const char scalar[] =
 		"+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	size_t depth = 0;
 
 	if (at < end && *at != '"' && *at != '[' && *at != '{') {
-		const char *start = at;
+		const size_t length = strspn(at, scalar);
 
-		while (at < end && *at && strchr(scalar, *at))
-			at++;
-		return at < end && at > start ? at : NULL;
+		return length && length < (size_t)(end - at) ? at + length : NULL;
 	}
 	while (at && at < end) {
 		if (*at == '"') {
 			at = string_end(at, end);
 		} else {
-			depth += *at == '[' || *at == '{' ? 1 : (size_t)-1;
+			depth += *at == '[' || *at == '{' ? 1 : *at ? (size_t)-1 : 0;
 			at++;
 		}
 		if (!at || !depth)
 			return at;
-		while (at < end && !stops[(unsigned char)*at])
+		while (!stops[(unsigned char)*at])
 			at++;
 	}
 	return NULL;

@@ -13,7 +13,7 @@
 
 /* ---- text that is not parsed ---- */
 struct json_text {
-	const char *at, *end;
+	const char *at, *end; /* there is a NUL at the end, or after it */
 };
 /* The members or elements of a container's text in turn; key is empty in a list. False: there are
  * no more, or the text is no container. Keys and strings have their quotes and escapes. */
