@@ -58,11 +58,13 @@ static char *read_whole(const char *path, struct error *err)
 	return text;
 }
 
-/* file_write() waits for the disk */
+/* file_write() waits for the disk, and so does closing a file that was cut to nothing. */
 static void write_data(const char *path, const char *data, size_t size)
 {
-	FILE *file = fopen(path, "w");
+	FILE *file;
 
+	unlink(path);
+	file = fopen(path, "w");
 	assert_non_null(file);
 	assert_int_equal(fwrite(data, 1, size, file), size);
 	assert_int_equal(fclose(file), 0);
