@@ -202,7 +202,7 @@ static void find_unread(const struct family *family, struct text *notices)
 				family->scope.constant_at + i, &list);
 	if (list.length)
 		text_appendf(notices,
-			"%s: no source reads the -D of %s, and each value is compiled anew: "
+			"%s: no source reads the -D of %s, and each value is compiled again: "
 			"\"as\": \"argument\" (of a constant \"model\") where launches alone read "
 			"it\n",
 			family->file, list.data);
