@@ -323,7 +323,7 @@ void check_time(struct check *check, struct check_row *row, const struct round_s
 
 	if (now->outcome == OUTCOME_TOO_NOISY)
 		check_row_decide(row, CHECK_UNCLEAR, "too noisy: %s",
-			now->detail ? now->detail : "its samples would not settle");
+			now->detail ? now->detail : "its samples vary too much");
 	else if (now->outcome != OUTCOME_OK)
 		check_row_decide(row, CHECK_FAILED, "%s while it was timed: %s",
 			outcome_name(now->outcome), now->detail ? now->detail : "no message");

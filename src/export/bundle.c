@@ -119,20 +119,19 @@ static enum status put_defaults(
 
 	for (size_t arch = 1; source->arches[arch]; arch++) {
 		CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
-		struct error reason = {0};
-		bool serves;
+		const struct device_spec *device = source->arch_devices[arch];
+		bool serves, compiles = false;
 
 		TRY(bundle_serves(bundle, from, arch, &serves, err));
 		if (serves)
 			continue;
 		TRY(default_entry(source, arch, from, &entry, err));
 		if (entry.winner.family)
-			TRY(request(bundle, arch, source->arch_devices[arch], &entry, err));
-		if (!entry.winner.family ||
-			bundle_put_entry(bundle, &entry, arch, &reason) != STATUS_OK)
-			bundle->missing++;
-		else
-			bundle->defaults++;
+			TRY(bundle_compiles(bundle, &entry, device, arch, &compiles, err));
+		if (compiles)
+			TRY(bundle_put_entry(bundle, &entry, arch, err));
+		bundle->defaults += compiles;
+		bundle->missing += !compiles;
 	}
 	return STATUS_OK;
 }

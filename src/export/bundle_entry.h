@@ -29,7 +29,11 @@ void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item);
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first);
 /* Each text once; one may be the end of another. */
 ttl_text bundle_put_text(struct bundle *bundle, const char *string);
-/* Whether the entry's kernel runs on the architecture: it is legal there, and compiles. */
+/* Whether the entry's kernel, as it is for the device, compiles for the architecture. */
+enum status bundle_compiles(struct bundle *bundle, const struct tuned_entry *entry,
+	const struct device_spec *device, size_t arch, bool *compiles, struct error *err);
+/* Whether the kernel of an entry of the tuned file runs on the architecture: it is the same and
+ * legal there, and compiles. */
 enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
 	bool *serves, struct error *err);
 /* An image of each unit of the kernel, which compiles for the architecture. */

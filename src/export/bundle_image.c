@@ -34,18 +34,20 @@ static void put_image(
 	bundle_put(bundle, TTL_TABLE_images, &image);
 }
 
-/* All units of a kernel, compiled for an architecture; *compiles false: they do not. */
-static enum status wait(const struct bundle *bundle, const struct build *build, size_t arch,
-	bool *compiles, struct error *err)
+enum status bundle_compiles(struct bundle *bundle, const struct tuned_entry *entry,
+	const struct device_spec *device, size_t arch, bool *compiles, struct error *err)
 {
+	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+
 	*compiles = true;
-	for (size_t unit = 0; unit < build->unit_count && *compiles; unit++) {
-		const struct compile_result *compiled;
+	TRY(export_kernel_open(bundle->source->catalogue, device, entry, &kernel, err));
+	for (size_t unit = 0; unit < kernel.build.unit_count && *compiles; unit++) {
+		const struct compile_result *compiled = NULL;
 		struct error reason;
 
-		*compiles = kernel_store_wait(bundle->stores[arch], &build->units[unit], &compiled,
-				    &reason) == STATUS_OK;
-		if (!*compiles && compiled->outcome != OUTCOME_COMPILE_FAILED)
+		*compiles = kernel_store_wait(bundle->stores[arch], &kernel.build.units[unit],
+				    &compiled, &reason) == STATUS_OK;
+		if (!*compiles && (!compiled || compiled->outcome != OUTCOME_COMPILE_FAILED))
 			return error_set(err, reason.status, "%s", reason.message);
 	}
 	return STATUS_OK;
@@ -65,7 +67,7 @@ enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry
 		    &reason) != STATUS_OK ||
 		strcmp(own.build.kernel_hash, there.build.kernel_hash) != 0)
 		return STATUS_OK;
-	return wait(bundle, &own.build, arch, serves, err);
+	return bundle_compiles(bundle, entry, source->device, arch, serves, err);
 }
 
 enum status bundle_put_images(

@@ -42,7 +42,7 @@ enum {
 	LEARN_FIRST = 10, /* results; then after each third more */
 	ROWS_MAX = 512,
 	WATCHED_BEST = 1024,
-	WATCHED_BY_LOT = 1024, /* besides */
+	WATCHED_RANDOM = 1024, /* besides */
 	WATCHED_MAX = 3072,    /* with neighbours */
 };
 /* Nothing is ruled out by what is known of others. */
@@ -154,12 +154,12 @@ static void watch_again(struct guided *guided, const size_t *best, size_t count)
 {
 	struct questions *questions = &guided->questions;
 	const size_t all = questions->order_count;
-	const bool is_small = all <= WATCHED_BEST + WATCHED_BY_LOT;
+	const bool is_small = all <= WATCHED_BEST + WATCHED_RANDOM;
 
 	memset(guided->watched, 0, questions->view->count * sizeof(bool));
 	for (size_t i = 0; i < count; i++)
 		watch(guided, best[i]);
-	for (size_t i = 0; i < (is_small ? all : WATCHED_BY_LOT); i++) {
+	for (size_t i = 0; i < (is_small ? all : WATCHED_RANDOM); i++) {
 		const double drawn = random_unit(&questions->random); /* early ones more often */
 
 		watch(guided,
