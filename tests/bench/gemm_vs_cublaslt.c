@@ -9,10 +9,11 @@
  *
  *	--family NAME     the best of this family ("gemm/mma") instead of the winner
  *	--only TEXT       only problems whose canonical text contains this
- *	--rounds N        of the interleaved timing, at most (60)      --seconds S   for the
- *interleaved timing (0.5)
- *	--device N|UUID   the GPU (0)                      --path DIR    holds templates/ and
- *configs/ (.)
+ *	--rounds N        of the interleaved timing, at most (60)
+ *	--seconds S       for the interleaved timing (0.5)
+ *	--picks N         of cuBLASLt that are tried, 1 to 100 (8)
+ *	--gaps S          seconds for single runs with random gaps between them, too (0: none)
+ *	--device N|UUID   the GPU (0)                      --path DIR    of templates/, configs/ (.)
  *	--cache-dir DIR   of compiled kernels              -o FILE       the results as JSON
  *
  * Exit: 0 all promises kept, 1 one missed or a result that differs, 2 usage, 5 no GPU or library.
@@ -50,8 +51,9 @@ static void options_parse(struct options *options, int argc, char **argv)
 {
 	bool understood = true;
 
-	*options = (struct options){
-		.device = "0", .path = ".", .lt_comparison = {.rounds = 60, .seconds = 0.5}};
+	*options = (struct options){.device = "0",
+		.path = ".",
+		.lt_comparison = {.rounds = 60, .seconds = 0.5, .picks = LT_PICKS}};
 	options->files = memory_zeroed((size_t)argc + 1, sizeof(*options->files));
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -75,14 +77,20 @@ static void options_parse(struct options *options, int argc, char **argv)
 			options->lt_comparison.rounds = strtoul(value, NULL, 10);
 		else if (strcmp(argv[i], "--seconds") == 0 && value)
 			options->lt_comparison.seconds = strtod(value, NULL);
+		else if (strcmp(argv[i], "--picks") == 0 && value)
+			options->lt_comparison.picks = atoi(value);
+		else if (strcmp(argv[i], "--gaps") == 0 && value)
+			options->lt_comparison.gap_seconds = strtod(value, NULL);
 		else
 			understood = false;
 		i++;
 	}
-	if (!understood || options->file_count == 0 || options->lt_comparison.rounds < 1) {
+	if (!understood || options->file_count == 0 || options->lt_comparison.rounds < 1 ||
+		options->lt_comparison.picks < 1 || options->lt_comparison.picks > LT_PICKS_MAX) {
 		fprintf(stderr,
 			"usage: gemm_vs_cublaslt [--family NAME] [--only TEXT] [--rounds N] "
-			"[--seconds S] [--device N] [--path DIR] [--cache-dir DIR] [-o FILE] "
+			"[--seconds S] [--picks N] [--gaps S] [--device N] [--path DIR] "
+			"[--cache-dir DIR] [-o FILE] "
 			"TUNED.json...\n");
 		exit(STATUS_BAD_INPUT);
 	}

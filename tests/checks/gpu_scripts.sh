@@ -59,3 +59,29 @@ before=$(cksum <"$work/into/nvidia-h200/tuned.json")
 part 0 tuned
 said 'not written: .* is of Another GPU, this is NVIDIA H200'
 [ "$before" = "$(cksum <"$work/into/nvidia-h200/tuned.json")" ] || { echo "another card's file was overwritten" && exit 1; }
+/usr/bin/python3 - "$work" <<'PYTHON' || exit 1
+# the scoreboard: a drawn suite has every class, the table says ratios by class and what is missed
+import csv, json, random, subprocess, sys
+work = sys.argv[1]
+sizes = [(m, n, k) for m in (64, 1024, 16384) for n in (64, 2048, 16384) for k in (64, 4096)]
+random.shuffle(sizes)
+for name in ("offline", "server"):
+	with open(f"{work}/{name}.csv", "w") as file:
+		file.write("mnk,cuBLASLt-auto-tuning-tn,cuBLASLt-auto-tuning-max\n" + "".join(f"{m}_{n}_{k},9,1.05\n" for m, n, k in sizes))
+run = lambda *arguments: subprocess.run(["/usr/bin/python3", "tests/gpu/scoreboard.py", *arguments], capture_output=True, text=True)
+drawn = [tuple(int(item.split("=")[1]) for item in problem.split(",")[:3]) for problem in json.loads(run("suite", f"{work}/offline.csv", "2").stdout)["problems"]]
+assert len(set(drawn)) == len(drawn) and set(drawn) <= set(sizes), drawn
+magnitude = [2 * m * n * k for m, n, k in drawn]
+assert [sum(low <= f < high for f in magnitude) for low, high in ((0, 1e9), (1e9, 1e10), (1e10, 1e11), (1e11, 1e12), (1e12, 1e99))] == [2, 2, 2, 2, 1], drawn
+with open(f"{work}/theirs.csv", "w") as file:
+	file.write(run("theirs", f"{work}/offline.csv", f"{work}/server.csv").stdout)
+def table(ratio):
+	entries = [{"problem": f"M={m},N={n},K={k},dtype=fp16", "agrees": True, "ratio": {"median": ratio}, "cublaslt_first_us": 3.0, "cublaslt_best_us": 2.0, "gaps": {"ratio": 1.1}} for m, n, k in drawn]
+	with open(f"{work}/versus_scoreboard.json", "w") as file:
+		json.dump({"device": {"name": "X"}, "cublaslt": "13", "tiletune": {"commit": "c"}, "date": "d", "entries": entries}, file)
+	return run("table", f"{work}/versus_scoreboard.json", f"{work}/theirs.csv")
+good, bad = table(1.2), table(0.94)
+assert good.returncode == 0 and good.stdout.count("reached") == 5, good
+assert "all 9 1.200 1.200 1.200 0 1.800 1.100 1.100 1.050 1.050 1.050" in " ".join(good.stdout.split()), good.stdout
+assert bad.returncode == 1 and bad.stdout.count("missed") == 5 and "below 0.95: 9 of 9" in bad.stdout, bad
+PYTHON

@@ -32,7 +32,12 @@ expect 3 '^[0-9x]+ .*\[.*\] +0\.0e\+00$'
 expect 1 'silu|not comparable: has an activation'
 expect 1 '^33x35x37 fp16 kn '
 expect 1 '^all +3 entries'
-versus --only dtype=bf16
+versus --only dtype=bf16 --picks 100 --gaps 0.02
+/usr/bin/python3 -c 'import json, sys
+(entry,) = json.load(open(sys.argv[1]))["entries"]
+assert entry["picks"] == 11, entry
+assert entry["gaps"]["ours_us"] > 0 and entry["gaps"]["cublaslt_best_us"] >= 0, entry
+assert entry["cublaslt_first_us"] >= entry["cublaslt_best_us"], entry' "$work/versus.json" || exit 1
 expect 1 '^all +1 entries'
 versus --family gemm/mma
 expect 2 'no result of gemm/mma|has an activation'

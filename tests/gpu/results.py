@@ -2,7 +2,7 @@
 """The tables of README, made on this machine's GPU: suites tuned with quick effort and compared with cuBLASLt or
 PyTorch, in a folder of this GPU model, beside a table results.csv that says of which commit and kernels each is.
 
-	results.py OUT [NAME...]     NAMEs of tables; all if left out
+	results.py OUT [NAME...]     NAMEs of tables; those of README if left out
 		--state FILE         what an earlier part left (OUT/state.tar.gz): goes on where that stopped
 		--limit SECONDS      of this part (560): nothing begins that cannot end
 		--into DIR           writes the files to DIR/<card>/, too; never over those of another card
@@ -44,9 +44,12 @@ TABLES = {
 	"attention": (["attention"], FLASH, "torch", "versus_attention", 60),
 	"attention_drawn": (["attention_drawn"], FLASH, "torch", "versus_attention_drawn", 60),
 	"decode": (["decode"], DECODE, "torch", "versus_decode", 60),
+	"scoreboard": (["scoreboard"], [], "cublaslt", "versus_scoreboard", 300),
 }
+ONLY_BY_NAME = {"scoreboard"}
+COMPARED = {"scoreboard": ["--picks", "100", "--gaps", "0.15"]}  # more arguments of the comparison
 # the order of work: what matters most comes first; a table is compared once all of its suites are tuned
-ORDER = ["bf16_aligned", "bf16_drawn", "bf16_misaligned", "fp8", "fp32", "attention", "decode", "attention_drawn"]
+ORDER = ["bf16_aligned", "bf16_drawn", "bf16_misaligned", "fp8", "fp32", "attention", "decode", "attention_drawn", "scoreboard"]
 COLUMNS = ["file", "table", "n", "geometric_mean", "median", "lowest", "below_0.95", "beside", "entries", "commit", "date", "kernels", "uuid", "driver", "nvrtc"]
 LEAST = 20  # seconds, without which tuning does not begin
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -170,7 +173,7 @@ class Run:
 		if beside == "cublaslt":
 			if not self.versus:
 				return note(f"{name}: not compared: gemm_vs_cublaslt is not built")
-			arguments = [self.versus, "--path", ".", "--cache-dir", self.options.cache, "--seconds", "0.3", "-o", path, self.where(name + ".json")]
+			arguments = [self.versus, "--path", ".", "--cache-dir", self.options.cache, "--seconds", "0.3", *COMPARED.get(name, []), "-o", path, self.where(name + ".json")]
 		else:
 			if not self.library or subprocess.run(["python3", "-c", "import torch"], capture_output=True, check=False).returncode:
 				return note(f"{name}: not compared: no PyTorch here")
@@ -282,7 +285,7 @@ def main():
 			tar.extractall(options.out, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
 	run = Run(options)
 	name, card = run.device()
-	wanted = options.names or list(TABLES)
+	wanted = options.names or [name for name in TABLES if name not in ONLY_BY_NAME]
 	for suite in ORDER:
 		table = next(table for table in TABLES if suite in TABLES[table][0])
 		if table not in wanted:

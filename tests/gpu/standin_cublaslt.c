@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A stand-in for libcublasLt.so.13 beside the stand-in driver (tests/faults), whose device memory
- * is the host's: three picks, of which the second is refused; a product writes what the stand-in's
- * kernels write, 0.75 everywhere, or the value in $STANDIN_LT_VALUE. It takes no time.
+ * is the host's: three picks, twelve where as many are wanted, of which the second is refused; a
+ * product writes what the stand-in's kernels write, 0.75 everywhere, or the value in
+ * $STANDIN_LT_VALUE. It takes no time.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -87,7 +88,7 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *description, void *a, voi
 {
 	(void)handle, (void)description, (void)a, (void)b, (void)c, (void)d, (void)preference;
 	memset(results, 0, (size_t)wanted * sizeof(*results));
-	*found = 3;
+	*found = wanted < 12 ? 3 : 12;
 	results[1].state = 7;
 	return 0;
 }

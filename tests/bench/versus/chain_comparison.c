@@ -262,7 +262,7 @@ static enum status open_lt(
 
 	for (int i = 0; i < STEPS && status == STATUS_OK; i++) {
 		status = lt_product_init(
-			&field->setup->lt, &shapes[i], &field->steps[i].product, err);
+			&field->setup->lt, &shapes[i], LT_PICKS, &field->steps[i].product, err);
 		if (status == STATUS_OK && !time_picks(field, i))
 			return failed(field->setup, err);
 		if (status == STATUS_OK && field->steps[i].fastest < 0)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/statistics.h"
 #include "measure/helper_kernels.h"
 #include "measure/runner.h"
@@ -13,6 +14,8 @@
 enum {
 	OPERATIONS_PER_RUN = 4,
 };
+
+static const double gap_least = 0.2e-3, gap_most = 2e-3; /* seconds */
 
 static bool record(struct gpu_session *gpu, CUevent event)
 {
@@ -108,6 +111,17 @@ static bool turn(struct gpu_session *gpu, struct timed_run *timed_run)
 	return record(gpu, timed_run->end);
 }
 
+static bool sample_add(struct gpu_session *gpu, struct timed_run *timed_run, unsigned runs)
+{
+	double us;
+
+	if (!elapsed_us(gpu, timed_run, &us))
+		return false;
+	ARRAY_GROW(timed_run->samples_us, timed_run->sample_count, timed_run->sample_capacity);
+	timed_run->samples_us[timed_run->sample_count++] = us / runs;
+	return true;
+}
+
 bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
 	size_t least, size_t rounds, double seconds)
 {
@@ -118,15 +132,33 @@ bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_
 		for (size_t i = 0; i < count; i++)
 			if (!turn(gpu, timed_runs[(i + round) % count]))
 				return false;
-		for (size_t i = 0; i < count; i++) {
-			struct timed_run *timed_run = timed_runs[i];
-			double us;
-
-			if (!elapsed_us(gpu, timed_run, &us))
+		for (size_t i = 0; i < count; i++)
+			if (!sample_add(gpu, timed_runs[i], timed_runs[i]->runs))
 				return false;
-			ARRAY_GROW(timed_run->samples_us, timed_run->sample_count,
-				timed_run->sample_capacity);
-			timed_run->samples_us[timed_run->sample_count++] = us / timed_run->runs;
+	}
+	return true;
+}
+
+bool interleaved_gaps(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
+	size_t least, size_t rounds, double seconds)
+{
+	double end = clock_seconds() + seconds;
+	size_t order[ROWS_AT_ONCE_MAX];
+	struct random_state random;
+
+	random_seed(&random, count);
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	for (size_t round = 0; round < rounds && (round < least || clock_seconds() < end);
+		round++) {
+		random_shuffle(&random, order, count);
+		for (size_t i = 0; i < count; i++) {
+			struct timed_run *timed_run = timed_runs[order[i]];
+
+			clock_sleep(gap_least + (gap_most - gap_least) * random_unit(&random));
+			if (!record(gpu, timed_run->begin) || !run_next(gpu, timed_run) ||
+				!record(gpu, timed_run->end) || !sample_add(gpu, timed_run, 1))
+				return false;
 		}
 	}
 	return true;

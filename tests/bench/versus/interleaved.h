@@ -40,6 +40,12 @@ bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run);
  * rounds are done. */
 bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
 	size_t least, size_t rounds, double seconds);
+/* Adds one sample of one single run to each in every round, as a program meets them that runs now
+ * and then: the GPU has been idle for 0.2 to 2 ms, drawn at random, and the buffers are those that
+ * were used longest ago; host time of the launch counts where the GPU waits for it. In each round
+ * they come in an order drawn at random. Ends as interleaved_rounds() does. */
+bool interleaved_gaps(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
+	size_t least, size_t rounds, double seconds);
 /* Median of the samples. */
 double interleaved_median_us(const struct timed_run *timed_run);
 /* Forgets the samples. */

@@ -188,7 +188,7 @@ static int describe(const struct lt *lt, const struct lt_shape *shape, struct lt
 	return result;
 }
 
-enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape,
+enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape, int wanted,
 	struct lt_product *product, struct error *err)
 {
 	void *preference = NULL;
@@ -204,8 +204,8 @@ enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape,
 			&lt->workspace_bytes, sizeof(lt->workspace_bytes));
 	if (result == 0) {
 		result = lt->heuristic(lt->handle, product->description, product->a_layout,
-			product->b_layout, product->c_layout, product->c_layout, preference,
-			LT_PICKS_MAX, product->picks, &found);
+			product->b_layout, product->c_layout, product->c_layout, preference, wanted,
+			product->picks, &found);
 		if (result == LT_STATUS_NOT_SUPPORTED)
 			result = found = 0;
 	}

@@ -17,7 +17,8 @@
 #include "expr/dtype.h"
 
 enum {
-	LT_PICKS_MAX = 8, /* heuristic picks that are asked for */
+	LT_PICKS_MAX = 100, /* heuristic picks that can be asked for */
+	LT_PICKS = 8,       /* that are asked for if nothing else is said */
 };
 
 struct lt_algorithm { /* cublasLtMatmulAlgo_t */
@@ -105,8 +106,9 @@ void lt_close(struct lt *lt);
 void lt_version(const struct lt *lt, struct text *text);
 
 /* fp32 in full fp32 (no TF32), tf32 in TF32, 16 and 8 bit with fp32 sums. The picks come in the
- * order of cuBLASLt's own heuristic: the first is what a program gets that does not ask further. */
-enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape,
+ * order of cuBLASLt's own heuristic: the first is what a program gets that does not ask further.
+ * wanted: how many are asked for, 1 to LT_PICKS_MAX. */
+enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape, int wanted,
 	struct lt_product *product, struct error *err);
 void lt_product_release(struct lt_product *product);
 /* Queues one run; 0 or cuBLASLt's status. */

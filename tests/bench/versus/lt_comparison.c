@@ -14,8 +14,9 @@
 
 enum {
 	PICK_ROUNDS = 5, /* to choose among the picks */
-	REMEASURED = 3,  /* the default and the two fastest */
+	REMEASURED = 4,  /* the default, the best of the first LT_PICKS, the two fastest others */
 	ROUNDS_LEAST = 7,
+	GAP_ROUNDS = 100, /* at most */
 	TENSOR_A = 0,
 	TENSOR_B = 1,
 	TENSOR_C = 2,
@@ -25,6 +26,8 @@ enum {
 };
 
 static const double pick_seconds = 0.15;
+/* A pick whose first timed run takes this many times the fastest one's is not timed further. */
+static const double pick_hopeless = 1.5;
 
 /* What cuBLASLt's timed_runs run on: the same tensors as ours. */
 struct lt_side {
@@ -102,7 +105,8 @@ static bool load_ours(
 static bool try_picks(struct context *context)
 {
 	struct timed_run *running[LT_PICKS_MAX];
-	size_t count = 0;
+	double fastest = INFINITY;
+	size_t count = 0, kept = 0;
 
 	for (int i = 0; i < context->product.pick_count; i++) {
 		struct timed_run *timed_run = &context->theirs[i];
@@ -112,40 +116,67 @@ static bool try_picks(struct context *context)
 			.context = &context->sides[i],
 			.set_count = context->loaded.set_count};
 		context->usable[i] = interleaved_prepare(context->gpu, timed_run);
-		if (context->usable[i])
+		if (context->usable[i]) {
 			running[count++] = timed_run;
-		else if (context->gpu->failure.fatal)
+			fastest = fmin(fastest, timed_run->estimate_us);
+		} else if (context->gpu->failure.fatal) {
 			return false;
+		}
 	}
 	if (!count)
 		return gpu_fail(context->gpu, OUTCOME_LAUNCH_FAILED,
 			"cuBLASLt has no kernel for this product");
-	return interleaved_rounds(context->gpu, running, count, 3, PICK_ROUNDS, pick_seconds);
+	for (size_t i = 0; i < count; i++) {
+		const size_t pick = (size_t)(running[i] - context->theirs);
+
+		context->usable[pick] =
+			i == 0 || running[i]->estimate_us <= pick_hopeless * fastest;
+		if (context->usable[pick])
+			running[kept++] = running[i];
+	}
+	return interleaved_rounds(context->gpu, running, kept, 3, PICK_ROUNDS, pick_seconds);
 }
 
-/* The default pick and the fastest others; returns how many. */
+/* The fastest of the first `limit` picks that is not taken; -1 if there is none. */
+static int fastest_pick(const struct context *context, int limit, const bool *taken)
+{
+	int best = -1;
+
+	for (int i = 0; i < limit && i < context->product.pick_count; i++)
+		if (context->usable[i] && !taken[i] &&
+			(best < 0 || interleaved_median_us(&context->theirs[i]) <
+					     interleaved_median_us(&context->theirs[best])))
+			best = i;
+	return best;
+}
+
+/* The default pick, the fastest of the first LT_PICKS, and the fastest others; returns how many. */
 static size_t choose_remeasured(struct context *context, int remeasured[REMEASURED])
 {
 	bool taken[LT_PICKS_MAX] = {false};
 	size_t count = 0;
+	int pick = 0;
 
-	while (count < REMEASURED) {
-		int best = -1;
-
-		for (int i = 0; i < context->product.pick_count; i++) {
-			if (!context->usable[i] || taken[i])
-				continue;
-			if (best < 0 || (count > 0 && interleaved_median_us(&context->theirs[i]) <
-							      interleaved_median_us(
-								      &context->theirs[best])))
-				best = i;
-		}
-		if (best < 0)
-			break;
-		taken[best] = true;
-		remeasured[count++] = best;
+	while (!context->usable[pick])
+		pick++;
+	while (pick >= 0 && count < REMEASURED) {
+		taken[pick] = true;
+		remeasured[count++] = pick;
+		pick = count == 1 ? fastest_pick(context, LT_PICKS, taken) : -1;
+		if (pick < 0)
+			pick = fastest_pick(context, LT_PICKS_MAX, taken);
 	}
 	return count;
+}
+
+/* Time of the best pick over ours in each round; caller frees. */
+static double *round_ratios(const struct timed_run *ours, const struct timed_run *best)
+{
+	double *ratios = memory_zeroed(ours->sample_count, sizeof(*ratios));
+
+	for (size_t i = 0; i < ours->sample_count; i++)
+		ratios[i] = best->samples_us[i] / ours->samples_us[i];
+	return ratios;
 }
 
 static void compare_rounds(struct lt_comparison *lt_comparison, const struct timed_run *ours,
@@ -153,10 +184,8 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 {
 	const size_t count = ours->sample_count;
 	struct interval interval;
-	double *ratios = memory_zeroed(count, sizeof(*ratios));
+	double *ratios = round_ratios(ours, best);
 
-	for (size_t i = 0; i < count; i++)
-		ratios[i] = best->samples_us[i] / ours->samples_us[i];
 	lt_comparison->rounds = count;
 	lt_comparison->ratio = statistics_quantile(ratios, count, 0.5);
 	lt_comparison->ratio_q25 = statistics_quantile(ratios, count, 0.25);
@@ -165,6 +194,29 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 	lt_comparison->ratio_low = interval.low;
 	lt_comparison->ratio_high = interval.high;
 	free(ratios);
+}
+
+/* Of ours and the picks that were remeasured: which pick is best may differ from that without gaps.
+ */
+static bool time_gaps(struct context *context, double seconds, struct timed_run *const *running,
+	size_t count, struct lt_comparison *lt_comparison)
+{
+	const struct timed_run *best = NULL;
+	double *ratios;
+
+	for (size_t i = 0; i < count; i++)
+		interleaved_restart(running[i]);
+	if (!interleaved_gaps(context->gpu, running, count, ROUNDS_LEAST, GAP_ROUNDS, seconds))
+		return false;
+	for (size_t i = 1; i < count; i++)
+		if (!best || interleaved_median_us(running[i]) < interleaved_median_us(best))
+			best = running[i];
+	ratios = round_ratios(running[0], best);
+	lt_comparison->gap_ratio = statistics_quantile(ratios, running[0]->sample_count, 0.5);
+	lt_comparison->gap_ours_us = interleaved_median_us(running[0]);
+	lt_comparison->gap_best_us = interleaved_median_us(best);
+	free(ratios);
+	return true;
 }
 
 static bool time_interleaved(struct context *context, const struct lt_comparison_options *options,
@@ -182,15 +234,23 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 	if (!interleaved_rounds(context->gpu, running, count + 1, ROUNDS_LEAST, options->rounds,
 		    options->seconds))
 		return false;
-	for (size_t i = 1; i < count; i++)
-		if (interleaved_median_us(running[i + 1]) <
-			interleaved_median_us(running[best + 1]))
+	lt_comparison->first_us = INFINITY;
+	for (size_t i = 0; i < count; i++) {
+		const double median_us = interleaved_median_us(running[i + 1]);
+
+		if (median_us < interleaved_median_us(running[best + 1]))
 			best = i;
+		if (remeasured[i] < LT_PICKS)
+			lt_comparison->first_us = fmin(lt_comparison->first_us, median_us);
+	}
 	lt_comparison->best_pick = remeasured[best];
 	lt_comparison->ours_us = interleaved_median_us(&context->ours);
 	lt_comparison->default_us = interleaved_median_us(running[1]);
 	lt_comparison->best_us = interleaved_median_us(running[best + 1]);
 	compare_rounds(lt_comparison, &context->ours, running[best + 1]);
+	if (options->gap_seconds > 0 &&
+		!time_gaps(context, options->gap_seconds, running, count + 1, lt_comparison))
+		return false;
 	return agree_measure(context->gpu, &context->ours, running[best + 1],
 		&context->loaded.plan.buffers[TENSOR_C], context->loaded.buffers[TENSOR_C],
 		&lt_comparison->difference);
@@ -207,7 +267,8 @@ static bool compare_entry(struct context *context, const struct lt *lt, struct k
 	context->ours = (struct timed_run){.run = run_ours,
 		.context = &context->loaded,
 		.set_count = context->loaded.set_count};
-	if (lt_product_init(lt, &subject->shape, &context->product, &err) != STATUS_OK)
+	if (lt_product_init(lt, &subject->shape, options->picks, &context->product, &err) !=
+		STATUS_OK)
 		return gpu_fail(context->gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	lt_comparison->pick_count = context->product.pick_count;
 	return interleaved_prepare(context->gpu, &context->ours) && try_picks(context) &&

@@ -11,8 +11,10 @@
 #include "measure/gpu_session.h"
 
 struct lt_comparison_options {
-	size_t rounds;  /* at most, of the interleaved timing */
-	double seconds; /* for the interleaved timing; at least 7 rounds are done */
+	size_t rounds;      /* at most, of the interleaved timing */
+	double seconds;     /* for the interleaved timing; at least 7 rounds are done */
+	int picks;          /* of cuBLASLt that are tried, 1 to LT_PICKS_MAX */
+	double gap_seconds; /* for the timing of single runs with gaps between them; 0: none */
 };
 
 struct lt_comparison {
@@ -26,8 +28,11 @@ struct lt_comparison {
 	int pick_count, best_pick;
 	size_t rounds;
 	double ours_us, default_us, best_us;
+	double first_us; /* the best of the first LT_PICKS */
 	/* time of cuBLASLt's best pick over ours, of the rounds: above 1 we are faster */
 	double ratio, ratio_q25, ratio_q75, ratio_low, ratio_high;
+	/* the same of single runs with gaps, best pick and ours; 0: not measured */
+	double gap_ratio, gap_ours_us, gap_best_us;
 	double difference; /* relative norm of ours - theirs */
 	bool agrees;
 };

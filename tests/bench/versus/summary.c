@@ -284,6 +284,16 @@ static struct json *lt_comparison_json(const struct lt_comparison *lt_comparison
 	json_put_double(ratio, "ci95_high", lt_comparison->ratio_high);
 	json_put(json, "ratio", ratio);
 	json_put_int(json, "rounds", (int64_t)lt_comparison->rounds);
+	if (lt_comparison->gap_ours_us > 0) {
+		struct json *gaps = json_new_object();
+
+		json_put_double(gaps, "ratio", lt_comparison->gap_ratio);
+		json_put_double(gaps, "ours_us", lt_comparison->gap_ours_us);
+		json_put_double(gaps, "cublaslt_best_us", lt_comparison->gap_best_us);
+		json_put(json, "gaps", gaps);
+	}
+	if (lt_comparison->first_us < INFINITY)
+		json_put_double(json, "cublaslt_first_us", lt_comparison->first_us);
 	json_put_int(json, "picks", lt_comparison->pick_count);
 	json_put_int(json, "best_pick", lt_comparison->best_pick);
 	json_put_string(json, "alignment", alignment_names[lt_comparison_alignment(lt_comparison)]);
