@@ -140,6 +140,7 @@ enum status gpu_session_helpers(
 		!gpu_synchronize(gpu, "running a helper kernel"))
 		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
 	gpu->last_work_s = -INFINITY; /* until now it was idle: the clock is down */
+	gpu->single_extra_us = gpu->graph_extra_us = NAN;
 	return STATUS_OK;
 }
 

@@ -39,6 +39,9 @@ struct gpu_session {
 	size_t event_count;
 	double last_work_s;   /* clock_seconds() when the GPU last had work */
 	bool clock_is_locked; /* warm-ups did not bring it up, and nothing brakes */
+	/* Microseconds that a sample takes beyond its runs: of a single run, of a graph's replay.
+	 * NaN until measured. */
+	double single_extra_us, graph_extra_us;
 	/* Frees something that is not in use at present; false if there is nothing. May be NULL. */
 	bool (*reclaim)(void *context);
 	void *reclaim_context;

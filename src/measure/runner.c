@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/statistics.h"
 
 /* A sample should last this long: events tick in about half a microsecond, and the gap between two
  * queued pieces of work is about one. */
@@ -14,6 +15,8 @@ static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
+/* What events can tell apart. */
+static const double estimate_least_us = 0.5;
 /* A piece of repeat(): longer than reading the energy counter, which takes some 15 ms on an H200,
  * or the GPU waits for the next piece; short compared with a step of that counter. */
 static const double piece_us = 20000;
@@ -24,7 +27,11 @@ enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
+	EXTRA_RUNS = 4, /* of the shorter graph; the other has twice as many */
+	EXTRA_ROUNDS = 9,
 };
+/* More than this is not what events and replays take, but something else that came between. */
+static const double extra_most_us = 5;
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
 {
@@ -79,8 +86,10 @@ static bool record(struct gpu_session *gpu, size_t event)
 		"recording an event");
 }
 
-/* Waits for event `count`, then the times between consecutive events. */
-static bool elapsed(struct gpu_session *gpu, unsigned count, double divisor, double *times_us)
+/* Waits for event `count`, then the times between consecutive events: of so many runs each, and of
+ * what a sample takes beyond them. */
+static bool elapsed(
+	struct gpu_session *gpu, unsigned count, double extra_us, double runs, double *times_us)
 {
 	CUresult result = gpu->cuda.cuEventSynchronize(gpu->events[count]);
 
@@ -95,8 +104,74 @@ static bool elapsed(struct gpu_session *gpu, unsigned count, double divisor, dou
 				    &milliseconds, gpu->events[i], gpu->events[i + 1]),
 			    "reading an event"))
 			return false;
-		times_us[i] = (double)milliseconds * 1e3 / divisor;
+		times_us[i] = fmax((double)milliseconds * 1e3 - extra_us, 0) / runs;
 	}
+	return true;
+}
+
+static bool graph_capture(struct gpu_session *gpu,
+	bool (*run)(struct gpu_session *gpu, const void *context, size_t index),
+	const void *context, unsigned runs, CUgraphExec *made)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	CUgraph graph = NULL;
+	bool done = gpu_succeeded(gpu,
+		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+		"capturing a graph");
+	CUresult ended;
+
+	if (!done)
+		return false;
+	for (unsigned i = 0; done && i < runs; i++)
+		done = run(gpu, context, i);
+	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
+	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
+	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(made, graph, 0),
+		       "instantiating a graph") &&
+	       gpu_succeeded(gpu, cuda->cuGraphUpload(*made, gpu->stream), "uploading a graph");
+	if (graph)
+		cuda->cuGraphDestroy(graph);
+	return done;
+}
+
+static bool graph_launch(struct gpu_session *gpu, CUgraphExec graph)
+{
+	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(graph, gpu->stream), "replaying a graph");
+}
+
+static bool run_filler(struct gpu_session *gpu, const void *context, size_t index)
+{
+	(void)context, (void)index;
+	return helper_filler(gpu);
+}
+
+/* A single run, a graph of some runs and one of twice as many, of one kernel, in turn: the graphs
+ * tell what one run takes among others, and what is beyond that is of events and replays. */
+static bool extra_measure(struct gpu_session *gpu)
+{
+	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
+	CUgraphExec graphs[2] = {NULL};
+	bool done = graph_capture(gpu, run_filler, NULL, EXTRA_RUNS, &graphs[0]) &&
+		    graph_capture(gpu, run_filler, NULL, 2 * EXTRA_RUNS, &graphs[1]);
+
+	for (size_t i = 0; done && i < EXTRA_ROUNDS; i++) {
+		done = helper_filler(gpu) && record(gpu, 0) && helper_filler(gpu) &&
+		       record(gpu, 1) && graph_launch(gpu, graphs[0]) && record(gpu, 2) &&
+		       graph_launch(gpu, graphs[1]) && record(gpu, 3) &&
+		       elapsed(gpu, 3, 0, 1, round_us);
+		for (size_t k = 0; done && k < 3; k++)
+			times_us[k][i] = round_us[k];
+	}
+	for (size_t i = 0; i < 2; i++)
+		if (graphs[i])
+			gpu->cuda.cuGraphExecDestroy(graphs[i]);
+	if (!done)
+		return false;
+	for (size_t k = 0; k < 3; k++)
+		round_us[k] = statistics_quantile(times_us[k], EXTRA_ROUNDS, 0.5);
+	run_us = (round_us[2] - round_us[1]) / EXTRA_RUNS;
+	gpu->single_extra_us = fmin(fmax(round_us[0] - run_us, 0), extra_most_us);
+	gpu->graph_extra_us = fmin(fmax(round_us[1] - EXTRA_RUNS * run_us, 0), extra_most_us);
 	return true;
 }
 
@@ -141,7 +216,7 @@ static bool estimate_rewinding(
 	for (unsigned i = 0; i < RUNNER_ESTIMATES; i++)
 		if (!rewind_sets(gpu, runner) || !helper_filler(gpu) || !record(gpu, 0) ||
 			!run_next(gpu, runner) || !record(gpu, 1) ||
-			!elapsed(gpu, 1, 1, &estimates_us[i]))
+			!elapsed(gpu, 1, gpu->single_extra_us, 1, &estimates_us[i]))
 			return false;
 	return true;
 }
@@ -153,7 +228,7 @@ static bool estimate(
 
 	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
 		done = run_next(gpu, runner) && record(gpu, i + 1);
-	return done && elapsed(gpu, RUNNER_ESTIMATES, 1, estimates_us);
+	return done && elapsed(gpu, RUNNER_ESTIMATES, gpu->single_extra_us, 1, estimates_us);
 }
 
 bool runner_prepare(
@@ -165,6 +240,8 @@ bool runner_prepare(
 		done = runner_warm_up(gpu, warm_up_least_s, warm_up_most_s);
 	runner->rewinds = runner->loaded->problem && problem_data_rewinds(runner->loaded->problem);
 	runner->runs_per_sample = 1;
+	if (done && isnan(gpu->single_extra_us))
+		done = extra_measure(gpu);
 	/* A first run on its own: modules are loaded lazily, and a crash shows here. */
 	done = done && rewind_sets(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
@@ -173,7 +250,7 @@ bool runner_prepare(
 	if (!done || !(runner->rewinds ? estimate_rewinding(gpu, runner, estimates_us)
 				       : estimate(gpu, runner, estimates_us)))
 		return false;
-	runner->estimate_us = estimates_us[0] < estimates_us[1] ? estimates_us[0] : estimates_us[1];
+	runner->estimate_us = fmax(fmin(estimates_us[0], estimates_us[1]), estimate_least_us);
 	runner->runs_per_sample =
 		runner_runs_per_sample(runner->estimate_us, loaded_operations(runner->loaded));
 	runner->draws = runner->loaded->problem ? problem_data_draws(runner->loaded->problem) : 1;
@@ -196,33 +273,6 @@ bool runner_prepare(
 	return true;
 }
 
-/* Sets are a power of two, and so are the runs of a graph: the graphs cover all sets in turn. */
-static bool graph_make(struct gpu_session *gpu, struct runner *runner, size_t index)
-{
-	const struct cuda_api *cuda = &gpu->cuda;
-	CUgraph graph = NULL;
-	bool done = gpu_succeeded(gpu,
-		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-		"capturing a graph");
-	CUresult ended;
-
-	if (!done)
-		return false;
-	for (unsigned i = 0; done && i < runner->runs_per_sample; i++)
-		done = loaded_run(gpu, runner->loaded,
-			(index * runner->runs_per_sample + i) % runner->loaded->set_count);
-	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
-	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
-	       gpu_succeeded(gpu,
-		       cuda->cuGraphInstantiateWithFlags(&runner->graphs[index], graph, 0),
-		       "instantiating a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphUpload(runner->graphs[index], gpu->stream),
-		       "uploading a graph");
-	if (graph)
-		cuda->cuGraphDestroy(graph);
-	return done;
-}
-
 static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t index = runner->next_graph;
@@ -230,8 +280,20 @@ static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 	if (runner->runs_per_sample == 1)
 		return run_next(gpu, runner);
 	runner->next_graph = (index + 1) % runner->graph_count;
-	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(runner->graphs[index], gpu->stream),
-		"replaying a graph");
+	return graph_launch(gpu, runner->graphs[index]);
+}
+
+/* Sets are a power of two, and so are the runs of a graph: the graphs cover all sets in turn. */
+struct run_sets {
+	const struct loaded *loaded;
+	size_t first;
+};
+
+static bool run_set(struct gpu_session *gpu, const void *context, size_t index)
+{
+	const struct run_sets *sets = context;
+
+	return loaded_run(gpu, sets->loaded, (sets->first + index) % sets->loaded->set_count);
 }
 
 /* Makes what the next `count` samples need and is not there yet. */
@@ -240,7 +302,11 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 	for (size_t i = 0; runner->graphs && i < count; i++) {
 		size_t index = (runner->next_graph + i) % runner->graph_count;
 
-		if (!runner->graphs[index] && !graph_make(gpu, runner, index))
+		struct run_sets runs = {runner->loaded, index * runner->runs_per_sample};
+
+		if (!runner->graphs[index] &&
+			!graph_capture(gpu, run_set, &runs, runner->runs_per_sample,
+				&runner->graphs[index]))
 			return false;
 	}
 	return true;
@@ -276,7 +342,10 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us)
 {
-	return elapsed(gpu, runner->visit_samples, runner->runs_per_sample, samples_us);
+	const double extra_us =
+		runner->runs_per_sample == 1 ? gpu->single_extra_us : gpu->graph_extra_us;
+
+	return elapsed(gpu, runner->visit_samples, extra_us, runner->runs_per_sample, samples_us);
 }
 
 void runner_release(struct gpu_session *gpu, struct runner *runner)
