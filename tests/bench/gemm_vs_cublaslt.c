@@ -149,23 +149,6 @@ static enum status open_all(struct versus *versus, struct error *err)
 	return status;
 }
 
-static void compare_all(struct versus *versus)
-{
-	versus->comparisons =
-		memory_zeroed(versus->subject_count + 1, sizeof(*versus->comparisons));
-	summary_print_head(stdout);
-	for (size_t i = 0; i < versus->subject_count; i++) {
-		struct lt_comparison *lt_comparison =
-			&versus->comparisons[versus->lt_comparison_count++];
-
-		lt_comparison_run(&versus->setup.gpu, &versus->setup.lt, versus->setup.store,
-			&versus->subjects[i], &versus->options.lt_comparison, lt_comparison);
-		summary_print_comparison(stdout, lt_comparison);
-		if (lt_comparison->fatal)
-			return;
-	}
-}
-
 static enum status write_json(const struct versus *versus, double seconds, struct error *err)
 {
 	struct json *json = setup_json(&versus->setup, "tiletune.versus/1", seconds);
@@ -178,6 +161,29 @@ static enum status write_json(const struct versus *versus, double seconds, struc
 	status = setup_write(versus->options.output, json, err);
 	json_free(json);
 	return status;
+}
+
+/* The file is written after each entry, so that an early end loses nothing that was measured. */
+static void compare_all(struct versus *versus)
+{
+	const double start = clock_seconds();
+	struct error err = {0};
+
+	versus->comparisons =
+		memory_zeroed(versus->subject_count + 1, sizeof(*versus->comparisons));
+	summary_print_head(stdout);
+	for (size_t i = 0; i < versus->subject_count; i++) {
+		struct lt_comparison *lt_comparison =
+			&versus->comparisons[versus->lt_comparison_count++];
+
+		lt_comparison_run(&versus->setup.gpu, &versus->setup.lt, versus->setup.store,
+			&versus->subjects[i], &versus->options.lt_comparison, lt_comparison);
+		summary_print_comparison(stdout, lt_comparison);
+		if (versus->options.output)
+			(void)write_json(versus, clock_seconds() - start, &err);
+		if (lt_comparison->fatal)
+			return;
+	}
 }
 
 static enum status verdict(const struct versus *versus)

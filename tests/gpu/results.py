@@ -44,7 +44,7 @@ TABLES = {
 	"attention": (["attention"], FLASH, "torch", "versus_attention", 60),
 	"attention_drawn": (["attention_drawn"], FLASH, "torch", "versus_attention_drawn", 60),
 	"decode": (["decode"], DECODE, "torch", "versus_decode", 60),
-	"scoreboard": (["scoreboard"], [], "cublaslt", "versus_scoreboard", 300),
+	"scoreboard": (["scoreboard"], [], "cublaslt", "versus_scoreboard", 280),
 }
 ONLY_BY_NAME = {"scoreboard"}
 COMPARED = {"scoreboard": ["--picks", "100", "--gaps", "0.15"]}  # more arguments of the comparison
