@@ -86,7 +86,7 @@ static bool record(struct gpu_session *gpu, size_t event)
 		"recording an event");
 }
 
-/* Waits for event `count`, then the times between consecutive events: of so many runs each, and of
+/* Waits for event `count`, then the times between consecutive events: of `runs` runs each, and of
  * what a sample takes beyond them. */
 static bool elapsed(
 	struct gpu_session *gpu, unsigned count, double extra_us, double runs, double *times_us)

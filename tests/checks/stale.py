@@ -17,6 +17,7 @@ PAGE = f"{FOLDER}/README.md"
 FILES = {  # a row of README's table begins with: its tuned file
 	"bf16, aligned": "tuned.json", "bf16, drawn": "plain_drawn.json.gz", "bf16, odd K": "tuned.json", "bf16, odd N": "tuned.json",
 	"fp8 (e4m3), fast": "tuned.json", "fp8 (e4m3), promoted": "tuned.json", "fp32": "tuned.json",
+	"fp16 on an H100": "../nvidia-h100/scoreboard.json.gz",
 	"*compared with cuDNN": "attention.json", "attention, drawn": "attention_drawn.json", "decoding": "decode.json",
 }
 
@@ -28,7 +29,7 @@ def load(name: str) -> dict:
 
 def is_stale(name: str, entry: dict) -> bool:
 	problem = ",".join(f"{key}={value}" for key, value in entry["problem"].items())
-	done = subprocess.run([f"{OUT}/tiletune", "lookup", f"{FOLDER}/{name}", entry["operation"], "-p", problem, "--device", "model:h200-sxm", "--quick"],
+	done = subprocess.run([f"{OUT}/tiletune", "lookup", f"{FOLDER}/{name}", entry["operation"], "-p", problem, "--device", "model:h100-sxm" if "h100" in name else "model:h200-sxm", "--quick"],
 		capture_output=True, text=True, check=False, env=dict(os.environ, TILETUNE_PATH="."))
 	assert done.returncode == 0 and "exact" in done.stdout, (problem, done)
 	return "other sources" in done.stdout

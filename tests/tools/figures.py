@@ -110,6 +110,21 @@ def suite_h100(way):
 		return [float(value) for value in re.findall(rf"best known: {way} .* (\d\.\d+) of physics", file.read())]
 
 
+def scoreboard_rows():
+	"""By size class: ours and what CUDA-L2 publishes of the same shapes."""
+	folder, count = "results/nvidia-h100", math.prod
+	with gzip.open(f"{folder}/versus_scoreboard.json.gz", "rt", encoding="utf-8") as file:
+		entries = json.load(file)["entries"]
+	with open(f"{folder}/scoreboard_theirs.csv", encoding="utf-8") as file:
+		published = {tuple(int(row[key]) for key in "MNK"): float(row["offline"]) for row in csv.DictReader(file)}
+	all_ours = [(tuple(int(item[2:]) for item in e["problem"].split(",")[:3]), e["ratio"]["median"], e["gaps"]["ratio"]) for e in entries if e["agrees"]]
+	for name, low, high in (("below 1 G", 0, 1e9), ("1 to 10 G", 1e9, 1e10), ("10 to 100 G", 1e10, 1e11), ("100 G to 1 T", 1e11, 1e12), ("above 1 T", 1e12, math.inf), ("all", 0, math.inf)):
+		ours = [row for row in all_ours if low <= 2 * count(row[0]) < high]
+		ratios, gaps, theirs = [row[1] for row in ours], [row[2] for row in ours], [published[row[0]] for row in ours]
+		yield (f"| {name} | {len(ours)} | {geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {sum(r < 0.95 for r in ratios)} | "
+			f"{geometric_mean(gaps):.3f} | {min(gaps):.3f} | {geometric_mean(theirs):.3f} | {min(theirs):.3f} |")
+
+
 def few_rows_scaled(scale):
 	"""Beside cuBLASLt, where M is at most 128."""
 	return geometric_mean(e["ratio"]["median"] for e in load("versus_fp8_scaled")["entries"]
