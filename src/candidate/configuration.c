@@ -83,25 +83,25 @@ static enum status parse_value(const struct bound_family *bound, size_t paramete
 	return configuration_refuse(bound, parameter, text, err);
 }
 
+/* Ended with NULL; the caller frees the array. */
+static const char **parameter_names(const struct family *family)
+{
+	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < family->parameter_count; i++)
+		names[i] = family->parameters[i].name;
+	return names;
+}
+
 static int find_parameter(const struct bound_family *bound, const char *name, struct error *err)
 {
-	const struct family *family = bound->family;
-	CLEANUP(memory_free)
-	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
-	const char *nearest;
-	int found = -1;
+	CLEANUP(memory_free) const char **names = parameter_names(bound->family);
+	const int found = name_find(name, names);
 
-	for (size_t i = 0; i < family->parameter_count; i++) {
-		names[i] = family->parameters[i].name;
-		if (strcmp(names[i], name) == 0)
-			found = (int)i;
-	}
 	if (found < 0) {
 		error_set(err, STATUS_BAD_INPUT, "expected a parameter of %s, found \"%s\"",
-			family->name, name);
-		nearest = name_nearest(name, names);
-		if (nearest)
-			error_hint(err, "did you mean %s?", nearest);
+			bound->family->name, name);
+		name_hint(name, names, err);
 	}
 	return found;
 }
@@ -301,12 +301,9 @@ enum status configuration_from_json(const struct bound_family *bound, const stru
 	struct value *values, bool *given, struct error *err)
 {
 	const struct family *family = bound->family;
-	CLEANUP(memory_free)
-	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
+	CLEANUP(memory_free) const char **names = parameter_names(family);
 	struct json_at at;
 
-	for (size_t i = 0; i < family->parameter_count; i++)
-		names[i] = family->parameters[i].name;
 	TRY(json_expect_keys(config, names, err));
 	TRY(configuration_defaults(bound, values, err));
 	for (size_t i = 0; i < family->parameter_count; i++) {

@@ -13,7 +13,7 @@
 static const double hello_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
 
 /* ---- what it says ---- */
-#define LIMIT(name, kind, least, summary)                                                          \
+#define LIMIT(name, attribute, kind, least, summary)                                               \
 	RECORD_VALUE(struct program_device, facts.name, #name, .flags = RECORD_OPTIONAL, .low = 0, \
 		.high = INFINITY),
 static const struct record_member device_members[] = {

@@ -257,16 +257,16 @@ struct typed_argument {
 	int type;
 };
 
-/* In the order of the kinds from ARGUMENT_INT32 on. */
-static const char *const type_names[] = {"i32", "i64", "f32", "i8", "i16", "u8", "u16", "u32",
-	"u64", "bool", "f64", "f16", "bf16", NULL};
 static const struct record_member typed_members[] = {
 	EXPRESSION(struct typed_argument, value, "value"),
-	RECORD_ENUM(struct typed_argument, type, type_names, "type"),
+	RECORD_ENUM(struct typed_argument, type, argument_kind_names + ARGUMENT_INT32, "type"),
 };
 static RECORD_DEFINE(struct typed_argument, typed_record, typed_members, .name = "typed_argument");
 
-static const char *const specials[] = {"units", "unit_count", "expected", NULL};
+static bool is_special(int kind)
+{
+	return kind >= ARGUMENT_UNITS && kind <= ARGUMENT_EXPECTED;
+}
 
 /* An unknown word: the hint names what an argument may be, buffers first. */
 static enum status unknown_word(const char *text, const struct reading *reading, struct error *err)
@@ -279,13 +279,14 @@ static enum status unknown_word(const char *text, const struct reading *reading,
 	while (buffers[count])
 		count++;
 	names = memory_zeroed(
-		count + maps + ARRAY_COUNT(specials) + reading->names->count, sizeof(*names));
+		count + maps + ARGUMENT_INT32 + reading->names->count + 1, sizeof(*names));
 	memcpy(names, buffers, count * sizeof(*names));
 	for (size_t i = 0; i < maps; i++)
 		if (reading->family->tensor_maps[i].name)
 			names[count++] = reading->family->tensor_maps[i].name;
-	for (size_t i = 0; !reading->family && specials[i]; i++)
-		names[count++] = specials[i];
+	for (int kind = 0; !reading->family && kind < ARGUMENT_INT32; kind++)
+		if (is_special(kind))
+			names[count++] = argument_kind_names[kind];
 	for (size_t i = 0; i < reading->names->count; i++)
 		if (reading->names->names[i])
 			names[count++] = reading->names->names[i];
@@ -295,19 +296,17 @@ static enum status unknown_word(const char *text, const struct reading *reading,
 /* A bare word that is no expression; whether it is one. */
 static bool find_word(const char *text, const struct reading *reading, struct argument *argument)
 {
-	static const enum argument_kind kinds[] = {
-		ARGUMENT_UNITS, ARGUMENT_UNIT_COUNT, ARGUMENT_EXPECTED};
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const int buffer = name_find(text, names), map = map_find(reading, text);
-	const int special = reading->family ? -1 : name_find(text, specials);
+	const int kind = reading->family ? -1 : name_find(text, argument_kind_names);
 
 	if (buffer >= 0)
 		*argument = (struct argument){ARGUMENT_BUFFER, (uint32_t)buffer, NULL};
 	else if (map >= 0)
 		*argument = (struct argument){ARGUMENT_TENSOR_MAP, (uint32_t)map, NULL};
-	else if (special >= 0)
-		argument->kind = kinds[special];
-	return buffer >= 0 || map >= 0 || special >= 0;
+	else if (is_special(kind))
+		argument->kind = (enum argument_kind)kind;
+	return buffer >= 0 || map >= 0 || is_special(kind);
 }
 
 static enum status argument_read(

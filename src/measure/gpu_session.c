@@ -221,18 +221,18 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes)
 	gpu->memory_used_bytes -= bytes;
 }
 
-CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const uint32_t grid[3],
-	const uint32_t block[3], const uint32_t cluster[3], uint32_t smem_dynamic_bytes,
+CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct launch_shape *shape,
 	CUlaunchAttribute *attribute)
 {
+	const uint32_t *cluster = shape->cluster;
 	CUlaunchConfig config = {
-		.gridDimX = grid[0],
-		.gridDimY = grid[1],
-		.gridDimZ = grid[2],
-		.blockDimX = block[0],
-		.blockDimY = block[1],
-		.blockDimZ = block[2],
-		.sharedMemBytes = smem_dynamic_bytes,
+		.gridDimX = shape->grid[0],
+		.gridDimY = shape->grid[1],
+		.gridDimZ = shape->grid[2],
+		.blockDimX = shape->block[0],
+		.blockDimY = shape->block[1],
+		.blockDimZ = shape->block[2],
+		.sharedMemBytes = shape->smem_dynamic_bytes,
 		.hStream = gpu->stream,
 	};
 

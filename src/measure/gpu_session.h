@@ -84,8 +84,7 @@ bool gpu_allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory);
 void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
 
 /* attribute: where the cluster is said, if there is one; it must outlive the result. */
-CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const uint32_t grid[3],
-	const uint32_t block[3], const uint32_t cluster[3], uint32_t smem_dynamic_bytes,
+CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct launch_shape *shape,
 	CUlaunchAttribute *attribute);
 
 #endif

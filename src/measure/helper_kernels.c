@@ -8,9 +8,8 @@
 static bool launch_blocks(struct gpu_session *gpu, CUfunction function, uint32_t blocks,
 	uint32_t block_size, void **values, const char *what)
 {
-	const uint32_t one[3] = {1, 1, 1};
-	const CUlaunchConfig config = gpu_launch_config(gpu, (const uint32_t[]){blocks, 1, 1},
-		(const uint32_t[]){block_size, 1, 1}, one, 0, NULL);
+	const struct launch_shape shape = {{blocks, 1, 1}, {block_size, 1, 1}, {1, 1, 1}, 0, 1};
+	const CUlaunchConfig config = gpu_launch_config(gpu, &shape, NULL);
 
 	return gpu_succeeded(
 		gpu, gpu->cuda.cuLaunchKernelEx(&config, function, values, NULL), what);

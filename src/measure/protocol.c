@@ -71,19 +71,10 @@ static const struct record_member gpu_members[] = {
 	IS(clock_sm_max_hz),
 	IS(power_limit_w),
 	FACT(compute_capability),
-	FACT(sm_count),
-	FACT(warp_size),
-	FACT(max_threads_per_block),
-	FACT(max_threads_per_sm),
-	FACT(max_blocks_per_sm),
-	FACT(regs_per_block),
-	FACT(regs_per_sm),
-	FACT(smem_per_block_bytes),
-	FACT(smem_per_sm_bytes),
-	FACT(smem_reserved_bytes),
-	FACT(l2_bytes),
-	FACT(dram_bytes),
-	FACT(clock_hz),
+#define ROW(name, attribute, kind, least, summary) FACT(name),
+	DEVICE_LIMITS(ROW)
+#undef ROW
+		FACT(clock_hz),
 	FACT(memory_clock_hz),
 	FACT(memory_bus_bits),
 };

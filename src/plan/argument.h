@@ -8,10 +8,14 @@
 #include "expr/dtype.h"
 
 /* Kind, name in JSON, type of a number. A uint64 is held as the bits of an int64. Arguments of
- * references alone: units (const int64 *), unit_count (int32), expected (double *). */
+ * references alone: units (const int64 *), unit_count (int32), expected (double *). Numbers are
+ * last, from i32 on. */
 #define ARGUMENTS(ROW)                                                                             \
 	ROW(ARGUMENT_BUFFER, "buffer", DTYPE_COUNT)                                                \
 	ROW(ARGUMENT_TENSOR_MAP, "tensor_map", DTYPE_COUNT)                                        \
+	ROW(ARGUMENT_UNITS, "units", DTYPE_COUNT)                                                  \
+	ROW(ARGUMENT_UNIT_COUNT, "unit_count", DTYPE_COUNT)                                        \
+	ROW(ARGUMENT_EXPECTED, "expected", DTYPE_COUNT)                                            \
 	ROW(ARGUMENT_INT32, "i32", DTYPE_I32)                                                      \
 	ROW(ARGUMENT_INT64, "i64", DTYPE_I64)                                                      \
 	ROW(ARGUMENT_FLOAT32, "f32", DTYPE_FP32)                                                   \
@@ -24,10 +28,7 @@
 	ROW(ARGUMENT_BOOL, "bool", DTYPE_BOOL)                                                     \
 	ROW(ARGUMENT_FLOAT64, "f64", DTYPE_FP64)                                                   \
 	ROW(ARGUMENT_FLOAT16, "f16", DTYPE_FP16)                                                   \
-	ROW(ARGUMENT_BFLOAT16, "bf16", DTYPE_BF16)                                                 \
-	ROW(ARGUMENT_UNITS, "units", DTYPE_COUNT)                                                  \
-	ROW(ARGUMENT_UNIT_COUNT, "unit_count", DTYPE_COUNT)                                        \
-	ROW(ARGUMENT_EXPECTED, "expected", DTYPE_COUNT)
+	ROW(ARGUMENT_BFLOAT16, "bf16", DTYPE_BF16)
 
 enum argument_kind {
 #define ROW(kind, name, dtype) kind,

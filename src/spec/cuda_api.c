@@ -265,20 +265,10 @@ enum status gpu_facts(
 	} wanted[] = {
 		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
 		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
-		{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &facts->sm_count},
-		{CU_DEVICE_ATTRIBUTE_WARP_SIZE, &facts->warp_size},
-		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &facts->max_threads_per_block},
-		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &facts->max_threads_per_sm},
-		{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &facts->max_blocks_per_sm},
-		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &facts->regs_per_block},
-		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &facts->regs_per_sm},
-		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-			&facts->smem_per_block_bytes},
-		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-			&facts->smem_per_sm_bytes},
-		{CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, &facts->smem_reserved_bytes},
-		{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &facts->l2_bytes},
-		{CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clock_khz},
+#define ROW(name, attribute, kind, least, summary) {CU_DEVICE_ATTRIBUTE_##attribute, &facts->name},
+		DRIVER_LIMITS(ROW)
+#undef ROW
+			{CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clock_khz},
 		{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz},
 		{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &facts->memory_bus_bits},
 	};

@@ -206,7 +206,7 @@ static enum status complete(
 	const struct device_facts *facts, struct device_spec **spec, struct error *err)
 {
 	static const int64_t least[] = {
-#define ROW(name, kind, least, summary) least,
+#define ROW(name, attribute, kind, least, summary) least,
 		DEVICE_LIMITS(ROW)
 #undef ROW
 	};
@@ -287,7 +287,7 @@ double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dt
 /* ---- names of expressions: they are slots of every name table; their order is stored nowhere ----
  */
 static const char *const value_names[] = {
-#define ROW(name, kind, least, summary) #name,
+#define ROW(name, attribute, kind, least, summary) #name,
 	DEVICE_LIMITS(ROW)
 #undef ROW
 		"compute_capability",

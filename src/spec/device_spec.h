@@ -40,31 +40,36 @@ enum pipe {
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
 /* What a chip and its driver allow: name (a member of the structs, in sheets and in expressions),
- * the kind of its figure in a sheet, the least that every GPU since compute capability 7.0 has, for
- * drivers that do not tell, and what it is. */
+ * its CU_DEVICE_ATTRIBUTE_..., the kind of its figure in a sheet, the least that every GPU since
+ * compute capability 7.0 has, for drivers that do not tell, and what it is. */
+#define DRIVER_LIMITS(ROW)                                                                         \
+	ROW(sm_count, MULTIPROCESSOR_COUNT, count, 1, "")                                          \
+	ROW(warp_size, WARP_SIZE, count, 32, "")                                                   \
+	ROW(max_threads_per_block, MAX_THREADS_PER_BLOCK, count, 1024, "")                         \
+	ROW(max_threads_per_sm, MAX_THREADS_PER_MULTIPROCESSOR, count, 1024, "")                   \
+	ROW(max_blocks_per_sm, MAX_BLOCKS_PER_MULTIPROCESSOR, count, 16, "")                       \
+	ROW(regs_per_block, MAX_REGISTERS_PER_BLOCK, count, 65536, "")                             \
+	ROW(regs_per_sm, MAX_REGISTERS_PER_MULTIPROCESSOR, count, 65536, "")                       \
+	ROW(smem_per_block_bytes, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, count, 49152,                 \
+		"the most that a kernel may opt in to")                                            \
+	ROW(smem_per_sm_bytes, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, count, 65536, "")             \
+	ROW(smem_reserved_bytes, RESERVED_SHARED_MEMORY_PER_BLOCK, count_or_none, 0,               \
+		"of each block")                                                                   \
+	ROW(l2_bytes, L2_CACHE_SIZE, count, 1 << 20, "")
+/* The memory has a call of its own. */
 #define DEVICE_LIMITS(ROW)                                                                         \
-	ROW(sm_count, count, 1, "")                                                                \
-	ROW(warp_size, count, 32, "")                                                              \
-	ROW(max_threads_per_block, count, 1024, "")                                                \
-	ROW(max_threads_per_sm, count, 1024, "")                                                   \
-	ROW(max_blocks_per_sm, count, 16, "")                                                      \
-	ROW(regs_per_block, count, 65536, "")                                                      \
-	ROW(regs_per_sm, count, 65536, "")                                                         \
-	ROW(smem_per_block_bytes, count, 49152, "the most that a kernel may opt in to")            \
-	ROW(smem_per_sm_bytes, count, 65536, "")                                                   \
-	ROW(smem_reserved_bytes, count_or_none, 0, "of each block")                                \
-	ROW(l2_bytes, count, 1 << 20, "")                                                          \
-	ROW(dram_bytes, count, (int64_t)1 << 30, "")
+	DRIVER_LIMITS(ROW)                                                                         \
+	ROW(dram_bytes, NONE, count, (int64_t)1 << 30, "")
 
 enum {
-#define ROW(name, kind, least, summary) DEVICE_LIMIT_##name,
+#define ROW(name, attribute, kind, least, summary) DEVICE_LIMIT_##name,
 	DEVICE_LIMITS(ROW)
 #undef ROW
 	DEVICE_LIMIT_COUNT
 };
 
 /* The limits by name, and as an array in this order. */
-#define ROW(name, kind, least, summary) int64_t name;
+#define ROW(name, attribute, kind, least, summary) int64_t name;
 #define DEVICE_LIMIT_MEMBERS                                                                       \
 	union {                                                                                    \
 		struct {                                                                           \

@@ -68,8 +68,9 @@ static RECORD_DEFINE(struct rates, rates_record, rates_members, .name = "rates")
 #define RATES(type) PART("rates", rates_record, offsetof(type, rate), sizeof(struct rates))
 
 /* ---- device sheets ---- */
-#define NUMBER(name)                    RECORD_CUSTOM(struct device_spec, name, &positive_number, #name)
-#define ROW(name, kind, least, summary) RECORD_CUSTOM(struct device_spec, name, &kind, #name),
+#define NUMBER(name) RECORD_CUSTOM(struct device_spec, name, &positive_number, #name)
+#define ROW(name, attribute, kind, least, summary)                                                 \
+	RECORD_CUSTOM(struct device_spec, name, &kind, #name),
 static const struct record_member figures_members[] = {
 	DEVICE_LIMITS(ROW) RECORD_CUSTOM(
 		struct device_spec, smem_static_max_bytes, &count, "smem_static_max_bytes"),
