@@ -16,9 +16,10 @@
 struct work_context {
 	const struct bound_family *bound;
 	struct value *values;
-	struct access_memo **memos; /* per launch, one per access; from the second evaluation on */
-	bool is_used;
-	struct work work; /* its arrays have room for all launches, accesses and tiles */
+	bool *changed;    /* by slot: since the evaluation before */
+	struct work kept; /* all launches; filled[i]: the result of the evaluation before */
+	bool *filled;
+	struct work work; /* the active ones; their lists are those of `kept` */
 };
 
 /* ---- candidates ---- */
@@ -86,10 +87,31 @@ static void fill_in(const struct bound_family *bound, struct work *work)
 	}
 }
 
-/* Changes the value of `lane` and no other. memos: per launch, or NULL. work: zeroed but for the
- * memory of its lists, which have room for all. */
+/* context: where the results before are kept, or NULL. */
+static enum status evaluate_launch(const struct bound_family *bound, size_t index,
+	struct value *values, struct work_context *context, struct work *work, struct error *err)
+{
+	struct launch_work *result = &work->launches[work->launch_count];
+	struct launch_work *kept = context ? &context->kept.launches[index] : result;
+	const bool *changed = context && context->filled[index] ? context->changed : NULL;
+	bool is_active;
+
+	if (context)
+		context->filled[index] = false;
+	TRY(launch_is_active(&bound->model.launches[index], values, &is_active, err));
+	if (!is_active)
+		return STATUS_OK;
+	work->launch_count++;
+	TRY(launch_work_evaluate(bound, index, values, changed, kept, err));
+	if (context)
+		context->filled[index] = true;
+	*result = *kept;
+	return STATUS_OK;
+}
+
+/* Changes the value of `lane` and no other. work: has room for all launches. */
 static enum status evaluate(const struct bound_family *bound, struct value *values,
-	struct access_memo **memos, struct work *work, struct error *err)
+	struct work_context *context, struct work *work, struct error *err)
 {
 	const struct bound_model *model = &bound->model;
 
@@ -97,18 +119,8 @@ static enum status evaluate(const struct bound_family *bound, struct value *valu
 	work->min_bytes = model->min_bytes;
 	work->launch_count = 0;
 	TRY(sum_workspaces(model, values, &work->workspace_bytes, err));
-	for (size_t i = 0; i < model->launch_count; i++) {
-		struct launch_work *launch = &work->launches[work->launch_count];
-		bool is_active;
-
-		TRY(launch_is_active(&model->launches[i], values, &is_active, err));
-		if (!is_active)
-			continue;
-		*launch = (struct launch_work){
-			.smem_accesses = launch->smem_accesses, .tiles = launch->tiles};
-		work->launch_count++;
-		TRY(launch_work_evaluate(bound, i, values, memos ? memos[i] : NULL, launch, err));
-	}
+	for (size_t i = 0; i < model->launch_count; i++)
+		TRY(evaluate_launch(bound, i, values, context, work, err));
 	if (bound->composite)
 		return composite_work(bound, work, err);
 	fill_in(bound, work);
@@ -131,43 +143,21 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 }
 
 /* ---- many configurations ---- */
-static struct access_memo **make_memos(const struct bound_family *bound)
-{
-	const size_t count = bound->model.launch_count;
-	struct access_memo **memos = memory_zeroed(count + 1, sizeof(*memos));
-
-	for (size_t i = 0; i < count; i++)
-		memos[i] = access_memos_new(bound, i);
-	return memos;
-}
-
 struct work_context *work_context_new(const struct bound_family *bound)
 {
 	struct work_context *context = memory_zeroed(1, sizeof(*context));
-	const struct bound_model *model = &bound->model;
-	size_t accesses_max = 1, tiles_max = 1;
+	const size_t slots = bound->family->scope.count, launches = bound->model.launch_count;
 
 	context->bound = bound;
-	context->values = memory_zeroed(bound->family->scope.count, sizeof(*context->values));
+	context->values = memory_zeroed(slots, sizeof(*context->values));
+	context->changed = memory_zeroed(slots, sizeof(*context->changed));
 	space_fixed(bound->space, context->values);
-	for (size_t i = 0; i < model->launch_count; i++) {
-		const struct model *launch = &model->launches[i].model;
-
-		if (launch->access_count > accesses_max)
-			accesses_max = launch->access_count;
-		if (launch->tile_count > tiles_max)
-			tiles_max = launch->tile_count;
-	}
-	if (bound->composite) /* the steps' work is added, memory and all */
-		return context;
-	context->work.launches =
-		memory_zeroed(model->launch_count + 1, sizeof(*context->work.launches));
-	for (size_t i = 0; i < model->launch_count; i++) {
-		struct launch_work *launch = &context->work.launches[i];
-
-		launch->smem_accesses = memory_zeroed(accesses_max, sizeof(*launch->smem_accesses));
-		launch->tiles = memory_zeroed(tiles_max, sizeof(*launch->tiles));
-	}
+	context->filled = memory_zeroed(launches + 1, sizeof(*context->filled));
+	context->kept.launches = memory_zeroed(launches + 1, sizeof(*context->kept.launches));
+	context->kept.launch_count = launches;
+	if (!bound->composite) /* the steps' work is added, memory and all */
+		context->work.launches =
+			memory_zeroed(launches + 1, sizeof(*context->work.launches));
 	return context;
 }
 
@@ -175,12 +165,12 @@ void work_context_free(struct work_context *context)
 {
 	if (!context)
 		return;
-	for (size_t i = 0; context->memos && i < context->bound->model.launch_count; i++)
-		free(context->memos[i]);
 	if (!context->bound->composite)
-		context->work.launch_count = context->bound->model.launch_count;
+		context->work.launch_count = 0; /* the lists are those of `kept` */
 	work_release(&context->work);
-	free(context->memos);
+	work_release(&context->kept);
+	free(context->changed);
+	free(context->filled);
 	free(context->values);
 	free(context);
 }
@@ -189,15 +179,18 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	const struct work **work, struct error *err)
 {
 	const struct bound_family *bound = context->bound;
+	enum status status;
 
-	if (context->is_used && !context->memos)
-		context->memos = make_memos(bound);
-	context->is_used = true;
 	if (bound->composite)
 		work_release(&context->work);
 	/* problem and device stay what they are */
-	memcpy(context->values + bound->space->fixed_count, slots + bound->space->fixed_count,
-		(bound->family->scope.count - bound->space->fixed_count) * sizeof(*slots));
+	for (size_t i = bound->space->fixed_count; i < bound->family->scope.count; i++) {
+		context->changed[i] = memcmp(&context->values[i], &slots[i], sizeof(*slots)) != 0;
+		context->values[i] = slots[i];
+	}
 	*work = &context->work;
-	return evaluate(bound, context->values, context->memos, &context->work, err);
+	status = evaluate(bound, context->values, context, &context->work, err);
+	if (status != STATUS_OK) /* the next one cannot follow it */
+		memset(context->filled, 0, bound->model.launch_count * sizeof(*context->filled));
+	return status;
 }

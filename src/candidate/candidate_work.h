@@ -12,8 +12,8 @@
 enum status candidate_work(const struct bound_family *bound, const struct value *slots,
 	struct work *work, struct error *err);
 
-/* What evaluating many configurations of a bound family shares: memory, and addresses of
- * shared-memory accesses. One per thread; bound must outlive it. */
+/* What evaluating many configurations of a bound family shares: memory, and what does not change
+ * from one to the next. One per thread; bound must outlive it. */
 struct work_context;
 struct work_context *work_context_new(const struct bound_family *bound);
 void work_context_free(struct work_context *context); /* NULL is fine */

@@ -349,13 +349,11 @@ static bool may_be_nearer(const choice *configuration, size_t count, void *conte
 	return nearest->sums[count] < nearest->best_distance;
 }
 
-static bool visit_configuration(
-	const choice *configuration, const struct value *slots, void *context)
+static bool visit_configuration(const choice *configuration, void *context)
 {
 	struct nearest *nearest = context;
 	const size_t count = nearest->bound->family->parameter_count;
 
-	(void)slots;
 	nearest->best_distance = nearest->sums[count];
 	memcpy(nearest->best, configuration, count * sizeof(*configuration));
 	return nearest->best_distance > 0;

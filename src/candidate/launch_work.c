@@ -102,75 +102,72 @@ enum status launch_shape_evaluate(const struct launch *launch, const struct valu
 	return STATUS_OK;
 }
 
-/* ---- addresses ---- */
-enum { /* direct-mapped */
-	MEMO_SLOTS_MAX = 8,
-	MEMO_ENTRIES = 64
-};
-
-struct access_memo {
-	bool usable; /* few enough names */
-	int slots[MEMO_SLOTS_MAX];
-	size_t slot_count;
-	struct memo_entry {
-		bool used;
-		int64_t key[MEMO_SLOTS_MAX];
-		uint32_t address[WORK_LANES];
-	} entries[MEMO_ENTRIES];
-};
-
-static void access_memo_init(
-	struct access_memo *memo, const struct expression *address, size_t lane_slot)
+/* ---- what stays of the values before ---- */
+/* Whether nothing that it reads has changed. NULL reads nothing; without `changed` all has. */
+static bool stays(const struct expression *expression, const bool *changed)
 {
-	size_t count;
-	const int *slots = expression_slots(address, &count);
+	size_t count = 0;
+	const int *slots = expression ? expression_slots(expression, &count) : NULL;
+	bool same = changed;
 
-	memo->usable = count <= MEMO_SLOTS_MAX + 1;
-	for (size_t i = 0; i < count && memo->usable; i++) {
-		if ((size_t)slots[i] == lane_slot)
-			continue;
-		memo->usable = memo->slot_count < MEMO_SLOTS_MAX;
-		if (memo->usable)
-			memo->slots[memo->slot_count++] = slots[i];
-	}
+	for (size_t i = 0; i < count && same; i++)
+		same = !changed[slots[i]];
+	return same;
 }
 
-/* The entry that belongs to values: used (its addresses hold), or to be filled (its key is set).
- * NULL: not memoizable. */
-static struct memo_entry *access_memo_find(struct access_memo *memo, const struct value *values)
+static bool list_stays(const struct expression_list *list, const bool *changed)
 {
-	int64_t key[MEMO_SLOTS_MAX] = {0};
-	uint64_t mixed = 0;
-	struct memo_entry *entry;
+	bool same = changed;
 
-	if (!memo || !memo->usable)
-		return NULL;
-	for (size_t i = 0; i < memo->slot_count; i++) {
-		const struct value *value = &values[memo->slots[i]];
+	for (size_t i = 0; i < list->count && same; i++)
+		same = stays(list->items[i], changed);
+	return same;
+}
 
-		if (value->type != VALUE_INT && value->type != VALUE_BOOL)
-			return NULL;
-		key[i] = value->type == VALUE_INT ? value->integer : value->boolean;
-		mixed = (mixed ^ (uint64_t)key[i]) * 0x9e3779b97f4a7c15u;
-		mixed ^= mixed >> 29;
+static bool shape_stays(const struct launch *launch, const bool *changed)
+{
+	return list_stays(&launch->grid, changed) && list_stays(&launch->block, changed) &&
+	       list_stays(&launch->cluster, changed) && stays(launch->smem_bytes, changed) &&
+	       stays(launch->repeat, changed);
+}
+
+static bool accesses_stay(const struct model *model, const bool *changed)
+{
+	bool same = changed;
+
+	for (size_t i = 0; i < model->access_count && same; i++) {
+		const struct model_access *access = &model->accesses[i];
+
+		same = stays(access->when, changed) && stays(access->width_bytes, changed) &&
+		       stays(access->bytes, changed) && stays(access->address, changed);
 	}
-	entry = &memo->entries[mixed % MEMO_ENTRIES];
-	if (entry->used && memcmp(entry->key, key, sizeof(key)) == 0)
-		return entry;
-	entry->used = false;
-	memcpy(entry->key, key, sizeof(key));
-	return entry;
+	return same;
+}
+
+static bool tiles_stay(const struct model *model, const bool *changed)
+{
+	bool same = changed;
+
+	for (size_t i = 0; i < model->tile_count && same; i++) {
+		const struct model_tile *tile = &model->tiles[i];
+
+		same = stays(tile->when, changed) && stays(tile->rows, changed) &&
+		       stays(tile->columns, changed) && stays(tile->row_offset, changed);
+	}
+	return same;
 }
 
 /* ---- a launch's model ---- */
 /* A number that is finite and not negative; without an expression `otherwise`. */
 static enum status evaluate_amount(const struct expression *expression, const struct value *values,
-	double otherwise, double *result, struct error *err)
+	const bool *changed, double otherwise, double *result, struct error *err)
 {
 	if (!expression) {
 		*result = otherwise;
 		return STATUS_OK;
 	}
+	if (stays(expression, changed))
+		return STATUS_OK;
 	TRY(expression_real(expression, values, result, err));
 	if (!isfinite(*result) || *result < 0)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -180,10 +177,10 @@ static enum status evaluate_amount(const struct expression *expression, const st
 }
 
 static enum status evaluate_pipes(const struct model_amounts *amounts, const struct value *values,
-	double result[PIPE_COUNT], struct error *err)
+	const bool *changed, double result[PIPE_COUNT], struct error *err)
 {
 	for (int pipe = 0; pipe < PIPE_COUNT; pipe++)
-		TRY(evaluate_amount(amounts->pipe[pipe], values, 0, &result[pipe], err));
+		TRY(evaluate_amount(amounts->pipe[pipe], values, changed, 0, &result[pipe], err));
 	return STATUS_OK;
 }
 
@@ -207,37 +204,28 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 }
 
 static enum status evaluate_addresses(const struct model_access *access, struct value *values,
-	size_t lane_slot, struct access_memo *memo, uint32_t *address, struct error *err)
+	size_t lane_slot, uint32_t *address, struct error *err)
 {
-	struct memo_entry *entry = access_memo_find(memo, values);
-
-	for (int i = 0; i < WORK_LANES && !(entry && entry->used); i++) {
+	for (int i = 0; i < WORK_LANES; i++) {
 		int64_t number;
 
 		values[lane_slot] = value_int(i);
 		TRY(expression_int_within(access->address, values, 0, UINT32_MAX, &number, err));
 		address[i] = (uint32_t)number;
 	}
-	if (entry && entry->used)
-		memcpy(address, entry->address, sizeof(entry->address));
-	else if (entry)
-		memcpy(entry->address, address, sizeof(entry->address));
-	if (entry)
-		entry->used = true;
 	return STATUS_OK;
 }
 
 static enum status evaluate_access(const struct model_access *access, struct value *values,
-	size_t lane_slot, struct access_memo *memo, struct work_smem_access *result,
-	struct error *err)
+	size_t lane_slot, struct work_smem_access *result, struct error *err)
 {
 	int64_t number;
 
 	TRY(expression_int_within(access->width_bytes, values, 1, 16, &number, err));
 	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
 	result->width_bytes = (uint32_t)number;
-	TRY(evaluate_amount(access->bytes, values, 0, &result->bytes_per_step, err));
-	return evaluate_addresses(access, values, lane_slot, memo, result->address, err);
+	TRY(evaluate_amount(access->bytes, values, NULL, 0, &result->bytes_per_step, err));
+	return evaluate_addresses(access, values, lane_slot, result->address, err);
 }
 
 static enum status test_when(
@@ -248,8 +236,9 @@ static enum status test_when(
 }
 
 static enum status evaluate_accesses(const struct model *model, struct value *values,
-	size_t lane_slot, struct access_memo *memos, struct launch_work *work, struct error *err)
+	size_t lane_slot, struct launch_work *work, struct error *err)
 {
+	work->smem_access_count = 0;
 	if (!work->smem_accesses)
 		work->smem_accesses =
 			memory_zeroed(model->access_count, sizeof(*work->smem_accesses));
@@ -259,7 +248,6 @@ static enum status evaluate_accesses(const struct model *model, struct value *va
 		TRY(test_when(model->accesses[i].when, values, &holds, err));
 		if (holds)
 			TRY(evaluate_access(&model->accesses[i], values, lane_slot,
-				memos ? &memos[i] : NULL,
 				&work->smem_accesses[work->smem_access_count++], err));
 	}
 	return STATUS_OK;
@@ -287,6 +275,7 @@ static enum status evaluate_tile(const struct model_tile *tile, const struct val
 static enum status evaluate_tiles(const struct model *model, const struct value *values,
 	const struct plan_buffer *tensors, struct launch_work *work, struct error *err)
 {
+	work->tile_count = 0;
 	if (!work->tiles)
 		work->tiles = memory_zeroed(model->tile_count, sizeof(*work->tiles));
 	for (size_t i = 0; i < model->tile_count; i++) {
@@ -302,7 +291,7 @@ static enum status evaluate_tiles(const struct model *model, const struct value 
 }
 
 static enum status evaluate_numbers(const struct model *model, const struct value *values,
-	struct launch_work *work, struct error *err)
+	const bool *changed, struct launch_work *work, struct error *err)
 {
 	const struct {
 		const struct expression *expression;
@@ -320,25 +309,28 @@ static enum status evaluate_numbers(const struct model *model, const struct valu
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
-		TRY(evaluate_amount(numbers[i].expression, values, numbers[i].otherwise,
+		TRY(evaluate_amount(numbers[i].expression, values, changed, numbers[i].otherwise,
 			numbers[i].result, err));
-	return evaluate_amount(model->steps_max, values, work->steps_mean, &work->steps_max, err);
+	return evaluate_amount(
+		model->steps_max, values, changed, work->steps_mean, &work->steps_max, err);
 }
 
-/* Fills everything but the launch's shape. Of the values that of `lane` (lane_slot) is changed.
- * memos: one per access, or NULL. */
+/* Fills everything but the launch's shape. Of the values that of `lane` (lane_slot) is changed. */
 static enum status model_evaluate(const struct model *model, struct value *values, size_t lane_slot,
-	const struct plan_buffer *tensors, struct access_memo *memos, struct launch_work *work,
+	const struct plan_buffer *tensors, const bool *changed, struct launch_work *work,
 	struct error *err)
 {
-	TRY(evaluate_numbers(model, values, work, err));
-	TRY(evaluate_schedule(model, values, &work->schedule, err));
+	TRY(evaluate_numbers(model, values, changed, work, err));
+	if (!model->schedule_text || !stays(model->schedule_text, changed))
+		TRY(evaluate_schedule(model, values, &work->schedule, err));
 	TRY(dtype_evaluate(&model->dtype, values, &work->dtype, err));
-	TRY(evaluate_pipes(&model->per_step, values, work->per_step, err));
-	TRY(evaluate_pipes(&model->prologue, values, work->prologue, err));
-	TRY(evaluate_pipes(&model->epilogue, values, work->epilogue, err));
-	TRY(evaluate_accesses(model, values, lane_slot, memos, work, err));
-	return evaluate_tiles(model, values, tensors, work, err);
+	TRY(evaluate_pipes(&model->per_step, values, changed, work->per_step, err));
+	TRY(evaluate_pipes(&model->prologue, values, changed, work->prologue, err));
+	TRY(evaluate_pipes(&model->epilogue, values, changed, work->epilogue, err));
+	if (!accesses_stay(model, changed))
+		TRY(evaluate_accesses(model, values, lane_slot, work, err));
+	return tiles_stay(model, changed) ? STATUS_OK
+					  : evaluate_tiles(model, values, tensors, work, err);
 }
 
 /* ---- launches ---- */
@@ -348,42 +340,27 @@ enum {
 	REGS_MOST = 255
 };
 
-static enum status evaluate_launch(const struct bound_family *bound, const struct launch *launch,
-	const struct value *values, struct launch_work *work, struct error *err)
-{
-	int64_t regs = REGS_UNKNOWN;
-
-	TRY(launch_shape_evaluate(launch, values, bound->device, &work->shape, err));
-	if (launch->regs_estimate)
-		TRY(expression_int(launch->regs_estimate, values, &regs, err));
-	work->has_model = launch->has_model;
-	/* an estimate is a guess: outside of what there is it means "the least" or "the most" */
-	work->regs_estimate = regs < REGS_LEAST  ? REGS_LEAST
-			      : regs > REGS_MOST ? REGS_MOST
-						 : (int32_t)regs;
-	return STATUS_OK;
-}
-
 enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
-	struct value *values, struct access_memo *memos, struct launch_work *work,
-	struct error *err)
+	struct value *values, const bool *changed, struct launch_work *work, struct error *err)
 {
 	const struct bound_model *model = &bound->model;
 	const struct launch *launch = &model->launches[index];
 
-	TRY(evaluate_launch(bound, launch, values, work, err));
+	if (!shape_stays(launch, changed))
+		TRY(launch_shape_evaluate(launch, values, bound->device, &work->shape, err));
+	if (!stays(launch->regs_estimate, changed)) {
+		int64_t regs = REGS_UNKNOWN;
+
+		if (launch->regs_estimate)
+			TRY(expression_int(launch->regs_estimate, values, &regs, err));
+		/* an estimate is a guess: outside of what there is it means "the least" or "the
+		 * most" */
+		work->regs_estimate = regs < REGS_LEAST  ? REGS_LEAST
+				      : regs > REGS_MOST ? REGS_MOST
+							 : (int32_t)regs;
+	}
+	work->has_model = launch->has_model;
 	return model_evaluate(&launch->model, values,
-		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors, memos, work,
+		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors, changed, work,
 		err);
-}
-
-struct access_memo *access_memos_new(const struct bound_family *bound, size_t launch)
-{
-	const struct model *model = &bound->model.launches[launch].model;
-	struct access_memo *memos = memory_zeroed(model->access_count + 1, sizeof(*memos));
-
-	for (size_t i = 0; i < model->access_count; i++)
-		access_memo_init(&memos[i], model->accesses[i].address,
-			scope_extra_slot(&bound->family->scope, EXTRA_LANE));
-	return memos;
 }

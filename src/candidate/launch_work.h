@@ -18,15 +18,10 @@ enum status launch_is_active(const struct launch *launch, const struct value *va
 enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err);
 
-/* Addresses of shared-memory accesses depend on a few values (a pitch, a swizzle), candidates on
- * many: a small table for each access. */
-struct access_memo;
-struct access_memo *access_memos_new(const struct bound_family *bound, size_t launch);
-
-/* Changes the value of `lane` and no other. memos: the launch's, or NULL. work: zeroed but for the
- * memory of its lists, which have room for all. */
+/* Changes the value of `lane` and no other. changed: by slot, whether its value is another one than
+ * that which work holds the result of; what reads none of these is left as it is. NULL: everything
+ * is evaluated; work is zeroed, or of another evaluation, whose memory for lists is used again. */
 enum status launch_work_evaluate(const struct bound_family *bound, size_t launch,
-	struct value *values, struct access_memo *memos, struct launch_work *work,
-	struct error *err);
+	struct value *values, const bool *changed, struct launch_work *work, struct error *err);
 
 #endif

@@ -15,11 +15,10 @@ static choice *room_for_one(struct family_candidates *family)
 	}
 	return family->configurations + family->count * family->parameter_count;
 }
-static bool collect(const choice *configuration, const struct value *slots, void *context)
+static bool collect(const choice *configuration, void *context)
 {
 	struct family_candidates *family = context;
 
-	(void)slots;
 	if (family->count == CANDIDATES_LEGAL_MAX)
 		return false;
 	memcpy(room_for_one(family), configuration, family->parameter_count * sizeof(choice));

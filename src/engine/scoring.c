@@ -125,7 +125,15 @@ static bool is_learned(const struct candidates *pool)
 	return learned;
 }
 
-/* The best of each family by physics, one family after the other. */
+static int compare_indices(const void *a, const void *b)
+{
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The best of each family by physics, one family after the other, each in the order of its space:
+ * neighbours have most in common. */
 static size_t choose(const struct candidates *pool, size_t *chosen)
 {
 	size_t kept = 0;
@@ -135,8 +143,11 @@ static size_t choose(const struct candidates *pool, size_t *chosen)
 
 		for (size_t i = 0; i < family->count; i++)
 			chosen[kept + i] = family->first + i;
-		kept += order_smallest(
+		const size_t best = order_smallest(
 			chosen + kept, family->count, pool->predicted_us, LEARNED_OF_FAMILY);
+
+		qsort(chosen + kept, best, sizeof(*chosen), compare_indices);
+		kept += best;
 	}
 	return kept;
 }

@@ -64,7 +64,13 @@ enum status predict(struct predictor *predictor, const struct value *slots,
 enum status predict_choices(struct predictor *predictor, const choice *choices,
 	struct prediction *prediction, struct error *err)
 {
-	TRY(space_values(predictor->bound->space, choices, predictor->slots, err));
+	const struct space *space = predictor->bound->space;
+	const choice *before = predictor->follows ? predictor->choices : NULL;
+
+	predictor->follows = false;
+	TRY(space_values_after(space, before, choices, predictor->slots, err));
+	predictor->follows = true;
+	memcpy(predictor->choices, choices, space->parameter_count * sizeof(*choices));
 	return predict(predictor, predictor->slots, NULL, prediction, err);
 }
 

@@ -19,7 +19,9 @@ struct predictor {
 	float *features;
 	bool is_physics; /* set by the caller, between predictions: without them */
 	struct work_context *context;
-	struct value *slots;     /* of the last configuration */
+	struct value *slots; /* of the last configuration */
+	bool follows;        /* there was one: these are its choices */
+	choice choices[SPACE_PARAMETERS_MAX];
 	const struct work *work; /* of the last prediction, borrowed */
 	struct score score;      /* of the last prediction: physics alone */
 };

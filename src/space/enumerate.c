@@ -7,6 +7,7 @@
 #include "space/enumerate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -85,6 +86,21 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 	add_action(space, rule, true, index);
 }
 
+/* Constants that no constraint reads, also not through another one, and whose results are not
+ * remembered: the walk leaves them to space_values(). Who reads a constant comes after it. */
+static void find_unread(struct space *space, bool *read)
+{
+	for (size_t s = space->action_count; s-- > 0;) {
+		struct space_action *action = &space->actions[s];
+		size_t count;
+		const int *slots = expression_slots(action->expression, &count);
+		action->unread = action->derives && !action->results && !read[action->index];
+		for (size_t i = 0; i < count && !action->unread; i++)
+			if ((size_t)slots[i] >= first_derived_slot(space))
+				read[(size_t)slots[i] - first_derived_slot(space)] = true;
+	}
+}
+
 void order_build(struct space *space)
 {
 	bool *added = memory_zeroed(space->derived_count + 1, sizeof(bool));
@@ -115,6 +131,8 @@ void order_build(struct space *space)
 			add_derived(space, level, d, added);
 	}
 	space->first_action[space->parameter_count + 1] = space->action_count;
+	memset(added, 0, space->derived_count * sizeof(*added));
+	find_unread(space, added);
 	free(added);
 }
 
@@ -155,20 +173,18 @@ struct enumeration {
 	enum status status;
 };
 
-/* Names the configuration in the hint, unless there is one: "at BM=128, WM=48". */
-static void describe(struct enumeration *enumeration, size_t level)
+void space_describe(
+	const struct space *space, const struct value *slots, size_t count, struct error *err)
 {
-	const struct space *space = enumeration->space;
-	struct text text = {0};
-	if (!enumeration->err || enumeration->err->hint[0])
+	CLEANUP(text_release) struct text text = {0};
+	if (!err || err->hint[0])
 		return;
-	for (size_t p = 0; p < level; p++) {
+	for (size_t p = 0; p < count; p++) {
 		text_appendf(&text, "%s%s=", p ? ", " : "", space_parameter_name(space, p));
-		value_format(enumeration->slots[space_parameter_slot(space, p)], &text);
+		value_format(slots[space_parameter_slot(space, p)], &text);
 	}
-	if (level)
-		error_hint(enumeration->err, "this happens at %s", text_string(&text));
-	text_release(&text);
+	if (count)
+		error_hint(err, "this happens at %s", text_string(&text));
 }
 
 /* Applies one action; own is the choice of the level's parameter. False after an error. */
@@ -200,8 +216,11 @@ static bool apply_level(struct enumeration *enumeration, size_t level, size_t ow
 	const size_t *first = enumeration->space->first_action;
 	*legal = true;
 	for (size_t s = first[level]; s < first[level + 1]; s++) {
+		if (enumeration->space->actions[s].unread)
+			continue;
 		if (!apply_action(enumeration, s, own, legal)) {
-			describe(enumeration, level);
+			space_describe(
+				enumeration->space, enumeration->slots, level, enumeration->err);
 			return false;
 		}
 		if (!*legal) {
@@ -243,8 +262,7 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	}
 	if (level == space->parameter_count) {
 		enumeration->legal += 1;
-		return enumeration->visit(
-			enumeration->choices, enumeration->slots, enumeration->context);
+		return enumeration->visit(enumeration->choices, enumeration->context);
 	}
 	const struct value_list *values = &space->parameters[level].values;
 	struct value *slot = &enumeration->slots[space->fixed_count + level];
@@ -296,8 +314,9 @@ static enum status enumerate(struct space *space, space_enter *enter, space_visi
 	if (space->tail[0] == 0)
 		return STATUS_OK;
 	for (size_t level = 0; level <= space->parameter_count; level++)
-		if (space->first_action[level] != space->first_action[level + 1])
-			enumeration.counted_from = level;
+		for (size_t s = space->first_action[level]; s < space->first_action[level + 1]; s++)
+			if (!space->actions[s].unread)
+				enumeration.counted_from = level;
 	enumeration.slots = memory_zeroed(space->names.count + 1, sizeof(struct value));
 	enumeration.bases = memory_zeroed(space->action_count + 1, sizeof(size_t));
 	enumeration.removed = memory_zeroed(space->action_count + 1, sizeof(uint64_t));

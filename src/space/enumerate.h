@@ -7,7 +7,8 @@
  * depends on fixed names alone is applied first and removes everything or nothing. A derived
  * constant is computed just before the first constraint that reads it, or after all constraints of
  * its level, so that a constraint may keep it from dividing by zero. An error while a constraint or
- * a derived constant is computed is an error of the enumeration.
+ * a derived constant that it reads is computed is an error of the enumeration; one that no
+ * constraint reads may be left to space_values(): visits see choices alone.
  */
 #ifndef SPACE_ENUMERATE_H
 #define SPACE_ENUMERATE_H
@@ -21,11 +22,11 @@ struct space_removed {
 	double legal;
 };
 
-/* Calls visit for every legal configuration in lexicographic order of the lists; slots holds every
- * value. visit returns false to stop; it may use the space, but not bind it again. visit may be
- * NULL, to count only, which is faster. removed may be NULL. An evaluation error ends it, its hint
- * names the configuration. */
-typedef bool space_visit(const choice *configuration, const struct value *slots, void *context);
+/* Calls visit for every legal configuration in lexicographic order of the lists. visit returns
+ * false to stop; it may use the space, but not bind it again. visit may be NULL, to count only,
+ * which is faster. removed may be NULL. An evaluation error ends it, its hint names the
+ * configuration. */
+typedef bool space_visit(const choice *configuration, void *context);
 enum status space_enumerate(struct space *space, space_visit *visit, void *context,
 	struct space_removed *removed, struct error *err);
 
@@ -40,6 +41,7 @@ enum status space_enumerate_some(struct space *space, space_enter *enter, space_
 struct space_action {
 	const struct expression *expression;
 	bool derives; /* computes a derived constant; else applies a constraint */
+	bool unread;  /* by the walk */
 	size_t index; /* of the derived constant or the constraint */
 	int slot;     /* of the derived constant */
 	/* Results remembered by the choices of the parameters that it depends on, where
@@ -62,6 +64,10 @@ enum {
 /* Arranges the actions of a space whose lists and rules are ready. */
 void order_build(struct space *space);
 void order_release(struct space *space);
+
+/* Names the first `count` choices in the hint, unless there is one: "this happens at BM=128". */
+void space_describe(
+	const struct space *space, const struct value *slots, size_t count, struct error *err);
 
 /* Computes a derived constant (into slots) or applies a constraint (into *legal). */
 enum status action_run(

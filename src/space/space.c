@@ -285,44 +285,35 @@ void space_fixed(const struct space *space, struct value *slots)
 		slots[i] = space->known[i];
 }
 
-static void put_choices(const struct space *space, const choice *configuration, struct value *slots)
+enum status space_values_after(const struct space *space, const choice *before,
+	const choice *configuration, struct value *slots, struct error *err)
 {
-	space_fixed(space, slots);
-	for (size_t p = 0; p < space->parameter_count; p++)
+	uint64_t changed = 0;
+	enum status status = STATUS_OK;
+	bool legal;
+	if (!before)
+		space_fixed(space, slots);
+	for (size_t p = 0; p < space->parameter_count; p++) {
+		if (before && before[p] == configuration[p])
+			continue;
+		changed |= (uint64_t)1 << p;
 		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
-}
-
-/* The result that enumeration remembered, or NULL. own: the choice of the level's parameter. */
-static const struct value *remembered(
-	const struct space_action *action, const choice *configuration, size_t own)
-{
-	size_t at = own * action->own_stride;
-	if (!action->results)
-		return NULL;
-	for (size_t i = 0; i < action->stride_count; i++)
-		at += configuration[action->strides[i].parameter] * action->strides[i].stride;
-	return action->results[at].type == VALUE_NONE ? NULL : &action->results[at];
+	}
+	for (size_t s = 0; s < space->action_count && !status; s++) {
+		const struct space_action *action = &space->actions[s];
+		if (action->derives &&
+			(!before || space->derived[action->index].parameters & changed))
+			status = action_run(action, slots, &legal, err);
+	}
+	if (status)
+		space_describe(space, slots, space->parameter_count, err);
+	return status;
 }
 
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *slots, struct error *err)
 {
-	bool legal;
-	put_choices(space, configuration, slots);
-	for (size_t level = 0; level <= space->parameter_count; level++) {
-		const size_t own = level ? configuration[level - 1] : 0;
-		for (size_t s = space->first_action[level]; s < space->first_action[level + 1];
-			s++) {
-			const struct space_action *action = &space->actions[s];
-			const struct value *known =
-				action->derives ? remembered(action, configuration, own) : NULL;
-			if (known)
-				slots[action->slot] = *known;
-			else if (action->derives)
-				TRY(action_run(action, slots, &legal, err));
-		}
-	}
-	return STATUS_OK;
+	return space_values_after(space, NULL, configuration, slots, err);
 }
 
 enum status space_derive(const struct space *space, struct value *slots, struct error *err)
@@ -357,7 +348,9 @@ enum status space_examine(
 enum status space_examine_choices(const struct space *space, const choice *configuration,
 	struct value *slots, int *violated, struct error *err)
 {
-	put_choices(space, configuration, slots);
+	space_fixed(space, slots);
+	for (size_t p = 0; p < space->parameter_count; p++)
+		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
 	return space_examine(space, slots, violated, err);
 }
 

@@ -89,6 +89,10 @@ const char *space_constraint_text(const struct space *space, size_t constraint);
 /* All values of a configuration: fixed, parameters, derived. slots: one per name. */
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *slots, struct error *err);
+/* The same where slots hold the values of `before` already (NULL: nothing): only what depends on
+ * choices that differ is computed. After an error slots hold nothing. */
+enum status space_values_after(const struct space *space, const choice *before,
+	const choice *configuration, struct value *slots, struct error *err);
 /* Puts the fixed values into the first slots. */
 void space_fixed(const struct space *space, struct value *slots);
 /* Computes the derived constants of slots that hold the fixed values (space_fixed()) and those of

@@ -179,10 +179,9 @@ static struct space *family_space(const char *path)
 	return space;
 }
 
-static bool count_visit(const choice *configuration, const struct value *slots, void *context)
+static bool count_visit(const choice *configuration, void *context)
 {
 	(void)configuration;
-	(void)slots;
 	++*(uint64_t *)context;
 	return true;
 }

@@ -179,12 +179,11 @@ struct drawn {
 	struct random_state random;
 };
 
-static bool draw(const choice *choices, const struct value *slots, void *context)
+static bool draw(const choice *choices, void *context)
 {
 	struct drawn *drawn = context;
 	size_t place = drawn->seen++;
 
-	(void)slots;
 	if (place >= drawn->wanted)
 		place = (size_t)random_below(&drawn->random, drawn->seen);
 	if (place < drawn->wanted)

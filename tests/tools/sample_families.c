@@ -64,13 +64,12 @@ enum {
 	RESERVOIR = 4000
 };
 
-static bool keep(const choice *configuration, const struct value *slots, void *context)
+static bool keep(const choice *configuration, void *context)
 {
 	struct sample *sample = context;
 	size_t parameters = sample->bound->space->parameter_count;
 	size_t place = sample->count;
 
-	(void)slots;
 	if (sample->count == RESERVOIR) {
 		place = (size_t)random_below(&sample->random, ++sample->visited);
 		if (place >= RESERVOIR)

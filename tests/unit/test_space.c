@@ -20,17 +20,20 @@ static struct space *bound_space(
 	return space;
 }
 
-/* What a visit sees: the slots that are in the space, no more. */
+/* The values of what was visited: the slots that are in the space, no more. */
 struct witness {
 	const struct space *space;
 	struct text seen;
 };
 
-static bool witness_visit(const choice *configuration, const struct value *slots, void *context)
+static bool witness_visit(const choice *configuration, void *context)
 {
 	struct witness *witness = context;
 	size_t first = (size_t)space_parameter_slot(witness->space, 0);
-	(void)configuration;
+	struct value slots[16];
+	struct error err;
+	assert_true(witness->space->names.count <= 16);
+	assert_int_equal(space_values(witness->space, configuration, slots, &err), STATUS_OK);
 	for (size_t i = first; i < witness->space->names.count; i++) {
 		text_append(&witness->seen, i == first ? "" : " ");
 		value_format(slots[i], &witness->seen);
@@ -210,6 +213,7 @@ TEST(test_failures)
 	const struct space_description derived = {
 		.parameters = {"A", "[1, 2]"},
 		.derived = {"d", "5 % (A - 2)"},
+		.constraints = {"d < 9"},
 	};
 	expect_failure(&derived,
 		"derived: column 3: expected a divisor other than 0 for '%', found 5 and 0",
@@ -224,6 +228,7 @@ TEST(test_failures)
 	const struct space_description list = {
 		.parameters = {"A", "[1, 2]"},
 		.derived = {"d", "[A]"},
+		.constraints = {"d == 1"},
 	};
 	expect_failure(&list, "derived: expected a number or a string, found a list",
 		"this happens at A=1");
@@ -233,6 +238,29 @@ TEST(test_failures)
 		.constraints = {"A in d"},
 	};
 	expect_failure(&constant_list, "derived: expected a number or a string, found a list", "");
+}
+
+/* A constant that no constraint reads fails where the values of a configuration are asked for. */
+TEST(test_unread_constants)
+{
+	const struct space_description description = {
+		.parameters = {"A", "[1, 2]", "B", "[3, 4]"},
+		.derived = {"d", "5 % (A - 2)", "e", "B // A"},
+	};
+	struct space *space = bound_space(&description, NULL);
+	struct space_removed removed = {0};
+	struct value slots[4];
+	struct error err = {0};
+	assert_int_equal(space_enumerate(space, NULL, NULL, &removed, &err), STATUS_OK);
+	assert_true(removed.legal == 4);
+	assert_int_equal(space_values(space, (const choice[]){0, 1}, slots, &err), STATUS_OK);
+	assert_true(value_equal(slots[2], value_int(0)) && value_equal(slots[3], value_int(4)));
+	assert_int_equal(
+		space_values(space, (const choice[]){1, 0}, slots, &err), STATUS_BAD_INPUT);
+	assert_string_equal(err.message,
+		"derived: column 3: expected a divisor other than 0 for '%', found 5 and 0");
+	assert_string_equal(err.hint, "this happens at A=2, B=3");
+	space_free(space);
 }
 
 static void expect_refusal(const struct space_description *description, const char *message)
@@ -304,9 +332,8 @@ TEST(test_refusals)
 	space_free(space);
 }
 
-static bool stop_visit(const choice *configuration, const struct value *slots, void *context)
+static bool stop_visit(const choice *configuration, void *context)
 {
-	(void)slots;
 	(void)configuration;
 	return ++*(int *)context < 5;
 }

@@ -81,20 +81,34 @@ struct visited {
 	const struct space *space;
 	choice (*configurations)[8];
 	size_t count, capacity;
+	struct value slots[32]; /* of the last one */
 };
 
-static bool record_visit(const choice *configuration, const struct value *slots, void *context)
+static bool record_visit(const choice *configuration, void *context)
 {
 	struct visited *visited = context;
 	struct value again[32];
 	struct error err = {0};
+	const choice *before = visited->count ? visited->configurations[visited->count - 1] : NULL;
+	assert_int_equal(
+		space_values_after(visited->space, before, configuration, visited->slots, &err),
+		STATUS_OK);
 	ARRAY_GROW(visited->configurations, visited->count, visited->capacity);
 	memcpy(visited->configurations[visited->count++], configuration,
 		visited->space->parameter_count * sizeof(choice));
-	/* a visit may use the space; the slots are those of the configuration */
+	/* a visit may use the space; its constants are those of the expressions as they stand */
 	assert_int_equal(space_values(visited->space, configuration, again, &err), STATUS_OK);
 	for (size_t i = 0; i < visited->space->names.count; i++)
-		assert_true(again[i].type == slots[i].type && value_equal(again[i], slots[i]));
+		assert_true(visited->slots[i].type == again[i].type &&
+			    value_equal(visited->slots[i], again[i]));
+	for (size_t d = 0; d < visited->space->derived_count; d++) {
+		const size_t slot = visited->space->names.count - visited->space->derived_count + d;
+		const struct expression *expression = visited->space->derived[d].expression;
+		struct value value;
+		assert_int_equal(
+			expression_evaluate(expression, again, NULL, &value, &err), STATUS_OK);
+		assert_true(again[slot].type == value.type && value_equal(again[slot], value));
+	}
 	return true;
 }
 
