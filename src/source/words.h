@@ -29,7 +29,7 @@ static inline size_t text_word_length(const char *text)
 
 static inline bool text_word_is(const char *text, size_t length, const char *word)
 {
-	return strlen(word) == length && strncmp(text, word, length) == 0;
+	return *text == *word && strncmp(text, word, length) == 0 && !word[length];
 }
 
 /* Over blanks. */
