@@ -344,7 +344,9 @@ enum status search_conclude(struct search *search, struct error *err)
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	find_best_of_families(search, result.winner, best);
-	if (search->session->objective != OBJECTIVE_ENERGY)
+	/* where time is left */
+	if (search->session->objective != OBJECTIVE_ENERGY &&
+		budget_left_seconds(&search->budget) > energy_seconds_said)
 		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
 	TRY(entry_new(&search->pool, &search->evaluated, result.winner, tied, best, search->session,
 		&entry, err));
