@@ -176,6 +176,7 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 		return STATUS_OK;
 	TRY(path_cache_folder(NULL, &cache, err));
 	tuning->journal_folder = path_join(cache, "journals");
+	TRY(file_expect_no_link(tuning->journal_folder, err));
 	TRY(directory_make(tuning->journal_folder, err));
 	TRY(directory_list(tuning->journal_folder, take_journal, tuning, err));
 	if (tuning->journal_path)

@@ -1,11 +1,15 @@
 #include "unit/unit.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -125,6 +129,40 @@ TEST(links_in_shared_folders_are_not_followed)
 	free(planted);
 	free(way);
 	free(through);
+}
+
+/* In place of libc's: of NFS, which locks nothing that is open for reading alone. */
+static bool is_nfs;
+
+int flock(int fd, int operation)
+{
+	if (!is_nfs || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+		return (int)syscall(SYS_flock, fd, operation);
+	errno = EBADF;
+	return -1;
+}
+
+TEST(the_lock_of_a_folder_is_not_made_through_a_link)
+{
+	char *path = in_folder("locked"), *lock_path = in_folder(".tiletune.lock");
+	char *elsewhere = in_folder("elsewhere");
+	struct error err = {0};
+	int lock;
+
+	is_nfs = true;
+	assert_int_equal(symlink("elsewhere", lock_path), 0);
+	assert_ok(file_lock(path, &lock, &err));
+	file_unlock(&lock);
+	assert_false(file_exists(elsewhere));
+	assert_int_equal(unlink(lock_path), 0);
+	assert_ok(file_lock(path, &lock, &err));
+	assert_true(lock >= 0 && file_is_regular(lock_path));
+	file_unlock(&lock);
+	is_nfs = false;
+	unlink(lock_path);
+	free(path);
+	free(lock_path);
+	free(elsewhere);
 }
 
 TEST(a_full_disk_leaves_the_old_file)
