@@ -15,6 +15,7 @@
 #include "record/record_write.h"
 #include "device/device.h"
 #include "family/own_kernel.h"
+#include "format/removed.h"
 
 /* A signal handler has nowhere else to write to. */
 volatile sig_atomic_t common_interrupted, common_graceful;
@@ -201,8 +202,14 @@ enum status common_problems(const struct operation *operation, const struct stri
 	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
 	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
 
-	for (size_t i = 0; i < texts->count; i++)
-		TRY(problem_parse(operation, texts->items[i], problems, err));
+	for (size_t i = 0; i < texts->count; i++) {
+		const enum status status = problem_parse(operation, texts->items[i], problems, err);
+
+		if (status != STATUS_OK) {
+			removed_key_hint(operation->name, texts->items[i], err);
+			return status;
+		}
+	}
 	for (; extra && *extra; extra++)
 		TRY(problem_parse(operation, *extra, problems, err));
 	if (problems->count)

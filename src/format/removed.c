@@ -38,6 +38,15 @@ const struct removed removed_table[] = {
 	{"lookup FOLDER", "`tiletune merge FOLDER/*.json -o all.json` makes one file to look into"},
 	{"tune --known FOLDER", "--known takes files: `tiletune merge FOLDER/*.json -o all.json` "
 				"makes one of many"},
+	/* keys of problems */
+	{"gemm -p batch=B,seq=S",
+		"M is B*S, the rows of all sequences; `batch` is of products that "
+		"are apart"},
+	{"gemm_chain -p batch=B,seq=S", "m is B*S, the rows of all sequences"},
+	{"gemm_grouped -p spread=FILE",
+		"`skew` sets the exponent of the law that the sizes follow; "
+		"a kernel of your own reads sizes from a file "
+		"(templates/README.md: \"contents\")"},
 	/* formats of export */
 	{"export --format bencher", "`jq -f configs/ci/bencher.jq TUNED.json` writes it"},
 	{"export --format bundle-c",
@@ -64,6 +73,33 @@ static bool is_row(const struct removed *row, const char *command, const char *o
 		value ? " " : "", value ? value : "");
 
 	return strcmp(row->what, what) == 0;
+}
+
+/* Whether text has the last key of the row's example, with a file's name where that has FILE. */
+static bool has_key(const char *text, const char *example)
+{
+	const char *key = strrchr(example, ',') ? strrchr(example, ',') + 1 : example;
+	const size_t length = strcspn(key, "=") + 1;
+	const bool is_file = strcmp(key + length, "FILE") == 0;
+
+	for (const char *piece = text; piece; piece = strchr(piece, ',')) {
+		piece += *piece == ',';
+		if (strncmp(piece, key, length) == 0)
+			return !is_file || strcspn(piece, "./") < strcspn(piece, ",");
+	}
+	return false;
+}
+
+void removed_key_hint(const char *operation, const char *problem, struct error *err)
+{
+	for (const struct removed *row = removed_table; row->what; row++) {
+		const char *example = strstr(row->what, " -p ");
+
+		if (example && strlen(operation) == (size_t)(example - row->what) &&
+			string_starts_with(row->what, operation) &&
+			has_key(problem, example + strlen(" -p ")))
+			error_hint(err, "%s was removed: %s", row->what, row->instead);
+	}
 }
 
 enum status removed_expect_not(

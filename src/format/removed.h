@@ -10,8 +10,8 @@
 
 struct removed {
 	/* As a user types it: "cache", "advise --sweep", "--worker" (an option of several
-	 * commands), "export --format t4", "lookup FOLDER"; or the format of a file:
-	 * "tiletune.explain/1". */
+	 * commands), "export --format t4", "lookup FOLDER", "gemm -p batch=B,seq=S"
+	 * (of which the last key tells); or the format of a file: "tiletune.explain/1". */
 	const char *what;
 	const char *instead; /* a sentence without its full stop */
 };
@@ -21,5 +21,7 @@ extern const struct removed removed_table[]; /* ends with {NULL} */
  * else STATUS_OK. option and value may be NULL. */
 enum status removed_expect_not(
 	const char *command, const char *option, const char *value, struct error *err);
+/* The hint of a problem's text that was refused, where the table has a row for a key of it. */
+void removed_key_hint(const char *operation, const char *problem, struct error *err);
 
 #endif

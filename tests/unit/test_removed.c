@@ -32,6 +32,8 @@ static char *command_of(const struct removed *row, const char *file)
 		return string_format("%.*s. gemm -p M=64,N=64,K=64,dtype=fp16 -o /dev/null "
 				     "--device model:h200-sxm",
 			(int)(folder - row->what), row->what);
+	if (strstr(row->what, " -p "))
+		return string_format("tune %s.json --dry-run", row->what);
 	if (row->what[0] == '-')
 		return string_format("%s %s x", several[strlen(row->what) % 5], row->what);
 	return string_format("%s x", row->what);
