@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_store.h"
 
-struct slot {
+struct stored {
 	char hash[HASH_SIZE];
 	char *name;
 	struct compile_result kernel; /* all zero: still compiling */
@@ -10,7 +10,7 @@ struct slot {
 struct kernel_store {
 	struct compiler *compiler;
 	char *arch;
-	struct slot **slots; /* by ticket; pointers stay valid */
+	struct stored **kernels; /* by ticket; pointers stay valid */
 	size_t count, capacity;
 	size_t *table;     /* open addressing on the hash: ticket + 1, 0 is empty */
 	size_t table_size; /* a power of two, at least twice the count */
@@ -33,13 +33,13 @@ void kernel_store_free(struct kernel_store *store)
 	if (!store)
 		return;
 	for (size_t i = 0; i < store->count; i++) {
-		struct slot *slot = store->slots[i];
+		struct stored *stored = store->kernels[i];
 
-		compile_result_release(&slot->kernel);
-		free(slot->name);
-		free(slot);
+		compile_result_release(&stored->kernel);
+		free(stored->name);
+		free(stored);
 	}
-	free(store->slots);
+	free(store->kernels);
 	free(store->table);
 	free(store->arch);
 	free(store);
@@ -50,7 +50,7 @@ static size_t *table_place(struct kernel_store *store, const char *hash)
 {
 	size_t at = (size_t)hash_bytes(hash, HASH_SIZE - 1, 0) & (store->table_size - 1);
 
-	while (store->table[at] && strcmp(store->slots[store->table[at] - 1]->hash, hash) != 0)
+	while (store->table[at] && strcmp(store->kernels[store->table[at] - 1]->hash, hash) != 0)
 		at = (at + 1) & (store->table_size - 1);
 	return &store->table[at];
 }
@@ -61,30 +61,30 @@ static void table_grow(struct kernel_store *store)
 	store->table_size *= 2;
 	store->table = memory_zeroed(store->table_size, sizeof(*store->table));
 	for (size_t i = 0; i < store->count; i++)
-		*table_place(store, store->slots[i]->hash) = i + 1;
+		*table_place(store, store->kernels[i]->hash) = i + 1;
 }
 
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err)
 {
 	size_t *place = table_place(store, unit->hash);
-	struct slot *slot;
+	struct stored *stored;
 
 	if (*place) {
-		*kernel = &store->slots[*place - 1]->kernel;
+		*kernel = &store->kernels[*place - 1]->kernel;
 		return STATUS_OK;
 	}
 	if (compiler_submit(store->compiler, unit, store->arch, store->count, err) != STATUS_OK)
 		return error_context(err, "submitting %s", unit->name);
-	slot = memory_zeroed(1, sizeof(*slot));
-	string_put(slot->hash, sizeof(slot->hash), unit->hash);
-	slot->name = string_copy(unit->name);
-	ARRAY_GROW(store->slots, store->count, store->capacity);
-	store->slots[store->count++] = slot;
+	stored = memory_zeroed(1, sizeof(*stored));
+	string_put(stored->hash, sizeof(stored->hash), unit->hash);
+	stored->name = string_copy(unit->name);
+	ARRAY_GROW(store->kernels, store->count, store->capacity);
+	store->kernels[store->count++] = stored;
 	*place = store->count;
 	if (2 * store->count > store->table_size)
 		table_grow(store);
-	*kernel = &slot->kernel;
+	*kernel = &stored->kernel;
 	return STATUS_OK;
 }
 
@@ -101,7 +101,7 @@ bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 	while (compiler_poll(store->compiler, any ? 0 : timeout_s, &result)) {
 		if (result.ticket >= store->count)
 			BUG("the compiler answered a ticket that was never submitted");
-		store->slots[result.ticket]->kernel = result;
+		store->kernels[result.ticket]->kernel = result;
 		if (!result.from_cache)
 			store->compile_s += result.seconds;
 		any = true;
@@ -118,8 +118,8 @@ size_t kernel_store_count(const struct kernel_store *store, size_t *compiled)
 {
 	*compiled = 0;
 	for (size_t i = 0; i < store->count; i++)
-		*compiled += kernel_is_ready(&store->slots[i]->kernel) &&
-			     !store->slots[i]->kernel.from_cache;
+		*compiled += kernel_is_ready(&store->kernels[i]->kernel) &&
+			     !store->kernels[i]->kernel.from_cache;
 	return store->count;
 }
 

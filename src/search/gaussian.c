@@ -72,8 +72,8 @@ static void axes_init(const struct search_family *family, struct axis *axes)
 	}
 }
 
-void gaussian_init(
-	struct gaussian *gaussian, const struct search_view *view, size_t row_max, size_t slot_max)
+void gaussian_init(struct gaussian *gaussian, const struct search_view *view, size_t row_max,
+	size_t watched_max)
 {
 	double best = INFINITY;
 
@@ -83,12 +83,12 @@ void gaussian_init(
 			view->family_count * SPACE_PARAMETERS_MAX + 1, sizeof(struct axis)),
 		.slopes = memory_zeroed(view->count + 1, sizeof(float)),
 		.row_max = row_max,
-		.slot_max = slot_max,
+		.watched_max = watched_max,
 		.row_points = memory_zeroed(row_max + 1, sizeof(size_t)),
 		.factor = memory_zeroed(row_max * row_max + 1, sizeof(double)),
-		.slot_points = memory_zeroed(slot_max + 1, sizeof(size_t)),
-		.slot_rows = memory_zeroed(slot_max * row_max + 1, sizeof(double)),
-		.variances = memory_zeroed(slot_max + 1, sizeof(double)),
+		.watched_points = memory_zeroed(watched_max + 1, sizeof(size_t)),
+		.watched_rows = memory_zeroed(watched_max * row_max + 1, sizeof(double)),
+		.variances = memory_zeroed(watched_max + 1, sizeof(double)),
 	};
 	for (size_t f = 0; f < view->family_count; f++)
 		axes_init(&view->families[f], axes_of(gaussian, f));
@@ -104,8 +104,8 @@ void gaussian_release(struct gaussian *gaussian)
 	free(gaussian->slopes);
 	free(gaussian->row_points);
 	free(gaussian->factor);
-	free(gaussian->slot_points);
-	free(gaussian->slot_rows);
+	free(gaussian->watched_points);
+	free(gaussian->watched_rows);
 	free(gaussian->variances);
 	*gaussian = (struct gaussian){0};
 }
@@ -142,14 +142,14 @@ static double solve(const struct gaussian *gaussian, size_t point, double *solve
 
 void gaussian_watch(struct gaussian *gaussian, size_t point)
 {
-	const size_t slot = gaussian->slot_count;
+	const size_t watched = gaussian->watched_count;
 
-	if (slot == gaussian->slot_max)
+	if (watched == gaussian->watched_max)
 		return;
-	gaussian->slot_points[slot] = point;
-	gaussian->variances[slot] =
-		solve(gaussian, point, gaussian->slot_rows + slot * gaussian->row_max);
-	gaussian->slot_count++;
+	gaussian->watched_points[watched] = point;
+	gaussian->variances[watched] =
+		solve(gaussian, point, gaussian->watched_rows + watched * gaussian->row_max);
+	gaussian->watched_count++;
 }
 
 void gaussian_add(struct gaussian *gaussian, size_t point)
@@ -160,13 +160,13 @@ void gaussian_add(struct gaussian *gaussian, size_t point)
 	if (added == gaussian->row_max)
 		return;
 	row[added] = sqrt(solve(gaussian, point, row) + OF_NOISE);
-	for (size_t s = 0; s < gaussian->slot_count; s++) {
-		double *slot_row = gaussian->slot_rows + s * gaussian->row_max;
+	for (size_t s = 0; s < gaussian->watched_count; s++) {
+		double *watched_row = gaussian->watched_rows + s * gaussian->row_max;
 		const double covariance =
-			gaussian_covariance(gaussian, gaussian->slot_points[s], point);
+			gaussian_covariance(gaussian, gaussian->watched_points[s], point);
 
-		slot_row[added] = (covariance - dot(slot_row, row, added)) / row[added];
-		gaussian->variances[s] -= slot_row[added] * slot_row[added];
+		watched_row[added] = (covariance - dot(watched_row, row, added)) / row[added];
+		gaussian->variances[s] -= watched_row[added] * watched_row[added];
 	}
 	gaussian->row_points[added] = point;
 	gaussian->row_count++;
@@ -184,13 +184,13 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 		if (!isnan(values[r]))
 			whitened[r] = (values[r] - dot(row, whitened, r)) / row[r];
 	}
-	for (size_t s = 0; s < gaussian->slot_count; s++)
-		means[s] = dot(gaussian->slot_rows + s * gaussian->row_max, whitened, rows);
+	for (size_t s = 0; s < gaussian->watched_count; s++)
+		means[s] = dot(gaussian->watched_rows + s * gaussian->row_max, whitened, rows);
 	return dot(whitened, whitened, rows);
 }
 
 /* ---- learning ---- */
-/* Rows with values, without slots. */
+/* Rows with values; nothing is watched. */
 struct fit {
 	struct gaussian gaussian;
 	size_t points[LEARNED_MAX], count;
@@ -272,14 +272,14 @@ void gaussian_learn(struct gaussian *gaussian, const double *values, struct rand
 			fit.points[fit.count] = gaussian->row_points[order[i]];
 			fit.values[fit.count++] = values[order[i]];
 		}
-	fit.gaussian.slot_count = 0;
+	fit.gaussian.watched_count = 0;
 	fit.gaussian.row_points = memory_zeroed(rows + 1, sizeof(size_t));
 	least = unlikeliness(&fit);
 	for (int sweep = 0; sweep < SWEEPS; sweep++, step *= STEP_SHRINKS)
 		for (size_t f = 0; f < view->family_count; f++)
 			improve_family(&fit, f, step, &least);
 	free(fit.gaussian.row_points);
-	gaussian->row_count = gaussian->slot_count = 0;
+	gaussian->row_count = gaussian->watched_count = 0;
 	for (size_t r = 0; r < rows; r++)
 		gaussian_add(gaussian, gaussian->row_points[r]);
 }

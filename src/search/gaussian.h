@@ -5,8 +5,8 @@
  *
  * Rows are candidates that were asked for, in order; a row lowers the variance of its surroundings
  * from the moment it is added, so that several pending rows differ from each other; until its value
- * is known it does not change means. Slots are candidates that are watched: adding a row
- * costs O(rows) per slot.
+ * is known it does not change means. Adding a row costs O(rows) for each
+ * candidate that is watched.
  *
  * How alike two candidates are is a sum of parts: one of each family; one that grows with the
  * prediction (a model may spread speeds too much, or mean nothing); one of the values that they
@@ -42,29 +42,29 @@ struct gaussian {
 	size_t *row_points;
 	double *factor; /* lower triangle, row r at r * row_max */
 
-	size_t slot_count, slot_max;
-	size_t *slot_points;
-	double *slot_rows; /* factor^-1 covariance with the rows, slot s at s * row_max */
-	double *variances; /* [slot] */
+	size_t watched_count, watched_max;
+	size_t *watched_points;
+	double *watched_rows; /* factor^-1 covariance with the rows, of watched w at w * row_max */
+	double *variances;    /* [watched] */
 };
 
-void gaussian_init(
-	struct gaussian *gaussian, const struct search_view *view, size_t row_max, size_t slot_max);
+void gaussian_init(struct gaussian *gaussian, const struct search_view *view, size_t row_max,
+	size_t watched_max);
 void gaussian_release(struct gaussian *gaussian);
 
 /* How alike two candidates are. */
 double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b);
 
-/* Watches a candidate in the next slot, if there is one. */
+/* Watches a candidate if there is room for one more. */
 void gaussian_watch(struct gaussian *gaussian, size_t point);
 /* Adds a row, if there is room. */
 void gaussian_add(struct gaussian *gaussian, size_t point);
-/* What is expected of each slot, given values of the rows (NAN: not known); returns the sum of the
- * squares of what they are off, in standard deviations. */
+/* What is expected of each watched candidate, given values of the rows (NAN: not known); returns
+ * the sum of the squares of what they are off, in standard deviations. */
 double gaussian_means(const struct gaussian *gaussian, const double *values, double *means);
-/* Learns weights and jumps from values of the rows and works all rows out again, in O(rows^3); no
- * slots are left. Of many rows only some, drawn at random, are learned from, so that it costs some
- * hundredths of a second at most. */
+/* Learns weights and jumps from values of the rows and works all rows out again, in O(rows^3); none
+ * is watched any more. Of many rows only some, drawn at random, are learned from, so that it costs
+ * some hundredths of a second at most. */
 void gaussian_learn(struct gaussian *gaussian, const double *values, struct random_state *random);
 
 #endif

@@ -2,11 +2,11 @@
  *
  * Strategy `guided`, the default of quick tuning: Bayesian optimization on top of the model.
  *
- * First come the model's own seeds: its shortlist (order.h), and two of each family; where nothing
- * is predicted, candidates drawn at random. Then each question goes to the candidate whose speed,
- * as far as is known, promises the largest improvement of the best on average, times the chance
- * that it works. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of
- * Expensive Black-Box Functions" (1998).
+ * First come the model's start configurations: its shortlist (order.h), and two of each family;
+ * where nothing is predicted, candidates drawn at random. Then each question goes to the candidate
+ * whose speed, as far as is known, promises the largest improvement of the best on average, times
+ * the chance that it works. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization
+ * of Expensive Black-Box Functions" (1998).
  *
  * What is known of others may mislead: while nothing improves, some questions go to children of the
  * fastest, as of a genetic algorithm.
@@ -33,8 +33,8 @@
 
 /* Sizes: so that a question costs two or three milliseconds, and the memory stays under 20 MB. */
 enum {
-	SEEDS = 8,
-	SEEDS_OF_FAMILY = 2,
+	STARTS = 8,
+	STARTS_OF_FAMILY = 2,
 	IN_TRIAL_MAX = 64,
 	STALLED = 15, /* results without a gain; from then on every fourth question */
 	CHILD_OF = 4, /* goes to a child of the fastest (questions.h) */
@@ -53,13 +53,13 @@ struct guided {
 	struct gaussian gaussian;
 	bool *watched;           /* [candidate] */
 	double *errors;          /* [row]: measured - predicted speed; NAN: not known */
-	double *means, *chances; /* [slot]: expected error; that it works */
+	double *means, *chances; /* [watched]: expected error; that it works */
 	double scale;   /* by which speeds scatter more (or less) than the covariance says */
 	double best_us; /* measured */
 	double best_predicted_us;
-	double share;      /* measured / predicted speed, over all that are known */
-	bool changed;      /* since the last update: results, rows, or slots */
-	size_t seed_count; /* first of the order */
+	double share;       /* measured / predicted speed, over all that are known */
+	bool changed;       /* since the last update: results, rows, or what is watched */
+	size_t start_count; /* first of the order */
 	size_t told_count, learn_next, stalled;
 };
 
@@ -115,25 +115,25 @@ static void update(struct guided *guided)
 	guided->scale = square > 0 ? sqrt(square / working) : 1;
 	if (working < known)
 		gaussian_means(gaussian, works, guided->chances);
-	for (size_t s = 0; s < gaussian->slot_count; s++)
+	for (size_t s = 0; s < gaussian->watched_count; s++)
 		guided->chances[s] =
 			working < known ? fmin(1, fmax(CHANCE_LEAST, rate + guided->chances[s]))
 					: 1;
 }
 
-/* What asking for a slot's candidate promises; 0: it was asked for. */
-static double promise(const struct guided *guided, size_t slot)
+/* What asking for a watched candidate promises; 0: it was asked for. */
+static double promise(const struct guided *guided, size_t watched)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
-	const size_t point = gaussian->slot_points[slot];
-	const double gain = predicted_speed(guided, point) + guided->means[slot] - 1;
-	const double deviation = guided->scale * sqrt(fmax(1e-12, gaussian->variances[slot]));
+	const size_t point = gaussian->watched_points[watched];
+	const double gain = predicted_speed(guided, point) + guided->means[watched] - 1;
+	const double deviation = guided->scale * sqrt(fmax(1e-12, gaussian->variances[watched]));
 	const double u = gain / deviation;
 
 	if (!questions_is_new(&guided->questions, point))
 		return 0;
 	/* the mean of max(0, gain), normally distributed, times the chance */
-	return guided->chances[slot] * deviation *
+	return guided->chances[watched] * deviation *
 	       (u * erfc(-u / M_SQRT2) / 2 + exp(-u * u / 2) / sqrt(2 * M_PI));
 }
 
@@ -143,7 +143,7 @@ static void watch(struct guided *guided, size_t candidate)
 	struct gaussian *gaussian = &guided->gaussian;
 
 	if (guided->watched[candidate] || !questions_is_new(&guided->questions, candidate) ||
-		gaussian->slot_count == gaussian->slot_max)
+		gaussian->watched_count == gaussian->watched_max)
 		return;
 	guided->watched[candidate] = true;
 	gaussian_watch(gaussian, candidate);
@@ -181,19 +181,19 @@ static void watch_neighbours(struct guided *guided, size_t candidate)
 static void learn(struct guided *guided)
 {
 	struct gaussian *gaussian = &guided->gaussian;
-	const size_t slots = gaussian->slot_count;
-	CLEANUP(memory_free) double *keys = memory_zeroed(slots + 1, sizeof(*keys));
-	CLEANUP(memory_free) size_t *best = memory_zeroed(slots + 1, sizeof(*best));
+	const size_t watched_count = gaussian->watched_count;
+	CLEANUP(memory_free) double *keys = memory_zeroed(watched_count + 1, sizeof(*keys));
+	CLEANUP(memory_free) size_t *best = memory_zeroed(watched_count + 1, sizeof(*best));
 	size_t count;
 
 	update(guided);
-	for (size_t slot = 0; slot < slots; slot++) {
-		best[slot] = slot;
-		keys[slot] = -promise(guided, slot);
+	for (size_t watched = 0; watched < watched_count; watched++) {
+		best[watched] = watched;
+		keys[watched] = -promise(guided, watched);
 	}
-	count = order_smallest(best, slots, keys, WATCHED_BEST);
+	count = order_smallest(best, watched_count, keys, WATCHED_BEST);
 	for (size_t i = 0; i < count; i++)
-		best[i] = gaussian->slot_points[best[i]];
+		best[i] = gaussian->watched_points[best[i]];
 	gaussian_learn(gaussian, guided->errors, &guided->questions.random);
 	watch_again(guided, best, count);
 	guided->changed = true;
@@ -204,12 +204,12 @@ static bool promising(const struct guided *guided, size_t *candidate)
 {
 	double best = 0;
 
-	for (size_t slot = 0; slot < guided->gaussian.slot_count; slot++) {
-		const double promised = promise(guided, slot);
+	for (size_t watched = 0; watched < guided->gaussian.watched_count; watched++) {
+		const double promised = promise(guided, watched);
 
 		if (promised > best) {
 			best = promised;
-			*candidate = guided->gaussian.slot_points[slot];
+			*candidate = guided->gaussian.watched_points[watched];
 		}
 	}
 	return best > 0;
@@ -220,7 +220,7 @@ static bool choose(struct guided *guided, size_t *candidate)
 {
 	struct questions *questions = &guided->questions;
 
-	if (questions->order_next < guided->seed_count && questions_next(questions, candidate))
+	if (questions->order_next < guided->start_count && questions_next(questions, candidate))
 		return true;
 	if (guided->stalled >= STALLED && questions->asked_count % CHILD_OF == 0 &&
 		questions_child(questions, candidate))
@@ -229,8 +229,8 @@ static bool choose(struct guided *guided, size_t *candidate)
 	return promising(guided, candidate) || questions_next(questions, candidate);
 }
 
-/* Brings the seeds to the front of the order. */
-static void seeds_choose(struct guided *guided)
+/* Brings the start configurations to the front of the order. */
+static void starts_choose(struct guided *guided)
 {
 	const struct questions *questions = &guided->questions;
 	const struct search_view *view = questions->view;
@@ -238,15 +238,15 @@ static void seeds_choose(struct guided *guided)
 	CLEANUP(memory_free)
 	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
 
-	guided->seed_count = shortlist_choose(view, order, questions->order_count, SEEDS);
+	guided->start_count = shortlist_choose(view, order, questions->order_count, STARTS);
 	for (size_t i = 0; i < questions->order_count; i++) {
 		const size_t candidate = order[i];
 
-		if (count[view->family[candidate]]++ >= SEEDS_OF_FAMILY || i < guided->seed_count)
+		if (count[view->family[candidate]]++ >= STARTS_OF_FAMILY || i < guided->start_count)
 			continue;
-		memmove(&order[guided->seed_count + 1], &order[guided->seed_count],
-			(i - guided->seed_count) * sizeof(*order));
-		order[guided->seed_count++] = candidate;
+		memmove(&order[guided->start_count + 1], &order[guided->start_count],
+			(i - guided->start_count) * sizeof(*order));
+		order[guided->start_count++] = candidate;
 	}
 }
 
@@ -255,7 +255,7 @@ static void *guided_open(const struct search_view *view)
 	struct guided *guided = questions_open(view, sizeof(*guided));
 	const struct questions *questions = &guided->questions;
 	const size_t rows = smaller(smaller(ROWS_MAX, view->budget), questions->order_count);
-	const size_t slots = smaller(WATCHED_MAX, questions->order_count);
+	const size_t watched_count = smaller(WATCHED_MAX, questions->order_count);
 
 	guided->best_us = INFINITY;
 	guided->share = guided->scale = 1;
@@ -263,13 +263,13 @@ static void *guided_open(const struct search_view *view)
 	guided->learn_next = LEARN_FIRST;
 	if (questions->order_count > 0)
 		guided->best_predicted_us = view->predicted_us[questions->order[0]];
-	gaussian_init(&guided->gaussian, view, rows, slots);
+	gaussian_init(&guided->gaussian, view, rows, watched_count);
 	guided->watched = memory_zeroed(view->count + 1, sizeof(bool));
 	guided->errors = memory_zeroed(rows + 1, sizeof(double));
-	guided->means = memory_zeroed(slots + 1, sizeof(double));
-	guided->chances = memory_zeroed(slots + 1, sizeof(double));
+	guided->means = memory_zeroed(watched_count + 1, sizeof(double));
+	guided->chances = memory_zeroed(watched_count + 1, sizeof(double));
 	watch_again(guided, questions->order, smaller(WATCHED_BEST, questions->order_count));
-	seeds_choose(guided);
+	starts_choose(guided);
 	return guided;
 }
 

@@ -53,7 +53,8 @@ double budget_search_left_seconds(const struct budget *budget);
 /* How many candidates may be tried at most. */
 size_t effort_attempts(const struct effort *effort);
 /* Counts an evaluation; time_us is infinite if it failed. Failures do not count in an effort that
- * does not measure: the model's seeds are alike, and the compiler may refuse all of them. */
+ * does not measure: the model's first choices are alike, and the compiler may refuse all of them.
+ */
 void budget_count(struct budget *budget, double time_us);
 /* Why the search should end, or NULL. Borrowed. */
 #define BUDGET_TIME_SPENT "the time budget is spent"

@@ -77,7 +77,7 @@ TEST(test_gaussian)
 	values[0] = 2;
 	assert_true(fabs(gaussian_means(&gaussian, values, means) - 4 / own) < 1e-9);
 	assert_true(fabs(means[0] - near / own * 2) < 1e-12);
-	/* a second row, and a slot that joins late: the same as one that was there */
+	/* a second row, and a candidate that is watched later: the same as one that was there */
 	gaussian_add(&gaussian, SECOND);
 	values[1] = -1;
 	gaussian_watch(&gaussian, WATCHED);
@@ -92,7 +92,7 @@ TEST(test_gaussian)
 	gaussian_add(&gaussian, 0);
 	gaussian_watch(&gaussian, 0);
 	assert_int_equal(gaussian.row_count, 2);
-	assert_int_equal(gaussian.slot_count, 2);
+	assert_int_equal(gaussian.watched_count, 2);
 	gaussian_release(&gaussian);
 }
 
@@ -122,7 +122,7 @@ TEST(test_learns)
 	for (int time = 0; time < 3; time++)
 		gaussian_learn(&gaussian, cube.values, &random);
 	assert_int_equal(gaussian.row_count, COUNT);
-	assert_int_equal(gaussian.slot_count, 0);
+	assert_int_equal(gaussian.watched_count, 0);
 	/* a step along the first leads further than one along the third */
 	assert_true(own - gaussian_covariance(&gaussian, 0, LEVELS * LEVELS) >
 		    2 * (own - gaussian_covariance(&gaussian, 0, 1)));
@@ -131,7 +131,7 @@ TEST(test_learns)
 		const choice *x = cube.configurations[i];
 		double mean;
 
-		gaussian.slot_count = 0;
+		gaussian.watched_count = 0;
 		gaussian_watch(&gaussian, i);
 		gaussian_means(&gaussian, cube.values, &mean);
 		off += pow(mean - sin(1.5 * x[0] + 0.7) * sin(1.5 * x[1] + 0.7), 2) * 3 / COUNT;
