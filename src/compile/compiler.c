@@ -40,23 +40,23 @@ static enum status take_answer(
 }
 
 /* Tries one candidate; starts a worker if there is none. */
-static enum status try_candidate(const char *path, const char *worker_path,
-	struct compile_process *process, struct compile_loaded *loaded, struct error *err)
+static enum status try_candidate(const char *path, const char *worker_path, struct worker *worker,
+	struct compile_loaded *loaded, struct error *err)
 {
+	const struct compile_load load = {(char *)(uintptr_t)path};
 	CLEANUP(message_release) struct message message = {0};
+	CLEANUP(text_release) struct text frame = {0};
 	CLEANUP(text_release) struct text how = {0};
 	enum message_result result;
 
-	if (process->state == PROCESS_ABSENT)
-		TRY(compile_process_start(process, worker_path, err));
-	compile_process_load(process, path, true, load_timeout_s);
-	result = message_receive(
-		process->worker.from_fd, &process->worker.pending, load_timeout_s, &message);
-	if (result == MESSAGE_READY) {
-		process->state = PROCESS_IDLE;
+	if (!worker->pid)
+		TRY(worker_start(worker, worker_path, "worker-compile", true, err));
+	message_pack(COMPILE_LOAD, &compile_load_record, &load, &frame);
+	worker_post(worker, &frame);
+	result = message_receive(worker->from_fd, &worker->pending, load_timeout_s, &message);
+	if (result == MESSAGE_READY)
 		return take_answer(&message, loaded, err);
-	}
-	compile_process_end(process, &how);
+	worker_end(worker, &how);
 	if (result == MESSAGE_NONE)
 		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %.0f s", path,
 			load_timeout_s);
@@ -65,8 +65,8 @@ static enum status try_candidate(const char *path, const char *worker_path,
 		text_string(&how));
 }
 
-static enum status refuse_too_new(const struct nvrtc_search *search,
-	struct compile_process *process, struct compile_loaded *loaded, struct error *err)
+static enum status refuse_too_new(const struct nvrtc_search *search, struct worker *worker,
+	struct compile_loaded *loaded, struct error *err)
 {
 	enum status status = error_set(err, STATUS_NO_DEVICE,
 		"%s: is %s, newer than the driver's CUDA %d.%d, which would refuse its code",
@@ -74,7 +74,7 @@ static enum status refuse_too_new(const struct nvrtc_search *search,
 		search->driver_cuda_version % 1000 / 10);
 
 	record_release(&compile_loaded_record, loaded);
-	compile_process_end(process, NULL); /* a library that was used is not safely unloaded */
+	worker_end(worker, NULL); /* a library that was used is not safely unloaded */
 	return status;
 }
 
@@ -90,7 +90,7 @@ static void indent_lines(struct text *text, const char *lines)
 }
 
 static enum status find_nvrtc(const struct nvrtc_search *search, const char *worker_path,
-	struct compile_process *process, struct compile_loaded *loaded, struct error *err)
+	struct worker *worker, struct compile_loaded *loaded, struct error *err)
 {
 	CLEANUP(nvrtc_candidates_release) struct nvrtc_candidates candidates = {0};
 	CLEANUP(text_release) struct text refusals = {0};
@@ -102,13 +102,13 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		const char *path = candidates.items[i].path;
 		struct error why = {0};
 
-		status = try_candidate(path, worker_path, process, loaded, &why);
+		status = try_candidate(path, worker_path, worker, loaded, &why);
 		/* the library killed it, or the kernel for want of memory */
 		if (status != STATUS_OK && strstr(why.message, "was killed"))
-			status = try_candidate(path, worker_path, process, loaded, &why);
+			status = try_candidate(path, worker_path, worker, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
 			loaded->major > search->driver_cuda_version / 1000)
-			status = refuse_too_new(search, process, loaded, &why);
+			status = refuse_too_new(search, worker, loaded, &why);
 		/* names that the loader does not know stand in the list of places */
 		if (status != STATUS_OK &&
 			(strchr(path, '/') || search->given ||
@@ -162,15 +162,21 @@ static enum status open_with(
 	struct nvrtc_search search;
 	CLEANUP(memory_free) char *executable = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(executable);
+	struct worker first = {.stderr_fd = -1};
+	enum status status;
 
 	compiler->worker_path =
 		string_copy(options->worker_path ? options->worker_path : executable);
 	jobs->worker_path = compiler->worker_path;
 	jobs->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
-	jobs->process_count = options->workers ? options->workers : host_limits_workers(&limits);
-	jobs->processes = memory_zeroed(jobs->process_count, sizeof(*jobs->processes));
+	jobs_open(jobs, options->workers ? options->workers : host_limits_workers(&limits));
 	search = search_of(options, folder);
-	TRY(find_nvrtc(&search, jobs->worker_path, &jobs->processes[0], &compiler->nvrtc, err));
+	status = find_nvrtc(&search, jobs->worker_path, &first, &compiler->nvrtc, err);
+	if (status != STATUS_OK) {
+		worker_end(&first, NULL);
+		return status;
+	}
+	pool_adopt(&jobs->pool, &first);
 	jobs->library_path = compiler->nvrtc.path;
 	jobs->compiler = compiler->nvrtc.identity;
 	toolkit_find(jobs->library_path, &jobs->toolkit);
@@ -213,7 +219,7 @@ const char *compiler_path(const struct compiler *compiler)
 
 unsigned compiler_worker_count(const struct compiler *compiler)
 {
-	return compiler->jobs.process_count;
+	return (unsigned)compiler->jobs.pool.member_count;
 }
 
 size_t compiler_pending(const struct compiler *compiler)
@@ -235,7 +241,7 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an architecture like sm_90a, found \"%s\"", unit->name, arch);
 	jobs_submit(&compiler->jobs, unit, arch, ticket);
-	jobs_advance(&compiler->jobs);
+	pool_work(&compiler->jobs.pool);
 	return STATUS_OK;
 }
 
@@ -246,19 +252,19 @@ bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_r
 	for (;;) {
 		double left;
 
-		jobs_advance(&compiler->jobs);
+		pool_work(&compiler->jobs.pool);
 		if (jobs_take(&compiler->jobs, result))
 			return true;
 		left = deadline - clock_seconds();
 		if (!compiler->jobs.pending || (timeout_s >= 0 && left <= 0))
 			return false;
-		jobs_wait(&compiler->jobs, timeout_s < 0 ? -1 : left);
+		pool_wait(&compiler->jobs.pool, timeout_s < 0 ? -1 : left);
 	}
 }
 
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max)
 {
-	return jobs_fds(&compiler->jobs, fds, max);
+	return pool_fds(&compiler->jobs.pool, fds, max);
 }
 
 RECORD_RELEASE(compile_result_release, compile_result_record);

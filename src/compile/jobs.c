@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/jobs.h"
 
-#include <math.h>
-
 #include "compile/worker.h"
-#include "base/clock.h"
 
 struct job {
-	struct job *next;      /* in the queue, or among followers */
+	struct pool_task task; /* comes first */
+	struct job *next;      /* among followers */
 	struct job *next_same; /* in a bucket of the table */
 	struct job *followers;
 	uint64_t ticket;
 	char key[HASH_SIZE];
 	char *name, *arch;
-	struct text frame; /* for the worker */
-	bool was_killed;   /* with the worker that had it: it has one more try */
+	struct text frame; /* for the process */
 };
 
 /* ---- jobs ---- */
@@ -50,9 +47,10 @@ static void job_free(struct job *job)
 	}
 }
 
-static void job_pack(struct job *job, const struct build_unit *unit)
+static void job_pack(const struct jobs *jobs, struct job *job, const struct build_unit *unit)
 {
-	struct compile_request request = {.unit = *unit, .arch = job->arch};
+	struct compile_request request = {
+		.library = (char *)(uintptr_t)jobs->library_path, .unit = *unit, .arch = job->arch};
 
 	request.unit.name = job->name;
 	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);
@@ -66,31 +64,6 @@ static struct job **table_link(struct jobs *jobs, const char key[HASH_SIZE])
 	while (*link && strcmp((*link)->key, key) != 0)
 		link = &(*link)->next_same;
 	return link;
-}
-
-static void jobs_queue(struct jobs *jobs, struct job *job)
-{
-	if (jobs->last)
-		jobs->last->next = job;
-	else
-		jobs->first = job;
-	jobs->last = job;
-	jobs->queued++;
-}
-
-/* Removes the first job of the queue; NULL if it is empty. */
-static struct job *jobs_next(struct jobs *jobs)
-{
-	struct job *job = jobs->first;
-
-	if (!job)
-		return NULL;
-	jobs->first = job->next;
-	if (!jobs->first)
-		jobs->last = NULL;
-	job->next = NULL;
-	jobs->queued--;
-	return job;
 }
 
 /* ---- results ---- */
@@ -130,9 +103,10 @@ void jobs_submit(
 		answer(jobs, result, ticket, true);
 		job_free(job);
 	} else {
-		job_pack(job, unit);
+		job_pack(jobs, job, unit);
 		*link = job;
-		jobs_queue(jobs, job);
+		job->task.silence_s = jobs->timeout_s;
+		pool_add(&jobs->pool, &job->task);
 	}
 }
 
@@ -167,233 +141,96 @@ static void jobs_finish(struct jobs *jobs, struct job *job, struct compile_resul
 	job_free(job);
 }
 
-/* The same for an outcome without a kernel. */
-static void jobs_fail(struct jobs *jobs, struct job *job, enum outcome outcome, const char *log)
+/* ---- the processes ---- */
+static enum status start(
+	void *context, struct worker *worker, double *greeting_s, struct error *err)
 {
-	jobs_finish(
-		jobs, job, (struct compile_result){.outcome = outcome, .log = string_copy(log)});
+	const struct jobs *jobs = context;
+
+	(void)greeting_s;
+	return worker_start(worker, jobs->worker_path, "worker-compile", true, err);
+}
+
+static bool send(void *context, struct worker *worker, struct pool_task *task)
+{
+	(void)context;
+	worker_post(worker, &((struct job *)task)->frame);
+	return true;
+}
+
+static enum pool_heard hear(
+	void *context, struct worker *worker, struct pool_task *task, struct text *why)
+{
+	CLEANUP(message_release) struct message message = {0};
+	struct compile_result result;
+	struct compile_refusal refusal;
+
+	switch (message_receive(worker->from_fd, &worker->pending, 0, &message)) {
+	case MESSAGE_NONE:
+		return POOL_SILENT;
+	case MESSAGE_CLOSED:
+		return POOL_FAILED;
+	case MESSAGE_READY:
+		break;
+	}
+	if (message.kind == COMPILE_REFUSED &&
+		message_unpack(&message, &compile_refusal_record, "worker-compile", &refusal,
+			NULL) == STATUS_OK) {
+		text_append(why, refusal.reason);
+		record_release(&compile_refusal_record, &refusal);
+		return POOL_REFUSED;
+	}
+	if (message.kind == COMPILE_LOADED)
+		return POOL_WORKS;
+	if (message.kind != COMPILE_RESULT || !task ||
+		message_unpack(&message, &compile_result_record, "worker-compile", &result, NULL) !=
+			STATUS_OK)
+		return POOL_FAILED;
+	jobs_finish(context, (struct job *)task, result);
+	return POOL_DONE;
+}
+
+static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct jobs *jobs = context;
+	const bool is_late = end == POOL_TIMED_OUT;
+	CLEANUP(memory_free)
+	char *log =
+		is_late ? string_format("the compiler took longer than %.3g s", jobs->timeout_s)
+			: string_format("%s%s",
+				  end == POOL_BROKEN ? "no compiler process starts any more: " : "",
+				  how);
+
+	jobs_finish(jobs, (struct job *)task,
+		(struct compile_result){
+			.outcome = is_late ? OUTCOME_COMPILE_TIMEOUT : OUTCOME_COMPILE_CRASHED,
+			.log = string_copy(log)});
+}
+
+static const struct pool_kind kind = {
+	.name = "the compiler's process", .start = start, .send = send, .hear = hear, .fail = fail};
+
+void jobs_open(struct jobs *jobs, size_t processes)
+{
+	pool_open(&jobs->pool, &kind, jobs, processes, 1);
 }
 
 void jobs_release(struct jobs *jobs)
 {
 	struct compile_result result;
-	struct job *job;
 
-	/* all are killed before the first is waited for */
-	for (unsigned i = 0; i < jobs->process_count; i++)
-		worker_kill(&jobs->processes[i].worker);
-	for (unsigned i = 0; i < jobs->process_count; i++) {
-		compile_process_end(&jobs->processes[i], NULL);
-		job_free(jobs->processes[i].job);
-	}
-	free(jobs->processes);
-	while ((job = jobs_next(jobs)))
-		job_free(job);
+	if (jobs->pool.kind)
+		pool_close(&jobs->pool);
+	for (size_t i = 0; i < JOB_BUCKETS; i++)
+		while (jobs->table[i]) {
+			struct job *job = jobs->table[i];
+
+			jobs->table[i] = job->next_same;
+			job_free(job);
+		}
 	while (jobs_take(jobs, &result))
 		compile_result_release(&result);
 	free(jobs->finished);
 	cache_close(jobs->cache);
 	toolkit_release(&jobs->toolkit);
-}
-
-enum {
-	START_FAILURES_MAX = 3
-};
-
-static const double start_timeout_s = 60;
-
-/* ---- one process ---- */
-enum status compile_process_start(
-	struct compile_process *process, const char *path, struct error *err)
-{
-	const enum status status =
-		worker_start(&process->worker, path, "worker-compile", true, err);
-
-	process->state = status == STATUS_OK ? PROCESS_IDLE : PROCESS_ABSENT;
-	return status;
-}
-
-void compile_process_load(
-	struct compile_process *process, const char *library_path, bool try, double timeout_s)
-{
-	const struct compile_load load = {.path = (char *)(uintptr_t)library_path, .try = try};
-	struct text frame = {0};
-
-	message_pack(COMPILE_LOAD, &compile_load_record, &load, &frame);
-	(void)worker_send(&process->worker, &frame, NULL);
-	text_release(&frame);
-	process->state = PROCESS_STARTING;
-	process->deadline_s = clock_seconds() + timeout_s;
-}
-
-void compile_process_end(struct compile_process *process, struct text *how)
-{
-	worker_end(&process->worker, how);
-	process->state = PROCESS_ABSENT;
-}
-
-/* ---- all processes ---- */
-/* The process is gone, or of no more use. What it compiled is lost with it. */
-static void lose_worker(struct jobs *jobs, struct compile_process *process)
-{
-	const enum process_state state = process->state;
-	struct job *job = process->job;
-	CLEANUP(text_release) struct text how = {0};
-	CLEANUP(memory_free) char *log = NULL;
-
-	process->job = NULL;
-	compile_process_end(process, &how);
-	if (job && worker_was_killed(&how) && !job->was_killed) {
-		job->was_killed = true;
-		jobs_queue(jobs, job);
-		return;
-	}
-	log = string_format("the compiler's process was %s", text_string(&how));
-	if (job)
-		jobs_fail(jobs, job, OUTCOME_COMPILE_CRASHED, log);
-	else if (state == PROCESS_STARTING)
-		jobs->start_failures++;
-}
-
-static void take_answer(
-	struct jobs *jobs, struct compile_process *process, const struct message *message)
-{
-	struct compile_result result;
-
-	if (process->state == PROCESS_STARTING && message->kind == COMPILE_LOADED) {
-		jobs->start_failures = 0;
-	} else if (message->kind == COMPILE_RESULT && process->job &&
-		   message_unpack(message, &compile_result_record, "worker-compile", &result,
-			   NULL) == STATUS_OK) {
-		struct job *job = process->job;
-
-		process->job = NULL;
-		jobs_finish(jobs, job, result);
-	} else {
-		lose_worker(jobs, process);
-		return;
-	}
-	process->state = PROCESS_IDLE;
-}
-
-static void check_deadline(struct jobs *jobs, struct compile_process *process, double now)
-{
-	struct job *job = process->job;
-	CLEANUP(memory_free) char *log = NULL;
-
-	if (process->state == PROCESS_DYING || process->state == PROCESS_IDLE ||
-		now < process->deadline_s)
-		return;
-	if (process->state == PROCESS_STARTING)
-		jobs->start_failures++;
-	/* a later call sees its end: the kernel takes a while to free that much memory */
-	worker_kill(&process->worker);
-	process->state = PROCESS_DYING;
-	process->job = NULL;
-	if (!job)
-		return;
-	log = string_format("the compiler took longer than %.3g s", jobs->timeout_s);
-	jobs_fail(jobs, job, OUTCOME_COMPILE_TIMEOUT, log);
-}
-
-static void attend(struct jobs *jobs, struct compile_process *process, double now)
-{
-	struct message message;
-	enum message_result received;
-
-	if (process->state == PROCESS_ABSENT)
-		return;
-	received = message_receive(process->worker.from_fd, &process->worker.pending, 0, &message);
-	if (received == MESSAGE_CLOSED) {
-		lose_worker(jobs, process);
-	} else if (received == MESSAGE_READY) {
-		/* an answer of a killed worker is too late */
-		if (process->state != PROCESS_DYING)
-			take_answer(jobs, process, &message);
-		message_release(&message);
-	} else {
-		check_deadline(jobs, process, now);
-	}
-}
-
-/* No more processes than there are units to keep them busy. */
-static void start_workers(struct jobs *jobs)
-{
-	size_t coming = 0;
-
-	for (unsigned i = 0; i < jobs->process_count; i++)
-		coming += jobs->processes[i].state == PROCESS_STARTING;
-	for (unsigned i = 0; i < jobs->process_count && coming < jobs->queued; i++) {
-		struct compile_process *process = &jobs->processes[i];
-
-		if (process->state != PROCESS_ABSENT || jobs->start_failures >= START_FAILURES_MAX)
-			continue;
-		if (compile_process_start(process, jobs->worker_path, NULL) == STATUS_OK)
-			compile_process_load(process, jobs->library_path, false, start_timeout_s);
-		else
-			jobs->start_failures++;
-		coming++;
-	}
-}
-
-static bool anyone_left(const struct jobs *jobs)
-{
-	for (unsigned i = 0; i < jobs->process_count; i++)
-		if (jobs->processes[i].state != PROCESS_ABSENT)
-			return true;
-	return jobs->start_failures < START_FAILURES_MAX;
-}
-
-static void hand_out(struct jobs *jobs)
-{
-	for (unsigned i = 0; i < jobs->process_count && jobs->queued; i++) {
-		struct compile_process *process = &jobs->processes[i];
-
-		if (process->state != PROCESS_IDLE)
-			continue;
-		process->job = jobs_next(jobs);
-		process->state = PROCESS_BUSY;
-		process->deadline_s = clock_seconds() + jobs->timeout_s;
-		/* if the process is gone, the next call finds that out and loses this unit */
-		(void)worker_send(&process->worker, &process->job->frame, NULL);
-	}
-}
-
-void jobs_advance(struct jobs *jobs)
-{
-	double now = clock_seconds();
-
-	for (unsigned i = 0; i < jobs->process_count; i++)
-		attend(jobs, &jobs->processes[i], now);
-	hand_out(jobs);
-	start_workers(jobs);
-	while (jobs->queued && !anyone_left(jobs))
-		jobs_fail(jobs, jobs_next(jobs), OUTCOME_COMPILE_CRASHED,
-			"no compiler process starts any more");
-}
-
-size_t jobs_fds(const struct jobs *jobs, struct pollfd *fds, size_t max)
-{
-	size_t count = 0;
-
-	for (unsigned i = 0; i < jobs->process_count && count < max; i++)
-		if (jobs->processes[i].state != PROCESS_ABSENT)
-			fds[count++] = (struct pollfd){
-				.fd = jobs->processes[i].worker.from_fd, .events = POLLIN};
-	return count;
-}
-
-void jobs_wait(const struct jobs *jobs, double timeout_s)
-{
-	CLEANUP(memory_free) struct pollfd *fds = memory_zeroed(jobs->process_count, sizeof(*fds));
-	size_t count = jobs_fds(jobs, fds, jobs->process_count);
-	double wait_s = 60; /* the caller calls again */
-
-	for (unsigned i = 0; i < jobs->process_count; i++)
-		if (jobs->processes[i].state == PROCESS_STARTING ||
-			jobs->processes[i].state == PROCESS_BUSY)
-			wait_s = fmin(wait_s, jobs->processes[i].deadline_s - clock_seconds());
-	if (timeout_s >= 0)
-		wait_s = fmin(wait_s, timeout_s);
-	poll(fds, count, (int)(fmax(wait_s, 0) * 1e3 + 0.999));
 }

@@ -54,27 +54,38 @@ static void limit_resources(void)
 	}
 }
 
+/* Loads the library, and says so or why not; *loaded: it can be used. */
+static enum status load(struct nvrtc *nvrtc, const char *path, bool try, int reply_fd, bool *loaded,
+	struct error *err)
+{
+	struct error why = {0};
+	enum status status = nvrtc_load(nvrtc, path, &why);
+
+	if (status == STATUS_OK && try)
+		status = nvrtc_try(nvrtc, &why);
+	*loaded = status == STATUS_OK;
+	if (*loaded)
+		return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record,
+			&(struct compile_loaded){
+				nvrtc->library.path, nvrtc->identity, nvrtc->major},
+			err);
+	nvrtc_release(nvrtc);
+	return message_send(reply_fd, COMPILE_REFUSED, &compile_refusal_record,
+		&(struct compile_refusal){why.message}, err);
+}
+
 static enum status answer_load(
 	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
 {
-	struct compile_load load;
-	struct compile_loaded loaded;
-	struct error why = {0};
+	struct compile_load asked;
 	enum status status;
+	bool loaded;
 
-	TRY(message_unpack(message, &compile_load_record, "worker-compile", &load, err));
+	TRY(message_unpack(message, &compile_load_record, "worker-compile", &asked, err));
 	nvrtc_release(nvrtc);
-	status = nvrtc_load(nvrtc, load.path, &why);
-	if (status == STATUS_OK && load.try)
-		status = nvrtc_try(nvrtc, &why);
-	record_release(&compile_load_record, &load);
-	if (status != STATUS_OK) {
-		nvrtc_release(nvrtc);
-		return message_send(reply_fd, COMPILE_REFUSED, &compile_refusal_record,
-			&(struct compile_refusal){why.message}, err);
-	}
-	loaded = (struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major};
-	return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record, &loaded, err);
+	status = load(nvrtc, asked.path, true, reply_fd, &loaded, err);
+	record_release(&compile_load_record, &asked);
+	return status;
 }
 
 /* False, and the reason in remarks, where an entry is not in the cubin. cubin: NULL if it cannot be
@@ -276,15 +287,20 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct toolkit *toolkit, boo
 	struct compile_result result = {0};
 	struct text log = {0};
 	enum nvrtc_answer answer;
-	enum status status;
+	enum status status = STATUS_OK;
+	bool loaded = true;
 	CLEANUP(memory_free) char **symbols = NULL;
 	const struct build_unit *unit = &request.unit;
-	const double start = clock_seconds();
-	double seconds;
+	double start, seconds;
 
 	TRY(message_unpack(message, &compile_request_record, "worker-compile", &request, err));
 	if (!nvrtc->library.handle)
-		BUG("a unit came before a library");
+		status = load(nvrtc, request.library, false, reply_fd, &loaded, err);
+	if (status != STATUS_OK || !loaded) {
+		record_release(&compile_request_record, &request);
+		return status;
+	}
+	start = clock_seconds();
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
 	symbols = memory_zeroed(unit->entry_count + 1, sizeof(*symbols));
@@ -343,7 +359,6 @@ int compile_worker_main(void)
 /* ---- messages ---- */
 static const struct record_member load_members[] = {
 	RECORD_VALUE(struct compile_load, path, "path"),
-	RECORD_VALUE(struct compile_load, try, "try"),
 };
 RECORD_DEFINE(struct compile_load, compile_load_record, load_members, .name = "compile_load");
 
@@ -362,6 +377,7 @@ RECORD_DEFINE(
 	struct compile_refusal, compile_refusal_record, refusal_members, .name = "compile_refusal");
 
 static const struct record_member request_members[] = {
+	RECORD_VALUE(struct compile_request, library, "library"),
 	RECORD_VALUE(struct compile_request, unit.name, "name"),
 	RECORD_VALUE(struct compile_request, unit.source, "source"),
 	RECORD_VALUE(struct compile_request, arch, "arch"),

@@ -16,15 +16,15 @@ int compile_worker_main(void);
 /* ---- messages ---- */
 enum compile_message {
 	COMPILE_LOAD = 1, /* to the worker: struct compile_load */
-	COMPILE_LOADED,   /* from it: struct compile_loaded */
-	COMPILE_REFUSED,  /* from it: struct compile_refusal */
+	COMPILE_LOADED,   /* from it, once it has the library: struct compile_loaded */
+	COMPILE_REFUSED,  /* or it cannot load it: struct compile_refusal */
 	COMPILE_UNIT,     /* to the worker: struct compile_request */
 	COMPILE_RESULT,   /* from it: struct compile_result */
 };
 
+/* To load a library, and to compile something small with it. */
 struct compile_load {
-	char *path; /* of the library */
-	bool try;   /* and compile something small */
+	char *path;
 };
 RECORD_DECLARE(struct compile_load, compile_load_record);
 
@@ -41,6 +41,7 @@ struct compile_refusal {
 RECORD_DECLARE(struct compile_refusal, compile_refusal_record);
 
 struct compile_request {
+	char *library; /* loaded with the first request */
 	struct build_unit unit;
 	char *arch;
 };

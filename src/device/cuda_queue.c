@@ -307,7 +307,7 @@ void cuda_pump(struct cuda_device *cuda)
 			cuda->unanswered_bytes +
 					load_bytes(cuda, cuda_handle_find(cuda,
 								 request->sample.handles[0])) >
-				cuda->worker.process.pipe_bytes)
+				(size_t)1 << 19)
 			return;
 		if (at == 0) {
 			cuda->watch_since_s = clock_seconds();

@@ -70,17 +70,6 @@ static void close_pair(int pair[2])
 			close(pair[i]);
 }
 
-/* Room that a write has without waiting for the reader. */
-static size_t pipe_capacity(int fd)
-{
-	int size = fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
-
-	if (size < 0)
-		size = fcntl(fd, F_GETPIPE_SZ);
-	/* small writes fill whole pages: count on half */
-	return size > 0 ? (size_t)size / 2 : PIPE_BUF;
-}
-
 /* Asks for the child's folder. False: glibc 2.28, which the wheel starts with, cannot. */
 static bool add_folder(posix_spawn_file_actions_t *actions, const char *folder)
 {
@@ -168,9 +157,9 @@ static enum status start(struct worker *worker, const char *const *arguments, co
 	worker->to_fd = input[1];
 	fcntl(input[1], F_SETFL, O_NONBLOCK);
 	worker->from_fd = output[0];
-	worker->pipe_bytes = pipe_capacity(worker->to_fd);
-	/* nor must the worker wait for us to read while we are busy elsewhere */
-	pipe_capacity(worker->from_fd);
+	/* neither side waits for the other while that is busy elsewhere */
+	fcntl(worker->to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
+	fcntl(worker->from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 	return STATUS_OK;
 }
 
@@ -206,44 +195,115 @@ enum status worker_start_program(
 	return start(worker, arguments, folder, environ, stderr_fd, err);
 }
 
-/* As file_write_all(), to a pipe that says when it is full; for so long at most. */
-static enum status write_within(
-	int fd, const char *data, size_t size, double seconds, struct error *err)
+/* Waits for bytes, until the deadline (infinite: forever), and adds them. */
+static enum message_result receive_bytes(int fd, struct text *pending, double deadline)
 {
-	const double deadline = clock_seconds() + seconds;
+	for (;;) {
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+		const double left = fmax(deadline - clock_seconds(), 0);
+		char buffer[65536];
+		ssize_t got;
+		const int ready = poll(&wait, 1, isfinite(left) ? (int)(left * 1e3 + 0.999) : -1);
 
-	while (size) {
-		struct pollfd room = {.fd = fd, .events = POLLOUT};
-		const double left = deadline - clock_seconds();
-		const int ready = left > 0 ? poll(&room, 1, (int)(1e3 * left) + 1) : 0;
-		const ssize_t written = ready > 0 ? write(fd, data, size) : -1;
-
-		if (left <= 0 || (written < 0 && ready > 0 && errno != EAGAIN && errno != EINTR))
-			return error_set(err, STATUS_FAILED, "writing: %s",
-				left <= 0 ? "it does not read" : strerror(errno));
-		data += written > 0 ? written : 0;
-		size -= written > 0 ? (size_t)written : 0;
+		if (ready == 0)
+			return MESSAGE_NONE;
+		if (ready < 0 && errno != EINTR)
+			return MESSAGE_CLOSED;
+		if (ready < 0)
+			continue;
+		got = read(fd, buffer, sizeof(buffer));
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got <= 0)
+			return MESSAGE_CLOSED;
+		text_append_bytes(pending, buffer, (size_t)got);
+		return MESSAGE_READY;
 	}
-	return STATUS_OK;
 }
 
-enum status worker_send(struct worker *worker, const struct text *frame, struct error *err)
+/* write(), but EPIPE without a SIGPIPE. */
+static ssize_t write_quietly(int fd, const char *data, size_t size)
 {
 	const struct timespec no_time = {0};
 	sigset_t broken_pipe, before, waiting;
-	enum status status;
-	bool was_waiting;
+	ssize_t written;
+	int number;
 
 	sigemptyset(&broken_pipe);
 	sigaddset(&broken_pipe, SIGPIPE);
 	sigpending(&waiting);
-	was_waiting = sigismember(&waiting, SIGPIPE) == 1;
 	pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-	status = write_within(worker->to_fd, frame->data, frame->length, send_timeout_s, err);
-	if (status != STATUS_OK && !was_waiting)
+	written = write(fd, data, size);
+	number = errno;
+	if (written < 0 && sigismember(&waiting, SIGPIPE) != 1)
 		sigtimedwait(&broken_pipe, NULL, &no_time);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return status;
+	errno = number;
+	return written;
+}
+
+/* False: the process is gone (errno says how), and what was posted is dropped. */
+static bool flush(struct worker *worker)
+{
+	struct text *unsent = &worker->unsent;
+	size_t written = 0;
+	bool lives = true;
+
+	while (written < unsent->length && lives) {
+		const ssize_t now = write_quietly(
+			worker->to_fd, unsent->data + written, unsent->length - written);
+
+		if (now < 0 && errno == EAGAIN)
+			break;
+		lives = now >= 0 || errno == EINTR;
+		written += now > 0 ? (size_t)now : 0;
+	}
+	unsent->length = lives ? unsent->length - written : 0;
+	if (written && unsent->length)
+		memmove(unsent->data, unsent->data + written, unsent->length);
+	return lives;
+}
+
+void worker_post(struct worker *worker, const struct text *frame)
+{
+	text_append_bytes(&worker->unsent, frame->data, frame->length);
+	flush(worker);
+}
+
+void worker_flush(struct worker *worker)
+{
+	if (worker->unsent.length)
+		flush(worker);
+}
+
+enum status worker_send(struct worker *worker, const struct text *frame, struct error *err)
+{
+	const double deadline = clock_seconds() + send_timeout_s;
+
+	text_append_bytes(&worker->unsent, frame->data, frame->length);
+	while (worker->unsent.length) {
+		struct pollfd room = {.fd = worker->to_fd, .events = POLLOUT};
+		const double left = deadline - clock_seconds();
+
+		if (left <= 0)
+			return error_set(err, STATUS_FAILED, "writing: it does not read");
+		if (!flush(worker))
+			return error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+		if (worker->unsent.length)
+			poll(&room, 1, (int)(1e3 * left) + 1);
+	}
+	return STATUS_OK;
+}
+
+bool worker_is_closed(const struct worker *worker)
+{
+	struct text dropped = {0};
+	enum message_result result;
+
+	while ((result = receive_bytes(worker->from_fd, &dropped, 0)) == MESSAGE_READY)
+		text_clear(&dropped);
+	text_release(&dropped);
+	return result == MESSAGE_CLOSED;
 }
 
 void worker_kill(struct worker *worker)
@@ -309,6 +369,7 @@ void worker_end(struct worker *worker, struct text *how)
 	if (worker->stderr_fd >= 0)
 		close(worker->stderr_fd);
 	text_release(&worker->pending);
+	text_release(&worker->unsent);
 	*worker = (struct worker){.stderr_fd = -1};
 }
 
@@ -376,32 +437,6 @@ static enum message_result take_frame(struct text *pending, struct message *mess
 	memmove(pending->data, pending->data + whole, pending->length - whole);
 	pending->length -= whole;
 	return MESSAGE_READY;
-}
-
-/* Waits for bytes, until the deadline (infinite: forever), and adds them. */
-static enum message_result receive_bytes(int fd, struct text *pending, double deadline)
-{
-	for (;;) {
-		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		const double left = fmax(deadline - clock_seconds(), 0);
-		char buffer[65536];
-		ssize_t got;
-		const int ready = poll(&wait, 1, isfinite(left) ? (int)(left * 1e3 + 0.999) : -1);
-
-		if (ready == 0)
-			return MESSAGE_NONE;
-		if (ready < 0 && errno != EINTR)
-			return MESSAGE_CLOSED;
-		if (ready < 0)
-			continue;
-		got = read(fd, buffer, sizeof(buffer));
-		if (got < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (got <= 0)
-			return MESSAGE_CLOSED;
-		text_append_bytes(pending, buffer, (size_t)got);
-		return MESSAGE_READY;
-	}
 }
 
 enum message_result message_receive(

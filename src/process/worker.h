@@ -24,8 +24,8 @@ struct worker {
 	int to_fd;            /* we write */
 	int from_fd;          /* we read; close-on-exec, non-blocking is not set */
 	int stderr_fd;        /* what it prints there, kept; -1: it goes where ours goes */
-	size_t pipe_bytes;    /* unread by the worker, so much can be written without waiting */
 	struct text pending;  /* bytes received that do not make a whole frame yet */
+	struct text unsent;   /* bytes posted that the pipe has no room for yet */
 	double end_timeout_s; /* for waiting until it has ended; 0: 30 */
 };
 
@@ -39,9 +39,15 @@ enum status worker_start(struct worker *worker, const char *path, const char *co
  * that TILETUNE_PROGRAM_LOG names. */
 enum status worker_start_program(
 	struct worker *worker, const char *const *arguments, const char *folder, struct error *err);
-/* Writes a frame of message_pack(), or a line. A worker that is gone is an error, never a SIGPIPE.
- */
+/* Frames of message_pack(), or lines, to be written: now as far as the pipe takes them, the rest by
+ * worker_flush(), called when to_fd can be written to. So we never wait for a process that is busy
+ * or hangs; that one is gone shows when it is read from, never as a SIGPIPE. */
+void worker_post(struct worker *worker, const struct text *frame);
+void worker_flush(struct worker *worker);
+/* The same, waiting until all is written; a process that is gone is an error. */
 enum status worker_send(struct worker *worker, const struct text *frame, struct error *err);
+/* Whether it has closed its output, as when it ends; what it says is dropped. */
+bool worker_is_closed(const struct worker *worker);
 /* SIGKILL to it and to what it started; does not wait. */
 void worker_kill(struct worker *worker);
 /* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "killed by signal 11

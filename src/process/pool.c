@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/pool.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+enum {
+	START_FAILURES_MAX = 3
+};
+
+/* The kernel takes a while to free much memory, a driver to give back a GPU. */
+static const double end_timeout_s = 30;
+
+/* ---- queues ---- */
+static void queue_append(struct pool_queue *queue, struct pool_task *task)
+{
+	task->next = NULL;
+	if (queue->last)
+		queue->last->next = task;
+	else
+		queue->first = task;
+	queue->last = task;
+	queue->count++;
+}
+
+static void queue_insert(struct pool_queue *queue, struct pool_task *task)
+{
+	task->next = queue->first;
+	queue->first = task;
+	if (!queue->last)
+		queue->last = task;
+	queue->count++;
+}
+
+/* NULL: it is empty. */
+static struct pool_task *queue_take(struct pool_queue *queue)
+{
+	struct pool_task *task = queue->first;
+
+	if (!task)
+		return NULL;
+	queue->first = task->next;
+	if (!queue->first)
+		queue->last = NULL;
+	queue->count--;
+	task->next = NULL;
+	return task;
+}
+
+void pool_add(struct pool *pool, struct pool_task *task)
+{
+	queue_append(&pool->queue, task);
+}
+
+void pool_add_first(struct pool *pool, struct pool_task *task)
+{
+	queue_insert(&pool->queue, task);
+}
+
+/* ---- one process ---- */
+static void start_failed(struct pool *pool, bool for_good, const char *why)
+{
+	pool->start_failures++;
+	pool->not_before_s =
+		clock_seconds() + pool->kind->pause_s * (pool->start_failures > 1 ? 6 : 1);
+	if (for_good || pool->start_failures >= START_FAILURES_MAX)
+		error_set(&pool->broken, STATUS_NO_DEVICE, "%s", why);
+}
+
+static void start(struct pool *pool, struct pool_member *member)
+{
+	struct error err = {0};
+	double greeting_s = 0;
+
+	*member = (struct pool_member){.said_s = clock_seconds()};
+	if (pool->kind->start(pool->context, &member->worker, &greeting_s, &err) != STATUS_OK) {
+		start_failed(pool, false, err.message);
+		return;
+	}
+	member->greeting_s = greeting_s;
+	member->state = greeting_s > 0 ? POOL_GREETS : POOL_CAN_WORK;
+}
+
+void pool_adopt(struct pool *pool, struct worker *worker)
+{
+	pool->members[0] = (struct pool_member){.state = POOL_CAN_WORK,
+		.worker = *worker,
+		.has_spoken = true,
+		.said_s = clock_seconds()};
+	*worker = (struct worker){.stderr_fd = -1};
+}
+
+/* What it has not begun with is for others. */
+static void take_back(struct pool *pool, struct pool_member *member)
+{
+	CLEANUP(memory_free)
+	struct pool_task **tasks =
+		memory_zeroed(member->tasks.count + 1, sizeof(struct pool_task *));
+	size_t count = 0;
+
+	while (member->tasks.first)
+		tasks[count++] = queue_take(&member->tasks);
+	while (count)
+		queue_insert(&pool->queue, tasks[--count]);
+}
+
+/* Its first task may be what ended it, unless it said nothing yet. */
+static void lose(struct pool *pool, struct pool_member *member, const char *why)
+{
+	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
+	CLEANUP(text_release) struct text how = {0};
+	CLEANUP(memory_free) char *words = NULL;
+	bool killed;
+
+	take_back(pool, member);
+	worker_end(&member->worker, &how);
+	member->state = POOL_ABSENT;
+	killed = worker_was_killed(&how);
+	words = *why ? string_copy(why)
+		     : string_format("%s %s%s", pool->kind->name,
+			       string_starts_with(text_string(&how), "killed") ? "was " : "",
+			       text_string(&how));
+	if (!member->has_spoken)
+		start_failed(pool, false, words);
+	if (task && killed && !*why && !task->was_killed++)
+		queue_insert(&pool->queue, task);
+	else if (task)
+		pool->kind->fail(pool->context, task, POOL_ENDED, words);
+}
+
+static void refuse(struct pool *pool, struct pool_member *member, const char *why)
+{
+	take_back(pool, member);
+	worker_end(&member->worker, NULL);
+	member->state = POOL_ABSENT;
+	start_failed(pool, !pool->has_worked, why);
+}
+
+/* Its end is seen to later. */
+static void give_up(struct pool *pool, struct pool_member *member, double silence_s)
+{
+	struct pool_task *task = queue_take(&member->tasks);
+	CLEANUP(memory_free)
+	char *how = string_format("%s said nothing for %.3g s", pool->kind->name, silence_s);
+
+	take_back(pool, member);
+	worker_kill(&member->worker);
+	if (member->state == POOL_GREETS)
+		start_failed(pool, false, how);
+	member->state = POOL_DIES;
+	member->said_s = clock_seconds();
+	if (task)
+		pool->kind->fail(pool->context, task, POOL_TIMED_OUT, how);
+}
+
+/* How long it may say nothing; infinite: nothing is expected of it. */
+static double silence_of(const struct pool_member *member)
+{
+	switch (member->state) {
+	case POOL_GREETS:
+		return member->greeting_s;
+	case POOL_CAN_WORK:
+		return member->tasks.first ? member->tasks.first->silence_s : INFINITY;
+	case POOL_DIES:
+		return end_timeout_s;
+	case POOL_ABSENT:
+		break;
+	}
+	return INFINITY;
+}
+
+/* True: there may be more to hear. */
+static bool hear(struct pool *pool, struct pool_member *member)
+{
+	CLEANUP(text_release) struct text why = {0};
+	/* its owner may have freed it when it is done */
+	struct pool_task *next = member->tasks.first ? member->tasks.first->next : NULL;
+	const enum pool_heard heard =
+		pool->kind->hear(pool->context, &member->worker, member->tasks.first, &why);
+
+	if (heard != POOL_SILENT)
+		member->said_s = clock_seconds();
+	member->has_spoken |= heard == POOL_READY || heard == POOL_WORKS || heard == POOL_DONE;
+	switch (heard) {
+	case POOL_SILENT:
+		return false;
+	case POOL_READY:
+		member->state = POOL_CAN_WORK;
+		return true;
+	case POOL_WORKS:
+		return true;
+	case POOL_DONE:
+		member->tasks.first = next;
+		member->tasks.last = next ? member->tasks.last : NULL;
+		member->tasks.count--;
+		pool->start_failures = 0;
+		pool->has_worked = true;
+		return true;
+	case POOL_FAILED:
+		lose(pool, member, text_string(&why));
+		return false;
+	case POOL_REFUSED:
+		refuse(pool, member, text_string(&why));
+		return false;
+	}
+	return false;
+}
+
+static void attend(struct pool *pool, struct pool_member *member)
+{
+	if (member->state == POOL_ABSENT)
+		return;
+	if (member->state == POOL_DIES) {
+		if (worker_is_closed(&member->worker) ||
+			clock_seconds() > member->said_s + end_timeout_s) {
+			worker_end(&member->worker, NULL);
+			member->state = POOL_ABSENT;
+		}
+		return;
+	}
+	worker_flush(&member->worker);
+	while (hear(pool, member))
+		;
+	if ((member->state == POOL_GREETS || member->state == POOL_CAN_WORK) &&
+		clock_seconds() >= member->said_s + silence_of(member))
+		give_up(pool, member, silence_of(member));
+}
+
+/* ---- all of them ---- */
+void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, size_t members,
+	size_t depth)
+{
+	*pool = (struct pool){
+		.kind = kind, .context = context, .member_count = members, .depth = depth};
+	pool->members = memory_zeroed(members + 1, sizeof(*pool->members));
+}
+
+void pool_rest(struct pool *pool)
+{
+	/* all are killed before the first is waited for */
+	for (size_t i = 0; i < pool->member_count; i++)
+		if (pool->members[i].state != POOL_ABSENT)
+			worker_kill(&pool->members[i].worker);
+	for (size_t i = 0; i < pool->member_count; i++) {
+		if (pool->members[i].state != POOL_ABSENT)
+			worker_end(&pool->members[i].worker, NULL);
+		pool->members[i] = (struct pool_member){0};
+	}
+}
+
+void pool_close(struct pool *pool)
+{
+	pool_rest(pool);
+	free(pool->members);
+	*pool = (struct pool){0};
+}
+
+/* Those that have nothing to do come first. */
+static void hand_out(struct pool *pool, struct pool_member *member, size_t depth)
+{
+	while (member->state == POOL_CAN_WORK && pool->queue.first && member->tasks.count < depth) {
+		struct pool_task *task = queue_take(&pool->queue);
+
+		if (!pool->kind->send(pool->context, &member->worker, task))
+			continue;
+		if (!member->tasks.count)
+			member->said_s = clock_seconds();
+		queue_append(&member->tasks, task);
+	}
+}
+
+static size_t count_in(const struct pool *pool, enum pool_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pool->member_count; i++)
+		count += pool->members[i].state == state;
+	return count;
+}
+
+/* No more processes than there are tasks to keep them busy. */
+static void start_some(struct pool *pool)
+{
+	for (size_t i = 0; i < pool->member_count; i++) {
+		struct pool_member *member = &pool->members[i];
+
+		if (member->state != POOL_ABSENT ||
+			pool->queue.count <= count_in(pool, POOL_GREETS) ||
+			pool->broken.status != STATUS_OK || clock_seconds() < pool->not_before_s)
+			continue;
+		start(pool, member);
+		hand_out(pool, member, 1);
+	}
+}
+
+void pool_work(struct pool *pool)
+{
+	for (size_t i = 0; i < pool->member_count; i++)
+		attend(pool, &pool->members[i]);
+	for (size_t depth = 1; depth <= pool->depth; depth++) {
+		for (size_t i = 0; i < pool->member_count; i++)
+			hand_out(pool, &pool->members[i], depth);
+		start_some(pool);
+	}
+	if (pool->broken.status == STATUS_OK || count_in(pool, POOL_GREETS) ||
+		count_in(pool, POOL_CAN_WORK))
+		return;
+	for (size_t left = pool->queue.count; left; left--)
+		pool->kind->fail(
+			pool->context, queue_take(&pool->queue), POOL_BROKEN, pool->broken.message);
+}
+
+double pool_next_s(const struct pool *pool)
+{
+	double next_s = INFINITY;
+
+	for (size_t i = 0; i < pool->member_count; i++)
+		next_s = fmin(next_s, pool->members[i].said_s + silence_of(&pool->members[i]));
+	return pool->queue.count && count_in(pool, POOL_ABSENT) ? fmin(next_s, pool->not_before_s)
+								: next_s;
+}
+
+size_t pool_fds(const struct pool *pool, struct pollfd *fds, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pool->member_count && count < max; i++) {
+		const struct worker *worker = &pool->members[i].worker;
+
+		if (pool->members[i].state == POOL_ABSENT)
+			continue;
+		fds[count++] = (struct pollfd){.fd = worker->from_fd, .events = POLLIN};
+		if (worker->unsent.length && count < max)
+			fds[count++] = (struct pollfd){.fd = worker->to_fd, .events = POLLOUT};
+	}
+	return count;
+}
+
+void pool_wait(const struct pool *pool, double timeout_s)
+{
+	CLEANUP(memory_free)
+	struct pollfd *fds = memory_zeroed(2 * pool->member_count + 1, sizeof(*fds));
+	const size_t count = pool_fds(pool, fds, 2 * pool->member_count);
+	double wait_s = fmin(pool_next_s(pool) - clock_seconds(), 60); /* the caller calls again */
+
+	if (timeout_s >= 0)
+		wait_s = fmin(wait_s, timeout_s);
+	poll(fds, count, (int)(fmax(wait_s, 0) * 1e3 + 0.999));
+}
