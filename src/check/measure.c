@@ -54,7 +54,7 @@ static enum status load_now(
 			&check->evaluator, work->trial, &work->now_loads[load], err);
 	work->now_loads[0] = work->trial;
 	work->trial->goal = TRIAL_VERIFIED;
-	return evaluator_load(&check->evaluator, work->trial, err);
+	return evaluator_ask(&check->evaluator, work->trial, err);
 }
 
 static enum status load_kept(
@@ -254,7 +254,6 @@ static void end(struct group *group, struct trial *anchor)
 		struct check_work *work = group->rows[i]->work;
 
 		work->now = work->then = NULL;
-		evaluator_unload(&check->evaluator, work->trial);
 		work->now_loads[0] = NULL;
 		drop_loads(check, work->now_loads);
 		drop_loads(check, work->kept_loads);
@@ -310,11 +309,7 @@ static enum status expect_device(const struct group *group, struct error *err)
 
 static enum status run(struct group *group, struct trial **anchor, struct error *err)
 {
-	struct check *check = group->check;
-	device_handle handle = 0;
-
-	TRY(device_anchor(check->context->device, &handle, err));
-	*anchor = evaluator_add_handle(&check->evaluator, handle);
+	*anchor = evaluator_add_anchor(&group->check->evaluator);
 	TRY(load(group, err));
 	TRY(expect_device(group, err));
 	TRY(sample(group, *anchor, err));

@@ -159,12 +159,13 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 }
 
 static enum pool_heard hear(
-	void *context, struct worker *worker, struct pool_task *task, struct text *why)
+	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
 {
 	CLEANUP(message_release) struct message message = {0};
 	struct compile_result result;
 	struct compile_refusal refusal;
 
+	(void)greets;
 	switch (message_receive(worker->from_fd, &worker->pending, 0, &message)) {
 	case MESSAGE_NONE:
 		return POOL_SILENT;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/cuda_queue.h"
+#include "device/cuda_requests.h"
 #include "device/gpu_lock.h"
 #include "measure/helper_layout.h"
 
@@ -24,18 +24,36 @@ static double kernel_timeout_s(const struct device_options *options)
 	return seconds > 0 ? seconds : kernel_timeout_default_s;
 }
 
+static void worker_drop(struct worker *worker)
+{
+	worker_end(worker, NULL);
+}
+
+static void gpus_release(struct measure_gpus *gpus)
+{
+	record_release(&measure_gpus_record, gpus);
+}
+
 static enum status cuda_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
 	struct cuda_device *cuda = memory_zeroed(1, sizeof(*cuda));
-	struct measure_gpu gpu;
+	CLEANUP(worker_drop) struct worker worker = {.stderr_fd = -1};
+	CLEANUP(gpus_release) struct measure_gpus gpus = {0};
+	const char *selector = rest[0] ? rest : "0";
+	const struct sampling none = {0};
 
 	device->state = cuda;
 	cuda->device = device;
 	cuda->lock_fd = -1;
-	cuda->worker.path = string_copy(options->worker_path);
-	cuda->worker.selector = string_copy(rest[0] ? rest : "0");
-	cuda->worker.open = (struct measure_open){
+	cuda->path = string_copy(options->worker_path);
+	cuda_requests_open(cuda);
+	if (cuda_list_gpus(cuda->path, selector, &worker, &gpus, err) != STATUS_OK)
+		return error_context(err, "cuda:%s", selector);
+	device->identity = gpus.gpus[0].identity;
+	cuda->setup = (struct measure_setup){
+		/* from here on it is this GPU, even if the numbering changes */
+		.device = string_copy(device->identity.uuid),
 		.seed = options->seed,
 		.memory_limit_bytes = options->memory_limit_bytes,
 		.kernel_timeout_s = kernel_timeout_s(options),
@@ -44,16 +62,13 @@ static enum status cuda_open(struct device *device, const char *rest,
 					       : reference_timeout_default_s,
 		.l2_warm = options->l2_warm,
 	};
-	if (cuda_worker_hello(&cuda->worker, &gpu, err) != STATUS_OK)
-		return error_context(err, "cuda:%s", cuda->worker.selector);
-	device->identity = gpu.identity;
-	/* From here on it is this GPU, even if the numbering changes. */
-	free(cuda->worker.selector);
-	cuda->worker.selector = string_copy(gpu.identity.uuid);
-	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
-	TRY(gpu_lock_acquire(gpu.identity.uuid, options->wait_s, &cuda->lock_fd, err));
-	/* The context is made while our caller compiles the helper kernels. */
-	return cuda_worker_open(&cuda->worker, err);
+	TRY(device_spec_match(&gpus.gpus[0].facts, options->config_folders, &device->spec, err));
+	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &cuda->lock_fd, err));
+	pool_adopt(&cuda->pool, &worker);
+	/* the context is made while our caller compiles the helper kernels */
+	cuda_request_add(cuda, NULL, 0, &none);
+	pool_work(&cuda->pool);
+	return STATUS_OK;
 }
 
 static void cuda_close(struct device *device)
@@ -62,48 +77,18 @@ static void cuda_close(struct device *device)
 
 	if (!cuda)
 		return;
-	cuda_worker_release(&cuda->worker);
-	cuda_queue_release(cuda);
+	cuda_requests_release(cuda);
+	record_release(&measure_setup_record, &cuda->setup);
+	plan_release(&cuda->anchor);
+	free(cuda->path);
 	if (cuda->lock_fd >= 0)
 		close(cuda->lock_fd);
 	free(cuda);
 }
 
-static struct cuda_handle *handle_add(struct cuda_device *cuda)
-{
-	struct cuda_handle *handle = memory_zeroed(1, sizeof(*handle));
-
-	ARRAY_GROW(cuda->handles, cuda->handle_count, cuda->handle_capacity);
-	cuda->handles[cuda->handle_count++] = handle;
-	handle->id = (device_handle)cuda->handle_count;
-	handle->failure = OUTCOME_OK;
-	return handle;
-}
-
-static void load_pack(struct cuda_handle *handle, const struct plan *plan,
-	const struct text *cubins, size_t cubin_count)
-{
-	const struct measure_load load = {.handle = handle->id,
-		.problem = handle->problem,
-		.plan = *plan,
-		.cubins = (struct text *)(uintptr_t)cubins, /* only read */
-		.cubin_count = cubin_count};
-
-	message_pack(REQUEST_LOAD, &measure_load_record, &load, &handle->frame);
-}
-
-static enum status ready(const struct cuda_device *cuda, struct error *err)
-{
-	if (cuda->lost)
-		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->worker.selector);
-	if (cuda->worker.helpers.cubin.length == 0)
-		BUG("device_helpers() comes first");
-	return STATUS_OK;
-}
-
 /* The anchor: a fixed kernel of the helpers whose time depends on the clock alone. Every run stores
- * it, so that a slower clock is not mistaken for a slower kernel. It is loaded and sampled like any
- * candidate, by this plan, with the helpers' cubin and without a problem. */
+ * it, so that a slower clock is not mistaken for a slower kernel. It is a job like any candidate,
+ * by this plan, with the helpers' cubin and without a problem. */
 static void anchor_plan(int64_t sm_count, struct plan *plan)
 {
 	uint32_t blocks = (uint32_t)sm_count * ANCHOR_BLOCKS_PER_SM;
@@ -131,164 +116,85 @@ static void anchor_plan(int64_t sm_count, struct plan *plan)
 	launch->arguments[ANCHOR_COUNT].integer = ANCHOR_ITERATIONS;
 }
 
-static enum status cuda_anchor(struct device *device, device_handle *handle, struct error *err)
+static struct device_job cuda_anchor(struct device *device)
 {
 	struct cuda_device *cuda = device->state;
-	struct plan plan;
-	struct cuda_handle *anchor;
 
-	TRY(ready(cuda, err));
-	anchor = handle_add(cuda);
-	anchor_plan(device->spec->sm_count, &plan);
-	load_pack(anchor, &plan, &cuda->worker.helpers.cubin, 1);
-	plan_release(&plan);
-	*handle = anchor->id; /* loaded when it is first wanted */
+	if (!cuda->anchor.launch_count)
+		anchor_plan(device->spec->sm_count, &cuda->anchor);
+	return (struct device_job){.family = "",
+		.configuration = "",
+		.plan = &cuda->anchor,
+		.cubins = &cuda->setup.helpers,
+		.cubin_count = 1};
+}
+
+static enum status cuda_submit(struct device *device, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling, struct error *err)
+{
+	struct cuda_device *cuda = device->state;
+
+	if (cuda->lost)
+		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->setup.device);
+	if (!cuda->setup.helpers.length)
+		BUG("device_helpers() comes first");
+	cuda_request_add(cuda, jobs, count, sampling);
+	pool_work(&cuda->pool);
 	return STATUS_OK;
 }
 
 /* Times the anchor while nothing else runs. */
-static enum status anchor_measure(struct device *device, struct error *err)
+static enum status cuda_helpers(struct device *device, const struct text *cubin, struct error *err)
 {
-	device_handle handle = 0;
-	struct device_sample_request request = {
-		.handles = &handle,
-		.handle_count = 1,
-		.sampling = {.rounds = 5, .seconds_max = 2},
-	};
+	struct cuda_device *cuda = device->state;
+	const struct sampling sampling = {.rounds = 5, .seconds_max = 2};
+	struct device_job job;
 	struct device_event event;
 	enum status status = STATUS_OK;
 
-	TRY(cuda_anchor(device, &handle, err));
-	TRY(device_sample(device, &request, err));
+	text_clear(&cuda->setup.helpers);
+	text_append_bytes(&cuda->setup.helpers, cubin->data, cubin->length);
+	job = cuda_anchor(device);
+	TRY(cuda_submit(device, &job, 1, &sampling, err));
 	while (!device_poll(device, 3600, &event))
 		;
-	if (event.kind == DEVICE_EVENT_SAMPLED && event.sample_count > 0)
+	if (event.sample_count > 0)
 		device->identity.anchor_us =
 			statistics_quantile(event.samples_us, event.sample_count, 0.5);
+	else if (event.lost)
+		status = error_set(err, STATUS_NO_DEVICE, "GPU %s: %s", device->identity.name,
+			cuda->pool.broken.message);
 	else
 		status = error_set(err, STATUS_NO_DEVICE,
 			"GPU %s (%s): expected it to run the anchor kernel, found: %s",
 			device->identity.uuid, device->identity.name,
 			event.detail ? event.detail : outcome_name(event.outcome));
 	device_event_release(&event);
-	device_unload(device, handle);
 	return status;
-}
-
-static enum status cuda_helpers(struct device *device, const struct text *cubin, struct error *err)
-{
-	struct cuda_device *cuda = device->state;
-	struct text *kept = &cuda->worker.helpers.cubin;
-
-	text_clear(kept);
-	text_append_bytes(kept, cubin->data, cubin->length);
-	if (cuda_worker_helpers(&cuda->worker, err) != STATUS_OK)
-		return error_context(err, "GPU %s", device->identity.name);
-	return anchor_measure(device, err);
-}
-
-static enum status cuda_problem(struct device *device, const char *operation,
-	const char *problem_text, const struct reference_plan *reference,
-	const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
-	struct error *err)
-{
-	struct cuda_device *cuda = device->state;
-	struct measure_problem told;
-	struct cuda_problem *added;
-
-	TRY(ready(cuda, err));
-	ARRAY_GROW(cuda->problems, cuda->problem_count, cuda->problem_capacity);
-	added = &cuda->problems[cuda->problem_count++];
-	*added = (struct cuda_problem){0};
-	*problem = (uint32_t)cuda->problem_count;
-	told = (struct measure_problem){.problem = *problem,
-		.title = string_format("%s %s", operation, problem_text),
-		.reference = *reference,
-		.cubins = (struct text *)(uintptr_t)reference_cubins,
-		.cubin_count = cubin_count};
-	message_pack(REQUEST_PROBLEM, &measure_problem_record, &told, &added->frame);
-	free(told.title);
-	return STATUS_OK;
-}
-
-static enum status cuda_load(struct device *device, const struct device_load_request *request,
-	device_handle *handle, struct error *err)
-{
-	struct cuda_device *cuda = device->state;
-	struct cuda_handle *added;
-
-	TRY(ready(cuda, err));
-	if (request->problem == 0 || request->problem > cuda->problem_count)
-		BUG("problem %u", request->problem);
-	added = handle_add(cuda);
-	added->problem = request->problem;
-	added->launch_count = request->plan->launch_count;
-	added->resources = memory_zeroed(added->launch_count + 1, sizeof(*added->resources));
-	if (request->resources && added->launch_count)
-		memcpy(added->resources, request->resources,
-			added->launch_count * sizeof(*added->resources));
-	load_pack(added, request->plan, request->cubins, request->cubin_count);
-	*handle = added->id;
-	cuda_request_add(cuda, REQUEST_LOAD, handle, 1);
-	cuda_pump(cuda);
-	return STATUS_OK;
-}
-
-static enum status cuda_verify(struct device *device, device_handle handle, struct error *err)
-{
-	struct cuda_device *cuda = device->state;
-
-	TRY(ready(cuda, err));
-	cuda_handle_find(cuda, handle);
-	cuda_request_add(cuda, REQUEST_VERIFY, &handle, 1);
-	cuda_pump(cuda);
-	return STATUS_OK;
-}
-
-static enum status cuda_sample(
-	struct device *device, const struct device_sample_request *request, struct error *err)
-{
-	struct cuda_device *cuda = device->state;
-	struct cuda_request *added;
-
-	TRY(ready(cuda, err));
-	if (request->handle_count == 0)
-		return STATUS_OK;
-	for (size_t i = 0; i < request->handle_count; i++)
-		cuda_handle_find(cuda, request->handles[i]);
-	added = cuda_request_add(cuda, REQUEST_SAMPLE, request->handles, request->handle_count);
-	added->sample.sampling = request->sampling;
-	cuda_pump(cuda);
-	return STATUS_OK;
-}
-
-static void cuda_unload(struct device *device, device_handle handle)
-{
-	struct cuda_device *cuda = device->state;
-
-	cuda_handle_find(cuda, handle);
-	cuda_request_add(cuda, REQUEST_UNLOAD, &handle, 1);
-	cuda_pump(cuda);
 }
 
 static size_t cuda_poll_fds(const struct device *device, struct pollfd *fds, size_t max)
 {
 	const struct cuda_device *cuda = device->state;
 
-	if (max == 0 || cuda->worker.process.pid == 0)
-		return 0;
-	fds[0] = (struct pollfd){.fd = cuda->worker.process.from_fd, .events = POLLIN};
-	return 1;
+	return pool_fds(&cuda->pool, fds, max);
 }
 
 /* ---- what is in the machine ---- */
 static enum status cuda_list(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err)
 {
+	CLEANUP(worker_drop) struct worker worker = {.stderr_fd = -1};
 	struct measure_gpus found = {0};
+	struct error reason = {0};
+	const enum status status =
+		cuda_list_gpus(options->worker_path, NULL, &worker, &found, &reason);
 
-	if (cuda_worker_list(options->worker_path, &found, why, err) != STATUS_OK)
-		return STATUS_FAILED;
+	/* what the process says is an answer; that it does not start is none */
+	if (status == STATUS_FAILED && strstr(reason.message, "starting the measuring worker"))
+		return error_set(err, status, "%s", reason.message);
+	if (status != STATUS_OK)
+		*why = string_copy(reason.message);
 	*list = memory_zeroed(found.count + 1, sizeof(**list));
 	*count = found.count;
 	for (size_t i = 0; i < found.count; i++) {
@@ -313,11 +219,7 @@ const struct device_kind device_kind_cuda = {
 	.close = cuda_close,
 	.helpers = cuda_helpers,
 	.anchor = cuda_anchor,
-	.problem = cuda_problem,
-	.load = cuda_load,
-	.verify = cuda_verify,
-	.sample = cuda_sample,
-	.unload = cuda_unload,
+	.submit = cuda_submit,
 	.pending = cuda_pending,
 	.work = cuda_work,
 	.poll_fds = cuda_poll_fds,

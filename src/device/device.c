@@ -157,18 +157,9 @@ enum status device_helpers(struct device *device, const struct text *cubin, stru
 	return device->kind->helpers ? device->kind->helpers(device, cubin, err) : STATUS_OK;
 }
 
-enum status device_anchor(struct device *device, device_handle *handle, struct error *err)
+struct device_job device_anchor(struct device *device)
 {
-	*handle = 0;
-	return device->kind->anchor ? device->kind->anchor(device, handle, err) : STATUS_OK;
-}
-
-enum status device_problem(struct device *device, const char *operation, const char *problem_text,
-	const struct reference_plan *reference, const struct text *reference_cubins,
-	size_t cubin_count, uint32_t *problem, struct error *err)
-{
-	return device->kind->problem(device, operation, problem_text, reference, reference_cubins,
-		cubin_count, problem, err);
+	return device->kind->anchor ? device->kind->anchor(device) : (struct device_job){0};
 }
 
 /* From when it was asked something until nothing is left to answer. */
@@ -186,38 +177,20 @@ static void count_busy(struct device *device)
 	}
 }
 
-static enum status asked(struct device *device, enum status status)
+enum status device_submit(struct device *device, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling, struct error *err)
 {
+	const enum status status =
+		count ? device->kind->submit(device, jobs, count, sampling, err) : STATUS_OK;
+
 	count_busy(device);
 	return status;
-}
-
-enum status device_load(struct device *device, const struct device_load_request *request,
-	device_handle *handle, struct error *err)
-{
-	return asked(device, device->kind->load(device, request, handle, err));
-}
-
-enum status device_verify(struct device *device, device_handle handle, struct error *err)
-{
-	return asked(device, device->kind->verify(device, handle, err));
-}
-
-enum status device_sample(
-	struct device *device, const struct device_sample_request *request, struct error *err)
-{
-	return asked(device, device->kind->sample(device, request, err));
 }
 
 double device_busy_seconds(const struct device *device)
 {
 	return device->busy_s +
 	       (device->busy_since_s > 0 ? clock_seconds() - device->busy_since_s : 0);
-}
-
-void device_unload(struct device *device, device_handle handle)
-{
-	device->kind->unload(device, handle);
 }
 
 size_t device_pending(const struct device *device)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device as the loop sees it: something that loads candidates, verifies and samples them.
+ * A device as the loop sees it: something that verifies and samples candidates.
  * Four kinds behind one table: cuda (the real GPU, in a worker process), model (a spec sheet;
  * time is predicted), replay (a recorded journal), program (one that takes configurations and
  * answers with times).
  *
- * Requests are queued and answered by events in order; a crash or hang of the GPU's process ends
- * in an event of the handle in progress (crashed, timed_out), a fresh process, and, for the
- * other handles, in their requests being served again without the caller's doing. Only when that
- * fails repeatedly is there a DEVICE_EVENT_LOST.
+ * A job is a value: it is submitted with all that it needs, and one event says what became of it. A
+ * crash or hang of the GPU's process ends in an event of the job that fails also alone (crashed,
+ * timed_out), and a fresh process, which serves the other jobs without the caller's doing. Only
+ *when no process works any more is the device lost.
  *
- *	device_open -> device_problem -> { device_load -> device_verify -> device_sample }* ->
- *	device_poll ... -> device_unload -> device_close
+ *	device_open -> { device_submit -> device_poll ... }* -> device_close
  */
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
@@ -41,24 +40,26 @@ struct device_options {
 	bool l2_warm;                      /* runs find what they read in the L2, if it fits */
 };
 
-typedef uint32_t device_handle; /* 0 is none */
-
-/* One candidate to load. Everything is copied. */
-struct device_load_request {
-	uint32_t problem;   /* from device_problem() */
-	const char *family; /* replay finds its record by family and configuration */
-	const char *configuration;
-	const struct text *cubins; /* one per build unit */
+/* What candidates compute and are compared with. */
+struct device_problem {
+	const char *operation, *text; /* canonical: a recording and a program know it by them */
+	const struct reference_plan *reference;
+	const struct text *cubins; /* of the reference; none where nothing is run */
 	size_t cubin_count;
-	const struct plan *plan;
-	const struct kernel_resources *resources; /* per launch, from the compiler */
-	double predicted_time_us;                 /* what the model device answers */
 };
 
-struct device_sample_request {
-	const device_handle *handles; /* interleaved round-robin */
-	size_t handle_count;
-	struct sampling sampling;
+/* One candidate. All is borrowed for the call of device_submit(). */
+struct device_job {
+	uint64_t ticket;                      /* the caller's; its event has it */
+	const struct device_problem *problem; /* NULL: a kernel without tensors (the anchor) */
+	const char *family, *configuration;   /* replay and programs know it by them */
+	const struct plan *plan;
+	const struct text *cubins; /* one per build unit */
+	size_t cubin_count;
+	uint32_t load; /* jobs that are equal but for this are loaded each for itself, in order */
+	bool verify;
+	const struct kernel_resources *resources; /* per launch, from the compiler; or NULL */
+	double predicted_time_us;                 /* what the model device answers */
 };
 
 /* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE", "program". Errors:
@@ -87,25 +88,17 @@ bool device_recorded(const struct device *device, const char *operation, const c
  * the device is open. Measures the anchor. On a device that measures it is needed before anything
  * is verified or sampled; elsewhere it does nothing. */
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
-/* A handle of the anchor kernel, to be sampled in turn with others (no load event comes for it); 0
- * on a device that does not measure. */
-enum status device_anchor(struct device *device, device_handle *handle, struct error *err);
+/* The job of the anchor kernel, to be sampled in turn with others: plan NULL on a device that does
+ * not measure. What it refers to lives as long as the device. */
+struct device_job device_anchor(struct device *device);
 
-/* Announces a problem: tensors are filled, the reference is computed when first needed.
- * cubin_count: 0 for devices that do not measure. */
-enum status device_problem(struct device *device, const char *operation, const char *problem_text,
-	const struct reference_plan *reference, const struct text *reference_cubins,
-	size_t cubin_count, uint32_t *problem, struct error *err);
-/* The handle is valid at once; its event tells whether loading worked. */
-enum status device_load(struct device *device, const struct device_load_request *request,
-	device_handle *handle, struct error *err);
-enum status device_verify(struct device *device, device_handle handle, struct error *err);
-enum status device_sample(
-	struct device *device, const struct device_sample_request *request, struct error *err);
-void device_unload(struct device *device, device_handle handle);
+/* Jobs are loaded and verified in order; then all that are right so far are sampled in turn. An
+ * event of each will come. Errors: STATUS_NO_DEVICE when the device is lost. */
+enum status device_submit(struct device *device, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling, struct error *err);
 
 size_t device_pending(const struct device *device); /* events still to come */
-/* For how long it has had something to load, verify or sample; 0 where answers come at once. */
+/* For how long it has had something to do; 0 where answers come at once. */
 double device_busy_seconds(const struct device *device);
 /* True and an event (caller releases), or false when none came within timeout_s. */
 bool device_poll(struct device *device, double timeout_s, struct device_event *event);

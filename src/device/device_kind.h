@@ -36,20 +36,11 @@ struct device_kind {
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);
 	void (*close)(struct device *device); /* state may be NULL */
-	/* As the functions of device.h of the same name. helpers and anchor may be NULL: nothing to
-	 * do, no anchor. */
+	/* As the functions of device.h of the same name; helpers and anchor may be NULL. */
 	enum status (*helpers)(struct device *device, const struct text *cubin, struct error *err);
-	enum status (*anchor)(struct device *device, device_handle *handle, struct error *err);
-	enum status (*problem)(struct device *device, const char *operation,
-		const char *problem_text, const struct reference_plan *reference,
-		const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
-		struct error *err);
-	enum status (*load)(struct device *device, const struct device_load_request *request,
-		device_handle *handle, struct error *err);
-	enum status (*verify)(struct device *device, device_handle handle, struct error *err);
-	enum status (*sample)(struct device *device, const struct device_sample_request *request,
-		struct error *err);
-	void (*unload)(struct device *device, device_handle handle);
+	struct device_job (*anchor)(struct device *device);
+	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
+		const struct sampling *sampling, struct error *err);
 	/* Events still to come that do not wait yet; NULL: none. */
 	size_t (*pending)(const struct device *device);
 	/* Works until an event waits, at most timeout_s; NULL: all events are there at once. */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that takes configurations and answers with times, as a device: loading is its
- * "prepare" (several processes, ahead of the one that measures), verifying and sampling are its
- * "measure".
+ * A program that takes configurations and answers with times, as a device.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "device/gpu_lock.h"
 #include "device/program_queue.h"
 #include "family/family.h"
@@ -44,41 +42,18 @@ static bool can_prepare(const struct program_hello *hello)
 static enum status greet(
 	struct program *program, const struct device_options *options, struct error *err)
 {
-	struct program_process *process = &program->processes[0];
-	CLEANUP(text_release) struct text why = {0};
-	struct program_hello hello = {0};
 	const struct host_limits limits = host_limits_read("");
-	enum program_heard heard = PROGRAM_SILENT;
-	enum status status;
+	const unsigned workers = host_limits_workers(&limits);
+	size_t processes;
 
-	TRY(program_start(process, program->family, program->seed, false, err));
-	while (heard == PROGRAM_SILENT) {
-		const double left = process->said_s + process->allow_s - clock_seconds();
-		struct pollfd fds[1];
-
-		if (left <= 0)
-			text_appendf(&why, "the program did not answer \"hello\" within %g s",
-				process->allow_s);
-		if (left > 0)
-			poll(fds, program_fds(program->device, fds, 1), (int)(1e3 * left) + 1);
-		heard = left > 0 ? program_hear(process, &program_hello_record, &hello, &why)
-				 : PROGRAM_FAILED;
-	}
-	if (heard == PROGRAM_FAILED) {
-		program_end(process, &why);
-		return error_set(err, STATUS_FAILED, "%s: $.program: %s", program->family->file,
-			text_string(&why));
-	}
-	process->state = PROGRAM_IDLE;
-	program->process_count = 1;
-	if (can_prepare(&hello))
-		program->process_count += host_limits_workers(&limits) < PREPARE_MAX
-						  ? host_limits_workers(&limits)
+	if (program_queue_open(program, err) != STATUS_OK)
+		return error_context(err, "%s: $.program", program->family->file);
+	processes = !can_prepare(&program->hello) ? 0
+		    : workers < PREPARE_MAX       ? workers
 						  : PREPARE_MAX;
-	program->device->ahead = 2 * program->process_count;
-	status = describe(program, &hello, options, err);
-	record_release(&program_hello_record, &hello);
-	return status;
+	program_queue_prepare(program, processes);
+	program->device->ahead = 2 * (processes + 1);
+	return describe(program, &program->hello, options, err);
 }
 
 static enum status program_open(struct device *device, const char *rest,
@@ -99,125 +74,55 @@ static enum status program_open(struct device *device, const char *rest,
 static void program_close(struct device *device)
 {
 	struct program *program = device->state;
-	CLEANUP(text_release) struct text ignored = {0};
 
 	if (!program)
 		return;
-	for (size_t i = 0; i < PROCESSES_MAX; i++)
-		if (program->processes[i].state != PROGRAM_DOWN)
-			program_end(&program->processes[i], &ignored);
 	program_queue_release(program);
 	if (program->lock_fd >= 0)
 		close(program->lock_fd);
 	free(program);
 }
 
-static device_handle handle_add(
-	struct program *program, uint32_t problem, const char *configuration)
+static bool is_anchor(const struct device_job *job)
 {
-	ARRAY_GROW(program->handles, program->handle_count, program->handle_capacity);
-	program->handles[program->handle_count++] = (struct program_handle){
-		.problem = problem, .configuration = string_copy(configuration)};
-	return (device_handle)program->handle_count;
+	return !job->problem;
 }
 
-/* Its own clock tells nothing: the anchor takes 1 us always, so a ratio to it is a time. */
-static enum status program_anchor(struct device *device, device_handle *handle, struct error *err)
-{
-	(void)err;
-	*handle = handle_add(device->state, 0, "");
-	return STATUS_OK;
-}
-
-static enum status program_problem(struct device *device, const char *operation,
-	const char *problem_text, const struct reference_plan *reference,
-	const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
-	struct error *err)
+static enum status program_submit(struct device *device, const struct device_job *jobs,
+	size_t count, const struct sampling *sampling, struct error *err)
 {
 	struct program *program = device->state;
+	CLEANUP(memory_free) struct device_job *asked = memory_zeroed(count + 1, sizeof(*asked));
+	size_t left = 0;
 
-	(void)operation, (void)reference, (void)reference_cubins, (void)cubin_count, (void)err;
-	ARRAY_GROW(program->problems, program->problem_count, program->problem_capacity);
-	program->problems[program->problem_count++] = string_copy(problem_text);
-	*problem = (uint32_t)program->problem_count;
-	return STATUS_OK;
-}
+	if (program->lost)
+		return error_set(err, STATUS_NO_DEVICE, "%s: lost", program->family->file);
+	for (size_t i = 0; i < count; i++) {
+		struct device_event event = {.ticket = jobs[i].ticket, .measured = {NAN, NAN, NAN}};
 
-static enum status program_load(struct device *device, const struct device_load_request *request,
-	device_handle *handle, struct error *err)
-{
-	struct program *program = device->state;
-	const struct sampling none = {0};
-
-	(void)err;
-	*handle = handle_add(program, request->problem, request->configuration);
-	for (size_t i = 0; i + 1 < program->handle_count; i++)
-		if (program->handles[i].problem == request->problem &&
-			strcmp(program->handles[i].configuration, request->configuration) == 0) {
-			program_push(program, DEVICE_EVENT_LOADED, *handle, OUTCOME_OK, NULL);
-			return STATUS_OK;
-		}
-	program_request(program, DEVICE_EVENT_LOADED, handle, 1, &none);
-	return STATUS_OK;
-}
-
-/* What was not measured yet is verified together with its first samples. */
-static enum status program_verify(struct device *device, device_handle handle, struct error *err)
-{
-	struct program *program = device->state;
-	const struct sampling once = {.rounds = 1};
-
-	(void)err;
-	if (program_handle_of(program, handle)->is_measured)
-		program_request(program, DEVICE_EVENT_VERIFIED, &handle, 1, &once);
-	else
-		program_push(program, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
-	return STATUS_OK;
-}
-
-static enum status program_sample(
-	struct device *device, const struct device_sample_request *request, struct error *err)
-{
-	struct program *program = device->state;
-	CLEANUP(memory_free)
-	device_handle *handles = memory_zeroed(request->handle_count + 1, sizeof(*handles));
-	size_t count = 0;
-
-	(void)err;
-	for (size_t i = 0; i < request->handle_count; i++) {
-		const bool is_anchor = !program_handle_of(program, request->handles[i])->problem;
-		struct device_event event = {.kind = DEVICE_EVENT_SAMPLED,
-			.handle = request->handles[i],
-			.measured = {NAN, NAN, NAN}};
-
-		if (!is_anchor && request->sampling.energy_s <= 0) {
-			handles[count++] = request->handles[i];
+		if (!is_anchor(&jobs[i]) && sampling->energy_s <= 0) {
+			asked[left++] = jobs[i];
 			continue;
 		}
-		event.sample_count = is_anchor ? request->sampling.rounds : 0;
+		/* Its own clock tells nothing: the anchor takes 1 us always, so a ratio to it is a
+		 * time. */
+		event.sample_count = is_anchor(&jobs[i]) ? sampling->rounds : 0;
 		event.samples_us = memory_zeroed(event.sample_count + 1, sizeof(double));
 		for (size_t k = 0; k < event.sample_count; k++)
 			event.samples_us[k] = 1;
 		device_event_push(device, event);
 	}
-	if (count)
-		program_request(program, DEVICE_EVENT_SAMPLED, handles, count, &request->sampling);
+	if (left)
+		program_request_add(program, asked, left, sampling);
 	return STATUS_OK;
 }
 
-static void program_unload(struct device *device, device_handle handle)
+static struct device_job program_anchor(struct device *device)
 {
-	(void)device, (void)handle; /* what a program keeps of it is its own business */
-}
+	static const struct plan nothing;
 
-static size_t program_pending(const struct device *device)
-{
-	const struct program *program = device->state;
-	size_t count = 0;
-
-	for (size_t i = 0; i < program->request_count; i++)
-		count += program->requests[i]->left;
-	return count;
+	(void)device;
+	return (struct device_job){.family = "", .configuration = "", .plan = &nothing};
 }
 
 const struct device_kind device_kind_program = {
@@ -226,11 +131,7 @@ const struct device_kind device_kind_program = {
 	.open = program_open,
 	.close = program_close,
 	.anchor = program_anchor,
-	.problem = program_problem,
-	.load = program_load,
-	.verify = program_verify,
-	.sample = program_sample,
-	.unload = program_unload,
+	.submit = program_submit,
 	.pending = program_pending,
 	.work = program_work,
 	.poll_fds = program_fds,

@@ -4,13 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "family/family.h"
 #include "record/record_read.h"
-
-/* How long it may be silent: importing libraries, compiling, anything else. */
-static const double hello_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
 
 /* ---- what it says ---- */
 #define LIMIT(name, attribute, kind, least, summary)                                               \
@@ -53,38 +49,30 @@ static const struct record_member answer_members[] = {
 RECORD_DEFINE(struct program_answer, program_answer_record, answer_members, .name = "answer");
 
 /* ---- asking ---- */
-bool program_ask(struct program_process *process, const char *kind, struct json *request)
+void program_post(struct worker *worker, const char *kind, int64_t id, struct json *request)
 {
 	CLEANUP(text_release) struct text line = {0};
-	bool sent;
 
-	json_put_int(request, "id", ++process->id);
+	json_put_int(request, "id", id);
 	json_put_string(request, "request", kind);
 	json_append(request, false, &line);
 	json_free(request);
-	process->state = strcmp(kind, "hello") == 0 ? PROGRAM_GREETING : PROGRAM_BUSY;
-	process->said_s = clock_seconds();
-	process->allow_s = process->state == PROGRAM_GREETING ? hello_seconds
-			   : strcmp(kind, "prepare") == 0     ? prepare_seconds
-							      : measure_seconds;
-	sent = worker_send(&process->worker, &line, NULL) == STATUS_OK;
-	return sent;
+	worker_post(worker, &line);
 }
 
-enum status program_start(struct program_process *process, const struct family *family,
-	uint64_t seed, bool prepares, struct error *err)
+enum status program_start(struct worker *worker, const struct family *family, uint64_t seed,
+	bool prepares, struct error *err)
 {
 	CLEANUP(memory_free) char *folder = path_parent(family->file);
 	struct json *hello;
 
-	*process = (struct program_process){0};
-	if (worker_start_program(&process->worker, family->program, folder, err) != STATUS_OK)
+	if (worker_start_program(worker, family->program, folder, err) != STATUS_OK)
 		return error_hint(err, "it is looked for from %s on", folder);
 	hello = json_new_object();
 	json_put_string(hello, "protocol", "tiletune.program/1");
 	json_put_int(hello, "seed", (int64_t)seed);
 	json_put_string(hello, "role", prepares ? "prepare" : "measure");
-	(void)program_ask(process, "hello", hello); /* one that is gone is seen when it is heard */
+	program_post(worker, "hello", 1, hello);
 	return STATUS_OK;
 }
 
@@ -120,11 +108,10 @@ struct json *program_values(const char *text)
 
 /* ---- hearing ---- */
 enum program_heard program_hear(
-	struct program_process *process, const struct record *record, void *value, struct text *why)
+	struct worker *worker, const struct record *record, void *value, struct text *why)
 {
 	CLEANUP(text_release) struct text line = {0};
 	CLEANUP(json_release) struct json *root = NULL;
-	struct worker *worker = &process->worker;
 	struct error err = {0};
 	struct json_at at;
 
@@ -147,16 +134,4 @@ enum program_heard program_hear(
 	text_appendf(why, "the program said what is no answer: %s: %.200s", err.message,
 		text_string(&line));
 	return PROGRAM_FAILED;
-}
-
-void program_end(struct program_process *process, struct text *why)
-{
-	CLEANUP(text_release) struct text how = {0};
-
-	worker_end(&process->worker, &how);
-	if (!why->length)
-		text_appendf(why, "the program %s%s",
-			string_starts_with(text_string(&how), "killed") ? "was " : "",
-			text_string(&how));
-	process->state = PROGRAM_DOWN;
 }

@@ -3,30 +3,34 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 
+/* How long it may be silent: importing libraries, compiling, anything else. */
+static const double hello_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
+
+struct program_job {
+	uint64_t ticket;
+	size_t known;
+	bool verify, done;
+};
+
+struct program_request {
+	struct pool_task task; /* comes first */
+	bool prepares;         /* one job, so that `next` can be asked for */
+	struct program_request *next;
+	struct sampling sampling;
+	struct program_job *jobs;
+	size_t count, left;
+	size_t preparing; /* requests that prepare its jobs */
+	int64_t id;
+	size_t current; /* the job that the program says it works on */
+	bool verifies;
+};
+
 /* ---- requests and their answers ---- */
-struct program_handle *program_handle_of(const struct program *program, device_handle handle)
-{
-	return &program->handles[handle - 1];
-}
-
-void program_request(struct program *program, enum device_event_kind kind,
-	const device_handle *handles, size_t count, const struct sampling *sampling)
-{
-	struct program_request *request = memory_zeroed(1, sizeof(*request));
-
-	*request = (struct program_request){.kind = kind,
-		.sampling = *sampling,
-		.handles = memory_copy(handles, (count + !count) * sizeof(*handles)),
-		.count = count,
-		.left = count};
-	ARRAY_GROW(program->requests, program->request_count, program->request_capacity);
-	program->requests[program->request_count++] = request;
-}
-
-static void request_remove(struct program *program, struct program_request *request)
+static void request_free(struct program *program, struct program_request *request)
 {
 	size_t kept = 0;
 
@@ -34,205 +38,212 @@ static void request_remove(struct program *program, struct program_request *requ
 		if (program->requests[i] != request)
 			program->requests[kept++] = program->requests[i];
 	program->request_count = kept;
-	free(request->handles);
+	free(request->jobs);
 	free(request);
 }
 
-void program_push(struct program *program, enum device_event_kind kind, device_handle handle,
-	enum outcome outcome, const char *detail)
+static bool times(const struct program_request *request)
 {
-	device_event_push(program->device, (struct device_event){.kind = kind,
-						   .handle = handle,
-						   .by_program = true,
-						   .outcome = outcome,
-						   .detail = string_copy(detail)});
+	return request->sampling.rounds > 0;
 }
 
-/* Takes the samples. A request that is answered is gone then, and its process has nothing to do. */
-static void answer(struct program *program, struct program_request *request, size_t job,
+static size_t known_of(struct program *program, const struct device_job *job)
+{
+	for (size_t i = 0; i < program->known_count; i++)
+		if (strcmp(program->known[i].problem, job->problem->text) == 0 &&
+			strcmp(program->known[i].configuration, job->configuration) == 0)
+			return i;
+	ARRAY_GROW(program->known, program->known_count, program->known_capacity);
+	program->known[program->known_count] =
+		(struct program_known){.problem = string_copy(job->problem->text),
+			.configuration = string_copy(job->configuration)};
+	return program->known_count++;
+}
+
+/* Takes the samples. */
+static void answer(struct program *program, struct program_request *request, size_t index,
 	struct program_answer *answer)
 {
-	struct program_handle *handle = program_handle_of(program, request->handles[job]);
-	struct device_event event = {.kind = request->kind,
-		.handle = request->handles[job],
+	struct program_job *job = &request->jobs[index];
+	struct program_known *known = &program->known[job->known];
+	struct device_event event = {.ticket = job->ticket,
 		.by_program = true,
 		.outcome = (enum outcome)answer->outcome,
 		.detail = string_copy(answer->detail),
 		.verification = answer->verification};
 
-	if (request->kind == DEVICE_EVENT_SAMPLED && event.outcome == OUTCOME_OK) {
+	if (times(request) && event.outcome == OUTCOME_OK) {
 		event.samples_us = answer->samples_us;
 		event.sample_count = answer->sample_count;
 		answer->samples_us = NULL;
-		handle->is_measured = true;
+		known->is_measured = true;
 	}
-	handle->is_verified |= answer->verification.done;
+	known->is_verified |= answer->verification.done;
 	device_event_push(program->device, event);
-	request->handles[job] = 0;
-	if (--request->left)
-		return;
-	if (request->by)
-		request->by->state = PROGRAM_IDLE;
-	request_remove(program, request);
+	job->done = true;
+	request->left--;
 }
 
-static void answer_failure(struct program *program, struct program_request *request, size_t job,
+static void answer_outcome(struct program *program, struct program_request *request, size_t job,
 	enum outcome outcome, const char *detail)
 {
-	struct program_answer failure = {
-		.outcome = (int)outcome, .detail = (char *)(uintptr_t)detail};
+	struct program_answer said = {.outcome = (int)outcome, .detail = (char *)(uintptr_t)detail};
 
-	answer(program, request, job, &failure);
+	answer(program, request, job, &said);
 }
 
-/* ---- asking ---- */
-static void send(
-	struct program *program, struct program_request *request, struct program_process *process)
+/* All is prepared. What was not measured yet is verified together with its first samples. */
+static void ask_to_measure(struct program *program, struct program_request *request)
 {
-	const struct sampling *sampling = &request->sampling;
-	struct json *line = json_new_object(), *jobs = json_new_array();
+	for (size_t i = 0; i < request->count; i++)
+		if (!request->jobs[i].done && !times(request) &&
+			!(request->jobs[i].verify &&
+				program->known[request->jobs[i].known].is_measured))
+			answer_outcome(program, request, i, OUTCOME_OK, NULL);
+	if (request->left)
+		pool_add(&program->measures, &request->task);
+	else
+		request_free(program, request);
+}
+
+/* outcome: of preparing the job that has this ticket. */
+static void prepared(struct program *program, struct program_request *request, enum outcome outcome,
+	const char *detail)
+{
+	struct program_request *next = request->next;
+
+	for (size_t i = 0; i < next->count; i++)
+		if (next->jobs[i].ticket == request->jobs[0].ticket && outcome != OUTCOME_OK)
+			answer_outcome(program, next, i, outcome, detail);
+	free(request->jobs);
+	free(request);
+	if (!--next->preparing)
+		ask_to_measure(program, next);
+}
+
+static void ask_to_prepare(
+	struct program *program, struct program_request *next, const struct program_job *job)
+{
+	struct program_request *request = memory_zeroed(1, sizeof(*request));
+
+	*request = (struct program_request){.prepares = true,
+		.next = next,
+		.jobs = memory_copy(job, sizeof(*job)),
+		.count = 1,
+		.left = 1};
+	program->known[job->known].is_prepared = true;
+	next->preparing++;
+	pool_add(&program->prepares, &request->task);
+}
+
+void program_request_add(struct program *program, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling)
+{
+	struct program_request *request = memory_zeroed(1, sizeof(*request));
+
+	*request = (struct program_request){.sampling = *sampling,
+		.jobs = memory_zeroed(count + 1, sizeof(*request->jobs)),
+		.count = count,
+		.left = count};
+	ARRAY_GROW(program->requests, program->request_count, program->request_capacity);
+	program->requests[program->request_count++] = request;
+	for (size_t i = 0; i < count; i++)
+		request->jobs[i] = (struct program_job){.ticket = jobs[i].ticket,
+			.known = known_of(program, &jobs[i]),
+			.verify = jobs[i].verify};
+	for (size_t i = 0; i < count; i++)
+		if (program->can_prepare && !program->known[request->jobs[i].known].is_prepared)
+			ask_to_prepare(program, request, &request->jobs[i]);
+	if (!request->preparing)
+		ask_to_measure(program, request);
+}
+
+size_t program_pending(const struct device *device)
+{
+	const struct program *program = device->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < program->request_count; i++)
+		count += program->requests[i]->left;
+	return count;
+}
+
+/* ---- the pools ---- */
+static enum status start(struct program *program, struct worker *worker, bool prepares,
+	double *greeting_s, struct error *err)
+{
+	*greeting_s = hello_seconds;
+	return program_start(worker, program->family, program->seed, prepares, err);
+}
+
+static enum status start_to_measure(
+	void *context, struct worker *worker, double *greeting_s, struct error *err)
+{
+	return start(context, worker, false, greeting_s, err);
+}
+
+static enum status start_to_prepare(
+	void *context, struct worker *worker, double *greeting_s, struct error *err)
+{
+	return start(context, worker, true, greeting_s, err);
+}
+
+/* Those without an answer come first, and are its jobs then. */
+static void compact(struct program_request *request)
+{
 	size_t kept = 0;
 
 	for (size_t i = 0; i < request->count; i++)
-		if (request->handles[i])
-			request->handles[kept++] = request->handles[i];
+		if (!request->jobs[i].done)
+			request->jobs[kept++] = request->jobs[i];
 	request->count = kept;
-	request->verifies = request->kind == DEVICE_EVENT_VERIFIED;
-	for (size_t i = 0; i < kept; i++) {
-		const struct program_handle *handle =
-			program_handle_of(program, request->handles[i]);
+	request->current = 0;
+}
+
+static bool send(void *context, struct worker *worker, struct pool_task *task)
+{
+	struct program *program = context;
+	struct program_request *request = (struct program_request *)task;
+	const struct sampling *sampling = &request->sampling;
+	struct json *line, *jobs;
+
+	if (!request->count) { /* it greeted: that was all */
+		request_free(program, request);
+		return false;
+	}
+	line = json_new_object();
+	jobs = json_new_array();
+	compact(request);
+	request->verifies = false;
+	for (size_t i = 0; i < request->count; i++) {
+		const struct program_known *known = &program->known[request->jobs[i].known];
 		struct json *job = json_new_object();
 
-		json_put(job, "problem", program_values(program->problems[handle->problem - 1]));
-		json_put(job, "configuration", program_values(handle->configuration));
+		json_put(job, "problem", program_values(known->problem));
+		json_put(job, "configuration", program_values(known->configuration));
 		json_push(jobs, job);
-		request->verifies |= !handle->is_verified;
+		request->verifies |= !known->is_verified || !times(request);
 	}
 	json_put(line, "jobs", jobs);
-	request->by = process;
-	request->current = 0;
-	if (request->kind != DEVICE_EVENT_LOADED) {
+	if (!request->prepares) {
 		json_put_bool(line, "verify", request->verifies);
-		json_put_int(line, "rounds", sampling->rounds);
+		json_put_int(line, "rounds", times(request) ? sampling->rounds : 1);
 		json_put_double(line, "seconds", sampling->seconds_max);
 		json_put_double(line, "give_up_us", sampling->give_up_us);
 	}
-	(void)program_ask(
-		process, request->kind == DEVICE_EVENT_LOADED ? "prepare" : "measure", line);
+	request->id = ++program->id;
+	task->silence_s = request->prepares ? prepare_seconds : measure_seconds;
+	program_post(worker, request->prepares ? "prepare" : "measure", request->id, line);
+	return true;
 }
 
-static void lose(struct program *program, const char *why)
-{
-	program_push(program, DEVICE_EVENT_LOST, 0, OUTCOME_DEVICE_LOST, why);
-	program->lost = true;
-	while (program->request_count)
-		request_remove(program, program->requests[0]);
-}
-
-/* A process that has nothing to do; NULL: none, one may be starting. */
-static struct program_process *process_for(struct program *program, enum device_event_kind kind)
-{
-	const bool prepares = kind == DEVICE_EVENT_LOADED;
-	const size_t count = prepares ? program->process_count : 1;
-	struct program_process *down = NULL;
-	struct error err = {0};
-
-	for (size_t i = prepares; i < count; i++) {
-		if (program->processes[i].state == PROGRAM_IDLE)
-			return &program->processes[i];
-		if (program->processes[i].state == PROGRAM_GREETING)
-			return NULL;
-		if (program->processes[i].state == PROGRAM_DOWN && !down)
-			down = &program->processes[i];
-	}
-	if (down &&
-		program_start(down, program->family, program->seed, prepares, &err) != STATUS_OK)
-		lose(program, err.message);
-	return NULL;
-}
-
-/* Asks what can be asked; what needs no process is answered. */
-static void pump(struct program *program)
-{
-	for (size_t i = 0; i < program->request_count && !program->lost;) {
-		struct program_request *request = program->requests[i];
-		struct program_process *process;
-		const size_t count = program->request_count;
-
-		for (size_t k = 0; !request->by && k < request->count; k++) {
-			const device_handle handle = request->handles[k];
-			const bool is_last = request->left == 1;
-
-			if (handle && program_handle_of(program, handle)->failure != OUTCOME_OK)
-				answer_failure(program, request, k,
-					program_handle_of(program, handle)->failure,
-					program_handle_of(program, handle)->failure_detail);
-			else if (handle && request->kind == DEVICE_EVENT_LOADED &&
-				 program->process_count == 1)
-				answer_failure(program, request, k, OUTCOME_OK, NULL);
-			else
-				continue;
-			if (is_last)
-				break;
-		}
-		if (program->request_count < count)
-			continue;
-		process = request->by ? NULL : process_for(program, request->kind);
-		if (process)
-			send(program, request, process);
-		i++;
-	}
-}
-
-/* ---- what goes wrong ---- */
-static struct program_request *request_of(
-	const struct program *program, const struct program_process *process)
-{
-	for (size_t i = 0; i < program->request_count; i++)
-		if (program->requests[i]->by == process)
-			return program->requests[i];
-	return NULL;
-}
-
-/* Ends the process; the job in progress is charged with it. */
-static void fail(struct program *program, struct program_process *process, enum outcome outcome,
-	struct text *why)
-{
-	struct program_request *request = request_of(program, process);
-	const bool greeted = process->state != PROGRAM_GREETING;
-	struct program_handle *handle;
-	size_t job;
-
-	program_end(process, why);
-	if (!greeted && process != &program->processes[0])
-		program->process_count = 1; /* the one that measures compiles, too */
-	else if (!greeted)
-		lose(program, text_string(why));
-	if (!request)
-		return;
-	job = request->current;
-	request->by = NULL;
-	for (size_t i = 0; !request->handles[job]; i++)
-		job = i;
-	if (request->kind == DEVICE_EVENT_LOADED)
-		outcome = outcome == OUTCOME_TIMED_OUT ? OUTCOME_COMPILE_TIMEOUT
-						       : OUTCOME_COMPILE_CRASHED;
-	handle = program_handle_of(program, request->handles[job]);
-	handle->failure = outcome;
-	free(handle->failure_detail);
-	handle->failure_detail = string_copy(text_string(why));
-	answer_failure(program, request, job, outcome, text_string(why));
-}
-
-/* ---- hearing ---- */
 /* What is wrong with an answer as such; false: nothing. */
 static bool is_nonsense(const struct program_request *request, const struct program_answer *answer,
 	struct text *why)
 {
 	const bool is_progress = answer->progress >= 0;
 	const int64_t job = is_progress ? answer->progress : answer->job;
-	const bool measured = request->kind != DEVICE_EVENT_LOADED && !is_progress &&
-			      answer->outcome == OUTCOME_OK;
+	const bool measured = !request->prepares && !is_progress && answer->outcome == OUTCOME_OK;
 
 	if (job < 0 || (size_t)job >= request->count)
 		text_appendf(why, "the program answered job %lld of %zu", (long long)job,
@@ -248,75 +259,142 @@ static bool is_nonsense(const struct program_request *request, const struct prog
 }
 
 /* An answer to what is answered already is left out. */
-static void take(struct program *program, struct program_process *process,
+static enum pool_heard take(struct program *program, struct program_request *request,
 	struct program_answer *said, struct text *why)
 {
-	struct program_request *request = request_of(program, process);
-
-	if (said->id > process->id || said->id < 1) {
+	if (said->id > program->id || said->id < 1 || (request && said->id > request->id))
 		text_appendf(why, "the program answered id %lld, expected %lld",
-			(long long)said->id, (long long)process->id);
-		return;
-	}
-	if (said->id < process->id || !request || is_nonsense(request, said, why))
-		return;
-	if (said->progress < 0 && !request->handles[said->job])
-		return;
-	process->said_s = clock_seconds();
+			(long long)said->id, (long long)(request ? request->id : program->id));
+	if (why->length)
+		return POOL_FAILED;
+	if (!request || said->id < request->id)
+		return POOL_WORKS;
+	if (is_nonsense(request, said, why))
+		return POOL_FAILED;
+	if (said->progress < 0 && request->jobs[said->job].done)
+		return POOL_WORKS;
 	if (said->allow_s > 0)
-		process->allow_s = said->allow_s;
+		request->task.silence_s = said->allow_s;
 	if (said->progress >= 0) {
 		request->current = (size_t)said->progress;
-		return;
+		return POOL_WORKS;
 	}
 	if (said->verification.done && said->verification.violations && said->outcome == OUTCOME_OK)
 		said->outcome = OUTCOME_WRONG_RESULT;
+	if (request->prepares) {
+		prepared(program, request, (enum outcome)said->outcome, said->detail);
+		return POOL_DONE;
+	}
 	answer(program, request, (size_t)said->job, said);
+	if (request->left)
+		return POOL_WORKS;
+	request_free(program, request);
+	return POOL_DONE;
 }
 
-/* True: one line was heard. */
-static bool hear(struct program *program, struct program_process *process)
+static enum pool_heard hear(
+	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
 {
-	CLEANUP(text_release) struct text why = {0};
+	struct program *program = context;
 	struct program_hello hello = {0};
 	struct program_answer said = {.progress = -1, .outcome = -1};
-	const bool greets = process->state == PROGRAM_GREETING;
-	enum program_heard heard =
-		program_hear(process, greets ? &program_hello_record : &program_answer_record,
-			greets ? (void *)&hello : &said, &why);
+	const enum program_heard heard =
+		program_hear(worker, greets ? &program_hello_record : &program_answer_record,
+			greets ? (void *)&hello : &said, why);
+	enum pool_heard result = heard == PROGRAM_SILENT ? POOL_SILENT : POOL_FAILED;
 
-	if (heard == PROGRAM_SAID && greets)
-		process->state = PROGRAM_IDLE;
-	else if (heard == PROGRAM_SAID)
-		take(program, process, &said, &why);
-	if (heard == PROGRAM_FAILED || why.length)
-		fail(program, process, OUTCOME_CRASHED, &why);
+	if (heard == PROGRAM_SAID && greets) {
+		record_release(&program_hello_record, &program->hello);
+		program->hello = hello;
+		return POOL_READY;
+	}
+	if (heard == PROGRAM_SAID)
+		result = take(program, (struct program_request *)task, &said, why);
 	record_release(&program_hello_record, &hello);
 	record_release(&program_answer_record, &said);
-	return heard == PROGRAM_SAID && process->state != PROGRAM_DOWN;
+	return result;
+}
+
+static void lose(struct program *program, const char *why)
+{
+	if (!program->lost)
+		device_event_push(program->device, (struct device_event){.lost = true,
+							   .by_program = true,
+							   .outcome = OUTCOME_DEVICE_LOST,
+							   .detail = string_copy(why)});
+	program->lost = true;
+	free(program->why);
+	program->why = string_copy(why);
+}
+
+/* The job in progress is charged with the end of its process. */
+static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct program *program = context;
+	struct program_request *request = (struct program_request *)task;
+	const bool is_late = end == POOL_TIMED_OUT;
+	size_t job = request->current;
+
+	if (request->prepares) {
+		/* the one that measures compiles, too */
+		program->can_prepare &= end != POOL_BROKEN;
+		prepared(program, request,
+			end == POOL_BROKEN ? OUTCOME_OK
+			: is_late          ? OUTCOME_COMPILE_TIMEOUT
+					   : OUTCOME_COMPILE_CRASHED,
+			how);
+		return;
+	}
+	if (end == POOL_BROKEN) {
+		lose(program, how);
+		request_free(program, request);
+		return;
+	}
+	for (size_t i = 0; request->jobs[job].done; i++)
+		job = i;
+	answer_outcome(program, request, job, is_late ? OUTCOME_TIMED_OUT : OUTCOME_CRASHED, how);
+	if (request->left)
+		pool_add_first(&program->measures, task);
+	else
+		request_free(program, request);
+}
+
+static const struct pool_kind measures = {.name = "the program",
+				      .start = start_to_measure,
+				      .send = send,
+				      .hear = hear,
+				      .fail = fail},
+			      prepares = {.name = "the program",
+				      .start = start_to_prepare,
+				      .send = send,
+				      .hear = hear,
+				      .fail = fail};
+
+enum status program_queue_open(struct program *program, struct error *err)
+{
+	struct program_request *greeting = memory_zeroed(1, sizeof(*greeting));
+
+	pool_open(&program->measures, &measures, program, 1, 1);
+	ARRAY_GROW(program->requests, program->request_count, program->request_capacity);
+	program->requests[program->request_count++] = greeting;
+	pool_add(&program->measures, &greeting->task);
+	for (pool_work(&program->measures); program->request_count; pool_work(&program->measures))
+		pool_wait(&program->measures, -1);
+	return program->lost ? error_set(err, STATUS_FAILED, "%s", program->why) : STATUS_OK;
+}
+
+void program_queue_prepare(struct program *program, size_t processes)
+{
+	program->can_prepare = processes > 0;
+	pool_open(&program->prepares, &prepares, program, processes, 1);
 }
 
 size_t program_fds(const struct device *device, struct pollfd *fds, size_t max)
 {
 	const struct program *program = device->state;
-	size_t count = 0;
+	const size_t count = pool_fds(&program->measures, fds, max);
 
-	for (size_t i = 0; i < PROCESSES_MAX && count < max; i++)
-		if (program->processes[i].state != PROGRAM_DOWN)
-			fds[count++] = (struct pollfd){
-				.fd = program->processes[i].worker.from_fd, .events = POLLIN};
-	return count;
-}
-
-static void expect_words(struct program *program, struct program_process *process)
-{
-	CLEANUP(text_release) struct text why = {0};
-
-	if ((process->state != PROGRAM_GREETING && process->state != PROGRAM_BUSY) ||
-		clock_seconds() < process->said_s + process->allow_s)
-		return;
-	text_appendf(&why, "the program said nothing for %.3g s", process->allow_s);
-	fail(program, process, OUTCOME_TIMED_OUT, &why);
+	return count + pool_fds(&program->prepares, fds + count, max - count);
 }
 
 void program_work(struct device *device, double timeout_s)
@@ -325,46 +403,52 @@ void program_work(struct device *device, double timeout_s)
 	const double deadline = clock_seconds() + (timeout_s > 0 ? timeout_s : 0);
 
 	for (;;) {
-		struct pollfd fds[PROCESSES_MAX];
-		double until = deadline;
-		size_t working = 0;
+		struct pollfd fds[2 * (1 + PREPARE_MAX)];
+		double until;
 
-		pump(program);
-		for (size_t i = 0; i < PROCESSES_MAX; i++) {
-			const struct program_process *process = &program->processes[i];
-
-			if (process->state != PROGRAM_GREETING && process->state != PROGRAM_BUSY)
-				continue;
-			until = fmin(until, process->said_s + process->allow_s);
-			working++;
-		}
-		if (device->event_count || program->lost || !working)
+		pool_work(&program->prepares);
+		pool_work(&program->measures);
+		if (device->event_count || !program->request_count || clock_seconds() >= deadline)
 			return;
-		poll(fds, program_fds(device, fds, PROCESSES_MAX),
-			(int)fmax(0, 1e3 * (until - clock_seconds()) + 0.999));
-		for (size_t i = 0; i < PROCESSES_MAX; i++) {
-			struct program_process *process = &program->processes[i];
+		until = fmin(deadline,
+			fmin(pool_next_s(&program->prepares), pool_next_s(&program->measures)));
+		poll(fds, program_fds(device, fds, ARRAY_COUNT(fds)),
+			(int)(1e3 * fmax(until - clock_seconds(), 0) + 0.999));
+	}
+}
 
-			while (process->state != PROGRAM_DOWN && hear(program, process))
-				;
-			expect_words(program, process);
+/* Those to prepare that a pool still has; the others' memory is the list's. */
+static void drop_prepares(struct pool *pool)
+{
+	for (size_t i = 0; i <= pool->member_count && pool->kind; i++) {
+		struct pool_queue *queue =
+			i < pool->member_count ? &pool->members[i].tasks : &pool->queue;
+
+		while (queue->first) {
+			struct program_request *request = (struct program_request *)queue->first;
+
+			queue->first = request->task.next;
+			free(request->jobs);
+			free(request);
 		}
-		if (!device->event_count && clock_seconds() >= deadline)
-			return;
 	}
 }
 
 void program_queue_release(struct program *program)
 {
+	drop_prepares(&program->prepares);
+	if (program->prepares.kind)
+		pool_close(&program->prepares);
+	if (program->measures.kind)
+		pool_close(&program->measures);
 	while (program->request_count)
-		request_remove(program, program->requests[0]);
-	for (size_t i = 0; i < program->handle_count; i++) {
-		free(program->handles[i].configuration);
-		free(program->handles[i].failure_detail);
+		request_free(program, program->requests[0]);
+	for (size_t i = 0; i < program->known_count; i++) {
+		free(program->known[i].problem);
+		free(program->known[i].configuration);
 	}
-	for (size_t i = 0; i < program->problem_count; i++)
-		free(program->problems[i]);
+	free(program->known);
 	free(program->requests);
-	free(program->handles);
-	free(program->problems);
+	record_release(&program_hello_record, &program->hello);
+	free(program->why);
 }

@@ -5,10 +5,10 @@
  * at which it met them then. Times are as good as the recording: a GPU's are measured, a model's
  * predicted. For tests, search research and demonstrations.
  *
- * A request to sample one handle is answered by the samples of the search, one for several handles
- * by those of the re-measurement, as many as are asked for; more requests get those that follow,
- * until there are none. A candidate that was not in it is answered by its samples of the
- * search, scaled by the mean slowdown of the others: the card was warmer then.
+ * A request of one job is answered by the samples of the search, one of several jobs
+ * by those of the re-measurement, as many as are asked for; more requests of the same series get
+ * those that follow, until there are none. A candidate that was not in it is answered by its
+ * samples of the search, scaled by the mean slowdown of the others: the card was warmer then.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,25 +29,12 @@ struct recorded {
 	size_t line;                         /* in which order they came */
 };
 
-struct replay_problem {
-	char *operation, *text;
-};
-
-struct replay_handle {
-	const struct recorded *candidate; /* NULL: not recorded, or unloaded */
-	size_t sampled;                   /* of its samples were told */
-};
-
 struct replay {
 	char *path;
 	struct journal_record journal;
 	const struct journal_run *run; /* the last: whose device it is */
 	struct recorded *candidates;   /* sorted */
 	size_t count, capacity;
-	struct replay_problem *problems; /* number - 1 */
-	size_t problem_count, problem_capacity;
-	struct replay_handle *handles; /* number - 1 */
-	size_t handle_count, handle_capacity;
 };
 
 extern const struct device_kind device_kind_replay;
@@ -155,14 +142,14 @@ static bool is_measured(const struct replay *replay)
 	return false;
 }
 
-/* NULL: not recorded. family: "gemm/mma"; problem, configuration: canonical text. */
-static const struct recorded *find(const struct replay *replay,
-	const struct replay_problem *problem, const char *family, const char *configuration)
+/* NULL: not recorded. */
+static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
-	const struct evaluation key = {.family = (char *)(uintptr_t)family,
-		.configuration = (char *)(uintptr_t)configuration};
-	const struct recorded wanted = {
-		.operation = problem->operation, .problem = problem->text, .searched = &key};
+	const struct evaluation key = {.family = (char *)(uintptr_t)job->family,
+		.configuration = (char *)(uintptr_t)job->configuration};
+	const struct recorded wanted = {.operation = job->problem->operation,
+		.problem = job->problem->text,
+		.searched = &key};
 
 	return replay->count ? bsearch(&wanted, replay->candidates, replay->count, sizeof(wanted),
 				       compare_candidates)
@@ -267,35 +254,20 @@ static void replay_close(struct device *device)
 
 	if (!replay)
 		return;
-	for (size_t i = 0; i < replay->problem_count; i++) {
-		free(replay->problems[i].operation);
-		free(replay->problems[i].text);
-	}
-	free(replay->problems);
-	free(replay->handles);
 	free(replay->candidates);
 	journal_record_release(&replay->journal);
 	free(replay->path);
 	free(replay);
 }
 
-static enum status replay_problem(struct device *device, const char *operation,
-	const char *problem_text, const struct reference_plan *reference,
-	const struct text *reference_cubins, size_t cubin_count, uint32_t *problem,
-	struct error *err)
-{
-	struct replay *replay = device->state;
-
-	(void)reference, (void)reference_cubins, (void)cubin_count, (void)err;
-	ARRAY_GROW(replay->problems, replay->problem_count, replay->problem_capacity);
-	replay->problems[replay->problem_count++] = (struct replay_problem){
-		.operation = string_copy(operation), .text = string_copy(problem_text)};
-	*problem = (uint32_t)replay->problem_count;
-	return STATUS_OK;
-}
+enum stage {
+	STAGE_LOADED,
+	STAGE_VERIFIED,
+	STAGE_SAMPLED,
+};
 
 /* The stage at which a candidate with this outcome was found out. */
-static enum device_event_kind stage_of(enum outcome outcome)
+static enum stage stage_of(enum outcome outcome)
 {
 	switch (outcome) {
 	case OUTCOME_PRUNED_BY_MODEL:
@@ -304,15 +276,15 @@ static enum device_event_kind stage_of(enum outcome outcome)
 	case OUTCOME_COMPILE_TIMEOUT:
 	case OUTCOME_LAUNCH_FAILED:
 	case OUTCOME_OUT_OF_MEMORY:
-		return DEVICE_EVENT_LOADED;
+		return STAGE_LOADED;
 	case OUTCOME_CRASHED:
 	case OUTCOME_TIMED_OUT:
 	case OUTCOME_WRONG_RESULT:
 	case OUTCOME_OUT_OF_BOUNDS:
 	case OUTCOME_NONDETERMINISTIC:
-		return DEVICE_EVENT_VERIFIED;
+		return STAGE_VERIFIED;
 	default:
-		return DEVICE_EVENT_SAMPLED;
+		return STAGE_SAMPLED;
 	}
 }
 
@@ -336,96 +308,52 @@ static double *samples_of(const struct evaluation *evaluation, size_t *count)
 	return samples_us;
 }
 
-/* What was recorded, as far as this stage shows it. */
-static struct device_event told(
-	device_handle handle, enum device_event_kind stage, const struct evaluation *evaluation)
+/* What was recorded, as far as this stage shows it; nothing, once an earlier one has failed. */
+static void tell(const struct evaluation *evaluation, enum stage stage, struct device_event *event)
 {
-	struct device_event event = {.kind = stage, .handle = handle};
-
+	if (event->outcome != OUTCOME_OK)
+		return;
 	if (stage_of(evaluation->outcome) == stage && evaluation->outcome != OUTCOME_OK) {
-		event.outcome = evaluation->outcome;
-		event.detail = string_copy(evaluation->detail);
+		event->outcome = evaluation->outcome;
+		event->detail = string_copy(evaluation->detail);
 	}
-	if (stage == DEVICE_EVENT_LOADED) {
-		event.flags = evaluation->flags;
+	if (stage == STAGE_LOADED) {
+		event->flags = evaluation->flags;
 		if (evaluation->resources) {
-			event.launch_count = evaluation->launch_count;
-			event.resources = memory_copy(evaluation->resources,
-				evaluation->launch_count * sizeof(*evaluation->resources));
+			event->launch_count = evaluation->launch_count;
+			event->resources = memory_copy(evaluation->resources,
+				evaluation->launch_count * sizeof(*event->resources));
 		}
 	}
-	if (stage == DEVICE_EVENT_VERIFIED)
-		event.verification = evaluation->verification;
-	if (stage == DEVICE_EVENT_SAMPLED)
-		event.measured = evaluation->measured;
-	if (stage == DEVICE_EVENT_SAMPLED && evaluation->time.count) {
-		event.predicted = evaluation->predicted;
-		event.samples_us = samples_of(evaluation, &event.sample_count);
+	if (stage == STAGE_VERIFIED)
+		event->verification = evaluation->verification;
+	if (stage == STAGE_SAMPLED)
+		event->measured = evaluation->measured;
+	if (stage == STAGE_SAMPLED && evaluation->time.count) {
+		event->predicted = evaluation->predicted;
+		event->samples_us = samples_of(evaluation, &event->sample_count);
 	}
-	return event;
 }
 
-/* Leaves the next of the samples in it, at most `most` of them, `longer` times as long. */
-static void keep_samples(
-	struct device_event *event, struct replay_handle *handle, size_t most, double longer)
+/* Leaves `most` of the samples from `first` on, `longer` times as long. */
+static void keep_samples(struct device_event *event, size_t first, size_t most, double longer)
 {
-	const size_t first = handle->sampled;
-
 	event->sample_count = event->sample_count > first ? event->sample_count - first : 0;
 	event->sample_count = event->sample_count < most ? event->sample_count : most;
-	handle->sampled += event->sample_count;
 	for (size_t i = 0; i < event->sample_count; i++)
 		event->samples_us[i] = event->samples_us[first + i] * longer;
 }
 
-static enum status replay_load(struct device *device, const struct device_load_request *request,
-	device_handle *handle, struct error *err)
-{
-	struct replay *replay = device->state;
-	const struct recorded *candidate = find(replay, &replay->problems[request->problem - 1],
-		request->family, request->configuration);
-
-	(void)err;
-	ARRAY_GROW(replay->handles, replay->handle_count, replay->handle_capacity);
-	replay->handles[replay->handle_count++] = (struct replay_handle){.candidate = candidate};
-	*handle = (device_handle)replay->handle_count;
-	if (candidate)
-		device_event_push(
-			device, told(*handle, DEVICE_EVENT_LOADED, evaluation_of(candidate)));
-	else
-		device_event_push(device,
-			(struct device_event){.kind = DEVICE_EVENT_LOADED,
-				.handle = *handle,
-				.outcome = OUTCOME_LAUNCH_FAILED,
-				.detail = string_format("not recorded in %s", replay->path)});
-	return STATUS_OK;
-}
-
-static const struct recorded *candidate_of(const struct replay *replay, device_handle handle)
-{
-	if (handle == 0 || handle > replay->handle_count || !replay->handles[handle - 1].candidate)
-		BUG("device handle %u", handle);
-	return replay->handles[handle - 1].candidate;
-}
-
-static enum status replay_verify(struct device *device, device_handle handle, struct error *err)
-{
-	(void)err;
-	device_event_push(device, told(handle, DEVICE_EVENT_VERIFIED,
-					  evaluation_of(candidate_of(device->state, handle))));
-	return STATUS_OK;
-}
-
 /* How much longer re-measured times were than those of the search, among these: geometric mean. */
-static double warming(const struct replay *replay, const device_handle *handles, size_t count)
+static double warming(const struct replay *replay, const struct device_job *jobs, size_t count)
 {
 	double sum = 0;
 	size_t known = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct recorded *candidate = candidate_of(replay, handles[i]);
+		const struct recorded *candidate = find(replay, &jobs[i]);
 
-		if (!candidate->remeasured || !candidate->searched ||
+		if (!candidate || !candidate->remeasured || !candidate->searched ||
 			candidate->remeasured->outcome != OUTCOME_OK ||
 			!(candidate->searched->time.median > 0))
 			continue;
@@ -435,34 +363,41 @@ static double warming(const struct replay *replay, const device_handle *handles,
 	return known ? exp(sum / (double)known) : 1;
 }
 
-static enum status replay_sample(
-	struct device *device, const struct device_sample_request *request, struct error *err)
+static enum status replay_submit(struct device *device, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling, struct error *err)
 {
 	const struct replay *replay = device->state;
-	const bool together = request->handle_count > 1;
-	const double warmer =
-		together ? warming(replay, request->handles, request->handle_count) : 1;
+	const bool together = count > 1, times = sampling->rounds || sampling->energy_s > 0;
+	const double warmer = together ? warming(replay, jobs, count) : 1;
 
 	(void)err;
-	for (size_t i = 0; i < request->handle_count; i++) {
-		const struct recorded *candidate = candidate_of(replay, request->handles[i]);
-		const bool again = together && candidate->remeasured;
-		struct device_event event = told(request->handles[i], DEVICE_EVENT_SAMPLED,
-			again ? candidate->remeasured : evaluation_of(candidate));
+	for (size_t i = 0; i < count; i++) {
+		const struct recorded *candidate = find(replay, &jobs[i]);
+		struct device_event event = {.ticket = jobs[i].ticket, .outcome = OUTCOME_OK};
 
-		keep_samples(&event, &replay->handles[request->handles[i] - 1],
-			together ? request->sampling.rounds : SIZE_MAX,
-			again || !candidate->searched ? 1 : warmer);
+		if (!candidate) {
+			event.outcome = OUTCOME_LAUNCH_FAILED;
+			event.detail = string_format("not recorded in %s", replay->path);
+			device_event_push(device, event);
+			continue;
+		}
+		tell(evaluation_of(candidate), STAGE_LOADED, &event);
+		if (jobs[i].verify)
+			tell(evaluation_of(candidate), STAGE_VERIFIED, &event);
+		if (times && event.outcome == OUTCOME_OK) {
+			const bool again = together && candidate->remeasured;
+
+			tell(again ? candidate->remeasured : evaluation_of(candidate),
+				STAGE_SAMPLED, &event);
+			keep_samples(&event,
+				together || !sampling->rounds_before ? sampling->rounds_before
+								     : SIZE_MAX,
+				together ? sampling->rounds : SIZE_MAX,
+				again || !candidate->searched ? 1 : warmer);
+		}
 		device_event_push(device, event);
 	}
 	return STATUS_OK;
-}
-
-static void replay_unload(struct device *device, device_handle handle)
-{
-	struct replay *replay = device->state;
-
-	replay->handles[handle - 1].candidate = NULL;
 }
 
 static void replay_recorded(const struct device *device, const char *operation, const char *problem,
@@ -482,8 +417,7 @@ static void replay_recorded(const struct device *device, const char *operation, 
 
 #define REPLAY_CALLS                                                                               \
 	.name = "replay", .compiles = false, .open = replay_open, .close = replay_close,           \
-	.problem = replay_problem, .load = replay_load, .verify = replay_verify,                   \
-	.sample = replay_sample, .unload = replay_unload, .recorded = replay_recorded
+	.submit = replay_submit, .recorded = replay_recorded
 
 const struct device_kind device_kind_replay = {REPLAY_CALLS, .measures = true};
 static const struct device_kind replay_predicted = {REPLAY_CALLS, .measures = false};

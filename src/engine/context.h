@@ -42,6 +42,7 @@ struct context {
 	char **config_folders;
 	struct catalogue catalogue;
 	struct device *device;
+	uint64_t tickets;             /* of jobs that were submitted so far */
 	struct learned *learned;      /* of the device */
 	bool l2_warm;                 /* times are of a warm L2 */
 	struct compiler *compiler;    /* NULL: none found, and none needed */

@@ -15,8 +15,19 @@ enum {
 
 struct announced {
 	const struct problem *problem;
-	uint32_t number; /* device_problem()'s */
+	struct build build; /* of the reference */
+	struct reference_plan reference;
+	struct text *cubins; /* borrowed from the store */
+	struct device_problem told;
 };
+
+static void announced_free(struct announced *announced)
+{
+	build_release(&announced->build);
+	reference_plan_release(&announced->reference);
+	free(announced->cubins);
+	free(announced);
+}
 
 void evaluator_clear(struct evaluator *evaluator)
 {
@@ -28,6 +39,8 @@ void evaluator_release(struct evaluator *evaluator)
 {
 	evaluator_clear(evaluator);
 	free(evaluator->trials);
+	for (size_t i = 0; i < evaluator->announced_count; i++)
+		announced_free(evaluator->announced[i]);
 	free(evaluator->announced);
 	*evaluator = (struct evaluator){0};
 }
@@ -42,11 +55,11 @@ static struct trial *add(struct evaluator *evaluator, enum trial_stage goal)
 	return trial;
 }
 
-/* Loads it at once; on failure it goes again. */
-static enum status load_now(
+/* Asks for it at once; on failure it goes again. */
+static enum status ask_now(
 	struct evaluator *evaluator, struct trial *trial, struct trial **result, struct error *err)
 {
-	const enum status status = evaluator_load(evaluator, trial, err);
+	const enum status status = evaluator_ask(evaluator, trial, err);
 
 	if (status == STATUS_OK)
 		*result = trial;
@@ -92,7 +105,9 @@ enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *
 
 	trial->problem = original->problem;
 	trial->original = original;
-	return load_now(evaluator, trial, result, err);
+	for (size_t i = 0; i < evaluator->count; i++)
+		trial->load += evaluator->trials[i]->original == original;
+	return ask_now(evaluator, trial, result, err);
 }
 
 enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
@@ -102,24 +117,27 @@ enum status evaluator_add_binary(struct evaluator *evaluator, const struct probl
 
 	trial->problem = problem;
 	trial->binary = binary;
-	return load_now(evaluator, trial, result, err);
+	for (size_t i = 0; i < evaluator->count; i++)
+		trial->load += evaluator->trials[i]->binary == binary;
+	return ask_now(evaluator, trial, result, err);
 }
 
-struct trial *evaluator_add_handle(struct evaluator *evaluator, device_handle handle)
+struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 {
 	struct trial *trial = add(evaluator, TRIAL_LOADED);
 
 	trial->stage = TRIAL_LOADED;
-	trial->handle = handle;
+	trial->is_anchor = true;
 	return trial;
 }
 
-static uint32_t number_of(const struct evaluator *evaluator, const struct problem *problem)
+static struct announced *announced_of(
+	const struct evaluator *evaluator, const struct problem *problem)
 {
 	for (size_t i = 0; i < evaluator->announced_count; i++)
-		if (evaluator->announced[i].problem == problem)
-			return evaluator->announced[i].number;
-	return 0;
+		if (evaluator->announced[i]->problem == problem)
+			return evaluator->announced[i];
+	return NULL;
 }
 
 static void wait_for_any(const struct context *context)
@@ -167,72 +185,121 @@ static enum status take_entries(const struct compile_result *kernel, size_t unit
 	return STATUS_OK;
 }
 
-enum status evaluator_announce(
-	struct evaluator *evaluator, const struct problem *problem, struct error *err)
+static enum status announce(struct context *context, struct announced *announced, struct error *err)
 {
-	struct context *context = evaluator->context;
-	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
-	CLEANUP(build_release) struct build build = {0};
-	CLEANUP(memory_free) struct text *cubins = NULL;
+	const struct problem *problem = announced->problem;
 	const bool runs = context->store && device_measures(context->device);
-	uint32_t number = 0;
+	struct build *build = &announced->build;
 
-	if (number_of(evaluator, problem))
-		return STATUS_OK;
 	TRY(problem_reference(problem, runs ? &context->catalogue : NULL,
-		device_spec(context->device), &build, &reference, err));
-	cubins = memory_zeroed(build.unit_count + 1, sizeof(*cubins));
-	for (size_t i = 0; runs && i < build.unit_count; i++) {
+		device_spec(context->device), build, &announced->reference, err));
+	announced->cubins = memory_zeroed(build->unit_count + 1, sizeof(*announced->cubins));
+	for (size_t i = 0; runs && i < build->unit_count; i++) {
 		const struct compile_result *kernel;
 
-		TRY(wait_for_kernel(context, &build.units[i], &kernel, err));
-		cubins[i] = kernel->cubin; /* borrowed for the call */
-		TRY(take_entries(kernel, i, &reference, err));
+		TRY(wait_for_kernel(context, &build->units[i], &kernel, err));
+		announced->cubins[i] = kernel->cubin;
+		TRY(take_entries(kernel, i, &announced->reference, err));
 	}
-	TRY(device_problem(context->device, problem->operation->name, problem->text, &reference,
-		cubins, runs ? build.unit_count : 0, &number, err));
-	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
-	evaluator->announced[evaluator->announced_count++] =
-		(struct announced){.problem = problem, .number = number};
+	announced->told = (struct device_problem){.operation = problem->operation->name,
+		.text = problem->text,
+		.reference = &announced->reference,
+		.cubins = announced->cubins,
+		.cubin_count = runs ? build->unit_count : 0};
 	return STATUS_OK;
 }
 
-enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, struct error *err)
+enum status evaluator_announce(
+	struct evaluator *evaluator, const struct problem *problem, struct error *err)
+{
+	struct announced *announced;
+	enum status status;
+
+	if (announced_of(evaluator, problem))
+		return STATUS_OK;
+	announced = memory_zeroed(1, sizeof(*announced));
+	announced->problem = problem;
+	status = announce(evaluator->context, announced, err);
+	if (status != STATUS_OK) {
+		announced_free(announced);
+		return status;
+	}
+	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
+	evaluator->announced[evaluator->announced_count++] = announced;
+	return STATUS_OK;
+}
+
+/* ---- asking the device ---- */
+/* All that it is told refers to the trial. */
+static enum status job_of(struct evaluator *evaluator, struct trial *trial, bool verify,
+	struct device_job *job, struct error *err)
+{
+	const struct context *context = evaluator->context;
+	const struct trial *source = trial->original ? trial->original : trial;
+	const size_t units = context->store ? source->build.unit_count : 0;
+
+	if (trial->is_anchor) {
+		*job = device_anchor(context->device);
+		return STATUS_OK;
+	}
+	if (trial->problem)
+		TRY(evaluator_announce(evaluator, trial->problem, err));
+	*job = (struct device_job){
+		.problem = trial->problem ? &announced_of(evaluator, trial->problem)->told : NULL,
+		.load = trial->load,
+		.verify = verify};
+	if (trial->binary) {
+		job->family = job->configuration = "";
+		job->plan = &trial->binary->plan;
+		job->cubins = trial->binary->cubins;
+		job->cubin_count = trial->binary->cubin_count;
+		return STATUS_OK;
+	}
+	if (!trial->cubins) {
+		trial->cubins = memory_zeroed(units + 1, sizeof(*trial->cubins));
+		for (size_t i = 0; i < units; i++)
+			trial->cubins[i] = source->kernels[i]->cubin; /* borrowed */
+	}
+	job->family = source->evaluation.family;
+	job->configuration = source->evaluation.configuration;
+	job->plan = &source->plan;
+	job->cubins = trial->cubins;
+	job->cubin_count = units;
+	job->resources = source->evaluation.resources;
+	job->predicted_time_us = source->evaluation.score.predicted_time_us;
+	return STATUS_OK;
+}
+
+static enum status submit(struct evaluator *evaluator, struct trial *const *trials, size_t count,
+	bool verify, const struct sampling *sampling, struct error *err)
 {
 	struct context *context = evaluator->context;
-	const struct trial *source = trial->original ? trial->original : trial;
-	size_t units = context->store ? source->build.unit_count : 0;
-	CLEANUP(memory_free) struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
-	struct device_load_request request = {.family = source->evaluation.family,
-		.configuration = source->evaluation.configuration,
-		.plan = &source->plan,
-		.cubins = cubins,
-		.cubin_count = units,
-		.resources = source->evaluation.resources,
-		.predicted_time_us = source->evaluation.score.predicted_time_us};
+	CLEANUP(memory_free) struct device_job *jobs = memory_zeroed(count + 1, sizeof(*jobs));
 
-	for (size_t i = 0; i < units; i++)
-		cubins[i] = source->kernels[i]->cubin; /* borrowed for the call */
-	if (trial->binary) {
-		request.family = request.configuration = "";
-		request.plan = &trial->binary->plan;
-		request.cubins = trial->binary->cubins;
-		request.cubin_count = trial->binary->cubin_count;
+	for (size_t i = 0; i < count; i++) {
+		TRY(job_of(evaluator, trials[i], verify, &jobs[i], err));
+		jobs[i].ticket = trials[i]->ticket = ++context->tickets;
 	}
-	trial->stage = TRIAL_LOADING;
 	evaluator->moved = true;
-	TRY(evaluator_announce(evaluator, trial->problem, err));
-	request.problem = number_of(evaluator, trial->problem);
-	return device_load(context->device, &request, &trial->handle, err);
+	return device_submit(context->device, jobs, count, sampling, err);
+}
+
+enum status evaluator_ask(struct evaluator *evaluator, struct trial *trial, struct error *err)
+{
+	const struct sampling none = {0};
+
+	trial->stage = TRIAL_ASKED;
+	return submit(evaluator, &trial, 1, trial->goal >= TRIAL_VERIFIED,
+		trial->goal == TRIAL_DONE ? &evaluator->first_look : &none, err);
 }
 
 static bool has_room(const struct evaluator *evaluator)
 {
 	return !evaluator->on_device_max ||
-	       evaluator_count(evaluator, TRIAL_LOADING, TRIAL_SAMPLING) < evaluator->on_device_max;
+	       evaluator_count(evaluator, TRIAL_ASKED, TRIAL_ASKED) < evaluator->on_device_max;
 }
 
-/* compile -> score again -> load */
+/* compile -> score again -> ask the device */
 static enum status advance(struct evaluator *evaluator, struct error *err)
 {
 	for (size_t i = 0; i < evaluator->count; i++) {
@@ -244,30 +311,7 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 		}
 		if (trial->stage == TRIAL_COMPILED && trial->goal > TRIAL_COMPILED &&
 			has_room(evaluator))
-			TRY(evaluator_load(evaluator, trial, err));
-	}
-	return STATUS_OK;
-}
-
-static enum status submit(struct evaluator *evaluator, const device_handle *handles, size_t count,
-	const struct sampling *sampling, struct error *err)
-{
-	const struct device_sample_request request = {
-		.handles = handles, .handle_count = count, .sampling = *sampling};
-
-	return count ? device_sample(evaluator->context->device, &request, err) : STATUS_OK;
-}
-
-/* load -> verify -> sample */
-static enum status go_on(struct evaluator *evaluator, struct trial *trial, struct error *err)
-{
-	if (trial->stage == TRIAL_LOADED && trial->goal > TRIAL_LOADED) {
-		trial->stage = TRIAL_VERIFYING;
-		return device_verify(evaluator->context->device, trial->handle, err);
-	}
-	if (trial->stage == TRIAL_VERIFIED && trial->goal > TRIAL_VERIFIED) {
-		trial->stage = TRIAL_SAMPLING;
-		return submit(evaluator, &trial->handle, 1, &evaluator->first_look, err);
+			TRY(evaluator_ask(evaluator, trial, err));
 	}
 	return STATUS_OK;
 }
@@ -291,42 +335,41 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	struct device_event *event, struct error *err)
 {
 	struct evaluation *evaluation = &trial->evaluation;
+	const bool is_measured = event->measured.energy_j > 0 || isnan(event->measured.energy_j);
 
 	evaluation->flags |= event->flags;
-	if (event->kind == DEVICE_EVENT_SAMPLED && trial->series) {
+	if (trial->series) {
 		round_series_take(trial->series, event);
+		/* it is not run again */
+		if (event->outcome == OUTCOME_CRASHED || event->outcome == OUTCOME_TIMED_OUT)
+			trial_finish(trial, event->outcome, event->detail);
 		return STATUS_OK;
 	}
-	if (event->kind == DEVICE_EVENT_LOADED)
-		trial_take_resources(trial, event);
-	if (event->kind == DEVICE_EVENT_VERIFIED) {
-		evaluation->verified = event->verified;
-		evaluation->by_program = event->by_program;
-	}
-	if (event->kind == DEVICE_EVENT_VERIFIED || event->verification.done)
+	trial_take_resources(trial, event);
+	evaluation->by_program |= event->by_program;
+	if (event->verification.done) {
 		evaluation->verification = event->verification;
-	if (event->kind == DEVICE_EVENT_SAMPLED) {
+		evaluation->verified = event->verified;
+	}
+	if (is_measured)
 		evaluation->measured = event->measured;
-		if (event->sample_count) {
-			evaluation->predicted = event->predicted;
-			evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
-		}
+	if (event->sample_count) {
+		evaluation->predicted = event->predicted;
+		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
 	}
 	if (event->reference)
 		return take_reference(evaluator, trial, event, err);
-	if (event->outcome != OUTCOME_OK || event->kind == DEVICE_EVENT_SAMPLED ||
-		trial->stage == TRIAL_CHECKING) {
+	if (event->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
 		trial_finish(trial, event->outcome, event->detail);
-		return STATUS_OK;
-	}
-	trial->stage = event->kind == DEVICE_EVENT_LOADED ? TRIAL_LOADED : TRIAL_VERIFIED;
-	return go_on(evaluator, trial, err);
+	else
+		trial->stage = trial->goal;
+	return STATUS_OK;
 }
 
-static struct trial *find(const struct evaluator *evaluator, device_handle handle)
+static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
 {
 	for (size_t i = 0; i < evaluator->count; i++)
-		if (evaluator->trials[i]->handle == handle)
+		if (evaluator->trials[i]->ticket == ticket)
 			return evaluator->trials[i];
 	return NULL;
 }
@@ -349,10 +392,10 @@ static enum status take_events(struct evaluator *evaluator, struct error *err)
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && poll_device(evaluator->context, &event)) {
-		struct trial *trial = find(evaluator, event.handle);
+		struct trial *trial = find(evaluator, event.ticket);
 
 		evaluator->moved = true;
-		if (event.kind == DEVICE_EVENT_LOST)
+		if (event.lost)
 			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
 				event.detail ? event.detail : "it stopped answering");
 		else if (trial && trial->stage != TRIAL_DONE)
@@ -405,34 +448,34 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
 	const struct sampling *sampling, struct error *err)
 {
 	CLEANUP(memory_free)
-	device_handle *handles = memory_zeroed(count + 1, sizeof(*handles));
-	size_t loaded = 0;
+	struct trial **sampled = memory_zeroed(count + 1, sizeof(struct trial *));
+	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct trial *trial = trials[i];
 
 		if (trial->stage != TRIAL_LOADED && trial->stage != TRIAL_VERIFIED)
 			continue;
-		handles[loaded++] = trial->handle;
+		sampled[kept++] = trial;
 		if (trial->series)
 			continue; /* it stays as it is: more rounds follow */
-		trial->stage = TRIAL_SAMPLING;
+		trial->stage = TRIAL_ASKED;
 		trial->goal = TRIAL_DONE;
 	}
-	return submit(evaluator, handles, loaded, sampling, err);
+	return submit(evaluator, sampled, kept, false, sampling, err);
 }
 
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err)
 {
-	struct device *device = evaluator->context->device;
+	const struct sampling none = {0};
 
-	for (size_t i = 0; i < count && device_measures(device); i++) {
-		if (!trials[i]->handle || trials[i]->evaluation.outcome != OUTCOME_OK)
+	for (size_t i = 0; i < count && device_measures(evaluator->context->device); i++) {
+		if (!trials[i]->ticket || trials[i]->evaluation.outcome != OUTCOME_OK)
 			continue;
-		trials[i]->stage = TRIAL_CHECKING;
+		trials[i]->stage = TRIAL_ASKED;
 		trials[i]->goal = TRIAL_DONE;
-		TRY(device_verify(device, trials[i]->handle, err));
+		TRY(submit(evaluator, &trials[i], 1, true, &none, err));
 	}
 	return STATUS_OK;
 }
@@ -442,10 +485,7 @@ enum status evaluator_compare(
 {
 	TRY(evaluator_run(evaluator, err));
 	TRY(evaluator_sample(evaluator, evaluator->trials, evaluator->count, sampling, err));
-	TRY(evaluator_run(evaluator, err));
-	for (size_t i = 0; i < evaluator->count; i++)
-		evaluator_unload(evaluator, evaluator->trials[i]);
-	return STATUS_OK;
+	return evaluator_run(evaluator, err);
 }
 
 size_t evaluator_count(
@@ -481,19 +521,11 @@ struct trial *evaluator_take(struct evaluator *evaluator)
 	return NULL;
 }
 
-void evaluator_unload(struct evaluator *evaluator, struct trial *trial)
-{
-	if (trial->handle)
-		device_unload(evaluator->context->device, trial->handle);
-	trial->handle = 0;
-}
-
 void evaluator_free_trial(struct evaluator *evaluator, struct trial *trial)
 {
 	if (!trial)
 		return;
 	forget(evaluator, trial);
-	evaluator_unload(evaluator, trial);
 	trial_release(trial);
 	free(trial);
 }

@@ -28,7 +28,7 @@ struct evaluator {
 	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, alone */
 	struct trial **trials;      /* in the order in which they came; pointers stay valid */
 	size_t count, capacity;
-	struct announced *announced; /* problems that the device knows */
+	struct announced **announced; /* problems, as the device is told of them */
 	size_t announced_count, announced_capacity;
 	bool moved; /* in the last step */
 };
@@ -42,21 +42,22 @@ void evaluator_release(struct evaluator *evaluator);
 enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
 	enum trial_stage goal, struct trial **trial, struct error *err);
 /* One more load of a trial that is compiled, and kernels of another origin: both borrowed. They are
- * loaded at once, and not verified. */
+ * asked for at once, and not verified. */
 enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
 	struct trial **trial, struct error *err);
 enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
 	const struct binary *binary, struct trial **trial, struct error *err);
-/* What is loaded already: the anchor. */
-struct trial *evaluator_add_handle(struct evaluator *evaluator, device_handle handle);
+/* The anchor, loaded as it were. */
+struct trial *evaluator_add_anchor(struct evaluator *evaluator);
 
-/* Tells the device of a problem: its tensors and, where the device measures, the compiled reference
- * that candidates are compared with. Done once for each problem, at the latest when the first of
- * its trials is loaded. Errors: a reference that does not compile; a lost device. */
+/* Makes what the device is told of a problem: its tensors and, where the device measures, the
+ * compiled reference that candidates are compared with. Done once for each problem, at the latest
+ * when the device is asked for the first of its trials. Errors: a reference that does not compile.
+ */
 enum status evaluator_announce(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err);
-/* Loads a compiled trial now, where the order of loads matters. */
-enum status evaluator_load(struct evaluator *evaluator, struct trial *trial, struct error *err);
+/* Asks the device for a compiled trial now, where the order of loads matters. */
+enum status evaluator_ask(struct evaluator *evaluator, struct trial *trial, struct error *err);
 
 /* Moves what can move; does not wait. Errors: STATUS_NO_DEVICE; a reference that fails. */
 enum status evaluator_step(struct evaluator *evaluator, struct error *err);
@@ -72,8 +73,7 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
  * a later launch than those that were verified first. Its outcome is what becomes of that. */
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);
-/* All trials that are not done side by side: those that verify are sampled in one request. They are
- * unloaded then: their memory is for others, their numbers stay. */
+/* All trials that are not done side by side: those that verify are sampled in one request. */
 enum status evaluator_compare(
 	struct evaluator *evaluator, const struct sampling *sampling, struct error *err);
 
@@ -82,7 +82,6 @@ size_t evaluator_count(
 	const struct evaluator *evaluator, enum trial_stage from, enum trial_stage to);
 /* The first that is done, now the caller's to free; NULL: none. */
 struct trial *evaluator_take(struct evaluator *evaluator);
-void evaluator_unload(struct evaluator *evaluator, struct trial *trial);
 /* Of a trial that was taken or not; it may be NULL. */
 void evaluator_free_trial(struct evaluator *evaluator, struct trial *trial);
 

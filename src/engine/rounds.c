@@ -72,6 +72,7 @@ static enum status run_all(struct evaluator *evaluator, struct round_series *ser
 	for (size_t look = 0; look < ROUND_LOOKS; look++) {
 		const size_t rounds = round_look(limits, look) + limits->warm_up_rounds;
 		const struct sampling sampling = {.rounds = (unsigned)(rounds - done),
+			.rounds_before = (unsigned)done,
 			.seconds_max = look ? end_s - clock_seconds() : 0,
 			.rest_ratio = limits->rest_ratio};
 

@@ -211,9 +211,18 @@ void trial_take_resources(struct trial *trial, struct device_event *event)
 	if (!event->resources || !trial->candidate.bound ||
 		event->launch_count != evaluation->launch_count)
 		return;
-	free(evaluation->resources);
-	evaluation->resources = event->resources;
-	event->resources = NULL;
+	if (!evaluation->resources) {
+		evaluation->resources = event->resources;
+		event->resources = NULL;
+	}
+	for (size_t i = 0; event->resources && i < event->launch_count; i++) {
+		struct kernel_resources *resources = &evaluation->resources[i];
+
+		resources->regs_per_thread = event->resources[i].regs_per_thread;
+		resources->smem_static_bytes = event->resources[i].smem_static_bytes;
+		resources->blocks_per_sm = event->resources[i].blocks_per_sm;
+		resources->max_clusters = event->resources[i].max_clusters;
+	}
 	score_again(trial);
 }
 
@@ -221,6 +230,7 @@ void trial_release(struct trial *trial)
 {
 	free(trial->slots);
 	free(trial->kernels);
+	free(trial->cubins);
 	build_release(&trial->build);
 	plan_release(&trial->plan);
 	work_release(&trial->work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One candidate on its way: compiling, loading, verifying, sampling, done. What goes wrong with it
+ * One candidate on its way: compiling, on the device, done. What goes wrong with it
  * becomes its evaluation's outcome, never an error of the program. Moved by engine/evaluator.h.
  */
 #ifndef ENGINE_TRIAL_H
@@ -12,14 +12,11 @@
 
 enum trial_stage {
 	TRIAL_COMPILING,
-	TRIAL_COMPILED, /* scored again, not on the device yet */
-	TRIAL_LOADING,
+	TRIAL_COMPILED, /* scored again; the device was not asked yet */
+	TRIAL_ASKED,    /* the device was, for its goal */
 	TRIAL_LOADED,
-	TRIAL_VERIFYING,
 	TRIAL_VERIFIED,
-	TRIAL_SAMPLING,
-	TRIAL_CHECKING, /* verified again, after its samples */
-	TRIAL_DONE,     /* its evaluation says how it ended */
+	TRIAL_DONE, /* its evaluation says how it ended */
 };
 
 struct round_series; /* engine/rounds.h */
@@ -33,7 +30,7 @@ struct binary {
 
 struct trial {
 	enum trial_stage stage, goal;
-	const struct problem *problem; /* borrowed */
+	const struct problem *problem; /* borrowed; NULL: kernels without tensors */
 	struct candidate candidate;    /* bound NULL: nothing was compiled for it */
 	bool owns_bound;               /* the candidate's bound family is freed with the trial */
 	size_t number;                 /* the caller's, for the candidate */
@@ -44,7 +41,10 @@ struct trial {
 	struct work work;
 	const struct trial *original; /* this is one more load of that one; borrowed */
 	const struct binary *binary;  /* or of these kernels; borrowed */
-	device_handle handle;         /* 0: not loaded */
+	bool is_anchor;               /* or of the anchor */
+	uint32_t load;                /* its number among the loads of one binary */
+	struct text *cubins;          /* one per build unit, with the kernels' bytes; or NULL */
+	uint64_t ticket;              /* of what the device was asked last; 0: nothing */
 	struct round_series *series;  /* where its samples go while rounds are run; borrowed */
 	struct evaluation evaluation;
 };
@@ -56,8 +56,7 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 /* Once all kernels are there: COMPILING -> COMPILED, or DONE if one failed or, where prunes is set,
  * the family's rules drop it. */
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);
-/* The driver's own words on resources count more than the compiler's report; takes them from the
- * event. */
+/* The driver's own words on resources complete the compiler's report. */
 void trial_take_resources(struct trial *trial, struct device_event *event);
 /* The end: detail (may be NULL) is copied. */
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);

@@ -171,14 +171,13 @@ static bool is_trusted(const struct reference_output *output)
 	return !output->launch && !output->file;
 }
 
-static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
+static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)
 {
 	struct plan *plan = problem->told.reference.trusted;
 	struct loaded loaded;
 	bool done;
 
-	loaded_init(gpu, &loaded, handle, problem, plan, problem->told.cubins,
-		problem->told.cubin_count);
+	loaded_init(gpu, &loaded, problem, plan, problem->told.cubins, problem->told.cubin_count);
 	done = loaded.failure.outcome == OUTCOME_OK;
 	for (size_t i = 0; done && i < problem->told.reference.output_count; i++)
 		done = problem_output(problem, i)->role != BUFFER_OUTPUT ||
@@ -211,7 +210,7 @@ void expected_release(struct gpu_session *gpu, struct problem_data *problem)
 	problem->expected_ready = false;
 }
 
-static bool make(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
+static bool make(struct gpu_session *gpu, struct problem_data *problem)
 {
 	const struct reference_plan *reference = &problem->told.reference;
 	bool trusts = false, done = true;
@@ -227,10 +226,10 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, uint32_t
 	}
 	if (done && trusts && !reference->trusted)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
-	return done && (!trusts || trusted_run(gpu, problem, handle));
+	return done && (!trusts || trusted_run(gpu, problem));
 }
 
-bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle)
+bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
 	if (problem->expected_ready)
 		return true;
@@ -238,10 +237,9 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem, uin
 		gpu->failure = problem->reference_failure;
 		return false;
 	}
-	gpu_progress_reference(gpu, handle);
+	gpu_progress_reference(gpu);
 	problem->expected_ready = problem_data_restore(gpu, problem) &&
-				  problem_data_rewind(gpu, problem, 0) &&
-				  make(gpu, problem, handle);
+				  problem_data_rewind(gpu, problem, 0) && make(gpu, problem);
 	if (problem->expected_ready)
 		return true;
 	if (!gpu->failure.fatal)

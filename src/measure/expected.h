@@ -8,8 +8,8 @@
 
 #include "measure/problem_data.h"
 
-/* Computes the expected values, if that is not done yet. handle: for the watchdog. */
-bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem, uint32_t handle);
+/* Computes the expected values, if that is not done yet. */
+bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem);
 void expected_release(struct gpu_session *gpu, struct problem_data *problem);
 
 #endif

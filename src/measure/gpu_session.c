@@ -70,15 +70,7 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	return STATUS_OK;
 }
 
-enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err)
-{
-	TRY(cuda_api_open(&gpu->cuda, err));
-	TRY(gpu_find(&gpu->cuda, name, &gpu->device, err));
-	gpu->nvml = nvml_open();
-	return gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err);
-}
-
-static enum status session_open(struct gpu_session *gpu, struct error *err)
+static enum status context_open(struct gpu_session *gpu, struct error *err)
 {
 	static const char making[] = "making a context";
 	const struct cuda_api *cuda = &gpu->cuda;
@@ -95,21 +87,13 @@ static enum status session_open(struct gpu_session *gpu, struct error *err)
 	return STATUS_OK;
 }
 
-enum status gpu_session_open(
-	struct gpu_session *gpu, const struct measure_open *options, struct error *err)
-{
-	gpu->options = *options;
-	return session_open(gpu, err) == STATUS_OK ? STATUS_OK
-						   : error_context(err, "%s", gpu->gpu.facts.name);
-}
-
 static uint64_t filler_bytes(const struct gpu_session *gpu)
 {
 	return (uint64_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM * ANCHOR_BLOCK *
 	       sizeof(float);
 }
 
-enum status gpu_session_helpers(
+static enum status helpers_open(
 	struct gpu_session *gpu, const struct text *cubin, struct error *err)
 {
 	const struct cuda_api *cuda = &gpu->cuda;
@@ -144,6 +128,37 @@ enum status gpu_session_helpers(
 	return STATUS_OK;
 }
 
+enum status gpu_session_driver(struct gpu_session *gpu, struct error *err)
+{
+	if (gpu->cuda.library.handle)
+		return STATUS_OK;
+	TRY(cuda_api_open(&gpu->cuda, err));
+	gpu->nvml = nvml_open();
+	return STATUS_OK;
+}
+
+enum status gpu_session_open(
+	struct gpu_session *gpu, const struct measure_setup *setup, struct error *err)
+{
+	enum status status = STATUS_OK;
+
+	if (!gpu->context) {
+		/* copied without what is not needed any more */
+		gpu->options = *setup;
+		gpu->options.device = NULL;
+		gpu->options.helpers = (struct text){0};
+		TRY(gpu_session_driver(gpu, err));
+		TRY(gpu_find(&gpu->cuda, setup->device ? setup->device : "", &gpu->device, err));
+		TRY(gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err));
+		status = context_open(gpu, err);
+	}
+	/* the limit of a reference changes when one has hung */
+	gpu->options.reference_timeout_s = setup->reference_timeout_s;
+	if (status == STATUS_OK && setup->helpers.length && !gpu->helpers.library)
+		status = helpers_open(gpu, &setup->helpers, err);
+	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
+}
+
 void gpu_session_close(struct gpu_session *gpu)
 {
 	for (size_t i = 0; i < gpu->event_count; i++)
@@ -170,14 +185,19 @@ static void tell(const struct gpu_session *gpu, struct measure_progress progress
 		_exit(STATUS_FAILED);
 }
 
-void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s)
+void gpu_progress(const struct gpu_session *gpu, double allow_s)
 {
-	tell(gpu, (struct measure_progress){.handle = handle, .allow_s = (float)allow_s});
+	tell(gpu,
+		(struct measure_progress){
+			.ticket = gpu->ticket, .has_job = gpu->has_job, .allow_s = (float)allow_s});
 }
 
-void gpu_progress_reference(const struct gpu_session *gpu, uint32_t handle)
+void gpu_progress_reference(const struct gpu_session *gpu)
 {
-	tell(gpu, (struct measure_progress){handle, (float)gpu->options.reference_timeout_s, true});
+	tell(gpu, (struct measure_progress){.ticket = gpu->ticket,
+			  .has_job = gpu->has_job,
+			  .allow_s = (float)gpu->options.reference_timeout_s,
+			  .reference = true});
 }
 
 bool gpu_synchronize(struct gpu_session *gpu, const char *what)

@@ -25,7 +25,9 @@ struct gpu_session {
 	CUcontext context; /* NULL until opened */
 	CUstream stream;
 	struct measure_gpu gpu;
-	struct measure_open options;
+	struct measure_setup options; /* without the helpers */
+	uint64_t ticket;              /* of the job that is in progress */
+	bool has_job;
 	uint64_t memory_limit_bytes, memory_used_bytes;
 	struct {
 		CUlibrary library;
@@ -63,20 +65,20 @@ bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format,
 /* True for CUDA_SUCCESS; else the failure that the result stands for. what: "launching x". */
 bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what);
 
-enum status gpu_session_hello(struct gpu_session *gpu, const char *name, struct error *err);
+/* Driver and NVML, unless they are open. */
+enum status gpu_session_driver(struct gpu_session *gpu, struct error *err);
+/* What is not done yet: context, stream; helper kernels, if the setup has them. */
 enum status gpu_session_open(
-	struct gpu_session *gpu, const struct measure_open *options, struct error *err);
-enum status gpu_session_helpers(
-	struct gpu_session *gpu, const struct text *cubin, struct error *err);
+	struct gpu_session *gpu, const struct measure_setup *setup, struct error *err);
 void gpu_session_close(struct gpu_session *gpu);
 /* Facts, UUID, driver, clocks of one GPU. */
 enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
 	struct measure_gpu *gpu, struct error *err);
 
 /* Tells the other side what is about to happen (measure/protocol.h). */
-void gpu_progress(const struct gpu_session *gpu, uint32_t handle, double allow_s);
-/* As above, for the reference of the handle's problem. */
-void gpu_progress_reference(const struct gpu_session *gpu, uint32_t handle);
+void gpu_progress(const struct gpu_session *gpu, double allow_s);
+/* As above, for the reference of the job's problem. */
+void gpu_progress_reference(const struct gpu_session *gpu);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 
 /* Device memory, counted against the limit. 0 bytes give a null pointer. */

@@ -109,11 +109,10 @@ static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct te
 	       loaded_fill_symbols(gpu, loaded) && gpu_synchronize(gpu, "loading");
 }
 
-void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle,
-	struct problem_data *problem, struct plan *plan, const struct text *cubins,
-	size_t cubin_count)
+void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
+	struct plan *plan, const struct text *cubins, size_t cubin_count)
 {
-	*loaded = (struct loaded){.handle = handle, .problem = problem, .plan = *plan};
+	*loaded = (struct loaded){.problem = problem, .plan = *plan};
 	*plan = (struct plan){0};
 	if (problem)
 		problem->users++;

@@ -10,7 +10,6 @@
 #include "measure/problem_data.h"
 
 struct loaded {
-	uint32_t handle;
 	struct problem_data *problem; /* NULL: a kernel without tensors (the anchor) */
 	struct plan plan;
 	struct kernel_library library;
@@ -24,9 +23,8 @@ struct loaded {
 };
 
 /* Takes the plan. A candidate that does not load is no error: loaded->failure says why. */
-void loaded_init(struct gpu_session *gpu, struct loaded *loaded, uint32_t handle,
-	struct problem_data *problem, struct plan *plan, const struct text *cubins,
-	size_t cubin_count);
+void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
+	struct plan *plan, const struct text *cubins, size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
 /* Symbols get the first set's tensors, even if a kernel changed them: before a verified run. */
 bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded);

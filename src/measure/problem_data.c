@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/problem_data.h"
 
-#include "base/clock.h"
 #include "base/random.h"
 #include "candidate/array_file.h"
 #include "measure/expected.h"
@@ -323,7 +322,6 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	uint64_t set_bytes = 0;
 	bool done;
 
-	problem->last_use_s = clock_seconds();
 	if (problem->arena.base)
 		return true;
 	if (count > SCRATCH_COUNTERS / 4)

@@ -2,57 +2,75 @@
 #include "measure/protocol.h"
 
 /* ---- requests ---- */
-static const struct record_member hello_members[] = {
-	RECORD_VALUE(struct measure_hello, device, "device"),
+static const struct record_member list_members[] = {
+	RECORD_VALUE(struct measure_list, device, "device", .flags = RECORD_OPTIONAL),
 };
-RECORD_DEFINE(struct measure_hello, measure_hello_record, hello_members, .name = "hello");
+RECORD_DEFINE(struct measure_list, measure_list_record, list_members, .name = "list");
 
-#define OPEN(field) RECORD_VALUE(struct measure_open, field, #field)
-static const struct record_member open_members[] = {
-	OPEN(seed),
-	OPEN(memory_limit_bytes),
-	OPEN(kernel_timeout_s),
-	OPEN(reference_timeout_s),
-	OPEN(l2_warm),
+#define SETUP(field) RECORD_VALUE(struct measure_setup, field, #field)
+static const struct record_member setup_members[] = {
+	SETUP(device),
+	SETUP(seed),
+	SETUP(memory_limit_bytes),
+	SETUP(kernel_timeout_s),
+	SETUP(reference_timeout_s),
+	SETUP(l2_warm),
+	SETUP(helpers),
 };
-RECORD_DEFINE(struct measure_open, measure_open_record, open_members, .name = "open");
-
-static const struct record_member helpers_members[] = {
-	RECORD_VALUE(struct measure_helpers, cubin, "cubin"),
-};
-RECORD_DEFINE(struct measure_helpers, measure_helpers_record, helpers_members, .name = "helpers");
+RECORD_DEFINE(struct measure_setup, measure_setup_record, setup_members, .name = "setup");
 
 static const struct record_member problem_members[] = {
-	RECORD_VALUE(struct measure_problem, problem, "problem"),
 	RECORD_VALUE(struct measure_problem, title, "title"),
 	RECORD_NESTED(struct measure_problem, reference, reference_plan_record, "reference"),
 	RECORD_VALUES(struct measure_problem, cubins, cubin_count, "cubins"),
 };
 RECORD_DEFINE(struct measure_problem, measure_problem_record, problem_members, .name = "problem");
 
-static const struct record_member load_members[] = {
-	RECORD_VALUE(struct measure_load, handle, "handle"),
-	RECORD_VALUE(struct measure_load, problem, "problem"),
-	RECORD_NESTED(struct measure_load, plan, plan_record, "plan"),
-	RECORD_VALUES(struct measure_load, cubins, cubin_count, "cubins"),
+static const struct record_member job_members[] = {
+	RECORD_VALUE(struct measure_job, ticket, "ticket"),
+	RECORD_VALUE(struct measure_job, problem, "problem"),
+	RECORD_NESTED(struct measure_job, plan, plan_record, "plan"),
+	RECORD_VALUES(struct measure_job, cubins, cubin_count, "cubins"),
+	RECORD_VALUE(struct measure_job, load, "load"),
+	RECORD_VALUE(struct measure_job, verify, "verify"),
 };
-RECORD_DEFINE(struct measure_load, measure_load_record, load_members, .name = "load");
+RECORD_DEFINE(struct measure_job, measure_job_record, job_members, .name = "job");
 
-static const struct record_member handle_members[] = {
-	RECORD_VALUE(struct measure_handle, handle, "handle"),
-};
-RECORD_DEFINE(struct measure_handle, measure_handle_record, handle_members, .name = "handle");
+/* Jobs refer to problems and cubins that are there. */
+static enum status run_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	const struct measure_run *run = value;
 
-#define SAMPLE(field) RECORD_VALUE(struct measure_sample, sampling.field, #field)
-static const struct record_member sample_members[] = {
-	RECORD_VALUES(struct measure_sample, handles, handle_count, "handles"),
-	SAMPLE(rounds),
-	SAMPLE(seconds_max),
-	SAMPLE(give_up_us),
-	SAMPLE(rest_ratio),
-	SAMPLE(energy_s),
+	(void)context;
+	for (size_t i = 0; i < run->job_count; i++) {
+		const struct measure_job *job = &run->jobs[i];
+
+		if (job->problem > run->problem_count)
+			return json_error(at, err, "jobs of its problems");
+		for (size_t k = 0; k < job->cubin_count; k++)
+			if (job->cubins[k] >= run->cubin_count)
+				return json_error(at, err, "jobs of its cubins");
+	}
+	return STATUS_OK;
+}
+
+#define SAMPLING(field) RECORD_VALUE(struct measure_run, sampling.field, #field)
+static const struct record_member run_members[] = {
+	RECORD_NESTED(struct measure_run, setup, measure_setup_record, "setup"),
+	RECORD_RECORDS(
+		struct measure_run, problems, problem_count, measure_problem_record, "problems"),
+	RECORD_VALUES(struct measure_run, cubins, cubin_count, "cubins"),
+	RECORD_RECORDS(struct measure_run, jobs, job_count, measure_job_record, "jobs"),
+	SAMPLING(rounds),
+	SAMPLING(rounds_before),
+	SAMPLING(seconds_max),
+	SAMPLING(give_up_us),
+	SAMPLING(rest_ratio),
+	SAMPLING(energy_s),
 };
-RECORD_DEFINE(struct measure_sample, measure_sample_record, sample_members, .name = "sample");
+RECORD_DEFINE(
+	struct measure_run, measure_run_record, run_members, .name = "run", .check = run_check);
 
 /* ---- replies ---- */
 #define IS(field)   RECORD_VALUE(struct measure_gpu, identity.field, #field)
@@ -87,7 +105,7 @@ RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "g
 
 #define RESULT(field) RECORD_VALUE(struct device_event, field, #field)
 static const struct record_member result_members[] = {
-	RESULT(handle),
+	RESULT(ticket),
 	RECORD_ENUM(struct device_event, outcome, outcome_names, "outcome"),
 	RESULT(detail),
 	RESULT(fatal),
@@ -105,7 +123,8 @@ static const struct record_member result_members[] = {
 RECORD_DEFINE(struct device_event, device_event_record, result_members, .name = "result");
 
 static const struct record_member progress_members[] = {
-	RECORD_VALUE(struct measure_progress, handle, "handle"),
+	RECORD_VALUE(struct measure_progress, ticket, "ticket"),
+	RECORD_VALUE(struct measure_progress, has_job, "has_job"),
 	RECORD_VALUE(struct measure_progress, allow_s, "allow_s", .low = 0, .high = 1e6),
 	RECORD_VALUE(struct measure_progress, reference, "reference"),
 };

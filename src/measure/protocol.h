@@ -2,15 +2,15 @@
  *
  * What the tuner and its measuring worker say to each other, in frames of process/worker.h.
  *
- * Requests are served in order. HELLO, LIST, HELPERS get one reply each (or REPLY_ERROR); OPEN,
- * PROBLEM and UNLOAD none (what goes wrong there shows in the next reply that needs it); LOAD and
- * VERIFY one; SAMPLE one per handle, in the order in which they end. The failure of a
- * candidate is a reply with an outcome, never an error. A request that cannot be read is answered
- * with REPLY_ERROR, and the worker ends.
+ * A request carries all that it needs: the process that gets it may have been started a moment ago.
+ * One that has served others keeps tensors, expected values and loaded kernels of them, known by
+ * what they are made of. LIST gets one reply. RUN gets a result of each of its jobs, in the order
+ * in which they end, and none if it has no jobs. What fails as such is answered with REPLY_ERROR,
+ * and the worker ends; the failure of a candidate is a result with an outcome, never an error.
  *
- * Before each step that can take long or kill the worker a REPLY_PROGRESS says which handle is
- * in progress and how long the step may take: the other side's watchdog lives on it. A reply that
- * is `fatal` is the worker's last: its context is gone, and the process ends.
+ * Before each step that can take long or kill the worker a REPLY_PROGRESS names the job that is in
+ * progress and how long the step may take: the other side's watchdog lives on it. A result that is
+ * `fatal` is the worker's last: its context is gone, and the process ends.
  */
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
@@ -19,50 +19,36 @@
 #include "process/worker.h"
 
 enum measure_request {
-	REQUEST_LIST = 1, /* which GPUs are there; no payload */
-	REQUEST_HELLO,    /* choose one; no context yet, so that its lock can be taken first */
-	REQUEST_OPEN,     /* context; memory limit, seed */
-	REQUEST_HELPERS,
-	REQUEST_PROBLEM,
-	REQUEST_LOAD,
-	REQUEST_VERIFY, /* struct measure_handle */
-	REQUEST_SAMPLE,
-	REQUEST_UNLOAD, /* struct measure_handle */
+	REQUEST_LIST = 1, /* which GPUs are there; no context is made */
+	REQUEST_RUN,
 	REQUEST_COUNT
 };
 
 enum measure_reply {
 	REPLY_LIST = 101, /* struct measure_gpus */
-	REPLY_HELLO,      /* struct measure_gpu */
-	REPLY_HELPERS,    /* no payload */
-	REPLY_LOADED,     /* struct device_event, and so are the next two */
-	REPLY_VERIFIED,
-	REPLY_SAMPLED,
-	REPLY_ERROR,    /* struct error */
-	REPLY_PROGRESS, /* struct measure_progress */
+	REPLY_RESULT,     /* struct device_event */
+	REPLY_ERROR,      /* struct error */
+	REPLY_PROGRESS,   /* struct measure_progress */
 };
 
 /* ---- requests ---- */
-struct measure_hello {
-	char *device; /* number or UUID */
+struct measure_list {
+	char *device; /* number or UUID; NULL: all */
 };
-RECORD_DECLARE(struct measure_hello, measure_hello_record);
+RECORD_DECLARE(struct measure_list, measure_list_record);
 
-struct measure_open {
+/* How the GPU is used; the same in all requests to one process. */
+struct measure_setup {
+	char *device; /* UUID */
 	uint64_t seed;
 	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
 	double kernel_timeout_s, reference_timeout_s;
-	bool l2_warm; /* runs are on one set of buffers */
+	bool l2_warm;        /* runs are on one set of buffers */
+	struct text helpers; /* cubin of the helper kernels; empty: only the context is made */
 };
-RECORD_DECLARE(struct measure_open, measure_open_record);
-
-struct measure_helpers {
-	struct text cubin;
-};
-RECORD_DECLARE(struct measure_helpers, measure_helpers_record);
+RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
 struct measure_problem {
-	uint32_t problem;
 	char *title;
 	struct reference_plan reference;
 	struct text *cubins; /* the reference's, one per build unit; none where nothing is run */
@@ -70,35 +56,40 @@ struct measure_problem {
 };
 RECORD_DECLARE(struct measure_problem, measure_problem_record);
 
-struct measure_load {
-	uint32_t handle;
-	uint32_t problem; /* 0: none (a kernel without tensors) */
+/* One candidate, to be loaded, verified where that is asked for, and sampled. */
+struct measure_job {
+	uint64_t ticket;  /* the sender's */
+	uint32_t problem; /* of the request, from 1; 0: none (a kernel without tensors) */
 	struct plan plan;
-	struct text *cubins; /* one per build unit */
+	uint32_t *cubins; /* of the request, from 0; one per build unit */
 	size_t cubin_count;
+	uint32_t load; /* jobs that are equal but for this are loaded each for itself */
+	bool verify;
 };
-RECORD_DECLARE(struct measure_load, measure_load_record);
+RECORD_DECLARE(struct measure_job, measure_job_record);
 
-struct measure_handle {
-	uint32_t handle;
-};
-RECORD_DECLARE(struct measure_handle, measure_handle_record);
-
-/* How handles are sampled: in rounds over all of them, one observation of each in a round. */
+/* How the jobs of a request are sampled: in rounds over all of them, one observation of each in a
+ * round. Neither rounds nor energy: nothing is timed. */
 struct sampling {
 	unsigned rounds;
-	double seconds_max; /* after which no observation is begun; 0: no limit */
-	double give_up_us;  /* a handle whose first observation is above it stops; 0: never */
-	double rest_ratio;  /* idle time after each visit over what the visit took */
+	unsigned rounds_before; /* that earlier requests had of the same series: for a recording */
+	double seconds_max;     /* after which no observation is begun; 0: no limit */
+	double give_up_us;      /* a job whose first observation is above it stops; 0: never */
+	double rest_ratio;      /* idle time after each visit over what the visit took */
 	double energy_s; /* above 0: no samples, but energy: each runs alone for so long at least */
 };
 
-struct measure_sample {
-	uint32_t *handles;
-	size_t handle_count;
+struct measure_run {
+	struct measure_setup setup;
+	struct measure_problem *problems;
+	size_t problem_count;
+	struct text *cubins;
+	size_t cubin_count;
+	struct measure_job *jobs;
+	size_t job_count;
 	struct sampling sampling;
 };
-RECORD_DECLARE(struct measure_sample, measure_sample_record);
+RECORD_DECLARE(struct measure_run, measure_run_record);
 
 /* ---- replies ---- */
 struct measure_gpu {
@@ -113,41 +104,34 @@ struct measure_gpus {
 };
 RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
-enum device_event_kind {
-	DEVICE_EVENT_LOADED, /* outcome ok: resources hold the driver's blocks_per_sm */
-	DEVICE_EVENT_VERIFIED,
-	DEVICE_EVENT_SAMPLED, /* one per handle of the request */
-	DEVICE_EVENT_LOST,    /* nothing more will come */
-};
-
-/* What became of a handle. */
+/* What became of a job. */
 struct device_event {
-	enum device_event_kind kind; /* set by the device, as is `predicted` */
-	uint32_t handle;
+	uint64_t ticket;
+	bool lost; /* the device is, and nothing more will come; set by the device */
 	enum outcome outcome;
 	char *detail;
 	bool fatal;     /* the worker's last */
-	bool reference; /* VERIFIED: it is the problem's reference that failed, for all candidates
-			 */
-	struct kernel_resources *resources; /* LOADED: per launch; the driver's: regs, smem, blocks,
-					     * clusters */
+	bool reference; /* it is the problem's reference that failed, for all candidates */
+	struct kernel_resources *resources; /* per launch; the driver's: regs, smem, blocks,
+					     * clusters; NULL: it did not load */
 	size_t launch_count;
-	struct verification verification; /* VERIFIED */
+	struct verification verification; /* done: it was verified */
 	enum verified verified;           /* what its output was compared with */
 	bool by_program;                  /* by a program of the user's; set by the device */
-	struct measured measured;         /* SAMPLED */
-	double *samples_us;               /* one for each round, in order */
+	struct measured measured;
+	double *samples_us; /* one for each round, in order */
 	size_t sample_count;
-	bool predicted; /* samples are the model's */
+	bool predicted; /* samples are the model's; set by the device */
 	bool gave_up;   /* stopped early by give_up_us */
 	uint32_t flags; /* FLAG_MASK(THROTTLED), FLAG_MASK(WARM_L2) */
 };
 RECORD_DECLARE(struct device_event, device_event_record);
 
 struct measure_progress {
-	uint32_t handle; /* 0: none */
+	uint64_t ticket; /* of the job that is in progress */
+	bool has_job;    /* false: it is between two, or makes its context */
 	float allow_s;   /* 0: the usual limit */
-	bool reference;  /* its problem's reference is computed */
+	bool reference;  /* the job's problem's reference is computed */
 };
 RECORD_DECLARE(struct measure_progress, measure_progress_record);
 

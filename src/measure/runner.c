@@ -246,7 +246,7 @@ bool runner_prepare(
 	done = done && rewind_sets(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
-		gpu_progress(gpu, runner->loaded->handle, 0);
+		gpu_progress(gpu, 0);
 	if (!done || !(runner->rewinds ? estimate_rewinding(gpu, runner, estimates_us)
 				       : estimate(gpu, runner, estimates_us)))
 		return false;

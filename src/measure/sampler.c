@@ -42,31 +42,28 @@ struct sampler {
 
 static void finish(struct sampler *sampler, struct series *series)
 {
-	struct device_event result = {
-		.handle = series->entry->handle,
-		.outcome = series->failure.outcome,
-		.fatal = series->failure.fatal,
-		.measured = series->measured,
-		.samples_us = series->samples_us,
-		.sample_count = series->count,
-		.gave_up = series->gave_up,
-		.flags = series->flags,
-	};
+	struct device_event *result = series->entry->result;
 
-	if (result.outcome != OUTCOME_OK) {
-		result.detail = string_copy(series->failure.detail);
+	result->outcome = series->failure.outcome;
+	result->fatal = series->failure.fatal;
+	result->measured = series->measured;
+	result->samples_us = series->samples_us;
+	result->sample_count = series->count;
+	result->gave_up = series->gave_up;
+	result->flags |= series->flags;
+	if (result->outcome != OUTCOME_OK) {
+		result->detail = string_copy(series->failure.detail);
 	} else if (sampler->rule.energy_s <= 0 && !series->gave_up &&
 		   sampler_is_noisy(series->samples_us, series->count)) {
-		result.outcome = OUTCOME_TOO_NOISY;
-		result.detail = string_format("its times in %zu rounds are %.3g to %.3g us",
+		result->outcome = OUTCOME_TOO_NOISY;
+		result->detail = string_format("its times in %zu rounds are %.3g to %.3g us",
 			series->count, statistics_quantile(series->samples_us, series->count, 0),
 			statistics_quantile(series->samples_us, series->count, 1));
 	}
 	series->samples_us = NULL;
 	series->finished = true;
 	sampler->active--;
-	sampler->emit(&result, sampler->context);
-	record_release(&device_event_record, &result);
+	sampler->emit(result, sampler->context);
 }
 
 static unsigned visit_size(const struct sampler *sampler, const struct series *series)
@@ -147,7 +144,7 @@ static bool visit(struct sampler *sampler, struct series *series)
 	unsigned count = 0;
 
 	do {
-		gpu_progress(sampler->gpu, series->entry->handle, 0);
+		gpu_progress(sampler->gpu, 0);
 		if (!take_samples(sampler, series, samples_us, &count, &throttle))
 			return false;
 	} while (retry_throttled(sampler, series, throttle));
@@ -164,7 +161,7 @@ static bool measure_energy(struct sampler *sampler, struct series *series)
 	struct runner *runner = series->entry->runner;
 	double estimates_us[RUNNER_ESTIMATES];
 
-	gpu_progress(sampler->gpu, series->entry->handle,
+	gpu_progress(sampler->gpu,
 		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->rule.energy_s);
 	return (runner->prepared || runner_prepare(sampler->gpu, runner, estimates_us)) &&
 	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured);
@@ -174,6 +171,8 @@ static void step(struct sampler *sampler, struct series *series)
 {
 	const struct sampling *rule = &sampler->rule;
 	const bool energy = rule->energy_s > 0;
+
+	sampler->gpu->ticket = series->entry->result->ticket;
 	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
 	bool enough = !worked || energy || series->count >= rule->rounds;
 
@@ -198,20 +197,6 @@ static void rest(const struct sampler *sampler, const struct series *series, dou
 		clock_sleep(sampler->rule.rest_ratio * fmin(busy_s, visit_s));
 }
 
-static void start(struct sampler *sampler, struct series *series, struct sampler_entry *entry)
-{
-	series->entry = entry;
-	if (entry->loaded)
-		series->failure = entry->loaded->failure;
-	else
-		series->failure = (struct failure){
-			.outcome = OUTCOME_LAUNCH_FAILED, .detail = "it is not loaded"};
-	if (series->failure.outcome != OUTCOME_OK)
-		finish(sampler, series);
-	else
-		entry->runner->loaded = entry->loaded;
-}
-
 void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,
 	const struct sampling *request, struct random_state *random, sampler_emit *emit,
 	void *context)
@@ -232,7 +217,8 @@ void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_
 	sampler.series = memory_zeroed(count + 1, sizeof(*sampler.series));
 	for (size_t i = 0; i < count; i++) {
 		order[i] = i;
-		start(&sampler, &sampler.series[i], &entries[i]);
+		sampler.series[i].entry = &entries[i];
+		entries[i].runner->loaded = entries[i].loaded;
 	}
 	while (sampler.active > 0 && !fatal) {
 		random_shuffle(random, order, count);

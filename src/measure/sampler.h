@@ -16,13 +16,12 @@
 #include "measure/runner.h"
 
 struct sampler_entry {
-	uint32_t handle;
-	const struct loaded *loaded; /* NULL: unknown handle */
+	const struct loaded *loaded;
 	struct runner *runner;       /* lives on between requests */
+	struct device_event *result; /* of its job so far: outcome ok; samples are added */
 };
 
-/* Called once per entry, in the order in which they end; result is released by the sampler. After
- * a fatal one nothing more comes. */
+/* Called once per entry, in the order in which they end. After a fatal one nothing more comes. */
 typedef void sampler_emit(struct device_event *result, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,

@@ -132,7 +132,7 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 	if (!done || !gpu_synchronize(gpu, "preparing the output") || !loaded_run(gpu, loaded, 0) ||
 		!gpu_synchronize(gpu, "running the kernel"))
 		return false;
-	gpu_progress(gpu, loaded->handle, 0);
+	gpu_progress(gpu, 0);
 	done = check_everything(gpu, loaded, layout) && outputs_clear(gpu, loaded) &&
 	       loaded_run(gpu, loaded, 0);
 	for (size_t i = 0; done && i < layout->outputs; i++)
@@ -276,11 +276,11 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	if (layout.total > SCRATCH_COUNTERS || layout.outputs > PLAN_OUTPUTS_MAX)
 		return gpu_fail(
 			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
-	if (!expected_prepare(gpu, loaded->problem, loaded->handle)) {
+	if (!expected_prepare(gpu, loaded->problem)) {
 		result->reference = loaded->problem->reference_failure.outcome != OUTCOME_OK;
 		return false;
 	}
-	gpu_progress(gpu, loaded->handle, 0);
+	gpu_progress(gpu, 0);
 	if (!problem_data_restore(gpu, loaded->problem) ||
 		!run_twice(gpu, loaded, &layout, compared, counters))
 		return false;

@@ -6,21 +6,29 @@
 
 #include "measure/sampler.h"
 #include "measure/verify.h"
+#include "record/record_wire.h"
 
-/* A candidate by its handle. */
-struct slot {
+/* What is kept of earlier requests; memory that is short makes it less. */
+enum {
+	KERNELS_KEPT = 64,
+	PROBLEMS_KEPT = 16,
+};
+
+/* A candidate that is loaded. */
+struct kept {
+	char key[HASH_SIZE];
 	struct loaded loaded;
 	struct runner runner;
+	unsigned long request; /* that used it last */
 };
 
 struct serving {
 	struct gpu_session gpu;
-	enum status open_status; /* of OPEN: reported with the next reply */
-	struct error open_error;
-	struct problem_data **problems;
+	struct problem_data **problems; /* in the order of their last uses */
 	size_t problem_count, problem_capacity;
-	struct slot **slots;
-	size_t slot_count, slot_capacity;
+	struct kept **kept; /* likewise */
+	size_t kept_count, kept_capacity;
+	unsigned long request; /* counts them */
 	struct random_state random;
 	bool ending; /* the context is gone */
 };
@@ -33,290 +41,326 @@ static void reply(const struct serving *serving, enum measure_reply kind,
 		_exit(STATUS_FAILED); /* the parent process has ended */
 }
 
-static void reply_or_error(const struct serving *serving, enum status status,
-	const struct error *err, enum measure_reply kind, const struct record *record,
-	const void *value)
+static void reply_error(struct serving *serving, const struct error *err)
 {
-	if (status == STATUS_OK)
-		reply(serving, kind, record, value);
-	else
-		reply(serving, REPLY_ERROR, &measure_error_record, err);
+	reply(serving, REPLY_ERROR, &measure_error_record, err);
+	serving->ending = true;
 }
 
-static void reply_result(
-	struct serving *serving, enum measure_reply kind, const struct device_event *result)
+/* Releases the result. */
+static void reply_result(struct device_event *result, void *context)
 {
-	reply(serving, kind, &device_event_record, result);
+	struct serving *serving = context;
+
+	reply(serving, REPLY_RESULT, &device_event_record, result);
 	serving->ending |= result->fatal;
+	record_release(&device_event_record, result);
 }
 
 /* ---- GPUs ---- */
 static enum status list_gpus(
-	struct cuda_api *cuda, struct nvml **nvml, struct measure_gpus *list, struct error *err)
+	struct gpu_session *gpu, const char *name, struct measure_gpus *list, struct error *err)
 {
+	const struct cuda_api *cuda = &gpu->cuda;
+	CUdevice device;
 	int count = 0;
 
-	TRY(cuda_api_open(cuda, err));
-	*nvml = nvml_open();
+	TRY(gpu_session_driver(gpu, err));
+	list->gpus = memory_zeroed(1, sizeof(*list->gpus));
+	if (name) {
+		TRY(gpu_find(cuda, name, &device, err));
+		list->count = 1;
+		return gpu_session_describe(cuda, gpu->nvml, device, list->gpus, err);
+	}
 	TRY(cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err));
-	list->gpus = memory_zeroed((size_t)count + 1, sizeof(*list->gpus));
+	list->gpus = memory_resize(list->gpus, (size_t)count + 1, sizeof(*list->gpus));
 	for (int i = 0; i < count; i++) {
-		CUdevice device;
-
 		TRY(cuda_check(cuda, cuda->cuDeviceGet(&device, i), "cuDeviceGet", err));
-		TRY(gpu_session_describe(cuda, *nvml, device, &list->gpus[list->count++], err));
+		TRY(gpu_session_describe(cuda, gpu->nvml, device, &list->gpus[list->count++], err));
 	}
 	return STATUS_OK;
 }
 
-static void serve_list(struct serving *serving, void *request)
+static void serve_list(struct serving *serving, const struct measure_list *asked)
 {
 	struct measure_gpus list = {0};
-	struct cuda_api cuda;
-	struct nvml *nvml = NULL;
 	struct error err = {0};
 
-	(void)request;
-	reply_or_error(serving, list_gpus(&cuda, &nvml, &list, &err), &err, REPLY_LIST,
-		&measure_gpus_record, &list);
+	if (list_gpus(&serving->gpu, asked->device, &list, &err) == STATUS_OK)
+		reply(serving, REPLY_LIST, &measure_gpus_record, &list);
+	else
+		reply_error(serving, &err);
 	free(list.gpus);
-	nvml_close(nvml);
-	cuda_api_close(&cuda);
-}
-
-static void serve_hello(struct serving *serving, void *request)
-{
-	const struct measure_hello *hello = request;
-	struct error err = {0};
-
-	reply_or_error(serving,
-		gpu_session_hello(&serving->gpu, hello->device ? hello->device : "", &err), &err,
-		REPLY_HELLO, &measure_gpu_record, &serving->gpu.gpu);
-}
-
-static void serve_open(struct serving *serving, void *request)
-{
-	serving->open_status = gpu_session_open(&serving->gpu, request, &serving->open_error);
-	random_seed(&serving->random, serving->gpu.options.seed);
-}
-
-static void serve_helpers(struct serving *serving, void *request)
-{
-	const struct measure_helpers *helpers = request;
-	struct error err = serving->open_error;
-	enum status status = serving->open_status;
-
-	if (status == STATUS_OK)
-		status = gpu_session_helpers(&serving->gpu, &helpers->cubin, &err);
-	reply_or_error(serving, status, &err, REPLY_HELPERS, NULL, NULL);
 }
 
 /* ---- problems ---- */
-static struct problem_data *problem_find(const struct serving *serving, uint32_t id)
+/* To the end, as what was used last. */
+static void *use(void **items, size_t count, size_t at)
+{
+	void *item = items[at];
+
+	memmove(&items[at], &items[at + 1], (count - 1 - at) * sizeof(*items));
+	items[count - 1] = item;
+	return item;
+}
+
+static void problem_drop(struct serving *serving, size_t at)
+{
+	struct problem_data *problem =
+		use((void **)serving->problems, serving->problem_count--, at);
+
+	problem_data_release(&serving->gpu, problem);
+	free(problem);
+}
+
+static struct problem_data *problem_find(struct serving *serving, const char key[HASH_SIZE])
 {
 	for (size_t i = 0; i < serving->problem_count; i++)
-		if (serving->problems[i]->told.problem == id)
-			return serving->problems[i];
+		if (strcmp(serving->problems[i]->key, key) == 0)
+			return use((void **)serving->problems, serving->problem_count, i);
 	return NULL;
 }
 
-static void serve_problem(struct serving *serving, void *request)
+static struct problem_data *problem_add(struct serving *serving)
 {
-	struct measure_problem *told = request;
-	struct problem_data *problem = memory_zeroed(1, sizeof(*problem));
-
-	problem->told = *told;
-	*told = (struct measure_problem){0};
 	ARRAY_GROW(serving->problems, serving->problem_count, serving->problem_capacity);
-	serving->problems[serving->problem_count++] = problem;
+	serving->problems[serving->problem_count] = memory_zeroed(1, sizeof(struct problem_data));
+	return serving->problems[serving->problem_count++];
 }
 
-/* Gives back the memory of the problem for which nothing is loaded and that was used longest ago.
- */
-static bool reclaim(void *context)
+/* Takes what it was told, if that is new. */
+static struct problem_data *problem_use(struct serving *serving, struct measure_problem *told)
 {
-	struct serving *serving = context;
-	struct problem_data *oldest = NULL;
+	CLEANUP(text_release) struct text packed = {0};
+	struct hash *hash = hash_new();
+	struct problem_data *problem;
+	char key[HASH_SIZE];
 
-	for (size_t i = 0; i < serving->problem_count; i++) {
-		struct problem_data *problem = serving->problems[i];
-
-		if (problem->users == 0 && problem->arena.base &&
-			(!oldest || problem->last_use_s < oldest->last_use_s))
-			oldest = problem;
+	record_pack(&measure_problem_record, told, &packed);
+	hash_add(hash, packed.data, packed.length);
+	hash_finish(hash, key);
+	problem = problem_find(serving, key);
+	for (size_t i = 0; !problem && i < serving->problem_count; i++)
+		if (serving->problem_count >= PROBLEMS_KEPT && !serving->problems[i]->users &&
+			serving->problems[i]->request != serving->request)
+			problem_drop(serving, i--);
+	if (!problem) {
+		problem = problem_add(serving);
+		memcpy(problem->key, key, sizeof(key));
+		problem->told = *told;
+		*told = (struct measure_problem){0};
 	}
-	if (oldest)
-		problem_data_evict(&serving->gpu, oldest);
-	return oldest != NULL;
+	problem->request = serving->request;
+	return problem;
 }
 
 /* ---- candidates ---- */
-static struct slot *slot_find(const struct serving *serving, uint32_t handle)
+static void kept_drop(struct serving *serving, size_t at)
 {
-	for (size_t i = 0; i < serving->slot_count; i++)
-		if (serving->slots[i]->loaded.handle == handle)
-			return serving->slots[i];
+	struct kept *kept = use((void **)serving->kept, serving->kept_count--, at);
+
+	runner_release(&serving->gpu, &kept->runner);
+	loaded_release(&serving->gpu, &kept->loaded);
+	free(kept);
+}
+
+/* Gives back the memory of the candidate that was used longest ago or, where the request uses all
+ * of them, of a problem for which nothing is loaded. */
+static bool reclaim(void *context)
+{
+	struct serving *serving = context;
+
+	if (serving->kept_count && serving->kept[0]->request != serving->request) {
+		kept_drop(serving, 0);
+		return true;
+	}
+	for (size_t i = 0; i < serving->problem_count; i++)
+		if (!serving->problems[i]->users && serving->problems[i]->arena.base) {
+			problem_data_evict(&serving->gpu, serving->problems[i]);
+			return true;
+		}
+	return false;
+}
+
+/* Takes the job's plan if it is loaded now. */
+static struct kept *kept_use(struct serving *serving, const struct measure_run *run,
+	struct problem_data *problem, struct measure_job *job)
+{
+	CLEANUP(text_release) struct text packed = {0};
+	CLEANUP(memory_free)
+	struct text *cubins = memory_zeroed(job->cubin_count + 1, sizeof(*cubins));
+	struct hash *hash = hash_new();
+	struct kept *kept;
+	char key[HASH_SIZE];
+
+	record_pack(&plan_record, &job->plan, &packed);
+	hash_add(hash, packed.data, packed.length);
+	hash_add(hash, &job->load, sizeof(job->load));
+	for (size_t i = 0; i < job->cubin_count; i++) {
+		cubins[i] = run->cubins[job->cubins[i]]; /* borrowed */
+		hash_add(hash, cubins[i].data, cubins[i].length);
+	}
+	if (problem)
+		hash_add_string(hash, problem->key);
+	hash_finish(hash, key);
+	for (size_t i = 0; i < serving->kept_count; i++)
+		if (strcmp(serving->kept[i]->key, key) == 0)
+			return use((void **)serving->kept, serving->kept_count, i);
+	while (serving->kept_count >= KERNELS_KEPT && serving->kept[0]->request != serving->request)
+		kept_drop(serving, 0);
+	kept = memory_zeroed(1, sizeof(*kept));
+	memcpy(kept->key, key, sizeof(key));
+	kept->request = serving->request;
+	ARRAY_GROW(serving->kept, serving->kept_count, serving->kept_capacity);
+	serving->kept[serving->kept_count++] = kept;
+	loaded_init(&serving->gpu, &kept->loaded, problem, &job->plan, cubins, job->cubin_count);
+	/* code takes memory, too */
+	while (kept->loaded.failure.outcome == OUTCOME_OUT_OF_MEMORY && reclaim(serving)) {
+		job->plan = kept->loaded.plan;
+		kept->loaded.plan = (struct plan){0};
+		loaded_release(&serving->gpu, &kept->loaded);
+		loaded_init(&serving->gpu, &kept->loaded, problem, &job->plan, cubins,
+			job->cubin_count);
+	}
+	return kept;
+}
+
+/* ---- jobs ---- */
+static void take_failure(const struct failure *failure, struct device_event *result)
+{
+	result->outcome = failure->outcome;
+	result->fatal = failure->fatal;
+	result->detail = string_copy(failure->detail);
+}
+
+static void verify(struct serving *serving, struct kept *kept, struct device_event *result)
+{
+	gpu_progress(&serving->gpu, 0);
+	if (kept->loaded.problem)
+		verify_run(&serving->gpu, &kept->loaded, result);
+	else
+		result->outcome = OUTCOME_LAUNCH_FAILED,
+		result->detail = string_copy("there is nothing to compare with");
+}
+
+/* NULL: it is answered. */
+static struct kept *prepare(struct serving *serving, const struct measure_run *run,
+	struct problem_data *problem, struct measure_job *job, struct device_event *result)
+{
+	const bool times = run->sampling.rounds || run->sampling.energy_s > 0;
+	struct kept *kept;
+
+	*result = (struct device_event){.ticket = job->ticket, .outcome = OUTCOME_OK};
+	serving->gpu.ticket = job->ticket;
+	gpu_progress(&serving->gpu, 0);
+	kept = kept_use(serving, run, problem, job);
+	kept->request = serving->request;
+	if (kept->loaded.failure.outcome != OUTCOME_OK)
+		take_failure(&kept->loaded.failure, result);
+	else
+		result->resources = memory_copy(kept->loaded.resources,
+			(kept->loaded.plan.launch_count + 1) * sizeof(*result->resources));
+	result->launch_count = result->resources ? kept->loaded.plan.launch_count : 0;
+	if (result->outcome == OUTCOME_OK && job->verify)
+		verify(serving, kept, result);
+	if (result->outcome == OUTCOME_OK && times)
+		return kept;
+	reply_result(result, serving);
+	/* another time it may load */
+	if (!serving->ending && kept->loaded.failure.outcome != OUTCOME_OK)
+		kept_drop(serving, serving->kept_count - 1);
 	return NULL;
 }
 
-static void serve_load(struct serving *serving, void *request)
+static void run_jobs(struct serving *serving, struct measure_run *run)
 {
-	struct measure_load *load = request;
-	struct problem_data *problem = problem_find(serving, load->problem);
-	struct slot *slot = memory_zeroed(1, sizeof(*slot));
-	struct device_event result = {.handle = load->handle};
+	CLEANUP(memory_free)
+	struct problem_data **problems =
+		memory_zeroed(run->problem_count + 1, sizeof(struct problem_data *));
+	CLEANUP(memory_free)
+	struct sampler_entry *entries = memory_zeroed(run->job_count + 1, sizeof(*entries));
+	CLEANUP(memory_free)
+	struct device_event *results = memory_zeroed(run->job_count + 1, sizeof(*results));
+	size_t count = 0;
 
-	gpu_progress(&serving->gpu, load->handle, 0);
-	ARRAY_GROW(serving->slots, serving->slot_count, serving->slot_capacity);
-	serving->slots[serving->slot_count++] = slot;
-	if (load->problem && !problem) {
-		slot->loaded.handle = load->handle;
-		gpu_fail(&serving->gpu, OUTCOME_LAUNCH_FAILED, "problem %u is unknown",
-			load->problem);
-		slot->loaded.failure = serving->gpu.failure;
-	} else {
-		loaded_init(&serving->gpu, &slot->loaded, load->handle, problem, &load->plan,
-			load->cubins, load->cubin_count);
+	for (size_t i = 0; i < run->problem_count; i++)
+		problems[i] = problem_use(serving, &run->problems[i]);
+	serving->gpu.has_job = true;
+	for (size_t i = 0; i < run->job_count && !serving->ending; i++) {
+		struct measure_job *job = &run->jobs[i];
+		struct kept *kept = prepare(serving, run,
+			job->problem ? problems[job->problem - 1] : NULL, job, &results[i]);
+
+		if (!kept)
+			continue;
+		entries[count++] =
+			(struct sampler_entry){&kept->loaded, &kept->runner, &results[i]};
+		if (kept->loaded.problem)
+			kept->loaded.problem->touched = true;
 	}
-	result.outcome = slot->loaded.failure.outcome;
-	result.fatal = slot->loaded.failure.fatal;
-	if (result.outcome != OUTCOME_OK)
-		result.detail = slot->loaded.failure.detail;
-	if (slot->loaded.resources) {
-		result.resources = slot->loaded.resources;
-		result.launch_count = slot->loaded.plan.launch_count;
+	if (count && !serving->ending)
+		sampler_serve(&serving->gpu, entries, count, &run->sampling, &serving->random,
+			reply_result, serving);
+	serving->gpu.has_job = false;
+}
+
+static void serve_run(struct serving *serving, struct measure_run *run)
+{
+	const bool is_first = !serving->gpu.context;
+	struct error err = {0};
+
+	serving->request++;
+	if (gpu_session_open(&serving->gpu, &run->setup, &err) != STATUS_OK) {
+		reply_error(serving, &err);
+		return;
 	}
-	reply_result(serving, REPLY_LOADED, &result); /* borrows from the slot */
-}
-
-static void serve_verify(struct serving *serving, void *request)
-{
-	const struct measure_handle *asked = request;
-	struct device_event result = {.handle = asked->handle, .outcome = OUTCOME_LAUNCH_FAILED};
-	struct slot *slot = slot_find(serving, asked->handle);
-
-	gpu_progress(&serving->gpu, result.handle, 0);
-	if (!slot || slot->loaded.failure.outcome != OUTCOME_OK) {
-		result.outcome = slot ? slot->loaded.failure.outcome : OUTCOME_LAUNCH_FAILED;
-		result.detail =
-			string_copy(slot ? slot->loaded.failure.detail : "it is not loaded");
-	} else if (!slot->loaded.problem) {
-		result.detail = string_copy("there is nothing to compare with");
-	} else {
-		verify_run(&serving->gpu, &slot->loaded, &result);
-	}
-	reply_result(serving, REPLY_VERIFIED, &result);
-	record_release(&device_event_record, &result);
-}
-
-static void emit_sampled(struct device_event *result, void *context)
-{
-	reply_result(context, REPLY_SAMPLED, result);
-}
-
-static void serve_sample(struct serving *serving, void *request)
-{
-	const struct measure_sample *sample = request;
-	struct sampler_entry *entries = memory_zeroed(sample->handle_count + 1, sizeof(*entries));
-
-	for (size_t i = 0; i < sample->handle_count; i++) {
-		struct slot *slot = slot_find(serving, sample->handles[i]);
-
-		entries[i].handle = sample->handles[i];
-		entries[i].loaded = slot ? &slot->loaded : NULL;
-		entries[i].runner = slot ? &slot->runner : NULL;
-		if (slot && slot->loaded.problem)
-			slot->loaded.problem->touched = true;
-	}
-	sampler_serve(&serving->gpu, entries, sample->handle_count, &sample->sampling,
-		&serving->random, emit_sampled, serving);
-	free(entries);
-}
-
-static void slot_free(struct serving *serving, struct slot *slot)
-{
-	runner_release(&serving->gpu, &slot->runner);
-	loaded_release(&serving->gpu, &slot->loaded);
-	free(slot);
-}
-
-static void serve_unload(struct serving *serving, void *request)
-{
-	const struct measure_handle *asked = request;
-
-	for (size_t i = 0; i < serving->slot_count; i++)
-		if (serving->slots[i]->loaded.handle == asked->handle) {
-			slot_free(serving, serving->slots[i]);
-			serving->slots[i] = serving->slots[--serving->slot_count];
-			return;
-		}
+	if (is_first)
+		random_seed(&serving->random, run->setup.seed);
+	gpu_progress(&serving->gpu, 0); /* it works */
+	if (run->job_count && !serving->gpu.helpers.library)
+		error_set(&err, STATUS_FAILED, "jobs came before the helper kernels"),
+			reply_error(serving, &err);
+	else
+		run_jobs(serving, run);
 }
 
 /* ---- the loop ---- */
-union request {
-	struct measure_hello hello;
-	struct measure_open open;
-	struct measure_helpers helpers;
-	struct measure_problem problem;
-	struct measure_load load;
-	struct measure_handle handle;
-	struct measure_sample sample;
-};
-
-static const struct {
-	void (*serve)(struct serving *serving, void *request); /* may take what it keeps */
-	const struct record *record;                           /* NULL: no payload */
-} services[REQUEST_COUNT] = {
-	[REQUEST_LIST] = {serve_list, NULL},
-	[REQUEST_HELLO] = {serve_hello, &measure_hello_record},
-	[REQUEST_OPEN] = {serve_open, &measure_open_record},
-	[REQUEST_HELPERS] = {serve_helpers, &measure_helpers_record},
-	[REQUEST_PROBLEM] = {serve_problem, &measure_problem_record},
-	[REQUEST_LOAD] = {serve_load, &measure_load_record},
-	[REQUEST_VERIFY] = {serve_verify, &measure_handle_record},
-	[REQUEST_SAMPLE] = {serve_sample, &measure_sample_record},
-	[REQUEST_UNLOAD] = {serve_unload, &measure_handle_record},
-};
-
 static void serve(struct serving *serving, const struct message *message)
 {
-	const uint32_t kind = message->kind;
-	const struct record *record;
-	union request request;
+	static const char who[] = "measuring request";
+	struct measure_list list;
+	struct measure_run run;
 	struct error err = {0};
 
-	if (kind >= REQUEST_COUNT || !services[kind].serve)
-		return;
-	record = services[kind].record;
-	if (record &&
-		message_unpack(message, record, "measuring request", &request, &err) != STATUS_OK) {
-		reply(serving, REPLY_ERROR, &measure_error_record, &err);
-		serving->ending = true;
-		return;
+	if (message->kind == REQUEST_LIST &&
+		message_unpack(message, &measure_list_record, who, &list, &err) == STATUS_OK) {
+		serve_list(serving, &list);
+		record_release(&measure_list_record, &list);
+	} else if (message->kind == REQUEST_RUN &&
+		   message_unpack(message, &measure_run_record, who, &run, &err) == STATUS_OK) {
+		serve_run(serving, &run);
+		record_release(&measure_run_record, &run);
+	} else {
+		if (!err.message[0])
+			error_set(&err, STATUS_FAILED, "%s: expected one to list or to run", who);
+		reply_error(serving, &err);
 	}
-	services[kind].serve(serving, &request);
-	if (record)
-		record_release(record, &request);
 }
 
 static void serving_release(struct serving *serving)
 {
-	while (serving->slot_count)
-		slot_free(serving, serving->slots[--serving->slot_count]);
-	while (serving->problem_count) {
-		struct problem_data *problem = serving->problems[--serving->problem_count];
-
-		problem_data_release(&serving->gpu, problem);
-		free(problem);
-	}
-	free(serving->slots);
+	while (serving->kept_count)
+		kept_drop(serving, serving->kept_count - 1);
+	while (serving->problem_count)
+		problem_drop(serving, serving->problem_count - 1);
+	free(serving->kept);
 	free(serving->problems);
 	gpu_session_close(&serving->gpu);
 }
 
 int measure_worker_main(void)
 {
-	struct serving serving = {.open_status = STATUS_OK};
+	struct serving serving = {0};
 	struct text pending = {0};
 	struct message message;
 	int reply_fd = worker_begin();

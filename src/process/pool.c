@@ -124,7 +124,7 @@ static void lose(struct pool *pool, struct pool_member *member, const char *why)
 			       string_starts_with(text_string(&how), "killed") ? "was " : "",
 			       text_string(&how));
 	if (!member->has_spoken)
-		start_failed(pool, false, words);
+		start_failed(pool, !pool->has_worked && !killed, words);
 	if (task && killed && !*why && !task->was_killed++)
 		queue_insert(&pool->queue, task);
 	else if (task)
@@ -142,13 +142,13 @@ static void refuse(struct pool *pool, struct pool_member *member, const char *wh
 /* Its end is seen to later. */
 static void give_up(struct pool *pool, struct pool_member *member, double silence_s)
 {
-	struct pool_task *task = queue_take(&member->tasks);
+	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
 	CLEANUP(memory_free)
 	char *how = string_format("%s said nothing for %.3g s", pool->kind->name, silence_s);
 
 	take_back(pool, member);
 	worker_kill(&member->worker);
-	if (member->state == POOL_GREETS)
+	if (!member->has_spoken)
 		start_failed(pool, false, how);
 	member->state = POOL_DIES;
 	member->said_s = clock_seconds();
@@ -157,13 +157,16 @@ static void give_up(struct pool *pool, struct pool_member *member, double silenc
 }
 
 /* How long it may say nothing; infinite: nothing is expected of it. */
-static double silence_of(const struct pool_member *member)
+static double silence_of(const struct pool *pool, const struct pool_member *member)
 {
+	const double first_word_s = member->has_spoken ? 0 : pool->kind->first_word_s;
+
 	switch (member->state) {
 	case POOL_GREETS:
 		return member->greeting_s;
 	case POOL_CAN_WORK:
-		return member->tasks.first ? member->tasks.first->silence_s : INFINITY;
+		return member->tasks.first ? fmax(member->tasks.first->silence_s, first_word_s)
+					   : INFINITY;
 	case POOL_DIES:
 		return end_timeout_s;
 	case POOL_ABSENT:
@@ -178,8 +181,8 @@ static bool hear(struct pool *pool, struct pool_member *member)
 	CLEANUP(text_release) struct text why = {0};
 	/* its owner may have freed it when it is done */
 	struct pool_task *next = member->tasks.first ? member->tasks.first->next : NULL;
-	const enum pool_heard heard =
-		pool->kind->hear(pool->context, &member->worker, member->tasks.first, &why);
+	const enum pool_heard heard = pool->kind->hear(pool->context, &member->worker,
+		member->state == POOL_GREETS, member->tasks.first, &why);
 
 	if (heard != POOL_SILENT)
 		member->said_s = clock_seconds();
@@ -225,8 +228,8 @@ static void attend(struct pool *pool, struct pool_member *member)
 	while (hear(pool, member))
 		;
 	if ((member->state == POOL_GREETS || member->state == POOL_CAN_WORK) &&
-		clock_seconds() >= member->said_s + silence_of(member))
-		give_up(pool, member, silence_of(member));
+		clock_seconds() >= member->said_s + silence_of(pool, member))
+		give_up(pool, member, silence_of(pool, member));
 }
 
 /* ---- all of them ---- */
@@ -318,7 +321,8 @@ double pool_next_s(const struct pool *pool)
 	double next_s = INFINITY;
 
 	for (size_t i = 0; i < pool->member_count; i++)
-		next_s = fmin(next_s, pool->members[i].said_s + silence_of(&pool->members[i]));
+		next_s =
+			fmin(next_s, pool->members[i].said_s + silence_of(pool, &pool->members[i]));
 	return pool->queue.count && count_in(pool, POOL_ABSENT) ? fmin(next_s, pool->not_before_s)
 								: next_s;
 }

@@ -41,15 +41,17 @@ enum pool_end {
 struct pool_kind {
 	const char *name; /* "the compiler's process", in messages */
 	double pause_s;   /* before a second attempt to start one; six times that before a third */
+	double first_word_s; /* silence until its first word after the start, where that is longer
+			      */
 	/* *greeting_s, 0 before: how long it may take until it greets; 0: it does not, and can be
 	 * asked at once. */
 	enum status (*start)(
 		void *context, struct worker *worker, double *greeting_s, struct error *err);
 	/* worker_post() of the request. False: nothing is to be asked any more, it is done. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
-	/* Takes one message. task: what the process is at, NULL: nothing. */
-	enum pool_heard (*hear)(
-		void *context, struct worker *worker, struct pool_task *task, struct text *why);
+	/* Takes one message. task: what the process is at, NULL: nothing, or it greets. */
+	enum pool_heard (*hear)(void *context, struct worker *worker, bool greets,
+		struct pool_task *task, struct text *why);
 	/* The owner's again, who may add it once more. how: in one sentence. */
 	void (*fail)(void *context, struct pool_task *task, enum pool_end end, const char *how);
 };

@@ -174,7 +174,7 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 
 	for (size_t i = 0; i < evaluator->count && !trial; i++)
 		if (evaluator->trials[i]->number == evaluated->candidate &&
-			evaluator->trials[i]->handle)
+			evaluator->trials[i]->stage > TRIAL_COMPILED)
 			trial = evaluator->trials[i];
 	if (!trial && !evaluator->count && device_measures(search->session->context->device)) {
 		TRY(search_add_trial(search, evaluated->candidate, TRIAL_LOADED, &trial, err));

@@ -76,7 +76,7 @@ static bool has_room(const struct search *search)
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
 	return compilers_have_room(search) &&
-	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_SAMPLING) < compiled_max &&
+	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ASKED) < compiled_max &&
 	       search->budget.evaluations + evaluator->count < search->session->effort->evaluations;
 }
 

@@ -13,13 +13,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct record *const records[] = {
-	&measure_hello_record,
-	&measure_open_record,
-	&measure_helpers_record,
+	&measure_list_record,
+	&measure_setup_record,
+	&measure_run_record,
 	&measure_problem_record,
-	&measure_load_record,
-	&measure_handle_record,
-	&measure_sample_record,
+	&measure_job_record,
 	&measure_gpus_record,
 	&device_event_record,
 	&measure_progress_record,

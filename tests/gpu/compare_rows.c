@@ -111,7 +111,7 @@ static enum status load(struct comparison *comparison, struct error *err)
 				continue;
 			if (k == 0) {
 				row->loads[0]->goal = TRIAL_VERIFIED;
-				status = evaluator_load(evaluator, row->loads[0], err);
+				status = evaluator_ask(evaluator, row->loads[0], err);
 			} else {
 				status = evaluator_add_load(
 					evaluator, row->loads[0], &row->loads[k], err);

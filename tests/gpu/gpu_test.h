@@ -18,6 +18,7 @@
 #include "compile/compiler.h"
 #include "compile/worker.h"
 #include "device/device.h"
+#include "handles.h"
 #include "candidate/build.h"
 #include "measure/worker.h"
 
@@ -220,7 +221,7 @@ static inline struct device_event next(struct gpu_test *test)
 		fprintf(stderr, "no event came\n");
 		exit(STATUS_FAILED);
 	}
-	if (event.kind == DEVICE_EVENT_LOST) {
+	if (event_kind(&event) == DEVICE_EVENT_LOST) {
 		fprintf(stderr, "the device is lost: %s\n", event.detail);
 		exit(STATUS_NO_DEVICE);
 	}

@@ -79,7 +79,9 @@ static void test_refused(struct gpu_test *test, const struct shape *shape)
 	for (int i = 0; i < 3; i++) {
 		struct device_event event = next(test);
 
-		check(test, event.handle == handles[i] && event.outcome == OUTCOME_LAUNCH_FAILED,
+		check(test,
+			event_handle(&event) == handles[i] &&
+				event.outcome == OUTCOME_LAUNCH_FAILED,
 			"%s: %s (%s)", what[i], outcome_name(event.outcome),
 			event.detail ? event.detail : "");
 		device_event_release(&event);
@@ -106,14 +108,16 @@ static void test_crash_in_company(struct gpu_test *test, const struct shape *sha
 	for (int i = 0; i < 7; i++) {
 		struct device_event event = next(test);
 
-		if (event.kind == DEVICE_EVENT_VERIFIED)
+		if (event_kind(&event) == DEVICE_EVENT_VERIFIED)
 			check(test, event.outcome == OUTCOME_OK, "trap_later is right at first: %s",
 				outcome_name(event.outcome));
-		if (event.kind == DEVICE_EVENT_SAMPLED)
+		if (event_kind(&event) == DEVICE_EVENT_SAMPLED)
 			check(test,
-				event.outcome == (event.handle == handles[1] ? OUTCOME_CRASHED
-									     : OUTCOME_OK) &&
-					(event.handle == handles[1] || event.sample_count == 10),
+				event.outcome == (event_handle(&event) == handles[1]
+								 ? OUTCOME_CRASHED
+								 : OUTCOME_OK) &&
+					(event_handle(&event) == handles[1] ||
+						event.sample_count == 10),
 				"sampled beside one that dies: %s, %zu samples",
 				outcome_name(event.outcome), event.sample_count);
 		device_event_release(&event);
@@ -206,14 +210,14 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 
 	for (int i = 0; i < LENGTHS; i++)
 		handles[i] = load_busy(test, problem, shape, iterations[i]);
-	if (device_anchor(test->device, &handles[LENGTHS], &err) != STATUS_OK ||
+	if (device_anchor_handle(test->device, &handles[LENGTHS], &err) != STATUS_OK ||
 		device_sample(test->device, &request, &err) != STATUS_OK)
 		die(&err);
 	for (int i = 0; i < 2 * LENGTHS + 1; i++) {
 		struct device_event event = next(test);
 
-		for (int j = 0; event.kind == DEVICE_EVENT_SAMPLED && j <= LENGTHS; j++)
-			if (handles[j] == event.handle && event.sample_count) {
+		for (int j = 0; event_kind(&event) == DEVICE_EVENT_SAMPLED && j <= LENGTHS; j++)
+			if (handles[j] == event_handle(&event) && event.sample_count) {
 				struct summary summary =
 					statistics_summary(event.samples_us, event.sample_count);
 

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "gpu/bench_test.h"
+#include "handles.h"
 #include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
 
@@ -77,7 +78,7 @@ static enum status sample(struct timing_test *run, const device_handle *handles,
 
 		status = wait_event(run, &event, err);
 		for (size_t k = 0; status == STATUS_OK && k < count; k++)
-			if (handles[k] == event.handle)
+			if (handles[k] == event_handle(&event))
 				events[k] = event;
 	}
 	for (size_t k = 0; k < count; k++) {
@@ -200,7 +201,7 @@ static enum status test_anchor(struct timing_test *run, struct error *err)
 	double at_start = device_identity(run->context.device)->anchor_us, now[2];
 	struct taken taken;
 	device_handle anchor;
-	enum status status = device_anchor(run->context.device, &anchor, err);
+	enum status status = device_anchor_handle(run->context.device, &anchor, err);
 
 	for (int i = 0; status == STATUS_OK && i < 2; i++) {
 		status = sample(run, &anchor, 1, &taken, err);
@@ -227,7 +228,7 @@ static enum status test_pair(struct timing_test *run, const char *family, const 
 	enum status status = pair_load(run, family, problem, &pair, err);
 
 	if (status == STATUS_OK)
-		status = device_anchor(run->context.device, &pair.handles[2], err);
+		status = device_anchor_handle(run->context.device, &pair.handles[2], err);
 	if (status == STATUS_OK)
 		status = sample(run, pair.handles, 3, &taken, err);
 	if (status == STATUS_OK)

@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "handles.h"
 #include "measure/worker.h"
 
 struct bench {
@@ -337,9 +338,10 @@ static inline struct device_event expect_event(struct device *device, enum devic
 {
 	struct device_event event = next_event(device);
 
-	if (event.kind != kind || (handle && event.handle != handle) || event.outcome != outcome)
+	if (event_kind(&event) != kind || (handle && event_handle(&event) != handle) ||
+		event.outcome != outcome)
 		fail_msg("expected event %d of handle %u with %s, found %d of %u with %s: %s", kind,
-			handle, outcome_name(outcome), event.kind, event.handle,
+			handle, outcome_name(outcome), event_kind(&event), event_handle(&event),
 			outcome_name(event.outcome), event.detail ? event.detail : "");
 	if (detail && !(event.detail && strstr(event.detail, detail)))
 		fail_msg("expected \"%s\" in \"%s\"", detail, event.detail ? event.detail : "");

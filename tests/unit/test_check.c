@@ -54,34 +54,47 @@ static size_t loads_of(int entry)
 	return entry == 0 ? CHECK_LOADS : 1;
 }
 
-static void load_side(struct check_fixture *fixture, const char *name, struct side *side)
+/* A kernel of another origin, whose buffers are its own. */
+static struct trial *add_kernel(struct check_fixture *fixture, const char *entry)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
+	static struct binary binaries[256]; /* reachable as long as the program runs */
+	static size_t count;
+	struct binary *binary = &binaries[count++];
+	struct toy_candidate candidate;
+	struct trial *trial;
+	struct error err;
 
+	toy_candidate_make(&toy, entry, &candidate);
+	candidate.plan.tensor_count = 0;
+	for (size_t i = 0; i < candidate.plan.buffer_count; i++)
+		candidate.buffers[i].role = BUFFER_WORKSPACE;
+	record_copy(&plan_record, &candidate.plan, &binary->plan);
+	binary->cubins = memory_copy(&candidate.cubin, sizeof(candidate.cubin));
+	binary->cubin_count = 1;
+	assert_ok(evaluator_add_binary(&fixture->check.evaluator, NULL, binary, &trial, &err));
+	assert_ok(evaluator_run(&fixture->check.evaluator, &err));
+	assert_int_equal(trial->stage, TRIAL_LOADED);
+	return trial;
+}
+
+static void load_side(struct check_fixture *fixture, const char *name, struct side *side)
+{
 	for (int i = 0; i < ENTRIES; i++)
 		for (size_t k = 0; k < loads_of(i); k++) {
 			char entry[16];
 
 			snprintf(entry, sizeof(entry), "%s_%d", name, i);
-			side->loads[i][k] = evaluator_add_handle(&fixture->check.evaluator,
-				toy_load(fixture->bench.device, fixture->problem, &toy, entry));
-			expect(fixture->bench.device, DEVICE_EVENT_LOADED, 0, OUTCOME_OK, NULL);
+			side->loads[i][k] = add_kernel(fixture, entry);
 		}
 }
 
 static void fixture_open(struct check_fixture *fixture, const char *text)
 {
-	static const struct toy toy = {
-		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
-	device_handle anchor;
-	struct error err;
-
 	memset(fixture, 0, sizeof(*fixture));
 	bench_open(&fixture->bench, text);
 	fixture->context.device = fixture->bench.device;
-	fixture->problem = toy_problem(fixture->bench.device, &toy, "reference");
-	assert_ok(device_anchor(fixture->bench.device, &anchor, &err));
 	fixture->check = (struct check){.context = &fixture->context,
 		.evaluator = {.context = &fixture->context},
 		.baseline = &fixture->baseline,
@@ -89,7 +102,7 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 		.row_count = ENTRIES,
 		.measures = true,
 		.options = {.threshold_ratio = 0.05, .interrupted = &never}};
-	fixture->anchor = evaluator_add_handle(&fixture->check.evaluator, anchor);
+	fixture->anchor = evaluator_add_anchor(&fixture->check.evaluator);
 	load_side(fixture, "fast", &fixture->fast);
 	load_side(fixture, "fast", &fixture->again);
 	load_side(fixture, "slow", &fixture->slow);

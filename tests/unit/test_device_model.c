@@ -7,7 +7,7 @@
 
 #include "unit/unit.h"
 
-#include "device/device.h"
+#include "handles.h"
 
 static const char *const configs[] = {"configs", NULL};
 static const struct device_options options = {.config_folders = configs};
@@ -49,8 +49,8 @@ static struct device_event take(struct device *device, enum device_event_kind ki
 	struct device_event event = {0};
 
 	assert_true(device_poll(device, 0, &event));
-	assert_int_equal(event.kind, kind);
-	assert_int_equal(event.handle, handle);
+	assert_int_equal(event_kind(&event), kind);
+	assert_int_equal(event_handle(&event), handle);
 	assert_int_equal(event.outcome, outcome);
 	return event;
 }
@@ -58,16 +58,13 @@ static struct device_event take(struct device *device, enum device_event_kind ki
 TEST(test_open)
 {
 	struct device *device = open_model("model:h200-sxm");
-	device_handle anchor = 9;
-	struct error err;
 
 	assert_string_equal(device_identity(device)->kind, "model");
 	assert_string_equal(device_identity(device)->name, device_spec(device)->title);
 	assert_int_equal(device_identity(device)->driver_cuda_version, 0);
 	assert_true(device_compiles(device));
 	assert_false(device_measures(device));
-	assert_ok(device_anchor(device, &anchor, &err));
-	assert_int_equal(anchor, 0);
+	assert_null(device_anchor(device).plan);
 	assert_int_equal(device_poll_fds(device, NULL, 0), 0);
 	device_close(device);
 	device = open_model("model:"); /* the embedded default */

@@ -202,7 +202,7 @@ TEST(test_interleaved)
 		handles[i] = toy_load(bench.device, problem, &small, names[i]);
 		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
 	}
-	assert_ok(device_anchor(bench.device, &handles[3], &err));
+	assert_ok(device_anchor_handle(bench.device, &handles[3], &err));
 	request_samples(bench.device, handles, 4, 9);
 	assert_int_equal(device_pending(bench.device), 4);
 	for (int i = 0; i < 4; i++) {
@@ -210,7 +210,7 @@ TEST(test_interleaved)
 			expect_event(bench.device, DEVICE_EVENT_SAMPLED, 0, OUTCOME_OK, NULL);
 
 		for (int j = 0; j < 4; j++)
-			if (handles[j] == event.handle) {
+			if (handles[j] == event_handle(&event)) {
 				seen[j] = true;
 				assert_int_equal(event.sample_count, 9);
 				assert_true(fabs(event.samples_us[8] - expected_us[j]) < 3);

@@ -50,37 +50,6 @@ TEST(test_gpus)
 	record_release(&measure_gpus_record, &back);
 }
 
-TEST(test_requests)
-{
-	char name[] = "GPU-1";
-	const struct measure_hello hello = {name};
-	const struct measure_open open = {.seed = 0xfedcba9876543210u,
-		.memory_limit_bytes = (uint64_t)1 << 40,
-		.kernel_timeout_s = 2.5};
-	uint32_t numbers[] = {4, 4000000000u};
-	const struct measure_sample sample = {.handles = numbers,
-		.handle_count = 2,
-		.sampling.rounds = 9,
-		.sampling.seconds_max = 1.25,
-		.sampling.give_up_us = 42};
-	struct measure_hello hello_back;
-	struct measure_open open_back;
-	struct measure_sample sample_back;
-
-	there_and_back(&measure_hello_record, &hello, &hello_back);
-	assert_string_equal(hello_back.device, name);
-	record_release(&measure_hello_record, &hello_back);
-	there_and_back(&measure_open_record, &open, &open_back);
-	assert_memory_equal(&open_back, &open, sizeof(open));
-	there_and_back(&measure_sample_record, &sample, &sample_back);
-	assert_int_equal(sample_back.handle_count, 2);
-	assert_int_equal(sample_back.handles[1], 4000000000u);
-	assert_int_equal(sample_back.sampling.rounds, 9);
-	assert_true(
-		sample_back.sampling.seconds_max == 1.25 && sample_back.sampling.give_up_us == 42);
-	record_release(&measure_sample_record, &sample_back);
-}
-
 /* One kernel that writes a workspace. */
 static void plan_make(struct plan *plan)
 {
@@ -104,49 +73,101 @@ static void plan_make(struct plan *plan)
 	launch->arguments[2] = (struct plan_argument){.kind = ARGUMENT_FLOAT32, .real = 0.1};
 }
 
-TEST(test_load)
+TEST(test_run)
 {
-	struct measure_load load = {.handle = 3}, back;
+	char name[] = "GPU-1", title[] = "toy";
+	uint32_t units[] = {1, 0};
+	char file[] = "expected.npy";
+	struct plan_buffer tensor = {.name = "out", .role = BUFFER_OUTPUT, .bytes = 4};
+	struct reference_output output = {.file = file, .tolerance_abs = 0.5};
+	struct measure_problem problem = {.title = title,
+		.reference = {.tensors = &tensor,
+			.tensor_count = 1,
+			.outputs = &output,
+			.output_count = 1}};
+	struct measure_job jobs[2] = {{.ticket = UINT64_MAX - 1,
+					      .problem = 1,
+					      .cubins = units,
+					      .cubin_count = 2,
+					      .load = 3,
+					      .verify = true},
+		{.ticket = 7}};
 	struct text cubins[2] = {{0}};
+	struct measure_run run = {.setup = {.device = name,
+					  .seed = 0xfedcba9876543210u,
+					  .memory_limit_bytes = (uint64_t)1 << 40,
+					  .kernel_timeout_s = 2.5,
+					  .reference_timeout_s = 7,
+					  .l2_warm = true},
+		.problems = &problem,
+		.problem_count = 1,
+		.cubins = cubins,
+		.cubin_count = 2,
+		.jobs = jobs,
+		.job_count = 2,
+		.sampling = {9, 4, 1.25, 42, 0.5, 0.25}};
+	struct measure_run back;
 
-	plan_make(&load.plan);
+	plan_make(&jobs[0].plan);
 	text_append_bytes(&cubins[0], "x\0y", 3);
-	load.cubins = cubins;
-	load.cubin_count = 2;
-	there_and_back(&measure_load_record, &load, &back);
-	assert_int_equal(back.handle, 3);
-	assert_int_equal(back.problem, 0);
+	text_append(&run.setup.helpers, "helpers");
+	there_and_back(&measure_run_record, &run, &back);
+	assert_string_equal(back.setup.device, name);
+	assert_true(back.setup.seed == run.setup.seed && back.setup.l2_warm);
+	assert_string_equal(text_string(&back.setup.helpers), "helpers");
+	assert_string_equal(back.problems[0].title, title);
+	assert_string_equal(back.problems[0].reference.outputs[0].file, file);
 	assert_int_equal(back.cubin_count, 2);
 	assert_int_equal(back.cubins[0].length, 3);
 	assert_memory_equal(back.cubins[0].data, "x\0y", 3);
 	assert_int_equal(back.cubins[1].length, 0);
-	assert_int_equal(back.plan.launch_count, 1);
-	assert_string_equal(back.plan.launches[0].entry, "kernel");
-	assert_int_equal(back.plan.launches[0].shape.grid[0], 264);
-	assert_true(back.plan.launches[0].arguments[1].integer == INT64_MIN);
-	assert_true(back.plan.launches[0].arguments[2].real == 0.1);
-	assert_int_equal(back.plan.buffers[0].bytes, 4096);
-	assert_int_equal(back.plan.workspace_bytes, 4096);
-	record_release(&measure_load_record, &back);
-	plan_release(&load.plan);
+	assert_true(back.jobs[0].ticket == UINT64_MAX - 1 && back.jobs[1].ticket == 7);
+	assert_int_equal(back.jobs[0].cubins[0], 1);
+	assert_true(back.jobs[0].verify && !back.jobs[1].verify);
+	assert_int_equal(back.jobs[0].load, 3);
+	assert_int_equal(back.jobs[0].plan.launch_count, 1);
+	assert_string_equal(back.jobs[0].plan.launches[0].entry, "kernel");
+	assert_int_equal(back.jobs[0].plan.launches[0].shape.grid[0], 264);
+	assert_true(back.jobs[0].plan.launches[0].arguments[1].integer == INT64_MIN);
+	assert_true(back.jobs[0].plan.launches[0].arguments[2].real == 0.1);
+	assert_int_equal(back.jobs[0].plan.buffers[0].bytes, 4096);
+	assert_memory_equal(&back.sampling, &run.sampling, sizeof(run.sampling));
+	record_release(&measure_run_record, &back);
+	plan_release(&jobs[0].plan);
 	text_release(&cubins[0]);
+	text_release(&run.setup.helpers);
 }
 
-/* A plan whose arguments refer to nothing does not reach the driver. */
-TEST(test_load_of_nothing)
+static void refuse(struct measure_run *run, const char *text)
 {
-	struct measure_load load = {.handle = 3}, back;
-	struct message message = {.kind = REQUEST_LOAD};
+	struct message message = {.kind = REQUEST_RUN};
+	struct measure_run back;
 	struct error err;
 
-	plan_make(&load.plan);
-	load.plan.launches[0].arguments[0].index = 7;
-	record_pack(&measure_load_record, &load, &message.payload);
+	record_pack(&measure_run_record, run, &message.payload);
 	assert_int_not_equal(
-		message_unpack(&message, &measure_load_record, "test", &back, &err), STATUS_OK);
-	assert_non_null(strstr(err.message, "test"));
+		message_unpack(&message, &measure_run_record, "test", &back, &err), STATUS_OK);
+	assert_non_null(strstr(err.message, text));
 	message_release(&message);
-	plan_release(&load.plan);
+}
+
+/* What refers to nothing does not reach the driver. */
+TEST(test_run_of_nothing)
+{
+	uint32_t unit = 1;
+	struct text cubin = {0};
+	struct measure_job job = {.ticket = 1, .cubins = &unit, .cubin_count = 1};
+	struct measure_run run = {.cubins = &cubin, .cubin_count = 1, .jobs = &job, .job_count = 1};
+
+	plan_make(&job.plan);
+	refuse(&run, "cubins");
+	unit = 0;
+	job.problem = 1;
+	refuse(&run, "problems");
+	job.problem = 0;
+	job.plan.launches[0].arguments[0].index = 7;
+	refuse(&run, "test");
+	plan_release(&job.plan);
 }
 
 TEST(test_results)
@@ -158,7 +179,7 @@ TEST(test_results)
 		{.regs_per_thread = 40, .blocks_per_sm = 8, .max_clusters = 66}};
 	char detail[] = "no";
 	double samples[] = {1.5, 0.1, 1e6 / 3};
-	struct device_event result = {.handle = 5,
+	struct device_event result = {.ticket = 5,
 		.outcome = OUTCOME_WRONG_RESULT,
 		.detail = detail,
 		.fatal = true,
@@ -179,7 +200,7 @@ TEST(test_results)
 	struct device_event back;
 
 	there_and_back(&device_event_record, &result, &back);
-	assert_int_equal(back.handle, 5);
+	assert_int_equal(back.ticket, 5);
 	assert_int_equal(back.outcome, OUTCOME_WRONG_RESULT);
 	assert_string_equal(back.detail, "no");
 	assert_true(back.fatal && back.gave_up);
@@ -193,7 +214,7 @@ TEST(test_results)
 	assert_true(back.verification.violations == UINT64_C(1) << 60);
 	record_release(&device_event_record, &back);
 
-	result = (struct device_event){.handle = 6, .outcome = OUTCOME_OK};
+	result = (struct device_event){.ticket = 6, .outcome = OUTCOME_OK};
 	there_and_back(&device_event_record, &result, &back);
 	assert_null(back.detail);
 	assert_false(back.fatal || back.gave_up || back.verification.done);

@@ -4,6 +4,7 @@
  * budget, and says the same whatever the seed.
  */
 #include "unit/unit.h"
+#include "handles.h"
 #include "checked_line.h"
 
 #include "search/strategy.h"
@@ -99,7 +100,7 @@ static struct device_event next(struct device *device, enum device_event_kind ki
 
 	assert_true(device_pending(device) > 0);
 	assert_true(device_poll(device, 0, &event));
-	assert_int_equal(event.kind, kind);
+	assert_int_equal(event_kind(&event), kind);
 	return event;
 }
 
@@ -144,7 +145,7 @@ static struct stages walk(struct device *device, const char *family, const char 
 	assert_ok(device_sample(device, &request, &err));
 	for (int i = 0; i < 2; i++) {
 		event = next(device, DEVICE_EVENT_SAMPLED);
-		assert_int_equal(event.handle, handles[i]);
+		assert_int_equal(event_handle(&event), handles[i]);
 		stages.final = event.outcome;
 		stages.remeasurements = event.sample_count;
 		stages.first_final = event.sample_count ? event.samples_us[0] : 0;

@@ -50,7 +50,7 @@ static enum status load(struct setup *setup, struct problem_data *data,
 	}
 	if (status == STATUS_OK) {
 		loaded_init(
-			&setup->gpu, &loaded_row->loaded, 1, data, plan, cubins, build->unit_count);
+			&setup->gpu, &loaded_row->loaded, data, plan, cubins, build->unit_count);
 		setup->gpu.failure = loaded_row->loaded.failure;
 		loaded_row->timed_run = (struct timed_run){.run = run_entrant,
 			.context = &loaded_row->loaded,

@@ -88,8 +88,7 @@ static bool load_ours(
 			cubins[i] = kernel->cubin; /* borrowed */
 	}
 	if (status == STATUS_OK) {
-		loaded_init(
-			context->gpu, &context->loaded, 1, &context->data, &plan, cubins, units);
+		loaded_init(context->gpu, &context->loaded, &context->data, &plan, cubins, units);
 		context->gpu->failure = context->loaded.failure;
 	} else {
 		gpu_fail(context->gpu, OUTCOME_COMPILE_FAILED, "%s", err.message);

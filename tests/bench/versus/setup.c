@@ -26,7 +26,8 @@ static enum status open_helpers(struct setup *setup, struct error *err)
 	if (status == STATUS_OK)
 		status = kernel_store_wait(setup->store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
-		status = gpu_session_helpers(&setup->gpu, &kernel->cubin, err);
+		status = gpu_session_open(
+			&setup->gpu, &(struct measure_setup){.helpers = kernel->cubin}, err);
 	build_release(&build);
 	return status;
 }
@@ -34,13 +35,19 @@ static enum status open_helpers(struct setup *setup, struct error *err)
 static enum status open_gpu(
 	const struct setup_options *options, struct setup *setup, struct error *err)
 {
-	struct measure_open open = {.seed = 1, .kernel_timeout_s = 60};
+	struct measure_setup open = {
+		.device = (char *)(uintptr_t)options->device, .seed = 1, .kernel_timeout_s = 60};
+	struct gpu_session *gpu = &setup->gpu;
 	struct compiler_options compiler = {0};
 	char *cache = NULL;
 	enum status status = path_cache_folder(options->cache_folder, &cache, err);
 
 	if (status == STATUS_OK)
-		status = gpu_session_hello(&setup->gpu, options->device, err);
+		status = gpu_session_driver(gpu, err);
+	if (status == STATUS_OK)
+		status = gpu_find(&gpu->cuda, options->device, &gpu->device, err);
+	if (status == STATUS_OK)
+		status = gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err);
 	if (status == STATUS_OK)
 		status = gpu_lock_acquire(setup->gpu.gpu.identity.uuid, 60, &setup->lock_fd, err);
 	if (status == STATUS_OK)

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+#include "device/cuda_requests.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "record/record_wire.h"
+
+enum {
+	REQUESTS_AHEAD = 4, /* that the worker has at once: enough that it never waits for us */
+	ATTEMPTS_MAX = 2,   /* of a request whose worker died between two steps, or lost its GPU */
+};
+
+/* Initialising a driver takes a second or two; on a busy machine with eight GPUs ten. */
+static const double start_timeout_s = 90;
+static const char who[] = "measuring worker";
+
+struct cuda_request {
+	struct pool_task task;   /* comes first */
+	struct measure_run run;  /* its jobs: those without an answer; without the setup */
+	bool *passed;            /* per job: it did not fail alone */
+	char (*keys)[HASH_SIZE]; /* per problem */
+	bool is_alone;           /* one of the jobs is asked for */
+	uint64_t alone;          /* its ticket */
+	bool all_passed;         /* each alone: only together they fail */
+	unsigned attempts;
+	struct measure_progress progress; /* the last that came */
+	struct device_event fault;        /* that ended the worker; outcome ok: none */
+};
+
+/* ---- the list of requests ---- */
+static void request_free(struct cuda_device *cuda, struct cuda_request *request)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cuda->request_count; i++)
+		if (cuda->requests[i] != request)
+			cuda->requests[kept++] = cuda->requests[i];
+	cuda->request_count = kept;
+	record_release(&measure_run_record, &request->run);
+	record_release(&device_event_record, &request->fault);
+	free(request->passed);
+	free(request->keys);
+	free(request);
+}
+
+/* Its number in the list, which it is added to if it is new. */
+static uint32_t cubin_number(struct measure_run *run, const struct text *cubin)
+{
+	for (size_t i = 0; i < run->cubin_count; i++)
+		if (run->cubins[i].data == cubin->data && run->cubins[i].length == cubin->length)
+			return (uint32_t)i;
+	run->cubins = memory_resize(run->cubins, run->cubin_count + 1, sizeof(*run->cubins));
+	run->cubins[run->cubin_count] = *cubin;
+	return (uint32_t)run->cubin_count++;
+}
+
+static uint32_t problem_number(struct measure_run *run, const struct device_problem **known,
+	const struct device_problem *problem)
+{
+	size_t i = 0;
+
+	if (!problem)
+		return 0;
+	while (i < run->problem_count && known[i] != problem)
+		i++;
+	if (i == run->problem_count) {
+		known[i] = problem;
+		run->problems[run->problem_count++] = (struct measure_problem){
+			.title = string_format("%s %s", problem->operation, problem->text),
+			.reference = *problem->reference,
+			.cubins = (struct text *)(uintptr_t)problem->cubins, /* only read */
+			.cubin_count = problem->cubin_count};
+	}
+	return (uint32_t)i + 1;
+}
+
+static void key_of(const struct measure_problem *problem, char key[HASH_SIZE])
+{
+	CLEANUP(text_release) struct text packed = {0};
+	struct hash *hash = hash_new();
+
+	record_pack(&measure_problem_record, problem, &packed);
+	hash_add(hash, packed.data, packed.length);
+	hash_finish(hash, key);
+}
+
+void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling)
+{
+	struct cuda_request *request = memory_zeroed(1, sizeof(*request));
+	struct measure_run run = {.job_count = count, .sampling = *sampling};
+	CLEANUP(memory_free)
+	const struct device_problem **known =
+		memory_zeroed(count + 1, sizeof(struct device_problem *));
+
+	run.jobs = memory_zeroed(count + 1, sizeof(*run.jobs));
+	run.problems = memory_zeroed(count + 1, sizeof(*run.problems));
+	for (size_t i = 0; i < count; i++) {
+		struct measure_job *job = &run.jobs[i];
+
+		*job = (struct measure_job){.ticket = jobs[i].ticket,
+			.problem = problem_number(&run, known, jobs[i].problem),
+			.plan = *jobs[i].plan,
+			.cubin_count = jobs[i].cubin_count,
+			.load = jobs[i].load,
+			.verify = jobs[i].verify};
+		job->cubins = memory_zeroed(job->cubin_count + 1, sizeof(*job->cubins));
+		for (size_t k = 0; k < job->cubin_count; k++)
+			job->cubins[k] = cubin_number(&run, &jobs[i].cubins[k]);
+	}
+	record_copy(&measure_run_record, &run, &request->run);
+	request->passed = memory_zeroed(count + 1, sizeof(*request->passed));
+	request->keys = memory_zeroed(run.problem_count + 1, sizeof(*request->keys));
+	for (size_t i = 0; i < run.problem_count; i++) {
+		key_of(&request->run.problems[i], request->keys[i]);
+		free(run.problems[i].title);
+	}
+	for (size_t i = 0; i < count; i++)
+		free(run.jobs[i].cubins);
+	free(run.jobs);
+	free(run.problems);
+	free(run.cubins);
+	ARRAY_GROW(cuda->requests, cuda->request_count, cuda->request_capacity);
+	cuda->requests[cuda->request_count++] = request;
+	pool_add(&cuda->pool, &request->task);
+}
+
+size_t cuda_pending(const struct device *device)
+{
+	const struct cuda_device *cuda = device->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < cuda->request_count; i++)
+		count += cuda->requests[i]->run.job_count;
+	return count;
+}
+
+/* ---- answers ---- */
+/* SIZE_MAX: none without an answer has it. */
+static size_t find(const struct cuda_request *request, uint64_t ticket)
+{
+	for (size_t i = 0; i < request->run.job_count; i++)
+		if (request->run.jobs[i].ticket == ticket)
+			return i;
+	return SIZE_MAX;
+}
+
+static struct cuda_failed *failed_of(
+	const struct cuda_device *cuda, const struct cuda_request *request, size_t job)
+{
+	const uint32_t problem = request->run.jobs[job].problem;
+
+	for (size_t i = 0; problem && i < cuda->failed_count; i++)
+		if (strcmp(cuda->failed[i].key, request->keys[problem - 1]) == 0)
+			return &cuda->failed[i];
+	return NULL;
+}
+
+/* Takes the event; the job is off the request. */
+static void answer(struct cuda_device *cuda, struct cuda_request *request, size_t job,
+	struct device_event *event)
+{
+	struct measure_run *run = &request->run;
+
+	if (event->reference && run->jobs[job].problem && !failed_of(cuda, request, job)) {
+		ARRAY_GROW(cuda->failed, cuda->failed_count, cuda->failed_capacity);
+		cuda->failed[cuda->failed_count] = (struct cuda_failed){
+			.outcome = event->outcome, .detail = string_copy(event->detail)};
+		memcpy(cuda->failed[cuda->failed_count++].key,
+			request->keys[run->jobs[job].problem - 1], HASH_SIZE);
+	}
+	device_event_push(cuda->device, *event);
+	*event = (struct device_event){0};
+	record_release(&measure_job_record, &run->jobs[job]);
+	run->job_count--;
+	memmove(&run->jobs[job], &run->jobs[job + 1], (run->job_count - job) * sizeof(*run->jobs));
+	memmove(&request->passed[job], &request->passed[job + 1],
+		(run->job_count - job) * sizeof(*request->passed));
+}
+
+static void answer_outcome(struct cuda_device *cuda, struct cuda_request *request, size_t job,
+	bool reference, enum outcome outcome, const char *detail)
+{
+	answer(cuda, request, job,
+		&(struct device_event){.ticket = request->run.jobs[job].ticket,
+			.reference = reference,
+			.outcome = outcome,
+			.detail = string_copy(detail)});
+}
+
+/* The next that did not pass alone, else all together. */
+static void ask_next_alone(struct cuda_request *request)
+{
+	size_t next = 0;
+
+	while (next < request->run.job_count && request->passed[next])
+		next++;
+	request->is_alone = next < request->run.job_count;
+	request->all_passed = !request->is_alone;
+	if (request->is_alone)
+		request->alone = request->run.jobs[next].ticket;
+}
+
+static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request *request,
+	struct device_event *event, struct text *why)
+{
+	const size_t job = find(request, event->ticket);
+
+	if (job == SIZE_MAX || (request->is_alone && event->ticket != request->alone))
+		return POOL_FAILED; /* it speaks nonsense */
+	if (event->fatal) {
+		text_append(why, event->detail ? event->detail : outcome_name(event->outcome));
+		request->fault = *event;
+		*event = (struct device_event){0};
+		return POOL_FAILED;
+	}
+	request->progress = (struct measure_progress){0};
+	if (request->is_alone) {
+		request->passed[job] = true;
+		ask_next_alone(request);
+		pool_add_first(&cuda->pool, &request->task);
+		return POOL_DONE;
+	}
+	answer(cuda, request, job, event);
+	if (request->run.job_count)
+		return POOL_WORKS;
+	request_free(cuda, request);
+	return POOL_DONE;
+}
+
+/* ---- the pool ---- */
+static enum status start(
+	void *context, struct worker *worker, double *greeting_s, struct error *err)
+{
+	const struct cuda_device *cuda = context;
+
+	(void)greeting_s;
+	return worker_start(worker, cuda->path, "worker-measure", false, err) == STATUS_OK
+		       ? STATUS_OK
+		       : error_context(err, "starting the measuring worker");
+}
+
+static bool send(void *context, struct worker *worker, struct pool_task *task)
+{
+	struct cuda_device *cuda = context;
+	struct cuda_request *request = (struct cuda_request *)task;
+	const bool opens = !request->run.job_count;
+	CLEANUP(text_release) struct text frame = {0};
+	struct measure_run run;
+
+	for (size_t i = 0; i < request->run.job_count;) {
+		const struct cuda_failed *failed = failed_of(cuda, request, i);
+
+		if (failed && request->run.jobs[i].verify)
+			answer_outcome(cuda, request, i, true, failed->outcome, failed->detail);
+		else
+			i++;
+	}
+	if (!request->run.job_count && !opens) {
+		request_free(cuda, request);
+		return false;
+	}
+	request->is_alone &= find(request, request->alone) != SIZE_MAX;
+	run = request->run;
+	run.setup = cuda->setup;
+	if (request->is_alone) {
+		run.jobs = &request->run.jobs[find(request, request->alone)];
+		run.job_count = 1;
+	}
+	message_pack(REQUEST_RUN, &measure_run_record, &run, &frame);
+	request->progress = (struct measure_progress){0};
+	task->silence_s = cuda->setup.kernel_timeout_s;
+	worker_post(worker, &frame);
+	return true;
+}
+
+static enum pool_heard hear(
+	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
+{
+	struct cuda_device *cuda = context;
+	struct cuda_request *request = (struct cuda_request *)task;
+	CLEANUP(message_release) struct message message = {0};
+	CLEANUP(device_event_release) struct device_event event = {0};
+	struct error theirs;
+
+	(void)greets;
+	switch (message_receive(worker->from_fd, &worker->pending, 0, &message)) {
+	case MESSAGE_NONE:
+		return POOL_SILENT;
+	case MESSAGE_CLOSED:
+		return POOL_FAILED;
+	case MESSAGE_READY:
+		break;
+	}
+	if (message.kind == REPLY_ERROR &&
+		message_unpack(&message, &measure_error_record, who, &theirs, NULL) == STATUS_OK) {
+		text_append(why, theirs.message);
+		return POOL_REFUSED;
+	}
+	if (request && message.kind == REPLY_PROGRESS &&
+		message_unpack(&message, &measure_progress_record, who, &request->progress, NULL) ==
+			STATUS_OK) {
+		task->silence_s = request->progress.allow_s > 0 ? (double)request->progress.allow_s
+								: cuda->setup.kernel_timeout_s;
+		if (request->run.job_count)
+			return POOL_WORKS;
+		request_free(cuda, request);
+		return POOL_DONE;
+	}
+	return request && message.kind == REPLY_RESULT &&
+			       message_unpack(&message, &device_event_record, who, &event, NULL) ==
+				       STATUS_OK
+		       ? take_result(cuda, request, &event, why)
+		       : POOL_FAILED;
+}
+
+static void lose(struct cuda_device *cuda, const char *why)
+{
+	if (!cuda->lost)
+		device_event_push(cuda->device,
+			(struct device_event){.lost = true,
+				.outcome = OUTCOME_DEVICE_LOST,
+				.detail = string_format(
+					"starting the measuring worker again: %s", why)});
+	cuda->lost = true;
+}
+
+/* The request's worker is gone: whose fault it is, or how that is found out. */
+static void blame(struct cuda_device *cuda, struct cuda_request *request, enum outcome outcome,
+	const char *detail)
+{
+	const struct measure_progress *progress = &request->progress;
+	const bool known = progress->has_job && find(request, progress->ticket) != SIZE_MAX;
+	const bool reference = known && progress->reference;
+	const uint64_t suspect = request->is_alone ? request->alone
+				 : known           ? progress->ticket
+						   : request->run.jobs[0].ticket;
+
+	/* between two steps; a lost device is no fault of theirs the first time */
+	if ((!known || outcome == OUTCOME_DEVICE_LOST) && ++request->attempts < ATTEMPTS_MAX)
+		return;
+	/* for those of other problems it is not waited as long */
+	if (reference && outcome == OUTCOME_TIMED_OUT)
+		cuda->setup.reference_timeout_s =
+			fmin(cuda->setup.reference_timeout_s, cuda->setup.kernel_timeout_s);
+	if (reference || request->is_alone || request->all_passed || request->run.job_count == 1) {
+		answer_outcome(cuda, request, find(request, suspect), reference, outcome, detail);
+		request->is_alone = false;
+		request->attempts = 0;
+	} else {
+		request->is_alone = true;
+		request->alone = suspect;
+	}
+}
+
+static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct cuda_device *cuda = context;
+	struct cuda_request *request = (struct cuda_request *)task;
+	CLEANUP(device_event_release) struct device_event fault = request->fault;
+	CLEANUP(memory_free)
+	char *late = string_format("no answer within %.3g s", task->silence_s);
+
+	request->fault = (struct device_event){0};
+	if (end == POOL_BROKEN)
+		lose(cuda, how);
+	else if (fault.outcome != OUTCOME_OK)
+		blame(cuda, request, fault.outcome, fault.detail);
+	else if (request->run.job_count)
+		blame(cuda, request, end == POOL_TIMED_OUT ? OUTCOME_TIMED_OUT : OUTCOME_CRASHED,
+			end == POOL_TIMED_OUT ? late : how);
+	if (request->run.job_count && end != POOL_BROKEN)
+		pool_add_first(&cuda->pool, task);
+	else
+		request_free(cuda, request);
+}
+
+static const struct pool_kind kind = {.name = "the measuring worker",
+	.pause_s = 0.5,
+	.first_word_s = start_timeout_s,
+	.start = start,
+	.send = send,
+	.hear = hear,
+	.fail = fail};
+
+void cuda_requests_open(struct cuda_device *cuda)
+{
+	pool_open(&cuda->pool, &kind, cuda, 1, REQUESTS_AHEAD);
+}
+
+void cuda_work(struct device *device, double timeout_s)
+{
+	struct cuda_device *cuda = device->state;
+	const double deadline = clock_seconds() + (timeout_s > 0 ? timeout_s : 0);
+
+	for (;;) {
+		const double now = clock_seconds();
+
+		pool_work(&cuda->pool);
+		if (device->event_count || !cuda->request_count || now >= deadline)
+			return;
+		pool_wait(&cuda->pool, deadline - now);
+	}
+}
+
+void cuda_requests_release(struct cuda_device *cuda)
+{
+	if (cuda->pool.kind)
+		pool_close(&cuda->pool);
+	while (cuda->request_count)
+		request_free(cuda, cuda->requests[0]);
+	free(cuda->requests);
+	for (size_t i = 0; i < cuda->failed_count; i++)
+		free(cuda->failed[i].detail);
+	free(cuda->failed);
+}
+
+/* ---- what is in the machine ---- */
+static enum status ask(
+	struct worker *worker, const char *selector, struct measure_gpus *gpus, struct error *err)
+{
+	const struct measure_list asked = {(char *)(uintptr_t)selector};
+	CLEANUP(message_release) struct message message = {0};
+	CLEANUP(text_release) struct text frame = {0};
+	struct error theirs;
+
+	message_pack(REQUEST_LIST, &measure_list_record, &asked, &frame);
+	worker_post(worker, &frame);
+	switch (message_receive(worker->from_fd, &worker->pending, start_timeout_s, &message)) {
+	case MESSAGE_NONE:
+		return error_set(
+			err, STATUS_NO_DEVICE, "%s: no answer within %.0f s", who, start_timeout_s);
+	case MESSAGE_CLOSED:
+		return error_set(err, STATUS_NO_DEVICE, "%s: it ended", who);
+	case MESSAGE_READY:
+		break;
+	}
+	if (message.kind == REPLY_LIST)
+		return message_unpack(&message, &measure_gpus_record, who, gpus, err);
+	TRY(message_unpack(&message, &measure_error_record, who, &theirs, err));
+	if (err)
+		*err = theirs;
+	return theirs.status;
+}
+
+enum status cuda_list_gpus(const char *path, const char *selector, struct worker *worker,
+	struct measure_gpus *gpus, struct error *err)
+{
+	enum status status = STATUS_OK;
+	bool killed = false;
+
+	for (int attempt = 0; attempt == 0 || (attempt == 1 && killed); attempt++) {
+		CLEANUP(text_release) struct text how = {0};
+
+		if (worker_start(worker, path, "worker-measure", false, err) != STATUS_OK)
+			return error_context(err, "starting the measuring worker");
+		status = ask(worker, selector, gpus, err);
+		if (status != STATUS_OK)
+			worker_end(worker, &how);
+		killed = status != STATUS_OK && worker_was_killed(&how);
+	}
+	return status;
+}

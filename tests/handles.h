@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Candidates of a device by number, for tests that load, verify and sample them one after the
+ * other: each is a job of its own, with all that was told of the candidate when it was loaded. What
+ * event it is stands in the ticket.
+ */
+#ifndef TESTS_HANDLES_H
+#define TESTS_HANDLES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "device/device.h"
+#include "record/record.h"
+
+typedef uint32_t device_handle; /* 0 is none */
+
+enum device_event_kind {
+	DEVICE_EVENT_LOADED,
+	DEVICE_EVENT_VERIFIED,
+	DEVICE_EVENT_SAMPLED,
+	DEVICE_EVENT_LOST,
+};
+
+enum {
+	HANDLES_MAX = 4096
+};
+
+struct device_load_request {
+	uint32_t problem; /* from device_problem(); 0: none */
+	const char *family;
+	const char *configuration;
+	const struct text *cubins;
+	size_t cubin_count;
+	const struct plan *plan;
+	const struct kernel_resources *resources;
+	double predicted_time_us;
+};
+
+struct device_sample_request {
+	const device_handle *handles;
+	size_t handle_count;
+	struct sampling sampling;
+};
+
+/* Reachable as long as the program runs. */
+static struct {
+	struct device_problem problems[HANDLES_MAX]; /* number - 1 */
+	struct device_job jobs[HANDLES_MAX];         /* handle - 1 */
+	size_t problem_count, job_count;
+} handles_known;
+
+static inline struct text *handles_copy_cubins(const struct text *cubins, size_t count)
+{
+	struct text *copies = memory_zeroed(count + 1, sizeof(*copies));
+
+	for (size_t i = 0; i < count; i++)
+		text_append_bytes(&copies[i], cubins[i].data, cubins[i].length);
+	return copies;
+}
+
+static inline enum status device_problem(struct device *device, const char *operation,
+	const char *text, const struct reference_plan *reference, const struct text *cubins,
+	size_t cubin_count, uint32_t *problem, struct error *err)
+{
+	struct reference_plan *copy = memory_zeroed(1, sizeof(*copy));
+
+	(void)device, (void)err;
+	if (reference)
+		record_copy(&reference_plan_record, reference, copy);
+	handles_known.problems[handles_known.problem_count++] =
+		(struct device_problem){.operation = string_copy(operation),
+			.text = string_copy(text),
+			.reference = copy,
+			.cubins = handles_copy_cubins(cubins, cubin_count),
+			.cubin_count = cubin_count};
+	*problem = (uint32_t)handles_known.problem_count;
+	return STATUS_OK;
+}
+
+static inline enum status handles_submit(struct device *device, const device_handle *handles,
+	size_t count, enum device_event_kind kind, const struct sampling *sampling,
+	struct error *err)
+{
+	struct device_job *jobs = memory_zeroed(count + 1, sizeof(*jobs));
+	enum status status;
+
+	for (size_t i = 0; i < count; i++) {
+		jobs[i] = handles_known.jobs[handles[i] - 1];
+		jobs[i].ticket = (uint64_t)handles[i] << 2 | (uint64_t)kind;
+		jobs[i].verify = kind == DEVICE_EVENT_VERIFIED;
+	}
+	status = device_submit(device, jobs, count, sampling, err);
+	free(jobs);
+	return status;
+}
+
+static inline enum status device_load(struct device *device,
+	const struct device_load_request *request, device_handle *handle, struct error *err)
+{
+	const size_t launches = request->plan ? request->plan->launch_count : 0;
+	const struct sampling none = {0};
+	struct plan *plan = memory_zeroed(1, sizeof(*plan));
+
+	if (request->plan)
+		record_copy(&plan_record, request->plan, plan);
+	*handle = (device_handle)++handles_known.job_count;
+	handles_known.jobs[*handle - 1] = (struct device_job){
+		.problem = request->problem ? &handles_known.problems[request->problem - 1] : NULL,
+		.family = string_copy(request->family),
+		.configuration = string_copy(request->configuration),
+		.plan = plan,
+		.cubins = handles_copy_cubins(request->cubins, request->cubin_count),
+		.cubin_count = request->cubin_count,
+		.load = *handle,
+		.resources = request->resources && launches
+				     ? memory_copy(request->resources,
+					       launches * sizeof(*request->resources))
+				     : NULL,
+		.predicted_time_us = request->predicted_time_us};
+	return handles_submit(device, handle, 1, DEVICE_EVENT_LOADED, &none, err);
+}
+
+static inline enum status device_verify(
+	struct device *device, device_handle handle, struct error *err)
+{
+	const struct sampling none = {0};
+
+	return handles_submit(device, &handle, 1, DEVICE_EVENT_VERIFIED, &none, err);
+}
+
+static inline enum status device_sample(
+	struct device *device, const struct device_sample_request *request, struct error *err)
+{
+	return handles_submit(device, request->handles, request->handle_count, DEVICE_EVENT_SAMPLED,
+		&request->sampling, err);
+}
+
+static inline void device_unload(struct device *device, device_handle handle)
+{
+	(void)device, (void)handle; /* it is the worker's business */
+}
+
+static inline enum status device_anchor_handle(
+	struct device *device, device_handle *handle, struct error *err)
+{
+	(void)err;
+	*handle = (device_handle)++handles_known.job_count;
+	handles_known.jobs[*handle - 1] = device_anchor(device);
+	return STATUS_OK;
+}
+
+static inline enum device_event_kind event_kind(const struct device_event *event)
+{
+	return event->lost ? DEVICE_EVENT_LOST : (enum device_event_kind)(event->ticket & 3);
+}
+
+static inline device_handle event_handle(const struct device_event *event)
+{
+	return event->lost ? 0 : (device_handle)(event->ticket >> 2);
+}
+
+#endif
