@@ -325,8 +325,10 @@ static void tell(const struct evaluation *evaluation, enum stage stage, struct d
 				evaluation->launch_count * sizeof(*event->resources));
 		}
 	}
-	if (stage == STAGE_VERIFIED)
+	if (stage == STAGE_VERIFIED) {
 		event->verification = evaluation->verification;
+		event->bits = bits_copy(evaluation->bits);
+	}
 	if (stage == STAGE_SAMPLED)
 		event->measured = evaluation->measured;
 	if (stage == STAGE_SAMPLED && evaluation->time.count) {

@@ -347,6 +347,11 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	}
 	trial_take_resources(trial, event);
 	evaluation->by_program |= event->by_program;
+	if (event->bits) {
+		bits_free(&evaluation->bits);
+		evaluation->bits = event->bits;
+		event->bits = NULL;
+	}
 	if (event->verification.done) {
 		evaluation->verification = event->verification;
 		evaluation->verified = event->verified;

@@ -331,6 +331,7 @@ static void put_evaluation(struct tuned_row *row, const struct evaluation *evalu
 		.points = -1, .violations = -1, .max_abs_error = NAN, .max_rel_error = NAN};
 	row->verified = evaluation->verified;
 	row->by_program = evaluation->by_program;
+	row->bits = bits_copy(evaluation->bits);
 	if (verification->done)
 		*row->errors = (struct tuned_errors){.verified = true,
 			.points = (int64_t)verification->points,

@@ -184,6 +184,7 @@ static const struct record_member evaluation_members[] = {
 		.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),
 	RECORD_ENUM(struct evaluation, by_program, verified_by_names, "verified_by",
 		.flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct evaluation, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct evaluation, measured, measured_record),
 	RECORD_DERIVED(struct evaluation, &timing_custom, "timing", .flags = RECORD_OPTIONAL),
 	RECORD_DERIVED(struct evaluation, &time_custom, "time_us", .flags = RECORD_OPTIONAL),

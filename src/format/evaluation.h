@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "record/record.h"
 #include "base/statistics.h"
+#include "format/bits.h"
 #include "candidate/resources.h"
 #include "plan/reference_plan.h"
 #include "score/score.h"
@@ -74,6 +75,7 @@ struct evaluation {
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
 	enum verified verified; /* what its output was compared with, if it was */
+	struct bits *bits;      /* of its outputs on made inputs; NULL: not known */
 	bool by_program;        /* compared and timed by a program of the user's */
 	struct measured measured;
 	double *samples_us;

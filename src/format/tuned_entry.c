@@ -157,6 +157,7 @@ static const struct record_member row_members[] = {
 		.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),
 	RECORD_ENUM(struct tuned_row, by_program, verified_by_names, "verified_by",
 		.flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct tuned_row, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, run, "run", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, why, "why", .flags = RECORD_OPTIONAL),
 };

@@ -63,6 +63,7 @@ struct tuned_row {
 	char kernel_hash[HASH_SIZE];
 	struct tuned_errors *errors; /* NULL: not known */
 	enum verified verified;      /* what its output was compared with, if it was */
+	struct bits *bits;           /* NULL: not known */
 	bool by_program;             /* compared and timed by a program of the user's */
 	char *run;                   /* of an older run that the row stayed of; NULL: the entry's */
 	struct json *why;            /* in answers of explain, lookup and advise; NULL: nothing */

@@ -35,12 +35,17 @@ enum {
 	FILL_ROWS,  /* int64 */
 	FILL_COLUMNS,
 	FILL_LD,
-	FILL_CONTENTS, /* int32: enum buffer_contents, up to a permutation */
+	FILL_CONTENTS, /* int32: enum buffer_contents, up to a permutation, or of enum made */
 	FILL_LOW,      /* double */
 	FILL_HIGH,
 	FILL_SEED,   /* uint64 */
 	FILL_POISON, /* uint32: fills the gap between rows */
 	FILL_ARGUMENTS
+};
+/* Contents of made inputs; low is how large the large elements are, high scales all. */
+enum made {
+	MADE_MIXED = 64, /* one in 64 is large, others down to 2^-8 of high; any sign */
+	MADE_SIGNS,      /* high or twice that; any sign */
 };
 enum {
 	OFFSETS_DATA,

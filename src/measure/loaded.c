@@ -50,20 +50,20 @@ static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 {
 	const struct plan *plan = &loaded->plan;
-	size_t maps = plan->tensor_map_count;
+	size_t maps = plan->tensor_map_count, sets;
 
 	loaded->set_count = loaded->problem ? loaded->problem->set_count : 1;
-	loaded->buffers =
-		memory_zeroed(loaded->set_count * plan->buffer_count + 1, sizeof(*loaded->buffers));
+	sets = loaded->set_count + (loaded->problem ? loaded->problem->made_count : 0);
+	loaded->buffers = memory_zeroed(sets * plan->buffer_count + 1, sizeof(*loaded->buffers));
 	/* The driver wants descriptors at multiples of 64 bytes. */
 	if (maps) {
-		size_t bytes = loaded->set_count * maps * sizeof(CUtensorMap);
+		size_t bytes = sets * maps * sizeof(CUtensorMap);
 
 		loaded->tensor_maps = aligned_alloc(64, bytes);
 		if (!loaded->tensor_maps)
 			return gpu_fail(gpu, OUTCOME_OUT_OF_MEMORY, "tensor maps");
 	}
-	for (size_t set = 0; set < loaded->set_count; set++) {
+	for (size_t set = 0; set < sets; set++) {
 		CUdeviceptr *buffers = &loaded->buffers[set * plan->buffer_count];
 
 		for (size_t i = 0; i < plan->buffer_count; i++)

@@ -16,8 +16,8 @@ struct loaded {
 	struct kernel_resources *resources; /* per launch */
 	struct arena workspaces;
 	size_t set_count;
-	CUdeviceptr *buffers;     /* set_count x plan.buffer_count */
-	CUtensorMap *tensor_maps; /* set_count x plan.tensor_map_count */
+	CUdeviceptr *buffers;     /* plan.buffer_count of each set, also of made inputs */
+	CUtensorMap *tensor_maps; /* plan.tensor_map_count of each */
 	struct failure failure;   /* outcome not ok: it did not load, and this is why */
 	CUdeviceptr *symbols;     /* of the plan, where they lie */
 };

@@ -221,6 +221,62 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 		hash_bytes(key, sizeof(key), 0));
 }
 
+/* An input that any numbers will do for. */
+static bool is_free(const struct plan_buffer *tensor)
+{
+	return tensor->role == BUFFER_INPUT && tensor->bytes && dtype_is_float(tensor->dtype) &&
+	       ((tensor->contents == CONTENTS_UNIFORM &&
+			tensor->fill_low + tensor->fill_high == 0) ||
+		       (tensor->contents == CONTENTS_NORMAL && tensor->fill_low == 0));
+}
+
+static size_t made_sets(const struct reference_plan *reference)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reference->tensor_count; i++)
+		count += is_free(&reference->tensors[i]);
+	return count < 1 ? 1 : count < SETS_MADE_MAX ? count : SETS_MADE_MAX;
+}
+
+/* As large as sums of the dtype's products can tell from small ones, and as fp16 holds. */
+static double large_of(enum dtype dtype)
+{
+	return dtype == DTYPE_FP64 ? 0x1p40 : dtype_size(dtype) > 1 ? 0x1p15 : 0x1p8;
+}
+
+/* The made-th of the sets of made inputs. */
+static bool fill_made(struct gpu_session *gpu, const struct problem_data *problem, size_t made)
+{
+	const struct reference_plan *reference = &problem->told.reference;
+	const size_t set = problem->set_count + made;
+	size_t free_inputs = 0;
+
+	for (size_t i = 0; i < reference->tensor_count; i++) {
+		struct plan_buffer tensor = reference->tensors[i];
+		const uint64_t key[3] = {made, i, MADE_MIXED};
+		const CUdeviceptr data = problem_tensor(problem, set, i);
+		int contents;
+
+		if (tensor.role != BUFFER_INPUT)
+			continue;
+		if (!is_free(&tensor)) {
+			if (!fill(gpu, problem, 0, i, data))
+				return false;
+			continue;
+		}
+		contents = free_inputs < made    ? (int)CONTENTS_ONE
+			   : free_inputs == made ? (int)MADE_MIXED
+						 : (int)MADE_SIGNS;
+		free_inputs++;
+		tensor.contents = (enum buffer_contents)contents;
+		tensor.fill_low = large_of(tensor.dtype);
+		if (!helper_fill(gpu, data, &tensor, hash_bytes(key, sizeof(key), 0)))
+			return false;
+	}
+	return true;
+}
+
 static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
 	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
@@ -338,11 +394,18 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	if (problem_data_rewinds(problem) && !gpu->options.l2_warm)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
+	/* of the memory, a quarter more at most */
+	problem->made_count = made_sets(&problem->told.reference);
+	if (problem->made_count * set_bytes > gpu->memory_limit_bytes / 4)
+		problem->made_count = 0;
 	problem->is_warm = problem->set_count * set_bytes < 2 * (uint64_t)gpu->gpu.facts.l2_bytes;
-	done = arena_allocate(gpu, sizes, count, problem->set_count, &problem->arena) &&
+	done = arena_allocate(gpu, sizes, count, problem->set_count + problem->made_count,
+		       &problem->arena) &&
 	       fill_originals(gpu, problem);
 	for (size_t set = 0; done && set < problem->set_count; set++)
 		done = fill_set(gpu, problem, set);
+	for (size_t made = 0; done && made < problem->made_count; made++)
+		done = fill_made(gpu, problem, made);
 	done = done && checksum_inputs(gpu, problem);
 	if (!done)
 		problem_data_evict(gpu, problem);

@@ -7,6 +7,13 @@
  * sets are filled with different random numbers, and with draws of group sizes in turn; set 0 is
  * the one that is verified. Tensors that are overwritten in place hold the same in every set, and a
  * copy of that is kept.
+ *
+ * Behind them lie sets of made inputs, on which candidates run for the digest of their bits
+ * (measure/verify.h). In each another input holds numbers of mixed size of which many cancel; those
+ * before it hold one value, those behind it one of two, with any sign: so the large products, too,
+ * cancel in many sums, whatever the operation does with its inputs. Inputs whose contents or range
+ * the operation decides are as in set 0. Elements follow from their place alone: problems that
+ * differ in the number of rows have the first rows in common.
  */
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
@@ -16,6 +23,7 @@
 enum {
 	PROBLEM_SETS_MAX = 256,
 	SETS_IN_PLACE = 64, /* at least, of tensors that runs overwrite: they are copied back */
+	SETS_MADE_MAX = 4,
 	POINTS_FULL_MAX = 1 << 22, /* output elements that are compared in full */
 	POINTS_PATCH = 16,
 	POINTS_PER_PATCH = 4,
@@ -27,6 +35,7 @@ struct problem_data {
 	struct measure_problem told; /* title, reference and its cubins */
 	struct arena arena;          /* base 0: not on the GPU at present */
 	size_t set_count;            /* a power of two */
+	size_t made_count;           /* sets of made inputs behind these; 0: they do not fit */
 	bool is_warm;                /* the sets fit into twice the L2: runs find data in it */
 	uint64_t *input_checksums;   /* of set 0, per tensor */
 	unsigned users;              /* kernels that are loaded for it */

@@ -115,6 +115,7 @@ static const struct record_member result_members[] = {
 	RECORD_NESTED(struct device_event, verification, verification_record, "verification",
 		.present = RECORD_PRESENT(struct device_event, verification.done)),
 	RECORD_ENUM(struct device_event, verified, verified_names, "verified"),
+	RECORD_POINTER(struct device_event, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct device_event, measured, measured_record),
 	RECORD_VALUES(struct device_event, samples_us, sample_count, "samples_us"),
 	RESULT(gave_up),

@@ -117,6 +117,7 @@ struct device_event {
 	size_t launch_count;
 	struct verification verification; /* done: it was verified */
 	enum verified verified;           /* what its output was compared with */
+	struct bits *bits;                /* NULL: not known */
 	bool by_program;                  /* by a program of the user's; set by the device */
 	struct measured measured;
 	double *samples_us; /* one for each round, in order */

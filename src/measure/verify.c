@@ -43,10 +43,15 @@ static size_t counter_of(const struct layout *layout, size_t output, size_t coun
 }
 
 /* ---- one output ---- */
-static CUdeviceptr output_data(const struct loaded *loaded, size_t output)
+static CUdeviceptr output_of_set(const struct loaded *loaded, size_t set, size_t output)
 {
 	return problem_tensor(
-		loaded->problem, 0, loaded->problem->told.reference.outputs[output].tensor);
+		loaded->problem, set, loaded->problem->told.reference.outputs[output].tensor);
+}
+
+static CUdeviceptr output_data(const struct loaded *loaded, size_t output)
+{
+	return output_of_set(loaded, 0, output);
 }
 
 static bool checksum_output(
@@ -85,17 +90,17 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 
 /* ---- all of them ---- */
 /* Nothing of an earlier run is left. */
-static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded)
+static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	for (size_t i = 0; i < loaded->problem->told.reference.output_count; i++) {
 		const struct plan_buffer *tensor = problem_output(loaded->problem, i);
 
 		if (tensor->role == BUFFER_OUTPUT &&
-			!helper_poison(gpu, output_data(loaded, i), tensor->bytes,
+			!helper_poison(gpu, output_of_set(loaded, set, i), tensor->bytes,
 				helper_output_poison[tensor->dtype]))
 			return false;
 	}
-	return problem_data_rewind(gpu, loaded->problem, 0) && loaded_fill_symbols(gpu, loaded);
+	return problem_data_rewind(gpu, loaded->problem, set) && loaded_fill_symbols(gpu, loaded);
 }
 
 static bool check_everything(
@@ -125,7 +130,7 @@ static bool check_everything(
 static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const struct layout *layout,
 	struct helper_compare_result *compared, uint64_t *counters)
 {
-	bool done = scratch_clear(gpu) && outputs_clear(gpu, loaded);
+	bool done = scratch_clear(gpu) && outputs_clear(gpu, loaded, 0);
 
 	for (size_t i = 0; done && i < layout->outputs; i++)
 		done = checksum_pitch(gpu, loaded, i, counter_of(layout, i, COUNTER_PITCH_BEFORE));
@@ -133,7 +138,7 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 		!gpu_synchronize(gpu, "running the kernel"))
 		return false;
 	gpu_progress(gpu, 0);
-	done = check_everything(gpu, loaded, layout) && outputs_clear(gpu, loaded) &&
+	done = check_everything(gpu, loaded, layout) && outputs_clear(gpu, loaded, 0) &&
 	       loaded_run(gpu, loaded, 0);
 	for (size_t i = 0; done && i < layout->outputs; i++)
 		done = checksum_output(gpu, loaded, i, counter_of(layout, i, COUNTER_SECOND));
@@ -267,6 +272,83 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 	return outcome;
 }
 
+/* ---- the digest of its bits ---- */
+/* Rows of which each output has a whole number: the first rows of an output belong to the first
+ * ones of the others. */
+static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
+{
+	uint64_t rows = problem_output(loaded->problem, 0)->rows;
+
+	for (size_t i = 1; i < outputs; i++)
+		rows = problem_output(loaded->problem, i)->rows < rows
+			       ? problem_output(loaded->problem, i)->rows
+			       : rows;
+	for (size_t i = 0; i < outputs; i++)
+		if (problem_output(loaded->problem, i)->rows % rows)
+			return 1;
+	return rows;
+}
+
+/* Into a counter of each output and part: from the end of one digest's rows to that of the next. */
+static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
+	size_t outputs, uint64_t rows, size_t parts)
+{
+	for (size_t i = 0; i < outputs * parts; i++) {
+		const struct plan_buffer *tensor = problem_output(loaded->problem, i / parts);
+		const size_t part = i % parts;
+		const uint64_t size = dtype_size(tensor->dtype), each = tensor->rows / rows;
+		const uint64_t first = part ? bits_digest_rows(rows, part - 1) : 0;
+		const uint64_t pitch_bytes = tensor->ld * size;
+
+		if (!helper_checksum(gpu,
+			    output_of_set(loaded, set, i / parts) + first * each * pitch_bytes,
+			    (bits_digest_rows(rows, part) - first) * each, tensor->columns * size,
+			    pitch_bytes, i))
+			return false;
+	}
+	return true;
+}
+
+/* One run on each set of made inputs. Digests are chained: that of more rows holds that of fewer.
+ */
+static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct bits **result)
+{
+	const struct problem_data *problem = loaded->problem;
+	const size_t outputs = problem->told.reference.output_count;
+	const uint64_t rows = rows_in_common(loaded, outputs);
+	const size_t parts = bits_digest_count(rows), count = outputs * parts;
+	CLEANUP(memory_free) uint64_t *sums = memory_zeroed(count, sizeof(*sums));
+	CLEANUP(memory_free)
+	uint64_t *digests = memory_zeroed(parts, sizeof(*digests));
+
+	if (!problem->made_count || count > SCRATCH_COUNTERS)
+		return true;
+	for (size_t made = 0; made < problem->made_count; made++) {
+		const size_t set = problem->set_count + made;
+		uint64_t chain = made;
+
+		gpu_progress(gpu, loaded->handle, 0);
+		if (!scratch_clear(gpu) || !outputs_clear(gpu, loaded, set) ||
+			!loaded_run(gpu, loaded, set) ||
+			!parts_checksum(gpu, loaded, set, outputs, rows, parts) ||
+			!scratch_read(gpu, NULL, 0, sums, count))
+			return false;
+		for (size_t part = 0; part < parts; part++) {
+			for (size_t i = 0; i < outputs; i++)
+				chain = hash_bytes(&sums[i * parts + part], sizeof(*sums), chain);
+			digests[part] = hash_bytes(&chain, sizeof(chain), digests[part]);
+		}
+	}
+	*result = memory_zeroed(1, sizeof(**result));
+	**result = (struct bits){.inputs = (unsigned)problem->made_count,
+		.rows = rows,
+		.digests = memory_zeroed(parts + 1, sizeof(char *))};
+	for (size_t part = 0; part < parts; part++)
+		(*result)->digests[part] =
+			string_format("%016llx", (unsigned long long)digests[part]);
+	return true;
+}
+
 static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
 {
 	const struct layout layout = layout_of(loaded);
@@ -288,7 +370,9 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	/* what it left in its workspaces is its own; in the tensors others would be blamed for it
 	 */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
-	return true;
+	if (result->outcome != OUTCOME_OK || loaded->problem->told.reference.may_vary)
+		return true;
+	return digest(gpu, loaded, &result->bits);
 }
 
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)

@@ -12,7 +12,10 @@
  * and the outputs' pitch untouched (else out_of_bounds); elements within the tolerance of what is
  * expected (else wrong_result); a second run gives the same bits (else nondeterministic). Asked
  * again after it was sampled, this tells whether it still does what it did at first. Fills outcome,
- * detail, fatal and verification of result. */
+ * detail, fatal and verification of result.
+ *
+ * What is right and does not vary then runs once on each set of made inputs (problem_data.h), for
+ * the bits of result: they stay NULL where those sets do not fit into memory. */
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result);
 
 #endif

@@ -179,6 +179,48 @@ static void scale_reference(const struct standin_launch *launch)
 	}
 }
 
+/* standin_dot(a, b, c, m, n, k, parts, turn): fp32, each sum in parts; 0: two for less than 8 rows
+ */
+static void dot(const struct standin_launch *launch)
+{
+	const float *a = (const float *)(uintptr_t)pointer_param(launch, 0);
+	const float *b = (const float *)(uintptr_t)pointer_param(launch, 1);
+	float *c = (float *)(uintptr_t)pointer_param(launch, 2);
+	const int m = *(int *)launch->params[3], n = *(int *)launch->params[4];
+	const int k = *(int *)launch->params[5], asked = *(int *)launch->params[6];
+	const int parts = asked ? asked : m < 8 ? 2 : 1;
+
+	for (int64_t i = 0; i < (int64_t)m * n; i++) {
+		float total = 0;
+
+		for (int part = 0; part < parts; part++) {
+			float sum = 0;
+
+			for (int64_t j = k * part / parts; j < k * (part + 1) / parts; j++)
+				sum += a[i / n * k + j] * b[j * n + i % n];
+			total += sum;
+		}
+		c[i] = total;
+	}
+}
+
+/* standin_dot_reference(a, b, n, k, units, unit_count, expected) */
+static void dot_reference(const struct standin_launch *launch)
+{
+	const float *a = (const float *)(uintptr_t)pointer_param(launch, 0);
+	const float *b = (const float *)(uintptr_t)pointer_param(launch, 1);
+	const int n = *(int *)launch->params[2], k = *(int *)launch->params[3];
+	const int64_t *units = (const int64_t *)(uintptr_t)pointer_param(launch, 4);
+	double *expected = (double *)(uintptr_t)pointer_param(launch, 6);
+
+	for (int i = 0; i < *(int *)launch->params[5]; i++) {
+		expected[i] = 0;
+		for (int64_t j = 0; j < k; j++)
+			expected[i] +=
+				(double)a[units[i] / n * k + j] * (double)b[j * n + units[i] % n];
+	}
+}
+
 /* standin_accumulate(data, n): fp32, in place; a second run on the same data shows */
 static void accumulate(const struct standin_launch *launch)
 {
@@ -188,24 +230,28 @@ static void accumulate(const struct standin_launch *launch)
 		data[i] += 1;
 }
 
+static const struct {
+	const char *name;
+	void (*compute)(const struct standin_launch *launch);
+} computed[] = {
+	{"standin_scale", scale},
+	{"standin_scale_reference", scale_reference},
+	{"standin_accumulate", accumulate},
+	{"standin_dot", dot},
+	{"standin_dot_reference", dot_reference},
+};
+
 static void compute(const struct standin_launch *launch)
 {
 	uint64_t bytes = 0;
 	uint32_t dtype = 0;
 	CUdeviceptr data;
 
-	if (strcmp(launch->kernel->name, "standin_scale") == 0) {
-		scale(launch);
-		return;
-	}
-	if (strcmp(launch->kernel->name, "standin_scale_reference") == 0) {
-		scale_reference(launch);
-		return;
-	}
-	if (strcmp(launch->kernel->name, "standin_accumulate") == 0) {
-		accumulate(launch);
-		return;
-	}
+	for (size_t i = 0; i < sizeof(computed) / sizeof(computed[0]); i++)
+		if (strcmp(launch->kernel->name, computed[i].name) == 0) {
+			computed[i].compute(launch);
+			return;
+		}
 	data = marked_param(launch, MARK_EXPECTED, &bytes, &dtype);
 	for (uint64_t i = 0; data && i < bytes / 8; i++)
 		((double *)(uintptr_t)data)[i] = right_value;

@@ -192,7 +192,13 @@ static double content(const struct standin_launch *launch, int64_t index, int64_
 	const uint64_t bits = mix(mix(seed) + (uint64_t)index * 0x9e3779b97f4a7c15u);
 	const double unit = (double)(bits >> 40) * 0x1p-24;
 
+	const double sign = bits >> 9 & 1 ? -1 : 1;
+
 	switch (PARAM(int32_t, FILL_CONTENTS)) {
+	case MADE_MIXED:
+		return sign * high * (bits % 64 == 0 ? low : ldexp(unit, -(int)(bits >> 6 & 7)));
+	case MADE_SIGNS:
+		return sign * high * (bits >> 8 & 1 ? 2 : 1);
 	case CONTENTS_NORMAL:
 		return low + high * (unit - 0.5);
 	case CONTENTS_ZERO:
@@ -329,13 +335,19 @@ static void compare(const struct standin_launch *launch)
 		}
 }
 
+enum {
+	ROWS_BACK = 1 << 14
+};
+
 static void mark_pitch(CUdeviceptr data, uint64_t bytes, uint32_t pitch)
 {
 	uint64_t ignored;
 	uint32_t dtype;
 
-	if (!standin_marked(data, MARK_OUTPUT, &ignored, &dtype))
-		standin_mark(MARK_PITCH, data, bytes, pitch);
+	for (uint64_t row = 0; row < ROWS_BACK; row++)
+		if (standin_marked(data - row * pitch, MARK_OUTPUT, &ignored, &dtype))
+			return;
+	standin_mark(MARK_PITCH, data, bytes, pitch);
 }
 
 static void checksum(const struct standin_launch *launch)
@@ -346,7 +358,7 @@ static void checksum(const struct standin_launch *launch)
 	uint64_t total = 0;
 
 	/* Rows with something between them: only what lies between an output's rows is summed so,
-	 * or an output itself, which begins with its mark. */
+	 * or an output itself, which begins with its mark; of a digest, parts of the outputs. */
 	if (pitch > bytes && bytes > 0)
 		mark_pitch(PARAM(CUdeviceptr, CHECKSUM_DATA), (uint64_t)bytes, (uint32_t)pitch);
 	for (int64_t row = 0; row < rows; row++)
