@@ -12,6 +12,7 @@
 #include "cli/show.h"
 #include "cli/tuning.h"
 #include "search/strategy.h"
+#include "tune/bits.h"
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 #include "tune/shared.h"
@@ -75,6 +76,9 @@ static const struct option tune_option_table[] = {
 		"one configuration for all problems, and its price for each; the file holds its "
 		"entries; default mean",
 		shared_choice),
+	OPTION("bits", 0, STRING, bits, "RULE",
+		"same, same:FILE: only what gives the bits of the entry there (else of the "
+		"defaults) may win; invariant=KEY: what gives the same bits for all values of KEY"),
 	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
 	OPTION("seed", 0, COUNT, seed, "N", "of the search and of the inputs; default 1"),
@@ -157,6 +161,16 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
+/* Of each problem, what the choice costs. */
+static void show_prices(
+	FILE *out, const struct session *session, const struct shared_choice *shared)
+{
+	for (size_t i = 0; i < session->problems->count; i++)
+		common_print(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
+			100 * (shared->us[i] / shared->best_us[i] - 1), shared->best_us[i],
+			session->problems->items[i]->title);
+}
+
 /* One configuration for all problems (--shared): the session then tries that alone. */
 static enum status choose_shared(const struct tuning *tuning, FILE *out,
 	struct shared_choice *shared, struct session *session, struct error *err)
@@ -177,11 +191,21 @@ static enum status choose_shared(const struct tuning *tuning, FILE *out,
 		"best of each in the geometric mean, at most %.1f%%\n",
 		session->problems->count, shared->family, shared->configuration, shared->compared,
 		100 * shared->mean_loss, 100 * shared->largest_loss);
-	for (size_t i = 0; i < session->problems->count; i++)
-		common_print(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
-			100 * (shared->us[i] / shared->best_us[i] - 1), shared->best_us[i],
-			session->problems->items[i]->title);
+	show_prices(out, session, shared);
 	return STATUS_OK;
+}
+
+static void show_class(FILE *out, const struct session *session, const struct bits_rule *rule)
+{
+	const struct shared_choice *class = rule->class;
+
+	common_print(out,
+		"%s: the best of %zu classes has %zu configurations of %zu that were compared\n"
+		"  the same bits on %u inputs; %.1f%% slower than the best of each in the "
+		"geometric mean, at most %.1f%%\n",
+		rule->name, class->classes, class->member_count, class->compared,
+		class->bits->inputs, 100 * class->mean_loss, 100 * class->largest_loss);
+	show_prices(out, session, class);
 }
 
 /* The session, with the files that it writes opened. */
@@ -212,7 +236,8 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 		.budget_s = session->budget_s,
 		.seed = session->seed,
 		.strategy = session->strategy,
-		.objective = objective_names[session->objective]};
+		.objective = objective_names[session->objective],
+		.bits = tuning->options->bits};
 	run_signature(&tuning->description, tuning->signature);
 	TRY(tuning_open_known(tuning, session->objective, err));
 	session->known = &tuning->known;
@@ -252,6 +277,8 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
 	CLEANUP(shared_choice_release) struct shared_choice shared = {0};
+	CLEANUP(tuned_release) struct tuned reference = {0};
+	struct bits_rule rule = {0};
 	const char *shared_family[2] = {NULL, NULL};
 	struct error finish_error = {0};
 	enum status status;
@@ -264,6 +291,13 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		session.pool.families = shared_family;
 		session.pool.config = shared.configuration;
 	}
+	if (options->bits) {
+		common_graceful = 1;
+		TRY(tuning_choose_bits(tuning, &session, &shared, &reference, &rule, err));
+		session.bits = &rule;
+	}
+	if (rule.class)
+		show_class(show.out, &session, &rule);
 	TRY(open_session(tuning, operation, &session, err));
 	if (tuning->taken.count)
 		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,

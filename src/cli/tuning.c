@@ -33,6 +33,8 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 		hash_add_string(hash, run->config);
 	hash_add_string(hash, run->strategy ? run->strategy : "");
 	hash_add_string(hash, run->objective);
+	if (run->bits)
+		hash_add_string(hash, run->bits);
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
@@ -229,6 +231,8 @@ static struct json *run_journal_line(
 	if (run->config)
 		json_put_string(options, "config", run->config);
 	json_put_string(options, "strategy", run->strategy);
+	if (run->bits)
+		json_put_string(options, "bits", run->bits);
 	json_put_double(options, "budget_s", run->budget_s);
 	json_put_int(options, "seed", (int64_t)run->seed);
 	json_put(json, "options", options);
@@ -280,6 +284,83 @@ enum status tuning_begin(struct tuning *tuning, struct session *session, struct 
 	session->join = join;
 	session->joins = tuning;
 	return begin_run(tuning, session, session->resume ? session->resume->run.id : NULL, err);
+}
+
+/* ---- --bits ---- */
+static enum status check_bits(const struct tuning *tuning, const struct session *session,
+	bool invariant, struct error *err)
+{
+	const struct tune_options *options = tuning->options;
+	const char *found =
+		options->shared                            ? "--shared"
+		: !device_measures(tuning->context.device) ? "a device whose times are predicted"
+		: invariant && options->shard              ? "--shard"
+		: invariant && session->objective != OBJECTIVE_TIME ? "--objective energy"
+		: invariant && tuning->context.l2_warm              ? "--l2 warm"
+								    : NULL;
+
+	return found ? error_set(err, STATUS_BAD_INPUT,
+			       "--bits: expected a device that measures%s, found %s",
+			       invariant ? ", all problems and --objective time" : "", found)
+		     : STATUS_OK;
+}
+
+/* The problems differ in the key alone. */
+static enum status check_invariant(const struct tuning *tuning, const char *key, struct error *err)
+{
+	const struct problem_list *problems = &tuning->problems;
+	struct named_values first = problem_named_values(problems->items[0]);
+	bool has_key = false, differs = false;
+
+	for (size_t i = 0; i < problems->count; i++) {
+		struct named_values values = problem_named_values(problems->items[i]);
+
+		for (size_t k = 0; k < values.count; k++) {
+			const bool is_key = strcmp(values.items[k].name, key) == 0;
+
+			has_key |= is_key;
+			differs |= !is_key &&
+				   !value_equal(values.items[k].value, first.items[k].value);
+		}
+		named_values_release(&values);
+	}
+	named_values_release(&first);
+	if (has_key && !differs && problems->count > 1)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
+		key, key,
+		!has_key  ? "no such key"
+		: differs ? "other keys that differ"
+			  : "one problem");
+	return error_hint(err, "-p %s=1,16,128,...", key);
+}
+
+enum status tuning_choose_bits(const struct tuning *tuning, const struct session *session,
+	struct shared_choice *class, struct tuned *file, struct bits_rule *rule, struct error *err)
+{
+	static const char same_file[] = "same:", invariant[] = "invariant=";
+	const char *text = tuning->options->bits;
+	const bool is_invariant = string_starts_with(text, invariant);
+
+	TRY(check_bits(tuning, session, is_invariant, err));
+	rule->name = is_invariant ? text : "same";
+	if (string_starts_with(text, same_file)) {
+		TRY(tuned_load(text + strlen(same_file), file, err));
+		tuned_complete(file, &tuning->context.catalogue);
+		rule->reference = file;
+	} else if (strcmp(text, "same") == 0) {
+		rule->reference = &tuning->tuned;
+	} else if (!is_invariant) {
+		return error_set(err, STATUS_BAD_INPUT,
+			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
+	}
+	if (is_invariant) {
+		TRY(check_invariant(tuning, text + strlen(invariant), err));
+		TRY(shared_choose_class(session, class, err));
+		rule->class = class;
+	}
+	return STATUS_OK;
 }
 
 static double milliseconds(double seconds)

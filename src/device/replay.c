@@ -282,6 +282,7 @@ static enum stage stage_of(enum outcome outcome)
 	case OUTCOME_WRONG_RESULT:
 	case OUTCOME_OUT_OF_BOUNDS:
 	case OUTCOME_NONDETERMINISTIC:
+	case OUTCOME_OTHER_BITS:
 		return STAGE_VERIFIED;
 	default:
 		return STAGE_SAMPLED;

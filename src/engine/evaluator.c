@@ -316,6 +316,13 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 	return STATUS_OK;
 }
 
+static bool has_other_bits(const struct evaluator *evaluator, const struct evaluation *evaluation)
+{
+	return evaluator->bits &&
+	       (!evaluation->bits ||
+		       bits_compare(evaluation->bits, evaluator->bits, NULL) != BITS_SAME);
+}
+
 /* Nothing of the problem can be verified. */
 static enum status take_reference(struct evaluator *evaluator, struct trial *trial,
 	const struct device_event *event, struct error *err)
@@ -364,6 +371,11 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	}
 	if (event->reference)
 		return take_reference(evaluator, trial, event, err);
+	if (event->verification.done && event->outcome == OUTCOME_OK &&
+		has_other_bits(evaluator, evaluation)) {
+		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);
+		return STATUS_OK;
+	}
 	if (event->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
 		trial_finish(trial, event->outcome, event->detail);
 	else

@@ -32,6 +32,7 @@ static const struct record_member parameter_members[] = {
 	RECORD_CUSTOM(struct parameter, way, &define_way_member, "as", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
 		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct parameter, keeps_bits, "keeps_bits", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct parameter, help, "help", .flags = RECORD_OPTIONAL),
 	EXPRESSION(struct parameter, default_value, "default", .flags = RECORD_NOT_JSON),
 };

@@ -31,6 +31,7 @@
 	row(WRONG_RESULT, "wrong_result", "it differs from the reference") \
 	row(OUT_OF_BOUNDS, "out_of_bounds", "it wrote outside its buffers") \
 	row(NONDETERMINISTIC, "nondeterministic", "two runs gave different bits") \
+	row(OTHER_BITS, "other_bits", "its bits are not those that are wanted") \
 	row(TOO_NOISY, "too_noisy", "its samples vary too much") \
 	row(DEVICE_LOST, "device_lost", "the GPU stopped answering")
 /* clang-format on */

@@ -30,6 +30,9 @@ static bool theirs_is_base(const struct conflict *conflict, const struct decisio
 {
 	if (decision->run)
 		return strcmp(conflict->ours->run, decision->run) != 0;
+	/* one was tuned for certain bits: whoever asked for them has them still */
+	if (!conflict->ours->bits != !conflict->theirs->bits)
+		return !conflict->ours->bits;
 	if (conflict->ours->unfinished != conflict->theirs->unfinished)
 		return conflict->ours->unfinished;
 	return strcmp(date_of(conflict->from, conflict->theirs),
@@ -243,6 +246,14 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 	       judge->stands(old, judge->context);
 }
 
+/* Only what has the winner's bits may stand in an entry that was tuned for them. */
+static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row *row)
+{
+	return !entry->bits ||
+	       (entry->winner.bits && row->bits &&
+		       bits_compare(entry->winner.bits, row->bits, NULL) == BITS_SAME);
+}
+
 /* The row's time in the new entry's run, where that can be said. */
 static double time_now(
 	const struct pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
@@ -268,7 +279,7 @@ static void merge_rows(const struct pair *pair, struct tuned_entry *entry,
 		const struct tuned_row *other = tuned_row_find(old, row->family);
 
 		stayed[i] = other && !is_of_run(other, old, entry->run) &&
-			    old_stays(pair, other, row, judge);
+			    has_bits_of(entry, other) && old_stays(pair, other, row, judge);
 		if (!stayed[i])
 			continue;
 		tuned_row_release(row);
@@ -276,7 +287,8 @@ static void merge_rows(const struct pair *pair, struct tuned_entry *entry,
 	}
 	for (size_t i = 0; i < old->family_count; i++) {
 		if (is_of_run(&old->families[i], old, entry->run) ||
-			tuned_row_find(entry, old->families[i].family))
+			tuned_row_find(entry, old->families[i].family) ||
+			!has_bits_of(entry, &old->families[i]))
 			continue;
 		stayed[entry->family_count] = true;
 		entry->families[entry->family_count++] = old_row(&old->families[i], old);

@@ -18,7 +18,8 @@ struct merge_summary {
 
 /* Joins `from` into `into`, and adds to the summary. A measured entry is never replaced by a
  * predicted one. Of two of a kind the entry of the later run stays, but not that of a search that
- * was stopped; families that only the other one has, of another run, are added to it, and may win.
+ * was stopped, nor a free choice where the other entry was tuned for certain bits; families that
+ * only the other one has, of another run, are added to it, and may win.
  * Errors, STATUS_BAD_INPUT: another GPU model; `into` is then as it was. */
 enum status tuned_merge(struct tuned *into, const struct tuned *from, struct merge_summary *summary,
 	struct error *err);

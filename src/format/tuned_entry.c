@@ -204,6 +204,30 @@ static const struct record_member margin_members[] = {
 static RECORD_DEFINE(
 	struct tuned_margin, margin_record, margin_members, .name = "margin", .open = true);
 
+static bool is_bits_rule(const char *text)
+{
+	static const char invariant[] = "invariant=";
+
+	return strcmp(text, "same") == 0 ||
+	       (strncmp(text, invariant, strlen(invariant)) == 0 && text[strlen(invariant)]);
+}
+
+static const struct record_rule bits_rule = {
+	.expected = "same, or invariant=KEY", .accepts = is_bits_rule};
+
+#define LOSS(field)                                                                                \
+	RECORD_VALUE(struct tuned_bits, field, #field, .flags = RECORD_OPTIONAL, .absent = -1,     \
+		.low = -1, .high = INFINITY)
+static const struct record_member entry_bits_members[] = {
+	RECORD_VALUE(struct tuned_bits, rule, "rule", .rule = &bits_rule),
+	LOSS(loss),
+	LOSS(mean_loss),
+	LOSS(worst_loss),
+};
+#undef LOSS
+static RECORD_DEFINE(
+	struct tuned_bits, entry_bits_record, entry_bits_members, .name = "bits", .open = true);
+
 /* ---- the entry ---- */
 static bool is_operation_name(const char *text)
 {
@@ -237,6 +261,8 @@ static const struct record_member entry_members[] = {
 	RECORD_POINTER(struct tuned_entry, model, model_record, "model", .flags = RECORD_OPTIONAL),
 	RECORD_POINTER(
 		struct tuned_entry, margin, margin_record, "margin", .flags = RECORD_OPTIONAL),
+	RECORD_POINTER(
+		struct tuned_entry, bits, entry_bits_record, "bits", .flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct tuned_entry, tuned_entry_record, entry_members, .name = "entry", .open = true);
 

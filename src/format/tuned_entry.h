@@ -92,6 +92,14 @@ struct tuned_margin {
 	double ratio; /* that family's time over the winner's */
 };
 
+/* The rule by which only configurations with certain bits could win (tune --bits). Losses are of
+ * the time of this problem, of the geometric mean, of the worst problem: 0.02 is 2% slower than the
+ * free choice; below 0: not known. */
+struct tuned_bits {
+	char *rule; /* "same", "invariant=M" */
+	double loss, mean_loss, worst_loss;
+};
+
 /* What the winner is the best in; part of an entry's identity. */
 enum objective {
 	OBJECTIVE_TIME,
@@ -124,6 +132,7 @@ struct tuned_entry {
 	struct tuned_space *space; /* these may be NULL */
 	struct tuned_model *model;
 	struct tuned_margin *margin;
+	struct tuned_bits *bits;
 };
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);

@@ -327,7 +327,7 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 		const size_t set = problem->set_count + made;
 		uint64_t chain = made;
 
-		gpu_progress(gpu, loaded->handle, 0);
+		gpu_progress(gpu, 0);
 		if (!scratch_clear(gpu) || !outputs_clear(gpu, loaded, set) ||
 			!loaded_run(gpu, loaded, set) ||
 			!parts_checksum(gpu, loaded, set, outputs, rows, parts) ||

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "record/record_write.h"
 #include "engine/row.h"
+#include "tune/bits.h"
 #include "tune/shortlist.h"
 
 /* ---- the winner ---- */
@@ -271,7 +272,8 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 		.run = string_copy(session->run_id),
 		.tied = memory_zeroed(evaluated->count + 1, sizeof(*entry->tied)),
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
-		.space = space_of(pool, evaluated)};
+		.space = space_of(pool, evaluated),
+		.bits = bits_of_entry(session, pool->problem)};
 	TRY(row_of(pool, &evaluated->items[winner], &entry->winner, err));
 	for (size_t i = 0; i < evaluated->count; i++)
 		if (tied[i] && i != winner)
@@ -332,7 +334,10 @@ enum status search_conclude(struct search *search, struct error *err)
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
+	CLEANUP(memory_free) char *contradiction = bits_contradiction(search);
 
+	if (contradiction && observer->notice)
+		observer->notice(observer->context, contradiction);
 	if (!selection.count)
 		return nothing_works(search, err);
 	result.winner = selection.indices[selection.winner];

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "search/order.h"
+#include "tune/bits.h"
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
@@ -80,10 +81,16 @@ static const struct journal_problem *recorded_problem(
 	return journal_problem_find(run, problem->operation->name, problem->text);
 }
 
-static bool worth_taking(const struct evaluation *evaluation)
+/* What bits are wanted may have changed since. */
+static bool worth_taking(const struct search *search, const struct evaluation *evaluation)
 {
+	const bool is_other = search->bits && evaluation->bits &&
+			      bits_compare(search->bits, evaluation->bits, NULL) != BITS_SAME;
+
 	return evaluation->outcome != OUTCOME_DEVICE_LOST &&
-	       evaluation->outcome != OUTCOME_TOO_NOISY;
+	       evaluation->outcome != OUTCOME_TOO_NOISY &&
+	       (!search->bits || evaluation->outcome != OUTCOME_OK || evaluation->bits) &&
+	       is_other == (evaluation->outcome == OUTCOME_OTHER_BITS);
 }
 
 /* The run that has concluded a problem; NULL: none. */
@@ -151,7 +158,7 @@ static enum status take_run(struct search *search, const struct journal_run *run
 
 		/* templates are part of the signature: what is not found was not legal then either
 		 */
-		if (candidate < 0 || search->known[candidate] || !worth_taking(known))
+		if (candidate < 0 || search->known[candidate] || !worth_taking(search, known))
 			continue;
 		record_copy(&evaluation_record, known, &copy);
 		search_add(search, (size_t)candidate, &copy);
@@ -261,8 +268,7 @@ static enum status choose_strategy(struct search *search, const char *name, stru
 	return STATUS_OK;
 }
 
-/* The family's own defaults, as candidates; SIZE_MAX: not in the pool. */
-static size_t default_candidate(const struct candidates *pool, size_t family)
+size_t search_default_candidate(const struct candidates *pool, size_t family)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
 	bool found = false;
@@ -297,12 +303,15 @@ static size_t list_first_kernels(const struct search *search, size_t *candidates
 
 /* What is tried in any case. An estimate compiles one candidate of each family that its author
  * trusts: it says what the family is worth when the model's first candidates do not compile. */
-static void plan_candidates(struct search *search)
+static enum status plan_candidates(struct search *search, struct error *err)
 {
 	const struct candidates *pool = &search->pool;
+	const struct bits_rule *rule = search->session->bits;
+	size_t members;
 
 	search->planned =
-		memory_zeroed(SHORTLIST_COUNT + 2 * pool->family_count + 1 + KNOWN_NEAR_MAX,
+		memory_zeroed(SHORTLIST_COUNT + 2 * pool->family_count + 1 + KNOWN_NEAR_MAX +
+				      (rule && rule->class ? rule->class->member_count : 0),
 			sizeof(*search->planned));
 	/* a strategy that was asked for has the only say */
 	if (search->session->effort->measures &&
@@ -318,11 +327,14 @@ static void plan_candidates(struct search *search)
 		if (pool->families[f].bound->composite && pool->families[f].count)
 			search->planned[search->planned_count++] = pool->families[f].first;
 	for (size_t f = 0; f < pool->family_count && !search->session->effort->measures; f++) {
-		size_t candidate = default_candidate(pool, f);
+		size_t candidate = search_default_candidate(pool, f);
 
 		if (candidate != SIZE_MAX)
 			search->planned[search->planned_count++] = candidate;
 	}
+	TRY(bits_want(search, search->planned + search->planned_count, &members, err));
+	search->planned_count += members;
+	return STATUS_OK;
 }
 
 bool search_needs_turn(const struct session *session, size_t number)
@@ -377,7 +389,7 @@ enum status search_open(struct search *search, struct error *err)
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
 	search->incumbent = find_incumbent(search);
-	plan_candidates(search);
+	TRY(plan_candidates(search, err));
 	budget_start(&search->budget, session->effort, budget_seconds(session),
 		session->effort->measures && device_measures(session->context->device));
 	/* of a budget on a model, which is as much for that; a third is left for compiling */
@@ -406,6 +418,7 @@ void search_free(struct search **freed)
 	free(search->known);
 	free(search->asked);
 	free(search->planned);
+	bits_free(&search->bits);
 	candidates_release(&search->pool);
 	free(search);
 }

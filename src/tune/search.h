@@ -24,8 +24,9 @@ struct search {
 	size_t *planned;
 	size_t planned_count, listed_count; /* listed: the first of them, the model's shortlist */
 	ptrdiff_t incumbent;                /* candidate, or -1 */
-	size_t resumed;                     /* of evaluated: taken over from an interrupted run */
-	bool exhausted;                     /* the strategy has nothing more */
+	struct bits *bits; /* what may win has these (tune/bits.h); NULL: anything may */
+	size_t resumed;    /* of evaluated: taken over from an interrupted run */
+	bool exhausted;    /* the strategy has nothing more */
 	const char *stopped_because;
 	size_t best;           /* index into evaluated */
 	unsigned stage;        /* of the final measurement; 0: not begun */
@@ -47,6 +48,9 @@ void search_free(struct search **search);
 
 /* Takes an evaluation over, tells the strategy, counts it. */
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation);
+
+/* The family's own defaults, as a candidate; SIZE_MAX: not in the pool. */
+size_t search_default_candidate(const struct candidates *pool, size_t family);
 
 /* A candidate of the pool as a trial; *trial may be NULL. */
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "record/record_write.h"
+#include "tune/bits.h"
 #include "tune/conclude.h"
 #include "tune/deal.h"
 #include "tune/final.h"
@@ -18,15 +19,15 @@ enum {
 	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
-static enum status record(struct search *search, struct trial *trial, struct error *err)
+static enum status record(struct search *search, struct evaluation *evaluation, struct error *err)
 {
 	struct json *line;
 
 	if (!search->session->journal)
 		return STATUS_OK;
 	/* to the millisecond: how a search went on over time is what reports show */
-	trial->evaluation.at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
-	line = record_to_json(&evaluation_record, &trial->evaluation);
+	evaluation->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
+	line = record_to_json(&evaluation_record, evaluation);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "evaluation", line, err);
 }
@@ -34,7 +35,14 @@ static enum status record(struct search *search, struct trial *trial, struct err
 /* compile -> score again -> verify -> measure: all of it is the evaluator's */
 static enum status start_trial(struct search *search, size_t candidate, struct error *err)
 {
+	struct evaluation known = {0};
+
 	search->asked[candidate] = true;
+	if (bits_known(search, candidate, &known)) {
+		TRY(record(search, &known, err));
+		search_add(search, candidate, &known);
+		return STATUS_OK;
+	}
 	return search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
 }
 
@@ -117,7 +125,7 @@ static enum status take_results(struct search *search, struct error *err)
 	bool any = false;
 
 	while ((trial = evaluator_take(&search->evaluator)) != NULL) {
-		TRY(record(search, trial, err));
+		TRY(record(search, &trial->evaluation, err));
 		search_add(search, trial->number, &trial->evaluation);
 		evaluator_free_trial(&search->evaluator, trial);
 		any = true;

@@ -23,6 +23,7 @@
 #include "engine/context.h"
 
 /* What became of one problem; borrowed by the observer for the call. */
+struct bits_rule;
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
@@ -74,6 +75,7 @@ struct session {
 	struct candidates_options pool;
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
+	const struct bits_rule *bits;        /* tune/bits.h; NULL: any bits may win */
 	const struct known *known;           /* near problems, or NULL */
 	struct journal *journal;             /* NULL: none */
 	const struct journal_record *record; /* what stood in the journal; of resume */

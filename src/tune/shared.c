@@ -10,14 +10,17 @@
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
-	COMPARED_MIN = 24 /* configurations that are timed for all problems; more: all that won */
+	COMPARED_MIN = 24, /* configurations that are timed for all problems; more: all that won */
+	CLASSES_MAX = 4,   /* classes whose configurations are timed for all problems */
+	MEMBERS_MAX = 8    /* of each, so many of the best */
 };
 static const double untimed_loss = 0.3; /* logarithm that a problem without a time counts for */
 
 /* A configuration with its times. */
 struct row {
 	char *family, *configuration;
-	double *us; /* per problem; 0: none */
+	double *us;         /* per problem; 0: none */
+	struct bits **bits; /* per problem; NULL: not known */
 	double score;
 	bool has_won;
 };
@@ -36,6 +39,9 @@ static void rows_cut(struct gather *gather, size_t count)
 
 		free(row->family);
 		free(row->configuration);
+		for (size_t p = 0; p < gather->session->problems->count; p++)
+			bits_free(&row->bits[p]);
+		free(row->bits);
 		free(row->us);
 	}
 }
@@ -62,7 +68,8 @@ static struct row *row_of(struct gather *gather, const struct evaluation *evalua
 	row = &gather->rows[gather->count++];
 	*row = (struct row){.family = string_copy(evaluation->family),
 		.configuration = string_copy(evaluation->configuration),
-		.us = memory_zeroed(gather->session->problems->count, sizeof(*row->us))};
+		.us = memory_zeroed(gather->session->problems->count, sizeof(*row->us)),
+		.bits = memory_zeroed(gather->session->problems->count, sizeof(*row->bits))};
 	return row;
 }
 
@@ -100,6 +107,10 @@ static void hear_end(void *context, const struct problem_result *result)
 					  ? row_of(gather, evaluation)
 					  : NULL;
 
+		if (row && evaluation->bits) {
+			bits_free(&row->bits[p]);
+			row->bits[p] = bits_copy(evaluation->bits);
+		}
 		if (row)
 			row->us[p] = result->paired_us[i] > 0 ? result->paired_us[i]
 							      : evaluation->time.median;
@@ -180,6 +191,13 @@ static int row_compare(const void *a_, const void *b_)
 				    : strcmp(a->configuration, b->configuration);
 }
 
+static void forget_times(struct gather *gather)
+{
+	for (size_t i = 0; i < gather->count; i++)
+		memset(gather->rows[i].us, 0,
+			gather->session->problems->count * sizeof(*gather->rows[i].us));
+}
+
 /* What won somewhere, then what was good in most problems. Their times are forgotten. */
 static void keep_best(struct gather *gather)
 {
@@ -202,8 +220,7 @@ static void keep_best(struct gather *gather)
 		qsort(gather->rows, gather->count, sizeof(*gather->rows), row_compare);
 	if (gather->count > COMPARED_MIN)
 		rows_cut(gather, winners > COMPARED_MIN ? winners : COMPARED_MIN);
-	for (size_t i = 0; i < gather->count; i++)
-		memset(gather->rows[i].us, 0, problems * sizeof(*gather->rows[i].us));
+	forget_times(gather);
 }
 
 /* "(BM == 128 and BN == 256) or (...)", of the session's sub-space: the rows of a family. */
@@ -309,8 +326,174 @@ enum status shared_choose(const struct session *session, enum shared_goal goal,
 	return STATUS_OK;
 }
 
+/* ---- classes ---- */
+struct class
+{
+	const struct bits *bits;
+	double mean, largest; /* logarithms of losses; of what is not known untimed_loss */
+	bool is_whole;        /* a configuration for each problem, after all were timed */
+};
+
+/* The fastest row of the class for a problem; NULL: none. */
+static struct row *class_best(const struct gather *gather, const struct bits *bits, size_t problem)
+{
+	struct row *best = NULL;
+
+	for (size_t i = 0; i < gather->count; i++) {
+		struct row *row = &gather->rows[i];
+
+		if (row->us[problem] > 0 && row->bits[problem] &&
+			bits_compare(row->bits[problem], bits, NULL) == BITS_SAME &&
+			(!best || row->us[problem] < best->us[problem]))
+			best = row;
+	}
+	return best;
+}
+
+static struct class class_of(const struct gather *gather, const struct bits *bits)
+{
+	const size_t problems = gather->session->problems->count;
+	struct class class = {.bits = bits, .is_whole = !gather->is_search};
+
+	for (size_t p = 0; p < problems; p++) {
+		const struct row *best = class_best(gather, bits, p);
+		const double loss = best ? log(best->us[p] / best_of(gather, p)) : untimed_loss;
+
+		class.mean += loss / (double)problems;
+		class.largest = fmax(class.largest, loss);
+		class.is_whole &= best != NULL;
+	}
+	return class;
+}
+
+static int class_compare(const void *a_, const void *b_)
+{
+	const struct class *a = a_, *b = b_;
+
+	if (a->is_whole != b->is_whole)
+		return a->is_whole ? -1 : 1;
+	return a->mean != b->mean ? (a->mean > b->mean) - (a->mean < b->mean)
+				  : strcmp(a->bits->digests[0], b->bits->digests[0]);
+}
+
+/* Different digests of the problem with the most rows, the best class first; the caller frees. */
+static struct class *find_classes(const struct gather *gather, size_t *count)
+{
+	struct class *classes = memory_zeroed(gather->count + 1, sizeof(*classes));
+	uint64_t rows = 0;
+	size_t problem = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < gather->count; i++)
+		for (size_t p = 0; p < gather->session->problems->count; p++)
+			if (gather->rows[i].bits[p] && gather->rows[i].bits[p]->rows > rows) {
+				rows = gather->rows[i].bits[p]->rows;
+				problem = p;
+			}
+	for (size_t i = 0; i < gather->count; i++) {
+		const struct bits *bits = gather->rows[i].bits[problem];
+		size_t k = 0;
+
+		while (bits && k < *count && bits_compare(classes[k].bits, bits, NULL) != BITS_SAME)
+			k++;
+		if (bits && k == *count)
+			classes[(*count)++] = class_of(gather, bits);
+	}
+	if (*count)
+		qsort(classes, *count, sizeof(*classes), class_compare);
+	return classes;
+}
+
+/* What was the fastest of one of the best classes for some problem, or of all. */
+static void keep_classes(struct gather *gather, const struct class *classes, size_t count)
+{
+	const size_t problems = gather->session->problems->count;
+	size_t kept = 0;
+
+	for (size_t c = 0; c < count && c < CLASSES_MAX; c++)
+		for (size_t p = 0, members = 0; p < problems && members < MEMBERS_MAX; p++) {
+			struct row *best = class_best(gather, classes[c].bits, p);
+
+			members += best && !best->has_won;
+			if (best)
+				best->has_won = true;
+		}
+	for (size_t i = 0; i < gather->count; i++)
+		for (size_t p = 0; p < problems; p++)
+			gather->rows[i].has_won |= gather->rows[i].us[p] > 0 &&
+						   gather->rows[i].us[p] <= best_of(gather, p);
+	for (size_t i = 0; i < gather->count; i++)
+		kept += gather->rows[i].has_won;
+	if (gather->count)
+		qsort(gather->rows, gather->count, sizeof(*gather->rows), row_compare);
+	rows_cut(gather, kept);
+	forget_times(gather);
+}
+
+static void take_class(
+	const struct gather *gather, const struct class *class, struct shared_choice *shared)
+{
+	const size_t problems = gather->session->problems->count;
+
+	shared->bits = bits_copy(class->bits);
+	shared->mean_loss = expm1(class->mean);
+	shared->largest_loss = expm1(class->largest);
+	shared->members = memory_zeroed(gather->count + 1, sizeof(*shared->members));
+	for (size_t p = 0; p < problems; p++)
+		shared->us[p] = class_best(gather, class->bits, p)->us[p];
+	for (size_t i = 0; i < gather->count; i++) {
+		const struct row *row = &gather->rows[i];
+		bool is_member = false;
+
+		for (size_t p = 0; p < problems; p++)
+			is_member |= row->bits[p] &&
+				     bits_compare(row->bits[p], class->bits, NULL) == BITS_SAME;
+		if (is_member)
+			shared->members[shared->member_count++] = (struct shared_member){
+				string_copy(row->family), string_copy(row->configuration)};
+	}
+}
+
+enum status shared_choose_class(
+	const struct session *session, struct shared_choice *shared, struct error *err)
+{
+	CLEANUP(gather_release) struct gather gather = {.session = session, .is_search = true};
+	const size_t problems = session->problems->count;
+	CLEANUP(memory_free) struct class *found = NULL, *classes = NULL;
+	size_t count;
+
+	TRY(run(&gather, &session->pool, err));
+	found = find_classes(&gather, &count);
+	keep_classes(&gather, found, count);
+	gather.is_search = false;
+	TRY(compare(&gather, err));
+	classes = find_classes(&gather, &count);
+	if (!count || !classes[0].is_whole) {
+		error_set(err, STATUS_FAILED,
+			"--bits: expected configurations with the same bits for all %zu problems, "
+			"found none among the %zu best",
+			problems, gather.count);
+		return error_hint(err, "the key should count the outermost rows of the outputs; "
+				       "--effort thorough tries more");
+	}
+	shared->us = memory_zeroed(problems, sizeof(*shared->us));
+	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
+	shared->compared = gather.count;
+	shared->classes = count;
+	for (size_t p = 0; p < problems; p++)
+		shared->best_us[p] = best_of(&gather, p);
+	take_class(&gather, &classes[0], shared);
+	return STATUS_OK;
+}
+
 void shared_choice_release(struct shared_choice *shared)
 {
+	for (size_t i = 0; i < shared->member_count; i++) {
+		free(shared->members[i].family);
+		free(shared->members[i].configuration);
+	}
+	free(shared->members);
+	bits_free(&shared->bits);
 	free(shared->family);
 	free(shared->configuration);
 	free(shared->us);

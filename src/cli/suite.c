@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/suite.h"
+#include "cli/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
