@@ -44,6 +44,7 @@ struct lookup {
 const char *const lookup_grade_names[] = {
 	[LOOKUP_EXACT] = "exact",
 	[LOOKUP_NEAREST] = "nearest by model",
+	[LOOKUP_ASSUMED] = "assumed",
 	[LOOKUP_REFUSED] = "refused",
 	NULL,
 };
@@ -111,6 +112,35 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 	return found;
 }
 
+/* ---- a class ---- */
+/* Tuned for the same bits whatever the value of a key in which alone the problem may differ. */
+static bool is_of_class(const struct problem *problem, const struct tuned_entry *entry)
+{
+	const char *key = entry->bits ? strchr(entry->bits->rule, '=') : NULL;
+	CLEANUP(problem_cleanup) struct problem *there = NULL;
+
+	return key && strcmp(entry->operation, problem->operation->name) == 0 &&
+	       problem_from_named_values(problem->operation, &entry->problem, &there, NULL) ==
+		       STATUS_OK &&
+	       problem_differs_in(problem, there, key + 1);
+}
+
+/* Whether the entry has digests, and those of the class. */
+static bool has_bits_of_class(const struct lookup_request *request, const struct tuned_entry *entry,
+	const struct problem *problem)
+{
+	bool has = entry->winner.bits != NULL;
+
+	for (size_t i = 0; has && i < request->tuned->entry_count; i++) {
+		const struct tuned_entry *other = &request->tuned->entries[i];
+
+		if (other->objective == request->objective && is_of_class(problem, other))
+			has = other->winner.bits && bits_compare(entry->winner.bits,
+							    other->winner.bits, NULL) == BITS_SAME;
+	}
+	return has;
+}
+
 /* Nothing that is predicted slower than the default of an untuned family. */
 static bool is_eligible(const struct option *option)
 {
@@ -140,6 +170,8 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	const struct lookup_request *request = lookup->request;
 	CLEANUP(memory_free) char *name = row_name(row);
 	CLEANUP(option_release) struct option option = {.entry = entry};
+	/* other launch arguments may have other bits */
+	bool *refitted = request->bits ? NULL : &option.refitted;
 	struct row_family *family;
 	struct error reason = {0};
 	enum status status;
@@ -151,11 +183,11 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		add_reason(lookup, family->why_not);
 		return STATUS_OK;
 	}
-	status = family->bound ? row_candidate_bound(family->bound, row, &option.candidate,
-					 &option.refitted, &reason)
-			       : row_candidate_refitted(request->catalogue, lookup->problem,
-					 request->device, row, &option.candidate, &option.refitted,
-					 &reason);
+	status = family->bound
+			 ? row_candidate_bound(
+				   family->bound, row, &option.candidate, refitted, &reason)
+			 : row_candidate_refitted(request->catalogue, lookup->problem,
+				   request->device, row, &option.candidate, refitted, &reason);
 	if (status != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
@@ -164,7 +196,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	if (!family->has_default)
 		TRY(predict_default(option.candidate.bound, &family->default_us, err));
 	family->has_default = true;
-	option.default_us = family->default_us;
+	option.default_us = request->bits ? INFINITY : family->default_us;
 	if (is_better(&option, &lookup->best)) {
 		const struct option worse = lookup->best;
 
@@ -191,7 +223,8 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 		const struct tuned_entry *entry = &tuned->entries[i];
 
 		if (strcmp(entry->operation, asked) != 0 ||
-			entry->objective != lookup->request->objective)
+			entry->objective != lookup->request->objective ||
+			(lookup->request->bits && !is_of_class(lookup->problem, entry)))
 			continue;
 		TRY(consider(lookup, entry, &entry->winner, err));
 		TRY(consider_rows(lookup, entry, entry->families, entry->family_count, err));
@@ -232,6 +265,8 @@ static enum status find_exact(
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
 	}
+	if (request->bits && !has_bits_of_class(request, entry, problem))
+		return STATUS_OK;
 	answer->grade = LOOKUP_EXACT;
 	answer->expected_loss_ratio = 0;
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
@@ -279,10 +314,13 @@ static enum status find_nearest(
 	}
 	if (!best->candidate.bound) {
 		answer->why = string_format("%s%s%s",
-			!lookup->seen.count ? "the file has nothing for this operation"
-			: lookup->legal     ? "all that is tuned is predicted slower than the "
-					      "family's default"
-					    : "nothing that is tuned is legal here",
+			!lookup->seen.count && lookup->request->bits
+				? "the file has nothing for it that was tuned with --bits "
+				  "invariant=KEY"
+			: !lookup->seen.count ? "the file has nothing for this operation"
+			: lookup->legal       ? "all that is tuned is predicted slower than the "
+						"family's default"
+					      : "nothing that is tuned is legal here",
 			lookup->legal || !lookup->reasons.length ? "" : ": ",
 			lookup->legal ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
@@ -295,6 +333,14 @@ static enum status find_nearest(
 		lookup->legal, there,
 		best->refitted ? "; its launch arguments are the model's choice for this problem"
 			       : "");
+	if (lookup->request->bits) {
+		CLEANUP(memory_free) char *why = answer->why;
+
+		answer->grade = lookup->request->assume ? LOOKUP_ASSUMED : LOOKUP_REFUSED;
+		answer->why = string_format("that it has the bits of %s here, too, was "
+					    "not measured; %s",
+			best->entry->bits->rule, why);
+	}
 	answer->from = best->entry;
 	answer->predicted_us = best->candidate.prediction.time_us;
 	answer->basis = prediction_basis(best->candidate.bound);
@@ -337,7 +383,7 @@ static enum status find(const struct lookup_request *request, const struct probl
 	if (answer->grade == LOOKUP_EXACT || request->only_exact)
 		return STATUS_OK;
 	TRY(find_nearest(&lookup, answer, err));
-	if (answer->grade != LOOKUP_NEAREST)
+	if (answer->grade == LOOKUP_REFUSED)
 		return STATUS_OK;
 	if (!request->without_best)
 		TRY(find_best(&lookup, answer, err));

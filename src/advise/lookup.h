@@ -15,9 +15,11 @@
 enum lookup_grade {
 	LOOKUP_EXACT,   /* the file has this problem */
 	LOOKUP_NEAREST, /* tuned for another problem, chosen by the model */
+	LOOKUP_ASSUMED, /* the same among a class; that it has the class's bits here, too, is not
+			 * known */
 	LOOKUP_REFUSED, /* nothing that is better than the family's default */
 };
-extern const char *const lookup_grade_names[]; /* "exact", "nearest by model", "refused", NULL */
+extern const char *const lookup_grade_names[]; /* "exact", "nearest by model", ... */
 
 struct lookup_answer {
 	enum lookup_grade grade;
@@ -40,7 +42,10 @@ struct lookup_request {
 	const struct tuned *tuned;
 	enum objective objective; /* of the entries that may answer */
 	bool only_exact;          /* other answers are refusals */
-	bool without_best;        /* do not score the whole space: model_best_us is infinite */
+	bool bits;   /* answer only from entries that were tuned for the same bits for all values
+		      * of a key (tune --bits), for problems that differ in that key alone */
+	bool assume; /* with bits: also where bits were not measured; else that is a refusal */
+	bool without_best; /* do not score the whole space: model_best_us is infinite */
 };
 
 /* Errors: expressions that fail. That nothing serves is an answer (refused). */

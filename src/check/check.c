@@ -311,7 +311,7 @@ enum status check_status(const struct check *check)
 {
 	if (check_count(check, CHECK_FAILED))
 		return STATUS_FAILED;
-	if (check_count(check, CHECK_SLOWER))
+	if (check_count(check, CHECK_SLOWER) || check_count(check, CHECK_OTHER_BITS))
 		return STATUS_REGRESSION;
 	if (check_count(check, CHECK_UNCLEAR) || check_count(check, CHECK_NOT_COMPARABLE))
 		return STATUS_INCONCLUSIVE;

@@ -106,6 +106,7 @@ struct check_options {
 	const char *const *only; /* operations; NULL or empty: all */
 	double threshold_ratio;  /* 0.05 */
 	double budget_s;         /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
+	bool bits;               /* also of entries that were not tuned for certain bits */
 	uint32_t allowed;        /* CHECK_DIFFERS(...): differences from the baseline to tolerate */
 	volatile sig_atomic_t *interrupted;
 };
@@ -135,8 +136,8 @@ enum status check_open(struct context *context, struct tuned *baseline,
  * its verdict. */
 enum status check_run(struct check *check, struct error *err);
 void check_release(struct check *check);
-/* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower, else STATUS_INCONCLUSIVE
- * if one is unclear or not comparable. */
+/* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower or has other bits, else
+ * STATUS_INCONCLUSIVE if one is unclear or not comparable. */
 enum status check_status(const struct check *check);
 /* Of a row of which there is nothing more to say. */
 extern const char check_same_reason[];

@@ -27,8 +27,8 @@ static const char *allowed_words(
 }
 
 /* From what passes to what matters most. */
-static const enum check_verdict verdict_order[CHECK_VERDICT_COUNT] = {
-	CHECK_SAME, CHECK_FASTER, CHECK_NOT_COMPARABLE, CHECK_UNCLEAR, CHECK_SLOWER, CHECK_FAILED};
+static const enum check_verdict verdict_order[CHECK_VERDICT_COUNT] = {CHECK_SAME, CHECK_FASTER,
+	CHECK_NOT_COMPARABLE, CHECK_UNCLEAR, CHECK_SLOWER, CHECK_OTHER_BITS, CHECK_FAILED};
 
 /* "1 slower, 3 same" */
 static void append_counts(const struct check *check, struct text *text)
@@ -99,6 +99,7 @@ static const char *mark(enum check_verdict verdict)
 		[CHECK_SLOWER] = "🔴",
 		[CHECK_UNCLEAR] = "❔",
 		[CHECK_NOT_COMPARABLE] = "➖",
+		[CHECK_OTHER_BITS] = "🔀",
 		[CHECK_FAILED] = "💥",
 	};
 
@@ -155,6 +156,7 @@ static void append_case(const struct check_row *row, struct text *text)
 {
 	static const char *const elements[CHECK_VERDICT_COUNT] = {[CHECK_FAILED] = "error",
 		[CHECK_SLOWER] = "failure",
+		[CHECK_OTHER_BITS] = "failure",
 		[CHECK_UNCLEAR] = "skipped",
 		[CHECK_NOT_COMPARABLE] = "skipped"};
 	const char *verdict = check_verdict_names[row->verdict], *element = elements[row->verdict];
@@ -179,7 +181,8 @@ void check_report_junit(const struct check *check, struct text *text)
 	CLEANUP(memory_free)
 	char *counts = string_format(
 		"tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", check->row_count,
-		check_count(check, CHECK_SLOWER), check_count(check, CHECK_FAILED),
+		check_count(check, CHECK_SLOWER) + check_count(check, CHECK_OTHER_BITS),
+		check_count(check, CHECK_FAILED),
 		check_count(check, CHECK_UNCLEAR) + check_count(check, CHECK_NOT_COMPARABLE));
 
 	clock_date(date);

@@ -16,7 +16,8 @@ struct json *check_to_json(const struct check *check);
 void check_report_text(const struct check *check, struct text *text);
 /* For the summary of a CI job: what GitHub's $GITHUB_STEP_SUMMARY takes. */
 void check_report_markdown(const struct check *check, struct text *text);
-/* JUnit XML: slower is a failure; failed an error; unclear and not comparable are skipped. */
+/* JUnit XML: slower and other bits are failures; failed an error; unclear and not comparable are
+ * skipped. */
 void check_report_junit(const struct check *check, struct text *text);
 
 #endif

@@ -13,6 +13,7 @@ const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1] = {
 	[CHECK_SLOWER] = "slower",
 	[CHECK_UNCLEAR] = "unclear",
 	[CHECK_NOT_COMPARABLE] = "not comparable",
+	[CHECK_OTHER_BITS] = "other bits",
 	[CHECK_FAILED] = "failed",
 };
 

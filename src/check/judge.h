@@ -25,6 +25,7 @@ enum check_verdict {
 	CHECK_SLOWER,
 	CHECK_UNCLEAR,        /* the noise does not allow to tell */
 	CHECK_NOT_COMPARABLE, /* measured under other circumstances, or not at all */
+	CHECK_OTHER_BITS,     /* results are right, but not bit for bit what they were */
 	CHECK_FAILED,         /* wrong result, crash, does not compile any more */
 	CHECK_VERDICT_COUNT
 };

@@ -102,6 +102,30 @@ static void take_failed(struct check_row *row, const struct evaluation *evaluati
 			detail ? detail : outcome_summary(evaluation->outcome));
 }
 
+/* Bits that are not those of the baseline are a verdict, however fast it is. */
+static void take_bits(const struct check *check, struct check_row *row)
+{
+	const struct bits *then = row->entry.winner.bits;
+	const struct bits *now = row->work->trial->evaluation.bits;
+	CLEANUP(text_release) struct text common = {0};
+	enum bits_verdict verdict = BITS_UNKNOWN;
+	uint64_t rows = 0;
+
+	if (!check->options.bits && !row->entry.bits)
+		return;
+	if (then && now)
+		verdict = bits_compare(then, now, &rows);
+	if (verdict == BITS_UNKNOWN)
+		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s has no digests of its bits",
+			then ? "today's kernel" : "the baseline");
+	if (verdict != BITS_OTHER)
+		return;
+	bits_describe(now, rows, &common);
+	check_row_decide(row, CHECK_OTHER_BITS,
+		"sums are made in another order: other bits in %s%s", common.data,
+		row->same_binary ? ", of the same binary" : "");
+}
+
 /* Without one of its kept loads a row is timed without them all. */
 static void take_loaded(struct check *check, struct check_row *row)
 {
@@ -115,6 +139,8 @@ static void take_loaded(struct check *check, struct check_row *row)
 	}
 	if (!kept)
 		drop_loads(check, work->kept_loads);
+	if (work->now_loads[0]->stage == TRIAL_VERIFIED)
+		take_bits(check, row);
 	check_resources(check, row); /* with what the driver says of them */
 }
 

@@ -15,7 +15,7 @@ struct check_command {
 	struct string_list only;
 	const char *threshold, *allow, *junit, *markdown;
 	double budget_s;
-	bool update, keep_cubins;
+	bool update, keep_cubins, bits;
 };
 
 #define AT(member) offsetof(struct check_command, member)
@@ -40,6 +40,9 @@ static const struct option check_option_table[] = {
 		part_choice),
 	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
+	OPTION("bits", 0, FLAG, bits, NULL,
+		"other bits than the baseline's are a regression; of entries tuned with --bits "
+		"they always are"),
 	OPTION("junit", 0, STRING, junit, "FILE", "write JUnit XML"),
 	OPTION("markdown", 0, STRING, markdown, "FILE", "write Markdown, as for a job's summary"),
 	OPTION("update", 0, FLAG, update, NULL,
@@ -59,6 +62,7 @@ static enum status read_options(
 	*options = (struct check_options){.only = command->only.items,
 		.threshold_ratio = 0.05,
 		.budget_s = command->budget_s,
+		.bits = command->bits,
 		.allowed = CHECK_ALLOWED_DEFAULT,
 		.interrupted = &common_interrupted};
 	if (command->allow)
@@ -194,11 +198,13 @@ static enum status run(void *options_, const struct string_list *positional, str
 	common_notices(&context);
 	catalogue_show_defaults(&context.catalogue, command->common.verbose);
 	TRY(check_open(&context, &baseline, &options, &check, err));
-	if (command->keep_cubins && !check.measures) {
-		error_set(err, STATUS_BAD_INPUT,
-			"--keep-cubins: expected a GPU, found a device model");
-		return error_hint(
-			err, "binaries are kept with the times that they are compared by");
+	if ((command->keep_cubins || command->bits) && !check.measures) {
+		error_set(err, STATUS_BAD_INPUT, "--%s: expected a GPU, found a device model",
+			command->bits ? "bits" : "keep-cubins");
+		return error_hint(err, "%s",
+			command->bits
+				? "digests are of what kernels compute"
+				: "binaries are kept with the times that they are compared by");
 	}
 	return run_check(command, &check, &folders, err);
 }
@@ -216,7 +222,8 @@ const struct command command_check = {
 		"interval is above 1 and reaches --threshold.\n"
 		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
 		"shared memory that no longer fits are the regression. Exit code: 0 passed, 3\n"
-		"slower, 4 unclear or not comparable, 1 wrong result or no longer compiles, 5 no\n"
+		"slower or other bits, 4 unclear or not comparable, 1 wrong result or no longer "
+		"compiles, 5 no\n"
 		"device; 1 outranks 3, 3 outranks 4.",
 	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
 		    "  tiletune check tuned.json --device model:h200-sxm",

@@ -17,7 +17,7 @@ struct lookup_options {
 	struct common_options common;
 	struct string_list problems;
 	const char *device, *objective;
-	bool any_device, quick, no_learned;
+	bool any_device, quick, no_learned, bits, assume;
 };
 
 #define AT(member) offsetof(struct lookup_options, member)
@@ -31,6 +31,11 @@ static const struct option lookup_option_table[] = {
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"answer from entries that were tuned for it; default time",
 		common_objective_choice),
+	OPTION("bits", 0, FLAG, bits, NULL,
+		"stay in the class that `tune --bits invariant=KEY` chose; refuse what was not "
+		"measured"),
+	OPTION("assume", 0, FLAG, assume, NULL,
+		"with --bits: take what was not measured, too, and say so"),
 	OPTION("quick", 0, FLAG, quick, NULL,
 		"skip scoring the whole space; give the loss against the default only"),
 	LEARNED_OPTION(no_learned),
@@ -78,7 +83,7 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 	words = verified_words(answer->from->winner.verified, answer->from->winner.by_program);
 	if (!answer->from->predicted && words)
 		common_print(stdout, "  %s\n", words);
-	if (answer->grade == LOOKUP_NEAREST && answer->predicted_us > 0)
+	if (answer->grade != LOOKUP_EXACT && answer->predicted_us > 0)
 		common_print(stdout, "  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
 }
 
@@ -123,7 +128,8 @@ static enum status answer_all(const struct lookup_request *request,
 		"%s: expected a configuration that fits, found none for %zu of %zu problems%s",
 		request->tuned->path, refused, problems->count,
 		as_json ? text_string(&reasons) : "");
-	return error_hint(err, "`tiletune tune` finds and adds it");
+	return request->bits ? error_hint(err, "--assume takes it without a measurement")
+			     : error_hint(err, "`tiletune tune` finds and adds it");
 }
 
 static bool has_composites(const struct catalogue *catalogue)
@@ -150,12 +156,11 @@ static bool all_exact(const struct lookup_request *request, const struct problem
 }
 
 /* Of what answers a large file keeps little: the problems' own entries, or else every configuration
- * once. Composite families need all entries of their steps' operations. */
-static enum status load(const char *path, struct tuned_part *part,
+ * once. Composite families need all entries of their steps' operations, --bits those of the class.
+ */
+static enum status load(const char *path, struct tuned_part *part, bool whole,
 	const struct catalogue *catalogue, struct tuned *tuned, struct error *err)
 {
-	const bool whole = part->rows && has_composites(catalogue);
-
 	TRY(tuned_load_wanted(path, whole ? NULL : tuned_part_wants, part, tuned, err));
 	tuned_complete(tuned, catalogue);
 	return STATUS_OK;
@@ -179,8 +184,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 	struct lookup_request request = {.catalogue = &catalogue,
 		.tuned = &tuned,
 		.objective = common_objective(options->objective),
+		.bits = options->bits,
+		.assume = options->assume,
 		.without_best = options->quick};
 
+	if (options->assume && !options->bits)
+		return error_set(err, STATUS_BAD_INPUT, "--assume: expected --bits with it");
 	if (directory_exists(path))
 		TRY(removed_expect_not("lookup FOLDER", NULL, NULL, err));
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
@@ -188,16 +197,17 @@ static enum status run(void *options_, const struct string_list *positional, str
 	catalogue_show_defaults(&catalogue, options->common.verbose);
 	TRY(common_problems(operation, &options->problems, NULL, &problems, err));
 	part.operation = operation->name;
-	TRY(load(path, &part, &catalogue, &tuned, err));
+	TRY(load(path, &part, options->bits || (part.rows && has_composites(&catalogue)),
+		&catalogue, &tuned, err));
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
 	TRY(learned_open(&(struct learned_choice){.none = options->no_learned}, folders.configs,
 		spec->name, &catalogue, &learned, err));
 	spec->learned = &learned;
 	request.device = spec;
-	if (!part.rows && !all_exact(&request, &problems)) {
+	if (!options->bits && !part.rows && !all_exact(&request, &problems)) {
 		part.rows = true;
 		tuned_release(&tuned);
-		TRY(load(path, &part, &catalogue, &tuned, err));
+		TRY(load(path, &part, has_composites(&catalogue), &catalogue, &tuned, err));
 	}
 	tuned_init(&answers, "", gpu_model_of(spec, spec->title));
 	return answer_all(&request, &problems, options->common.json, &answers, err);

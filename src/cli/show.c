@@ -388,6 +388,15 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
 
+static void show_bits(FILE *out, const struct tuned_entry *entry)
+{
+	common_print(out, "  --bits %s: the same bits on %u inputs", entry->bits->rule,
+		entry->winner.bits->inputs);
+	if (entry->bits->loss >= 0)
+		common_print(out, ", %.1f%% slower than the free choice", 100 * entry->bits->loss);
+	fputc('\n', out);
+}
+
 static void end(void *context, const struct problem_result *result)
 {
 	struct show *show = context;
@@ -423,6 +432,8 @@ static void end(void *context, const struct problem_result *result)
 	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
 		show_model(show->out, result);
 	show_outcomes(show->out, result);
+	if (result->entry->bits && result->entry->winner.bits)
+		show_bits(show->out, result->entry);
 	if (result->kept)
 		common_print(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
 	fflush(show->out);

@@ -309,30 +309,15 @@ static enum status check_bits(const struct tuning *tuning, const struct session 
 static enum status check_invariant(const struct tuning *tuning, const char *key, struct error *err)
 {
 	const struct problem_list *problems = &tuning->problems;
-	struct named_values first = problem_named_values(problems->items[0]);
-	bool has_key = false, differs = false;
+	bool differs = false;
 
-	for (size_t i = 0; i < problems->count; i++) {
-		struct named_values values = problem_named_values(problems->items[i]);
-
-		for (size_t k = 0; k < values.count; k++) {
-			const bool is_key = strcmp(values.items[k].name, key) == 0;
-
-			has_key |= is_key;
-			differs |= !is_key &&
-				   !value_equal(values.items[k].value, first.items[k].value);
-		}
-		named_values_release(&values);
-	}
-	named_values_release(&first);
-	if (has_key && !differs && problems->count > 1)
+	for (size_t i = 1; i < problems->count; i++)
+		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
+	if (!differs && problems->count > 1)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
 		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
-		key, key,
-		!has_key  ? "no such key"
-		: differs ? "other keys that differ"
-			  : "one problem");
+		key, key, differs ? "others" : "one");
 	return error_hint(err, "-p %s=1,16,128,...", key);
 }
 

@@ -208,6 +208,8 @@ static enum status refit(
 	choice tuned[SPACE_PARAMETERS_MAX];
 
 	TRY(read_choices(row, candidate, err));
+	if (!refitted)
+		return configuration_expect_legal(candidate->bound, candidate->choices, err);
 	memcpy(tuned, candidate->choices, sizeof(tuned));
 	TRY(refit_arguments(candidate, err));
 	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
@@ -218,7 +220,8 @@ static enum status make_refitted(const struct catalogue *catalogue, const struct
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err)
 {
-	*refitted = false;
+	if (refitted)
+		*refitted = false;
 	TRY(bind(catalogue, problem, device, row, candidate, err));
 	if (candidate->bound->family->step_count) {
 		candidate_release(candidate);

@@ -19,7 +19,8 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 /* The same with those parameters that are arguments of the launch, not constants of the kernel
  * (split-K, the walk over the tiles), chosen by the model for this problem: the same binary,
  * started otherwise. Values stay as they are unless others are predicted 3% faster or are needed to
- * be legal here. *refitted: whether any is another. Composite families are left as they are. */
+ * be legal here. *refitted: whether any is another; NULL: all stay as they are, legal or not.
+ * Composite families are left as they are. */
 enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err);

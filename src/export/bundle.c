@@ -125,6 +125,10 @@ static enum status put_defaults(
 		TRY(bundle_serves(bundle, from, arch, &serves, err));
 		if (serves)
 			continue;
+		if (from->bits) { /* a default has other bits */
+			bundle->missing++;
+			continue;
+		}
 		TRY(default_entry(source, arch, from, &entry, err));
 		if (entry.winner.family)
 			TRY(bundle_compiles(bundle, &entry, device, arch, &compiles, err));

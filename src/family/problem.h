@@ -62,4 +62,8 @@ enum status problem_parse(const struct operation *operation, const char *text,
  * problem of today's stays. */
 void problem_text_complete(const struct operation *operation, char **text);
 
+/* Whether both are of one operation and differ in this key alone, or in keys whose defaults follow
+ * from it; false where a title lacks the key. */
+bool problem_differs_in(const struct problem *a, const struct problem *b, const char *key);
+
 #endif

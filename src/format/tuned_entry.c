@@ -215,9 +215,7 @@ static bool is_bits_rule(const char *text)
 static const struct record_rule bits_rule = {
 	.expected = "same, or invariant=KEY", .accepts = is_bits_rule};
 
-#define LOSS(field)                                                                                \
-	RECORD_VALUE(struct tuned_bits, field, #field, .flags = RECORD_OPTIONAL, .absent = -1,     \
-		.low = -1, .high = INFINITY)
+#define LOSS(field) AMOUNT(struct tuned_bits, field, NAN)
 static const struct record_member entry_bits_members[] = {
 	RECORD_VALUE(struct tuned_bits, rule, "rule", .rule = &bits_rule),
 	LOSS(loss),

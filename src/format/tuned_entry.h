@@ -94,7 +94,7 @@ struct tuned_margin {
 
 /* The rule by which only configurations with certain bits could win (tune --bits). Losses are of
  * the time of this problem, of the geometric mean, of the worst problem: 0.02 is 2% slower than the
- * free choice; below 0: not known. */
+ * free choice; NaN: not known. */
 struct tuned_bits {
 	char *rule; /* "same", "invariant=M" */
 	double loss, mean_loss, worst_loss;

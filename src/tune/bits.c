@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/bits.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -160,7 +161,7 @@ struct tuned_bits *bits_of_entry(const struct session *session, const struct pro
 		return NULL;
 	bits = memory_zeroed(1, sizeof(*bits));
 	*bits = (struct tuned_bits){
-		.rule = string_copy(rule->name), .loss = -1, .mean_loss = -1, .worst_loss = -1};
+		.rule = string_copy(rule->name), .loss = NAN, .mean_loss = NAN, .worst_loss = NAN};
 	for (size_t i = 0; rule->class && i < session->problems->count; i++)
 		if (strcmp(session->problems->items[i]->text, problem->text) == 0) {
 			bits->loss = rule->class->us[i] / rule->class->best_us[i] - 1;

@@ -11,8 +11,7 @@ const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
 	COMPARED_MIN = 24, /* configurations that are timed for all problems; more: all that won */
-	CLASSES_MAX = 4,   /* classes whose configurations are timed for all problems */
-	MEMBERS_MAX = 8    /* of each, so many of the best */
+	CLASSES_MAX = 3    /* classes whose best configurations are timed for all problems */
 };
 static const double untimed_loss = 0.3; /* logarithm that a problem without a time counts for */
 
@@ -171,14 +170,33 @@ static enum status run(
 }
 
 /* ---- what is compared ---- */
+/* A row with these bits; NULL: any. */
+static bool is_member(const struct row *row, const struct bits *bits, size_t problem)
+{
+	return !bits ||
+	       (row->bits[problem] && bits_compare(row->bits[problem], bits, NULL) == BITS_SAME);
+}
+
+/* The fastest of those for a problem; NULL: none. */
+static struct row *class_best(const struct gather *gather, const struct bits *bits, size_t problem)
+{
+	struct row *best = NULL;
+
+	for (size_t i = 0; i < gather->count; i++) {
+		struct row *row = &gather->rows[i];
+
+		if (row->us[problem] > 0 && is_member(row, bits, problem) &&
+			(!best || row->us[problem] < best->us[problem]))
+			best = row;
+	}
+	return best;
+}
+
 static double best_of(const struct gather *gather, size_t problem)
 {
-	double best = INFINITY;
+	const struct row *best = class_best(gather, NULL, problem);
 
-	for (size_t i = 0; i < gather->count; i++)
-		if (gather->rows[i].us[problem] > 0)
-			best = fmin(best, gather->rows[i].us[problem]);
-	return best;
+	return best ? best->us[problem] : INFINITY;
 }
 
 static int row_compare(const void *a_, const void *b_)
@@ -279,6 +297,17 @@ static enum status compare(struct gather *gather, struct error *err)
 	return STATUS_OK;
 }
 
+static void choice_open(const struct gather *gather, struct shared_choice *shared)
+{
+	const size_t problems = gather->session->problems->count;
+
+	shared->us = memory_zeroed(problems, sizeof(*shared->us));
+	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
+	shared->compared = gather->count;
+	for (size_t p = 0; p < problems; p++)
+		shared->best_us[p] = best_of(gather, p);
+}
+
 enum status shared_choose(const struct session *session, enum shared_goal goal,
 	struct shared_choice *shared, struct error *err)
 {
@@ -291,11 +320,7 @@ enum status shared_choose(const struct session *session, enum shared_goal goal,
 	keep_best(&gather);
 	gather.is_search = false;
 	TRY(compare(&gather, err));
-	shared->us = memory_zeroed(problems, sizeof(*shared->us));
-	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
-	shared->compared = gather.count;
-	for (size_t p = 0; p < problems; p++)
-		shared->best_us[p] = best_of(&gather, p);
+	choice_open(&gather, shared);
 	for (size_t i = 0; i < gather.count; i++) {
 		double sum = 0, largest = 0;
 
@@ -327,33 +352,16 @@ enum status shared_choose(const struct session *session, enum shared_goal goal,
 }
 
 /* ---- classes ---- */
-struct class
-{
+struct bits_class {
 	const struct bits *bits;
 	double mean, largest; /* logarithms of losses; of what is not known untimed_loss */
 	bool is_whole;        /* a configuration for each problem, after all were timed */
 };
 
-/* The fastest row of the class for a problem; NULL: none. */
-static struct row *class_best(const struct gather *gather, const struct bits *bits, size_t problem)
-{
-	struct row *best = NULL;
-
-	for (size_t i = 0; i < gather->count; i++) {
-		struct row *row = &gather->rows[i];
-
-		if (row->us[problem] > 0 && row->bits[problem] &&
-			bits_compare(row->bits[problem], bits, NULL) == BITS_SAME &&
-			(!best || row->us[problem] < best->us[problem]))
-			best = row;
-	}
-	return best;
-}
-
-static struct class class_of(const struct gather *gather, const struct bits *bits)
+static struct bits_class class_of(const struct gather *gather, const struct bits *bits)
 {
 	const size_t problems = gather->session->problems->count;
-	struct class class = {.bits = bits, .is_whole = !gather->is_search};
+	struct bits_class class = {.bits = bits, .is_whole = !gather->is_search};
 
 	for (size_t p = 0; p < problems; p++) {
 		const struct row *best = class_best(gather, bits, p);
@@ -368,7 +376,7 @@ static struct class class_of(const struct gather *gather, const struct bits *bit
 
 static int class_compare(const void *a_, const void *b_)
 {
-	const struct class *a = a_, *b = b_;
+	const struct bits_class *a = a_, *b = b_;
 
 	if (a->is_whole != b->is_whole)
 		return a->is_whole ? -1 : 1;
@@ -377,9 +385,9 @@ static int class_compare(const void *a_, const void *b_)
 }
 
 /* Different digests of the problem with the most rows, the best class first; the caller frees. */
-static struct class *find_classes(const struct gather *gather, size_t *count)
+static struct bits_class *find_classes(const struct gather *gather, size_t *count)
 {
-	struct class *classes = memory_zeroed(gather->count + 1, sizeof(*classes));
+	struct bits_class *classes = memory_zeroed(gather->count + 1, sizeof(*classes));
 	uint64_t rows = 0;
 	size_t problem = 0;
 
@@ -405,23 +413,18 @@ static struct class *find_classes(const struct gather *gather, size_t *count)
 }
 
 /* What was the fastest of one of the best classes for some problem, or of all. */
-static void keep_classes(struct gather *gather, const struct class *classes, size_t count)
+static void keep_classes(struct gather *gather, const struct bits_class *classes, size_t count)
 {
 	const size_t problems = gather->session->problems->count;
 	size_t kept = 0;
 
-	for (size_t c = 0; c < count && c < CLASSES_MAX; c++)
-		for (size_t p = 0, members = 0; p < problems && members < MEMBERS_MAX; p++) {
-			struct row *best = class_best(gather, classes[c].bits, p);
+	for (size_t c = 0; c <= count && c <= CLASSES_MAX; c++)
+		for (size_t p = 0; p < problems; p++) {
+			struct row *best = class_best(gather, c ? classes[c - 1].bits : NULL, p);
 
-			members += best && !best->has_won;
 			if (best)
 				best->has_won = true;
 		}
-	for (size_t i = 0; i < gather->count; i++)
-		for (size_t p = 0; p < problems; p++)
-			gather->rows[i].has_won |= gather->rows[i].us[p] > 0 &&
-						   gather->rows[i].us[p] <= best_of(gather, p);
 	for (size_t i = 0; i < gather->count; i++)
 		kept += gather->rows[i].has_won;
 	if (gather->count)
@@ -431,7 +434,7 @@ static void keep_classes(struct gather *gather, const struct class *classes, siz
 }
 
 static void take_class(
-	const struct gather *gather, const struct class *class, struct shared_choice *shared)
+	const struct gather *gather, const struct bits_class *class, struct shared_choice *shared)
 {
 	const size_t problems = gather->session->problems->count;
 
@@ -443,12 +446,11 @@ static void take_class(
 		shared->us[p] = class_best(gather, class->bits, p)->us[p];
 	for (size_t i = 0; i < gather->count; i++) {
 		const struct row *row = &gather->rows[i];
-		bool is_member = false;
+		bool is_any = false;
 
 		for (size_t p = 0; p < problems; p++)
-			is_member |= row->bits[p] &&
-				     bits_compare(row->bits[p], class->bits, NULL) == BITS_SAME;
-		if (is_member)
+			is_any |= is_member(row, class->bits, p);
+		if (is_any)
 			shared->members[shared->member_count++] = (struct shared_member){
 				string_copy(row->family), string_copy(row->configuration)};
 	}
@@ -459,7 +461,7 @@ enum status shared_choose_class(
 {
 	CLEANUP(gather_release) struct gather gather = {.session = session, .is_search = true};
 	const size_t problems = session->problems->count;
-	CLEANUP(memory_free) struct class *found = NULL, *classes = NULL;
+	CLEANUP(memory_free) struct bits_class *found = NULL, *classes = NULL;
 	size_t count;
 
 	TRY(run(&gather, &session->pool, err));
@@ -476,12 +478,8 @@ enum status shared_choose_class(
 		return error_hint(err, "the key should count the outermost rows of the outputs; "
 				       "--effort thorough tries more");
 	}
-	shared->us = memory_zeroed(problems, sizeof(*shared->us));
-	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
-	shared->compared = gather.count;
+	choice_open(&gather, shared);
 	shared->classes = count;
-	for (size_t p = 0; p < problems; p++)
-		shared->best_us[p] = best_of(&gather, p);
 	take_class(&gather, &classes[0], shared);
 	return STATUS_OK;
 }
