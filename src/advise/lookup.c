@@ -113,7 +113,7 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 }
 
 /* ---- a class ---- */
-/* Tuned for the same bits whatever the value of a key in which alone the problem may differ. */
+/* Tuned for the same bits for all values of a key in which alone the problem may differ. */
 static bool is_of_class(const struct problem *problem, const struct tuned_entry *entry)
 {
 	const char *key = entry->bits ? strchr(entry->bits->rule, '=') : NULL;
@@ -411,6 +411,21 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 	if (status != STATUS_OK)
 		lookup_answer_release(answer);
 	return status;
+}
+
+bool lookup_all_exact(const struct lookup_request *request, const struct problem_list *problems)
+{
+	struct lookup_request exact = *request;
+	bool found = true;
+
+	exact.only_exact = true;
+	for (size_t i = 0; i < problems->count && found; i++) {
+		CLEANUP(lookup_answer_release) struct lookup_answer answer = {0};
+
+		found = lookup_find(&exact, problems->items[i], &answer, NULL) == STATUS_OK &&
+			answer.grade == LOOKUP_EXACT;
+	}
+	return found;
 }
 
 void lookup_answer_release(struct lookup_answer *answer)

@@ -201,10 +201,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if ((command->keep_cubins || command->bits) && !check.measures) {
 		error_set(err, STATUS_BAD_INPUT, "--%s: expected a GPU, found a device model",
 			command->bits ? "bits" : "keep-cubins");
-		return error_hint(err, "%s",
-			command->bits
-				? "digests are of what kernels compute"
-				: "binaries are kept with the times that they are compared by");
+		return error_hint(err, "digests and times are of what a GPU ran");
 	}
 	return run_check(command, &check, &folders, err);
 }
@@ -222,9 +219,8 @@ const struct command command_check = {
 		"interval is above 1 and reaches --threshold.\n"
 		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
 		"shared memory that no longer fits are the regression. Exit code: 0 passed, 3\n"
-		"slower or other bits, 4 unclear or not comparable, 1 wrong result or no longer "
-		"compiles, 5 no\n"
-		"device; 1 outranks 3, 3 outranks 4.",
+		"slower or other bits, 4 unclear or not comparable, 1 wrong result or no longer\n"
+		"compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
 	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
 		    "  tiletune check tuned.json --device model:h200-sxm",
 	.options = check_option_table,

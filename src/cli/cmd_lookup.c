@@ -35,7 +35,7 @@ static const struct option lookup_option_table[] = {
 		"stay in the class that `tune --bits invariant=KEY` chose; refuse what was not "
 		"measured"),
 	OPTION("assume", 0, FLAG, assume, NULL,
-		"with --bits: take what was not measured, too, and say so"),
+		"as --bits, but take what was not measured, too, and say so"),
 	OPTION("quick", 0, FLAG, quick, NULL,
 		"skip scoring the whole space; give the loss against the default only"),
 	LEARNED_OPTION(no_learned),
@@ -128,31 +128,8 @@ static enum status answer_all(const struct lookup_request *request,
 		"%s: expected a configuration that fits, found none for %zu of %zu problems%s",
 		request->tuned->path, refused, problems->count,
 		as_json ? text_string(&reasons) : "");
-	return request->bits ? error_hint(err, "--assume takes it without a measurement")
-			     : error_hint(err, "`tiletune tune` finds and adds it");
-}
-
-static bool has_composites(const struct catalogue *catalogue)
-{
-	for (size_t i = 0; i < catalogue->family_count; i++)
-		if (catalogue->families[i]->step_count)
-			return true;
-	return false;
-}
-
-static bool all_exact(const struct lookup_request *request, const struct problem_list *problems)
-{
-	struct lookup_request exact = *request;
-	bool found = true;
-
-	exact.only_exact = true;
-	for (size_t i = 0; i < problems->count && found; i++) {
-		CLEANUP(lookup_answer_release) struct lookup_answer answer = {0};
-
-		found = lookup_find(&exact, problems->items[i], &answer, NULL) == STATUS_OK &&
-			answer.grade == LOOKUP_EXACT;
-	}
-	return found;
+	return error_hint(err, request->bits ? "--assume takes it without a measurement"
+					     : "`tiletune tune` finds and adds it");
 }
 
 /* Of what answers a large file keeps little: the problems' own entries, or else every configuration
@@ -176,6 +153,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(learned_release) struct learned learned = {0};
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	const char *path = positional->items[0];
+	bool composites;
 	const struct operation *operation;
 	CLEANUP(tuned_part_release)
 	struct tuned_part part = {.objective = common_objective(options->objective),
@@ -184,12 +162,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 	struct lookup_request request = {.catalogue = &catalogue,
 		.tuned = &tuned,
 		.objective = common_objective(options->objective),
-		.bits = options->bits,
+		.bits = options->bits || options->assume,
 		.assume = options->assume,
 		.without_best = options->quick};
 
-	if (options->assume && !options->bits)
-		return error_set(err, STATUS_BAD_INPUT, "--assume: expected --bits with it");
 	if (directory_exists(path))
 		TRY(removed_expect_not("lookup FOLDER", NULL, NULL, err));
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
@@ -197,17 +173,17 @@ static enum status run(void *options_, const struct string_list *positional, str
 	catalogue_show_defaults(&catalogue, options->common.verbose);
 	TRY(common_problems(operation, &options->problems, NULL, &problems, err));
 	part.operation = operation->name;
-	TRY(load(path, &part, options->bits || (part.rows && has_composites(&catalogue)),
-		&catalogue, &tuned, err));
+	composites = catalogue_has_composites(&catalogue);
+	TRY(load(path, &part, request.bits || (part.rows && composites), &catalogue, &tuned, err));
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
 	TRY(learned_open(&(struct learned_choice){.none = options->no_learned}, folders.configs,
 		spec->name, &catalogue, &learned, err));
 	spec->learned = &learned;
 	request.device = spec;
-	if (!options->bits && !part.rows && !all_exact(&request, &problems)) {
+	if (!request.bits && !part.rows && !lookup_all_exact(&request, &problems)) {
 		part.rows = true;
 		tuned_release(&tuned);
-		TRY(load(path, &part, has_composites(&catalogue), &catalogue, &tuned, err));
+		TRY(load(path, &part, composites, &catalogue, &tuned, err));
 	}
 	tuned_init(&answers, "", gpu_model_of(spec, spec->title));
 	return answer_all(&request, &problems, options->common.json, &answers, err);

@@ -8,11 +8,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "candidate/problem_reference.h"
 #include "cli/show.h"
 #include "cli/tuning.h"
 #include "search/strategy.h"
 #include "tune/bits.h"
+#include "tune/deal.h"
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 #include "tune/shared.h"
@@ -195,10 +195,21 @@ static enum status choose_shared(const struct tuning *tuning, FILE *out,
 	return STATUS_OK;
 }
 
-static void show_class(FILE *out, const struct session *session, const struct bits_rule *rule)
+/* What may win (--bits). */
+static enum status choose_bits(const struct tune_options *options, FILE *out,
+	struct bits_rule *rule, struct session *session, struct error *err)
 {
-	const struct shared_choice *class = rule->class;
+	const struct shared_choice *class = &rule->class;
 
+	if (options->shared || options->shard)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--bits: expected all problems, each with its winner, found --%s",
+			options->shared ? "shared" : "shard");
+	common_graceful = 1;
+	TRY(bits_rule_open(options->bits, session, rule, err));
+	session->bits = rule;
+	if (!class->bits)
+		return STATUS_OK;
 	common_print(out,
 		"%s: the best of %zu classes has %zu configurations of %zu that were compared\n"
 		"  the same bits on %u inputs; %.1f%% slower than the best of each in the "
@@ -206,6 +217,7 @@ static void show_class(FILE *out, const struct session *session, const struct bi
 		rule->name, class->classes, class->member_count, class->compared,
 		class->bits->inputs, 100 * class->mean_loss, 100 * class->largest_loss);
 	show_prices(out, session, class);
+	return STATUS_OK;
 }
 
 /* The session, with the files that it writes opened. */
@@ -277,8 +289,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.observer = show_observer(&show),
 		.keep_going = tuning->problems.count > 1};
 	CLEANUP(shared_choice_release) struct shared_choice shared = {0};
-	CLEANUP(tuned_release) struct tuned reference = {0};
-	struct bits_rule rule = {0};
+	CLEANUP(bits_rule_release) struct bits_rule rule = {0};
 	const char *shared_family[2] = {NULL, NULL};
 	struct error finish_error = {0};
 	enum status status;
@@ -291,13 +302,8 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		session.pool.families = shared_family;
 		session.pool.config = shared.configuration;
 	}
-	if (options->bits) {
-		common_graceful = 1;
-		TRY(tuning_choose_bits(tuning, &session, &shared, &reference, &rule, err));
-		session.bits = &rule;
-	}
-	if (rule.class)
-		show_class(show.out, &session, &rule);
+	if (options->bits)
+		TRY(choose_bits(options, show.out, &rule, &session, err));
 	TRY(open_session(tuning, operation, &session, err));
 	if (tuning->taken.count)
 		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
@@ -331,56 +337,6 @@ static void removed(void *context, const struct problem_result *result)
 	(void)context;
 	common_print(stdout, "%s, compiled:\n", result->pool->problem->title);
 	show_removed(stdout, result);
-}
-
-static enum status request_kernels(
-	struct kernel_store *store, const struct build *build, struct error *err)
-{
-	for (size_t i = 0; i < build->unit_count; i++) {
-		const struct compile_result *kernel;
-
-		TRY(kernel_store_request(store, &build->units[i], &kernel, err));
-	}
-	return STATUS_OK;
-}
-
-static enum status request_helpers(const struct context *context, struct error *err)
-{
-	CLEANUP(build_release) struct build build = {0};
-
-	TRY(plain_build(
-		(const char *const *)context->template_folders, "common/helpers.cu", &build, err));
-	return request_kernels(context->store, &build, err);
-}
-
-static enum status request_reference(
-	const struct context *context, const struct problem *problem, struct error *err)
-{
-	CLEANUP(build_release) struct build build = {0};
-	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
-
-	TRY(problem_reference(problem, &context->catalogue, device_spec(context->device), &build,
-		&reference, err));
-	return request_kernels(context->store, &build, err);
-}
-
-/* What session_run() would try on a device model, with the helper kernels and references that only
- * a GPU needs. */
-static enum status precompile(struct session *session, struct error *err)
-{
-	const struct context *context = session->context;
-	CLEANUP(queue_release) struct queue queue = {0};
-	enum status status;
-
-	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
-		&session->pool, &queue, err));
-	TRY(request_helpers(context, err));
-	for (size_t i = 0; i < queue.count; i++)
-		TRY(request_reference(context, queue.items[i].problem, err));
-	status = session_run(session, err);
-	while (kernel_store_pending(context->store) && !*session->interrupted)
-		kernel_store_poll(context->store, 0.2);
-	return status;
 }
 
 /* What a search on the model tries, until nothing better comes: no time to keep to. */
@@ -421,7 +377,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
 	common_graceful = 1;
-	status = precompile(&session, err);
+	status = deal_precompile(&session, err);
 	count = kernel_store_count(context->store, &compiled);
 	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
 		count, compiled, kernel_store_seconds(context->store));

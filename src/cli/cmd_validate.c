@@ -20,7 +20,7 @@
 #include "format/journal_line.h"
 #include "format/tuned.h"
 #include "spec/sheet.h"
-#include "cli/suite.h"
+#include "advise/suite.h"
 
 struct validate_options {
 	struct common_options common;

@@ -388,12 +388,11 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
 
-static void show_bits(FILE *out, const struct tuned_entry *entry)
+static void show_bits(FILE *out, const struct tuned_bits *rule, const struct bits *bits)
 {
-	common_print(out, "  --bits %s: the same bits on %u inputs", entry->bits->rule,
-		entry->winner.bits->inputs);
-	if (entry->bits->loss >= 0)
-		common_print(out, ", %.1f%% slower than the free choice", 100 * entry->bits->loss);
+	common_print(out, "  --bits %s: the same bits on %u inputs", rule->rule, bits->inputs);
+	if (rule->loss >= 0)
+		common_print(out, ", %.1f%% slower than the free choice", 100 * rule->loss);
 	fputc('\n', out);
 }
 
@@ -433,7 +432,7 @@ static void end(void *context, const struct problem_result *result)
 		show_model(show->out, result);
 	show_outcomes(show->out, result);
 	if (result->entry->bits && result->entry->winner.bits)
-		show_bits(show->out, result->entry);
+		show_bits(show->out, result->entry->bits, result->entry->winner.bits);
 	if (result->kept)
 		common_print(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
 	fflush(show->out);

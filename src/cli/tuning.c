@@ -286,68 +286,6 @@ enum status tuning_begin(struct tuning *tuning, struct session *session, struct 
 	return begin_run(tuning, session, session->resume ? session->resume->run.id : NULL, err);
 }
 
-/* ---- --bits ---- */
-static enum status check_bits(const struct tuning *tuning, const struct session *session,
-	bool invariant, struct error *err)
-{
-	const struct tune_options *options = tuning->options;
-	const char *found =
-		options->shared                            ? "--shared"
-		: !device_measures(tuning->context.device) ? "a device whose times are predicted"
-		: invariant && options->shard              ? "--shard"
-		: invariant && session->objective != OBJECTIVE_TIME ? "--objective energy"
-		: invariant && tuning->context.l2_warm              ? "--l2 warm"
-								    : NULL;
-
-	return found ? error_set(err, STATUS_BAD_INPUT,
-			       "--bits: expected a device that measures%s, found %s",
-			       invariant ? ", all problems and --objective time" : "", found)
-		     : STATUS_OK;
-}
-
-/* The problems differ in the key alone. */
-static enum status check_invariant(const struct tuning *tuning, const char *key, struct error *err)
-{
-	const struct problem_list *problems = &tuning->problems;
-	bool differs = false;
-
-	for (size_t i = 1; i < problems->count; i++)
-		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
-	if (!differs && problems->count > 1)
-		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT,
-		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
-		key, key, differs ? "others" : "one");
-	return error_hint(err, "-p %s=1,16,128,...", key);
-}
-
-enum status tuning_choose_bits(const struct tuning *tuning, const struct session *session,
-	struct shared_choice *class, struct tuned *file, struct bits_rule *rule, struct error *err)
-{
-	static const char same_file[] = "same:", invariant[] = "invariant=";
-	const char *text = tuning->options->bits;
-	const bool is_invariant = string_starts_with(text, invariant);
-
-	TRY(check_bits(tuning, session, is_invariant, err));
-	rule->name = is_invariant ? text : "same";
-	if (string_starts_with(text, same_file)) {
-		TRY(tuned_load(text + strlen(same_file), file, err));
-		tuned_complete(file, &tuning->context.catalogue);
-		rule->reference = file;
-	} else if (strcmp(text, "same") == 0) {
-		rule->reference = &tuning->tuned;
-	} else if (!is_invariant) {
-		return error_set(err, STATUS_BAD_INPUT,
-			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
-	}
-	if (is_invariant) {
-		TRY(check_invariant(tuning, text + strlen(invariant), err));
-		TRY(shared_choose_class(session, class, err));
-		rule->class = class;
-	}
-	return STATUS_OK;
-}
-
 static double milliseconds(double seconds)
 {
 	return rint(1e3 * seconds) / 1e3;

@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "tune/bits.h"
-#include "cli/suite.h"
+#include "advise/suite.h"
 
 struct tune_options {
 	struct common_options common;
@@ -80,10 +80,6 @@ enum status tuning_check_files(
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
 /* What --known names; known problems go into the tuned file, and are not tuned. */
 enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err);
-/* What may win with --bits: fills in the rule, which borrows class (filled in for invariant=KEY, by
- * a search of all problems) and file (for same:FILE). */
-enum status tuning_choose_bits(const struct tuning *tuning, const struct session *session,
-	struct shared_choice *class, struct tuned *file, struct bits_rule *rule, struct error *err);
 /* Opens the journal, finds what is resumed, begins the first GPU's run; the session is filled in.
  * tuning->description says what is run. */
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);

@@ -316,13 +316,6 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 	return STATUS_OK;
 }
 
-static bool has_other_bits(const struct evaluator *evaluator, const struct evaluation *evaluation)
-{
-	return evaluator->bits &&
-	       (!evaluation->bits ||
-		       bits_compare(evaluation->bits, evaluator->bits, NULL) != BITS_SAME);
-}
-
 /* Nothing of the problem can be verified. */
 static enum status take_reference(struct evaluator *evaluator, struct trial *trial,
 	const struct device_event *event, struct error *err)
@@ -353,16 +346,7 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 		return STATUS_OK;
 	}
 	trial_take_resources(trial, event);
-	evaluation->by_program |= event->by_program;
-	if (event->bits) {
-		bits_free(&evaluation->bits);
-		evaluation->bits = event->bits;
-		event->bits = NULL;
-	}
-	if (event->verification.done) {
-		evaluation->verification = event->verification;
-		evaluation->verified = event->verified;
-	}
+	trial_take_verified(trial, event);
 	if (is_measured)
 		evaluation->measured = event->measured;
 	if (event->sample_count) {
@@ -372,7 +356,7 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	if (event->reference)
 		return take_reference(evaluator, trial, event, err);
 	if (event->verification.done && event->outcome == OUTCOME_OK &&
-		has_other_bits(evaluator, evaluation)) {
+		!trial_has_bits(trial, evaluator->bits)) {
 		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);
 		return STATUS_OK;
 	}

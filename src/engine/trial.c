@@ -7,6 +7,29 @@
 #include "candidate/candidate_work.h"
 #include "engine/kernel_check.h"
 
+void trial_take_verified(struct trial *trial, struct device_event *event)
+{
+	struct evaluation *evaluation = &trial->evaluation;
+
+	evaluation->by_program |= event->by_program;
+	if (event->bits) {
+		bits_free(&evaluation->bits);
+		evaluation->bits = event->bits;
+		event->bits = NULL;
+	}
+	if (event->verification.done) {
+		evaluation->verification = event->verification;
+		evaluation->verified = event->verified;
+	}
+}
+
+bool trial_has_bits(const struct trial *trial, const struct bits *bits)
+{
+	const struct bits *own = trial->evaluation.bits;
+
+	return !bits || (own && bits_compare(own, bits, NULL) == BITS_SAME);
+}
+
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 {
 	trial->evaluation.outcome = outcome;

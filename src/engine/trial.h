@@ -58,6 +58,10 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);
 /* The driver's own words on resources complete the compiler's report. */
 void trial_take_resources(struct trial *trial, struct device_event *event);
+/* What an event says of its results; takes their bits from it. */
+void trial_take_verified(struct trial *trial, struct device_event *event);
+/* Whether they are these (NULL: any). */
+bool trial_has_bits(const struct trial *trial, const struct bits *bits);
 /* The end: detail (may be NULL) is copied. */
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);
 void trial_release(struct trial *trial);

@@ -428,3 +428,11 @@ void catalogue_hash(const struct catalogue *catalogue, struct hash *hash)
 			hash_add_string(hash, family->sources[k].text);
 	}
 }
+
+bool catalogue_has_composites(const struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < catalogue->family_count; i++)
+		if (catalogue->families[i]->step_count)
+			return true;
+	return false;
+}

@@ -40,4 +40,7 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 /* name: "gemm/mma", or "mma" with the operation given (else NULL). */
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
+/* Whether a family is served by others. */
+bool catalogue_has_composites(const struct catalogue *catalogue);
+
 #endif

@@ -20,7 +20,7 @@ struct parameter {
 	struct expression *absent_value;
 	struct define_way way;
 	bool is_argument; /* a kernel argument; else a -D */
-	bool keeps_bits;  /* results have the same bits whatever its value */
+	bool keeps_bits;  /* results have the same bits for all its values */
 };
 
 struct constant {

@@ -22,7 +22,7 @@ RECORD_DECLARE(struct bits, bits_record);
 struct bits *bits_copy(const struct bits *bits);
 void bits_free(struct bits **bits);
 
-/* How many digests so many rows have. */
+/* How many digests an output of that many rows has. */
 size_t bits_digest_count(uint64_t rows);
 /* How many rows the i-th is of. */
 uint64_t bits_digest_rows(uint64_t rows, size_t i);

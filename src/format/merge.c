@@ -30,7 +30,7 @@ static bool theirs_is_base(const struct conflict *conflict, const struct decisio
 {
 	if (decision->run)
 		return strcmp(conflict->ours->run, decision->run) != 0;
-	/* one was tuned for certain bits: whoever asked for them has them still */
+	/* one was tuned for certain bits, which were asked for and stay */
 	if (!conflict->ours->bits != !conflict->theirs->bits)
 		return !conflict->ours->bits;
 	if (conflict->ours->unfinished != conflict->theirs->unfinished)

@@ -11,7 +11,7 @@
  * Behind them lie sets of made inputs, on which candidates run for the digest of their bits
  * (measure/verify.h). In each another input holds numbers of mixed size of which many cancel; those
  * before it hold one value, those behind it one of two, with any sign: so the large products, too,
- * cancel in many sums, whatever the operation does with its inputs. Inputs whose contents or range
+ * cancel in many sums of any operation. Inputs whose contents or range
  * the operation decides are as in set 0. Elements follow from their place alone: problems that
  * differ in the number of rows have the first rows in common.
  */

@@ -12,6 +12,60 @@ enum {
 	COMPARED_MAX = 1000 /* candidates that are compared with each other */
 };
 
+/* ---- the rule ---- */
+static enum status open_class(
+	const struct session *session, const char *key, struct bits_rule *rule, struct error *err)
+{
+	const struct problem_list *problems = session->problems;
+	bool differs = false;
+
+	if (session->objective != OBJECTIVE_TIME || session->context->l2_warm)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--bits invariant=%s: expected --objective time, found %s", key,
+			session->context->l2_warm ? "--l2 warm" : "energy");
+	for (size_t i = 1; i < problems->count; i++)
+		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
+	if (!differs && problems->count > 1)
+		return shared_choose_class(session, &rule->class, err);
+	error_set(err, STATUS_BAD_INPUT,
+		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
+		key, key, differs ? "others" : "one");
+	return error_hint(err, "-p %s=1,16,128,...", key);
+}
+
+enum status bits_rule_open(
+	const char *text, const struct session *session, struct bits_rule *rule, struct error *err)
+{
+	static const char same_file[] = "same:", invariant[] = "invariant=";
+
+	rule->name = string_starts_with(text, invariant) ? text : "same";
+	if (!device_measures(session->context->device))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--bits: expected a device that measures, found %s, whose times are "
+			"predicted",
+			device_identity(session->context->device)->name);
+	if (string_starts_with(text, invariant))
+		return open_class(session, text + strlen(invariant), rule, err);
+	if (string_starts_with(text, same_file)) {
+		TRY(tuned_load(text + strlen(same_file), &rule->file, err));
+		tuned_complete(&rule->file, &session->context->catalogue);
+		rule->reference = &rule->file;
+		return STATUS_OK;
+	}
+	rule->reference = session->tuned;
+	return strcmp(text, "same") == 0
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "--bits: expected same, same:FILE or invariant=KEY, found \"%s\"",
+				 text);
+}
+
+void bits_rule_release(struct bits_rule *rule)
+{
+	tuned_release(&rule->file);
+	shared_choice_release(&rule->class);
+}
+
 /* ---- what is wanted ---- */
 /* Verifies it for its digests. */
 static enum status verify_reference(struct search *search, size_t candidate, struct error *err)
@@ -75,9 +129,9 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 	if (rule->reference)
 		TRY(want_reference(search, err));
 	else
-		search->bits = bits_copy(rule->class->bits);
-	for (size_t i = 0; rule->class && i < rule->class->member_count; i++) {
-		const struct shared_member *member = &rule->class->members[i];
+		search->bits = bits_copy(rule->class.bits);
+	for (size_t i = 0; i < rule->class.member_count; i++) {
+		const struct shared_member *member = &rule->class.members[i];
 		const ptrdiff_t found =
 			candidates_find(&search->pool, member->family, member->configuration);
 
@@ -162,11 +216,11 @@ struct tuned_bits *bits_of_entry(const struct session *session, const struct pro
 	bits = memory_zeroed(1, sizeof(*bits));
 	*bits = (struct tuned_bits){
 		.rule = string_copy(rule->name), .loss = NAN, .mean_loss = NAN, .worst_loss = NAN};
-	for (size_t i = 0; rule->class && i < session->problems->count; i++)
+	for (size_t i = 0; rule->class.bits && i < session->problems->count; i++)
 		if (strcmp(session->problems->items[i]->text, problem->text) == 0) {
-			bits->loss = rule->class->us[i] / rule->class->best_us[i] - 1;
-			bits->mean_loss = rule->class->mean_loss;
-			bits->worst_loss = rule->class->largest_loss;
+			bits->loss = rule->class.us[i] / rule->class.best_us[i] - 1;
+			bits->mean_loss = rule->class.mean_loss;
+			bits->worst_loss = rule->class.largest_loss;
 		}
 	return bits;
 }

@@ -15,8 +15,16 @@ struct bits_rule {
 	/* same: the bits of these entries' winners; where there is no entry, those of the defaults
 	 * of the first family. NULL: those of the class. */
 	const struct tuned *reference;
-	const struct shared_choice *class; /* invariant: its bits, members and price */
+	struct tuned file;          /* of same:FILE */
+	struct shared_choice class; /* invariant: its bits, members and price */
 };
+
+/* text: same, same:FILE or invariant=KEY; borrowed. For the last all problems are searched, without
+ * the session's journal and tuned file. Errors: STATUS_BAD_INPUT, another text, a device that does
+ * not measure, problems that differ in other keys; those of shared_choose_class(). */
+enum status bits_rule_open(
+	const char *text, const struct session *session, struct bits_rule *rule, struct error *err);
+void bits_rule_release(struct bits_rule *rule);
 
 /* Fills in search->bits, which its evaluator goes by; verifies the reference configuration if its
  * digests are not known. members: candidates of the class, to be tried in any case (as many as the

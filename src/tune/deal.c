@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/deal.h"
 
+#include "candidate/problem_reference.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -320,4 +322,53 @@ enum status deal_queue(struct session *session, struct error *err)
 		error_context(err, "%zu of %zu problems were not tuned; the first", dealing.failed,
 			session->problems->count);
 	return dealing.status;
+}
+
+/* ---- compilers alone ---- */
+static enum status request_kernels(
+	struct kernel_store *store, const struct build *build, struct error *err)
+{
+	for (size_t i = 0; i < build->unit_count; i++) {
+		const struct compile_result *kernel;
+
+		TRY(kernel_store_request(store, &build->units[i], &kernel, err));
+	}
+	return STATUS_OK;
+}
+
+static enum status request_helpers(const struct context *context, struct error *err)
+{
+	CLEANUP(build_release) struct build build = {0};
+
+	TRY(plain_build(
+		(const char *const *)context->template_folders, "common/helpers.cu", &build, err));
+	return request_kernels(context->store, &build, err);
+}
+
+static enum status request_reference(
+	const struct context *context, const struct problem *problem, struct error *err)
+{
+	CLEANUP(build_release) struct build build = {0};
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+
+	TRY(problem_reference(problem, &context->catalogue, device_spec(context->device), &build,
+		&reference, err));
+	return request_kernels(context->store, &build, err);
+}
+
+enum status deal_precompile(struct session *session, struct error *err)
+{
+	const struct context *context = session->context;
+	CLEANUP(queue_release) struct queue queue = {0};
+	enum status status;
+
+	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
+		&session->pool, &queue, err));
+	TRY(request_helpers(context, err));
+	for (size_t i = 0; i < queue.count; i++)
+		TRY(request_reference(context, queue.items[i].problem, err));
+	status = session_run(session, err);
+	while (kernel_store_pending(context->store) && !*session->interrupted)
+		kernel_store_poll(context->store, 0.2);
+	return status;
 }

@@ -12,4 +12,8 @@
 /* All of session->queue. Errors as session_run(). */
 enum status deal_queue(struct session *session, struct error *err);
 
+/* Compiles what session_run() would try on a device model, with the helper kernels and references
+ * that only a GPU needs. */
+enum status deal_precompile(struct session *session, struct error *err);
+
 #endif

@@ -311,7 +311,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 
 	search->planned =
 		memory_zeroed(SHORTLIST_COUNT + 2 * pool->family_count + 1 + KNOWN_NEAR_MAX +
-				      (rule && rule->class ? rule->class->member_count : 0),
+				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
 	/* a strategy that was asked for has the only say */
 	if (search->session->effort->measures &&

@@ -13,9 +13,8 @@
 //       Element (r, c) at data[r*ld + c] becomes a function of contents, seed and r*cols + c alone,
 //       rounded to the dtype: uniform in [low, high], normal (mean low, deviation high), 0, 1, its
 //       index r*cols + c, or a permutation of the indices (of integers; fewer than 2^32); or what
-//       made inputs hold, see mixed(). The pitch
-//       (cols <= c < ld) becomes the poison, so that whoever reads it shows. Nothing is written
-//       after the last row's last column: the tensor ends there.
+//       made inputs hold (made.cuh). The pitch (cols <= c < ld) becomes the poison, so that whoever
+//       reads it shows. Nothing is written after the last row's last column: the tensor ends there.
 //   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
 //       Where groups begin, or their sizes, see there.
 //   tt_poison(void *data, u64 bytes, u32 pattern)
@@ -46,6 +45,7 @@
 //       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds one
 //       float per thread. It never changes: recorded times name it; another would be tt_anchor_2.
 #include "common/convert.cuh"
+#include "common/made.cuh"
 
 struct tt_result {
 	u64 violations;
@@ -73,16 +73,6 @@ enum {
 	code_u32,
 	code_u64,
 	code_bool
-};
-enum {
-	contents_uniform,
-	contents_normal,
-	contents_zero,
-	contents_one,
-	contents_iota,
-	contents_permutation,
-	contents_mixed = 64,
-	contents_signs
 };
 constexpr u64 no_index = ~0ull;
 constexpr u64 anything = 0x7ff8000000000a11ull; // expected of places that nobody writes
@@ -128,16 +118,6 @@ __device__ __forceinline__ double normal(u64 seed, u64 counter, double mean, dou
 	float radius = uniform(seed, counter, 0x1p-24f, 1.0f);
 	float turn = uniform(~seed, counter, 0.0f, 2.0f);
 	return mean + deviation * (double)(sqrtf(-2.0f * logf(radius)) * cospif(turn));
-}
-
-// Sums of such numbers lose bits that depend on the order: one in 64 is `large`, and where these
-// cancel, what is left has been rounded at their size; others are spread over eight octaves below
-// `scale`.
-__device__ __forceinline__ double mixed(u64 bits, double large, double scale)
-{
-	double fraction = (double)(u32)(bits >> 40) * 0x1p-24;
-	double value = bits % 64 == 0 ? large : ldexp(fraction, -(int)(bits >> 6 & 7));
-	return (bits >> 9 & 1 ? -value : value) * scale;
 }
 
 __device__ __forceinline__ int element_bytes(int dtype_code)
@@ -260,15 +240,9 @@ extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 col
 		case contents_permutation:
 			value = permuted((u32)index, (u32)(rows * cols), seed);
 			break;
-		case contents_mixed:
-			value = mixed(random_bits(seed, index), low, high);
-			break;
-		case contents_signs: { // twice as large in half the places, so that odd numbers cancel, too
-			u64 bits = random_bits(seed, index);
-			value = (bits >> 8 & 1 ? 2.0 : 1.0) * (bits >> 9 & 1 ? -high : high);
-			break;
 		}
-		}
+		if (contents >= contents_mixed)
+			value = made(contents, random_bits(seed, index), low, high);
 		write_bits(data, bytes, i,
 			col < cols ? element_of(dtype_code, value) : (u64)poison << 32 | poison);
 	}

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "cli/suite.h"
+#include "advise/suite.h"
 #include "fuzz/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "cli/suite.h"
+#include "advise/suite.h"
 #include "family/catalogue.h"
 
 #define HEAD "{\"format\":\"tiletune.suite/1\",\"operation\":\"gemm\""

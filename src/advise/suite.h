@@ -5,8 +5,8 @@
  *	{"format": "tiletune.suite/1", "name", "summary", "operation",
  *	 "problems": ["M=4096,...", ...], "where": "...", "families": [...], "effort": "..."}
  */
-#ifndef CLI_SUITE_H
-#define CLI_SUITE_H
+#ifndef ADVISE_SUITE_H
+#define ADVISE_SUITE_H
 
 #include "record/record.h"
 

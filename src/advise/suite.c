@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/suite.h"
+#include "advise/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
