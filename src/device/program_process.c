@@ -49,11 +49,11 @@ static const struct record_member answer_members[] = {
 RECORD_DEFINE(struct program_answer, program_answer_record, answer_members, .name = "answer");
 
 /* ---- asking ---- */
-void program_post(struct worker *worker, const char *kind, int64_t id, struct json *request)
+void program_post(struct worker *worker, const char *kind, struct json *request)
 {
 	CLEANUP(text_release) struct text line = {0};
 
-	json_put_int(request, "id", id);
+	json_put_int(request, "id", ++worker->id);
 	json_put_string(request, "request", kind);
 	json_append(request, false, &line);
 	json_free(request);
@@ -72,7 +72,7 @@ enum status program_start(struct worker *worker, const struct family *family, ui
 	json_put_string(hello, "protocol", "tiletune.program/1");
 	json_put_int(hello, "seed", (int64_t)seed);
 	json_put_string(hello, "role", prepares ? "prepare" : "measure");
-	program_post(worker, "hello", 1, hello);
+	program_post(worker, "hello", hello);
 	return STATUS_OK;
 }
 

@@ -37,8 +37,8 @@ struct program_answer {
 RECORD_DECLARE(struct program_hello, program_hello_record);
 RECORD_DECLARE(struct program_answer, program_answer_record);
 
-/* A request as a line; takes it. */
-void program_post(struct worker *worker, const char *kind, int64_t id, struct json *request);
+/* A request as a line, with the next number of the process's; takes it. */
+void program_post(struct worker *worker, const char *kind, struct json *request);
 /* Starts the family's program and says hello. */
 enum status program_start(struct worker *worker, const struct family *family, uint64_t seed,
 	bool prepares, struct error *err);

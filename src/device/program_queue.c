@@ -24,8 +24,7 @@ struct program_request {
 	struct program_job *jobs;
 	size_t count, left;
 	size_t preparing; /* requests that prepare its jobs */
-	int64_t id;
-	size_t current; /* the job that the program says it works on */
+	size_t current;   /* the job that the program says it works on */
 	bool verifies;
 };
 
@@ -231,9 +230,8 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 		json_put_double(line, "seconds", sampling->seconds_max);
 		json_put_double(line, "give_up_us", sampling->give_up_us);
 	}
-	request->id = ++program->id;
 	task->silence_s = request->prepares ? prepare_seconds : measure_seconds;
-	program_post(worker, request->prepares ? "prepare" : "measure", request->id, line);
+	program_post(worker, request->prepares ? "prepare" : "measure", line);
 	return true;
 }
 
@@ -259,15 +257,15 @@ static bool is_nonsense(const struct program_request *request, const struct prog
 }
 
 /* An answer to what is answered already is left out. */
-static enum pool_heard take(struct program *program, struct program_request *request,
+static enum pool_heard take(struct program *program, int64_t id, struct program_request *request,
 	struct program_answer *said, struct text *why)
 {
-	if (said->id > program->id || said->id < 1 || (request && said->id > request->id))
+	if (said->id > id || said->id < 1) {
 		text_appendf(why, "the program answered id %lld, expected %lld",
-			(long long)said->id, (long long)(request ? request->id : program->id));
-	if (why->length)
+			(long long)said->id, (long long)id);
 		return POOL_FAILED;
-	if (!request || said->id < request->id)
+	}
+	if (!request || said->id < id)
 		return POOL_WORKS;
 	if (is_nonsense(request, said, why))
 		return POOL_FAILED;
@@ -309,7 +307,7 @@ static enum pool_heard hear(
 		return POOL_READY;
 	}
 	if (heard == PROGRAM_SAID)
-		result = take(program, (struct program_request *)task, &said, why);
+		result = take(program, worker->id, (struct program_request *)task, &said, why);
 	record_release(&program_hello_record, &hello);
 	record_release(&program_answer_record, &said);
 	return result;

@@ -31,7 +31,6 @@ struct program {
 	struct pool measures, prepares;
 	bool can_prepare;
 	struct program_hello hello; /* of the process that measures */
-	int64_t id;                 /* of what was asked last */
 	struct program_known *known;
 	size_t known_count, known_capacity;
 	struct program_request **requests; /* to measure, that are not answered */

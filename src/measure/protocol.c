@@ -36,7 +36,7 @@ static const struct record_member job_members[] = {
 };
 RECORD_DEFINE(struct measure_job, measure_job_record, job_members, .name = "job");
 
-/* Jobs refer to problems and cubins that are there. */
+/* Jobs refer to problems and cubins of the request. */
 static enum status run_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {

@@ -26,7 +26,7 @@ struct serving {
 	struct gpu_session gpu;
 	struct problem_data **problems; /* in the order of their last uses */
 	size_t problem_count, problem_capacity;
-	struct kept **kept; /* likewise */
+	struct kept **kept; /* in the same order */
 	size_t kept_count, kept_capacity;
 	unsigned long request; /* counts them */
 	struct random_state random;

@@ -3,7 +3,7 @@
  * Processes that serve requests: compilers, GPU workers, users' programs. They are started when
  * there is work for them, get requests in the order in which those came, and are replaced when they
  * end or say nothing for too long. A request whose process was killed from outside, as when memory
- * is short, is sent once more; whatever else becomes of it is its owner's business. A process that
+ * is short, is sent once more; its owner decides on all else. A process that
  * ends before its first word has not started: its requests are for the next one.
  *
  * What is sent and heard is the kind's; nothing here waits but pool_wait().

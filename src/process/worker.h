@@ -26,6 +26,7 @@ struct worker {
 	int stderr_fd;        /* what it prints there, kept; -1: it goes where ours goes */
 	struct text pending;  /* bytes received that do not make a whole frame yet */
 	struct text unsent;   /* bytes posted that the pipe has no room for yet */
+	int64_t id;           /* of what it was asked last, where requests have numbers */
 	double end_timeout_s; /* for waiting until it has ended; 0: 30 */
 };
 

@@ -137,8 +137,9 @@ TEST(test_misfit)
 	device_event_release(&event);
 	assert_ok(device_verify(device, handle, &err));
 	assert_ok(device_sample(device,
-		&(struct device_sample_request){
-			.handles = (device_handle[]){handle, endless}, .handle_count = 2},
+		&(struct device_sample_request){.handles = (device_handle[]){handle, endless},
+			.handle_count = 2,
+			.sampling.rounds = 1},
 		&err));
 	event = take(device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_LAUNCH_FAILED);
 	device_event_release(&event);
