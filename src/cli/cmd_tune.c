@@ -12,10 +12,10 @@
 #include "cli/tuning.h"
 #include "search/strategy.h"
 #include "tune/bits.h"
-#include "tune/deal.h"
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 #include "tune/shared.h"
+#include "tune/tuner.h"
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -272,7 +272,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	bool machine = options->common.json || tuning_to_stdout(tuning);
 	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
-		.several = tuning->context.team != NULL,
+		.several = tuning->context.device_count > 0,
 		.verbose = options->common.verbose,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = {.context = &tuning->context,
@@ -308,8 +308,10 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	if (tuning->taken.count)
 		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
-	names_journal = session.journal && !tuning->journal_folder;
+	names_journal = !options->no_journal && !tuning->journal_folder;
 	common_graceful = 1;
+	if (tuning->context.device_count)
+		common_notices(&tuning->context);
 	status = session_run(&session, err);
 	/* a part without problems leaves a file, too */
 	if (status == STATUS_OK && !tuning->problems.count)
@@ -319,6 +321,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		*err = finish_error;
 		status = finish_error.status;
 	}
+	free(session.gpus);
 	/* bad input is reported on stderr alone */
 	if (!(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
 		enum status written = write_streams(tuning, machine, !session.tuned_path,
@@ -377,7 +380,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
 	common_graceful = 1;
-	status = deal_precompile(&session, err);
+	status = tuner_precompile(&session, err);
 	count = kernel_store_count(context->store, &compiled);
 	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
 		count, compiled, kernel_store_seconds(context->store));

@@ -142,9 +142,6 @@ const char *common_l2_choice(size_t index, const char **summary);
 enum objective common_objective(const char *word);
 
 /* ---- what is written down of a run ---- */
-enum {
-	RUN_ID_SIZE = 40
-};
 
 /* Date, process and some randomness: "20260131T120000-1a2b3c". */
 void run_new_id(char id[RUN_ID_SIZE]);

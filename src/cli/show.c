@@ -466,6 +466,15 @@ static void notice(void *context, const char *text)
 	common_notice("%s", text);
 }
 
+static void words(void *context, const char *text)
+{
+	const struct show *show = context;
+
+	clear_line(show);
+	fputs(text, show->out);
+	fflush(show->out);
+}
+
 struct session_observer show_observer(struct show *show)
 {
 	return (struct session_observer){.context = show,
@@ -474,7 +483,8 @@ struct session_observer show_observer(struct show *show)
 		.end = end,
 		.taken = taken,
 		.failed = failed,
-		.notice = notice};
+		.notice = notice,
+		.words = words};
 }
 
 void show_space(FILE *out, const struct candidates *pool)

@@ -40,7 +40,7 @@ void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 	hash_add_string(hash, device->name);
 	/* of several GPUs any may go on with what another began; a job that was preempted too may
 	 * get another one */
-	hash_add_string(hash, run->context->team || run->shard ? "" : device->uuid);
+	hash_add_string(hash, run->context->device_count || run->shard ? "" : device->uuid);
 	if (run->shard)
 		hash_add_string(hash, run->shard);
 	hash_add_string(hash, device->driver);
@@ -184,7 +184,7 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 	if (tuning->journal_path)
 		return STATUS_OK;
 	tuning->journal_path = string_format("%s/%s-%s.journal.jsonl", tuning->journal_folder,
-		tuning->signature, tuning->runs[0].id);
+		tuning->signature, tuning->run_id);
 	tuning->journal_lock =
 		open(tuning->journal_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (tuning->journal_lock >= 0)
@@ -245,45 +245,51 @@ static struct json *run_journal_line(
 static enum status begin_run(
 	struct tuning *tuning, struct session *session, const char *resumes, struct error *err)
 {
-	struct tuning_run *own = &tuning->runs[tuning->run_count++];
 	struct run_description description = tuning->description;
 	struct run of_tuned;
 	enum status status = STATUS_OK;
 
-	own->context = description.context = session->context;
+	description.context = session->context;
 	if (!tuning->options->no_journal &&
-		journal_open(tuning->journal_path, &own->journal, err) != STATUS_OK)
+		journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
 		return error_hint(err, "--journal names another file, --no-journal none");
-	session->run_id = own->id;
-	session->journal = own->journal;
-	if (own->journal) {
-		struct json *line = run_journal_line(&description, own->id, tuning->signature);
+	session->run_id = tuning->run_id;
+	session->journal = tuning->journal;
+	if (tuning->journal) {
+		struct json *line =
+			run_journal_line(&description, tuning->run_id, tuning->signature);
 
 		json_put_string(line, "resumes", resumes);
-		status = journal_write(own->journal, "run", line, err);
+		status = journal_write(tuning->journal, "run", line, err);
 	}
-	of_tuned = run_of(session->context, own->id);
+	of_tuned = run_of(session->context, tuning->run_id);
 	tuned_put_run(&tuning->tuned, &of_tuned);
 	return status;
 }
 
-static enum status join(void *joins, struct session *session, struct error *err)
+/* In the process of one of several GPUs. */
+static enum status join(void *joins, struct session *session, const char *resumes, struct run *run,
+	struct error *err)
 {
 	struct tuning *tuning = joins;
 
-	run_new_id(tuning->runs[tuning->run_count].id);
-	return begin_run(tuning, session, tuning->runs[tuning->run_count - 1].id, err);
+	run_new_id(tuning->run_id);
+	TRY(begin_run(tuning, session, resumes, err));
+	*run = run_of(session->context, tuning->run_id);
+	return STATUS_OK;
 }
 
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err)
 {
-	tuning->runs = memory_zeroed(tuning->context.other_count + 1, sizeof(*tuning->runs));
-	run_new_id(tuning->runs[0].id);
+	run_new_id(tuning->run_id);
 	TRY(read_journal(tuning, &session->resume, err));
 	session->record = &tuning->record;
 	session->join = join;
 	session->joins = tuning;
-	return begin_run(tuning, session, session->resume ? session->resume->run.id : NULL, err);
+	return tuning->context.device_count
+		       ? STATUS_OK
+		       : begin_run(tuning, session,
+				 session->resume ? session->resume->run.id : NULL, err);
 }
 
 static double milliseconds(double seconds)
@@ -291,36 +297,35 @@ static double milliseconds(double seconds)
 	return rint(1e3 * seconds) / 1e3;
 }
 
-static enum status finish_run(const struct tuning *tuning, const struct tuning_run *own,
+static enum status finish_run(const struct tuning *tuning, const struct session_gpu *gpu,
 	enum status outcome, struct error *err)
 {
-	const struct context *context = own->context;
+	const struct context *context = &tuning->context;
 	struct json *line = json_new_object();
 
-	json_put_string(line, "run", own->id);
+	json_put_string(line, "run", gpu->run_id);
 	json_put_int(line, "status", (int64_t)outcome);
 	json_put_double(line, "elapsed_s", milliseconds(clock_seconds() - tuning->started));
 	if (context->store) {
-		json_put_double(
-			line, "compile_s", milliseconds(kernel_store_seconds(context->store)));
-		json_put_int(line, "workers", compiler_worker_count(context->compiler));
+		json_put_double(line, "compile_s", milliseconds(gpu->compile_s));
+		json_put_int(line, "workers", gpu->workers);
 	}
 	if (device_measures(context->device))
-		json_put_double(
-			line, "device_s", milliseconds(device_busy_seconds(context->device)));
-	return journal_write(own->journal, "finish", line, err);
+		json_put_double(line, "device_s", milliseconds(gpu->device_s));
+	return journal_write(tuning->journal, "finish", line, err);
 }
 
 enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
 	struct error *err)
 {
 	/* what is not finished is resumed */
-	if (!session->journal || session->unsaved || outcome == STATUS_INTERRUPTED ||
-		outcome == STATUS_NO_DEVICE)
+	if (session->unsaved || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
 		return STATUS_OK;
+	if (tuning->context.device_count && session->gpu_count && !tuning->options->no_journal)
+		TRY(journal_open(tuning->journal_path, &tuning->journal, err));
 	/* the last run's last: it alone says that all of them are */
-	for (size_t i = 0; i < tuning->run_count; i++)
-		TRY(finish_run(tuning, &tuning->runs[i], outcome, err));
+	for (size_t i = 0; tuning->journal && i < session->gpu_count; i++)
+		TRY(finish_run(tuning, &session->gpus[i], outcome, err));
 	/* no one else knows of a journal in the cache */
 	if (tuning->journal_folder)
 		unlink(tuning->journal_path);
@@ -329,9 +334,7 @@ enum status tuning_finish(struct tuning *tuning, const struct session *session, 
 
 void tuning_release(struct tuning *tuning)
 {
-	for (size_t i = 0; i < tuning->run_count; i++)
-		journal_close(tuning->runs[i].journal);
-	free(tuning->runs);
+	journal_close(tuning->journal);
 	journal_record_release(&tuning->record);
 	tuned_release(&tuning->tuned);
 	problem_list_release(&tuning->problems);

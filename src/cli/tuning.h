@@ -37,13 +37,6 @@ struct run_description {
 	uint64_t seed;
 };
 
-/* One GPU's part in a run: a run of its own to those who read what was written. */
-struct tuning_run {
-	char id[RUN_ID_SIZE];
-	struct journal *journal; /* NULL: none */
-	const struct context *context;
-};
-
 /* Everything of one run. */
 struct tuning {
 	struct tune_options *options;
@@ -61,9 +54,9 @@ struct tuning {
 	int journal_lock;     /* of such a journal; -1: none */
 	char signature[HASH_SIZE];
 	struct run_description description;
-	struct tuning_run *runs; /* one for each GPU that joined in */
-	size_t run_count;
-	double started; /* clock_seconds() */
+	char run_id[RUN_ID_SIZE]; /* of this process's run: that of the GPU that it has */
+	struct journal *journal;  /* NULL: none */
+	double started;           /* clock_seconds() */
 };
 
 /* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
@@ -80,8 +73,8 @@ enum status tuning_check_files(
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
 /* What --known names; known problems go into the tuned file, and are not tuned. */
 enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err);
-/* Opens the journal, finds what is resumed, begins the first GPU's run; the session is filled in.
- * tuning->description says what is run. */
+/* Opens the journal, finds what is resumed, begins the run of a GPU alone; the session is filled
+ * in. tuning->description says what is run. */
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);
 /* outcome: what the session ended with. */
 enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,

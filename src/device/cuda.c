@@ -34,23 +34,38 @@ static void gpus_release(struct measure_gpus *gpus)
 	record_release(&measure_gpus_record, gpus);
 }
 
+/* Where it is not known, a process is asked, which goes on as the device's. */
+static enum status find_gpu(struct cuda_device *cuda, const char *selector,
+	const struct device_listing *listed, struct measure_gpu *gpu, struct error *err)
+{
+	CLEANUP(gpus_release) struct measure_gpus gpus = {0};
+	struct worker worker;
+
+	if (listed) {
+		*gpu = (struct measure_gpu){listed->facts, listed->identity};
+		return STATUS_OK;
+	}
+	if (cuda_list_gpus(cuda->path, selector, &worker, &gpus, err) != STATUS_OK)
+		return error_context(err, "cuda:%s", selector);
+	pool_adopt(&cuda->pool, &worker);
+	*gpu = gpus.gpus[0];
+	return STATUS_OK;
+}
+
 static enum status cuda_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
 	struct cuda_device *cuda = memory_zeroed(1, sizeof(*cuda));
-	CLEANUP(worker_drop) struct worker worker = {.stderr_fd = -1};
-	CLEANUP(gpus_release) struct measure_gpus gpus = {0};
-	const char *selector = rest[0] ? rest : "0";
 	const struct sampling none = {0};
+	struct measure_gpu gpu;
 
 	device->state = cuda;
 	cuda->device = device;
 	cuda->lock_fd = -1;
 	cuda->path = string_copy(options->worker_path);
 	cuda_requests_open(cuda);
-	if (cuda_list_gpus(cuda->path, selector, &worker, &gpus, err) != STATUS_OK)
-		return error_context(err, "cuda:%s", selector);
-	device->identity = gpus.gpus[0].identity;
+	TRY(find_gpu(cuda, rest[0] ? rest : "0", options->listed, &gpu, err));
+	device->identity = gpu.identity;
 	cuda->setup = (struct measure_setup){
 		/* from here on it is this GPU, even if the numbering changes */
 		.device = string_copy(device->identity.uuid),
@@ -62,9 +77,10 @@ static enum status cuda_open(struct device *device, const char *rest,
 					       : reference_timeout_default_s,
 		.l2_warm = options->l2_warm,
 	};
-	TRY(device_spec_match(&gpus.gpus[0].facts, options->config_folders, &device->spec, err));
+	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
 	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &cuda->lock_fd, err));
-	pool_adopt(&cuda->pool, &worker);
+	if (options->listed)
+		return STATUS_OK;
 	/* the context is made while our caller compiles the helper kernels */
 	cuda_request_add(cuda, NULL, 0, &none);
 	pool_work(&cuda->pool);

@@ -23,6 +23,7 @@
 struct device;
 
 struct catalogue;
+struct device_listing;
 struct family;
 
 struct device_options {
@@ -32,12 +33,15 @@ struct device_options {
 	const char *worker_path;           /* NULL: this executable; `PATH worker-measure` */
 	const struct text *helpers_cubin;  /* or device_helpers(), for cuda */
 	const struct family *program;      /* of the device "program": whose it is; borrowed */
-	double wait_s;                     /* for the GPU's lock */
-	uint64_t seed;                     /* of the inputs */
-	double kernel_timeout_s;           /* watchdog for one request; 0: 10 */
-	double reference_timeout_s;        /* large problems are slow in fp64; 0: 300 */
-	uint64_t memory_limit_bytes;       /* 0: 80% of what is free */
-	bool l2_warm;                      /* runs find what they read in the L2, if it fits */
+	/* Of cuda: what the machine was found to have; no process is started before the first job.
+	 * NULL: a process is asked for it, and makes its context at once. */
+	const struct device_listing *listed;
+	double wait_s;               /* for the GPU's lock */
+	uint64_t seed;               /* of the inputs */
+	double kernel_timeout_s;     /* watchdog for one request; 0: 10 */
+	double reference_timeout_s;  /* large problems are slow in fp64; 0: 300 */
+	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
+	bool l2_warm;                /* runs find what they read in the L2, if it fits */
 };
 
 /* What candidates compute and are compared with. */

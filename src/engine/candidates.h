@@ -79,7 +79,7 @@ size_t candidates_rank(const struct candidates *pool, size_t candidate);
 /* An evaluation that ended, with the candidate's number. */
 struct evaluated {
 	size_t candidate;
-	bool remeasured;  /* its times are from the final measurement (tune/final.h) */
+	bool remeasured;  /* its times are from the final measurement (tune/search.h) */
 	bool is_tried;    /* it was in that, successfully or not */
 	unsigned stage;   /* of it that its times are of; 0: none */
 	unsigned loads;   /* of which they are the mean */

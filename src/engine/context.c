@@ -2,7 +2,7 @@
 #include "engine/context.h"
 
 #include "base/file.h"
-#include "engine/gpus.h"
+#include "device/gpu_choice.h"
 
 char **context_folders(const char *const *roots, const char *name)
 {
@@ -81,25 +81,52 @@ static enum status refuse_architecture(const struct context *context, struct err
 		compute_capability / 10, compute_capability % 10);
 }
 
-static enum status open_cuda(const struct context_options *options, struct context *context,
-	const char *name, const struct device_options *device_options, struct error *err)
+static enum status open_helpers(struct context *context, struct error *err)
 {
 	CLEANUP(build_release) struct build helpers = {0};
 	const struct compile_result *kernel;
 
-	TRY(device_open(name, device_options, &context->device, err));
-	TRY(open_compiler(
-		options, context, device_identity(context->device)->driver_cuda_version, err));
 	TRY(plain_build((const char *const *)context->template_folders, "common/helpers.cu",
 		&helpers, err));
 	if (kernel_store_wait(context->store, &helpers.units[0], &kernel, err) != STATUS_OK)
 		return refuse_architecture(context, err);
-	context->helpers = &kernel->cubin;
+	return device_helpers(context->device, &kernel->cubin, err);
+}
+
+static enum status open_cuda(const struct context_options *options, struct context *context,
+	const char *name, const struct device_options *device_options, struct error *err)
+{
+	TRY(device_open(name, device_options, &context->device, err));
+	TRY(open_compiler(
+		options, context, device_identity(context->device)->driver_cuda_version, err));
+	TRY(open_helpers(context, err));
 	if (device_identity(context->device)->process_count)
 		context->notice = string_format(
 			"%d other processes use this GPU: times may be longer and less certain",
 			device_identity(context->device)->process_count);
-	return device_helpers(context->device, context->helpers, err);
+	return STATUS_OK;
+}
+
+/* Processes of their own will use them. */
+static enum status open_several(const struct context_options *options, struct context *context,
+	const struct device_options *device_options, struct error *err)
+{
+	if (!options->several)
+		return error_set(err, STATUS_BAD_INPUT, "device: expected one GPU, found \"%s\"",
+			options->device);
+	TRY(gpu_choice_open(device_options, options->device, &context->devices,
+		&context->device_count, &context->notice, err));
+	context->device = context->devices[0];
+	TRY(open_compiler(
+		options, context, device_identity(context->device)->driver_cuda_version, err));
+	compiler_share(context->compiler, context->device_count);
+	return STATUS_OK;
+}
+
+enum status context_take(struct context *context, size_t index, struct error *err)
+{
+	context->device = context->devices[index];
+	return open_helpers(context, err);
 }
 
 static enum status open_modelled(const struct context_options *options, struct context *context,
@@ -191,6 +218,8 @@ static enum status open_device(const struct context_options *options, struct con
 			? open_program(options, context, program, device_options, err)
 		: strcmp(options->device, "auto") == 0
 			? open_auto(options, context, device_options, err)
+		: gpu_choice_is_several(options->device)
+			? open_several(options, context, device_options, err)
 		: string_starts_with(options->device, "cuda:")
 			? open_cuda(options, context, options->device, device_options, err)
 			: open_modelled(options, context, options->device, device_options, err));
@@ -223,6 +252,8 @@ static enum status open_all(
 	TRY(learned_open(&options->learned, (const char *const *)context->config_folders,
 		device_spec(context->device)->name, &context->catalogue, context->learned, err));
 	device_learned(context->device, context->learned);
+	for (size_t i = 0; i < context->device_count; i++)
+		device_learned(context->devices[i], context->learned);
 	return STATUS_OK;
 }
 
@@ -231,8 +262,6 @@ enum status context_open(
 {
 	enum status status;
 
-	if (gpus_named(options->device))
-		return gpus_open(options, context, err);
 	*context =
 		(struct context){.template_folders = context_folders(options->roots, "templates"),
 			.config_folders = context_folders(options->roots, "configs")};
@@ -244,8 +273,11 @@ enum status context_open(
 
 void context_release(struct context *context)
 {
-	gpus_release(context);
-	device_close(context->device);
+	if (!context->device_count)
+		device_close(context->device);
+	for (size_t i = 0; i < context->device_count; i++)
+		device_close(context->devices[i]);
+	free(context->devices);
 	if (context->learned)
 		learned_release(context->learned);
 	free(context->learned);

@@ -10,7 +10,6 @@
 #include "family/catalogue.h"
 #include "engine/kernel_store.h"
 #include "score/learned.h"
-#include "process/team.h"
 
 struct context_options {
 	const char *const *roots; /* folders that hold templates/ and configs/; NULL-terminated */
@@ -47,17 +46,19 @@ struct context {
 	bool l2_warm;                 /* times are of a warm L2 */
 	struct compiler *compiler;    /* NULL: none found, and none needed */
 	struct kernel_store *store;   /* NULL without a compiler */
-	const struct text *helpers;   /* cubin of the helper kernels, of the store; NULL: no GPU */
-	struct team *team;            /* of several GPUs (engine/gpus.h); NULL: one */
 	const struct family *program; /* whose program the device is, of the catalogue; NULL */
-	struct context *others; /* of the first of several: theirs, all but the device shared */
-	size_t other_count;     /* each knows it */
-	char *cache_notice;     /* why nothing is kept, or NULL */
-	char *notice;           /* what the user should know (no GPU: the model is used), or NULL */
+	/* Several GPUs, of which `device` is the first: none is used before context_take(). */
+	struct device **devices;
+	size_t device_count; /* 0: one device alone */
+	char *cache_notice;  /* why nothing is kept, or NULL */
+	char *notice;        /* what the user should know (no GPU: the model is used), or NULL */
 };
 
 enum status context_open(
 	const struct context_options *options, struct context *context, struct error *err);
+/* Of several GPUs, in a process that has this one: its device, with the helper kernels, and its
+ * share of the compilers. */
+enum status context_take(struct context *context, size_t index, struct error *err);
 void context_release(struct context *context);
 
 /* roots -> roots/<name>, an own kernel's file as it is, NULL-terminated; caller frees each and the

@@ -3,31 +3,13 @@
 
 #include <math.h>
 
-#include "candidate/problem_reference.h"
+#include "engine/announced.h"
 #include "engine/rounds.h"
-#include "engine/kernel_check.h"
 
 enum {
 	POLL_FDS = 64,
 	POLL_MILLISECONDS = 200,
-	POLL_SHARED_MILLISECONDS = 20, /* another GPU's thread may have taken what is waited for */
 };
-
-struct announced {
-	const struct problem *problem;
-	struct build build; /* of the reference */
-	struct reference_plan reference;
-	struct text *cubins; /* borrowed from the store */
-	struct device_problem told;
-};
-
-static void announced_free(struct announced *announced)
-{
-	build_release(&announced->build);
-	reference_plan_release(&announced->reference);
-	free(announced->cubins);
-	free(announced);
-}
 
 void evaluator_clear(struct evaluator *evaluator)
 {
@@ -147,83 +129,18 @@ static void wait_for_any(const struct context *context)
 
 	if (context->compiler)
 		count += compiler_poll_fds(context->compiler, fds + count, POLL_FDS - count);
-	team_leave(context->team);
 	if (count)
-		poll(fds, (nfds_t)count,
-			context->team ? POLL_SHARED_MILLISECONDS : POLL_MILLISECONDS);
-	team_enter(context->team);
-}
-
-/* kernel_store_wait(), in which other GPUs' threads have their turns. */
-static enum status wait_for_kernel(const struct context *context, const struct build_unit *unit,
-	const struct compile_result **kernel, struct error *err)
-{
-	TRY(kernel_store_request(context->store, unit, kernel, err));
-	while (context->team && !kernel_is_ready(*kernel))
-		if (!kernel_store_poll(context->store, 0))
-			wait_for_any(context);
-	return kernel_store_wait(context->store, unit, kernel, err);
-}
-
-/* The names that the code of a unit has for its entries; whether they get what they take. */
-static enum status take_entries(const struct compile_result *kernel, size_t unit,
-	struct reference_plan *reference, struct error *err)
-{
-	for (size_t i = 0; i < reference->output_count; i++) {
-		struct plan_launch *launch = reference->outputs[i].launch;
-
-		if (!launch || launch->unit != unit)
-			continue;
-		(void)kernel_take_entry(kernel, launch);
-		if (kernel_arguments_check(kernel, launch, reference->tensors, NULL, err) !=
-			STATUS_OK)
-			return error_context(err, "the reference");
-	}
-	for (size_t i = 0; reference->trusted && i < reference->trusted->launch_count; i++)
-		if (reference->trusted->launches[i].unit == unit)
-			(void)kernel_take_entry(kernel, &reference->trusted->launches[i]);
-	return STATUS_OK;
-}
-
-static enum status announce(struct context *context, struct announced *announced, struct error *err)
-{
-	const struct problem *problem = announced->problem;
-	const bool runs = context->store && device_measures(context->device);
-	struct build *build = &announced->build;
-
-	TRY(problem_reference(problem, runs ? &context->catalogue : NULL,
-		device_spec(context->device), build, &announced->reference, err));
-	announced->cubins = memory_zeroed(build->unit_count + 1, sizeof(*announced->cubins));
-	for (size_t i = 0; runs && i < build->unit_count; i++) {
-		const struct compile_result *kernel;
-
-		TRY(wait_for_kernel(context, &build->units[i], &kernel, err));
-		announced->cubins[i] = kernel->cubin;
-		TRY(take_entries(kernel, i, &announced->reference, err));
-	}
-	announced->told = (struct device_problem){.operation = problem->operation->name,
-		.text = problem->text,
-		.reference = &announced->reference,
-		.cubins = announced->cubins,
-		.cubin_count = runs ? build->unit_count : 0};
-	return STATUS_OK;
+		poll(fds, (nfds_t)count, POLL_MILLISECONDS);
 }
 
 enum status evaluator_announce(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
 	struct announced *announced;
-	enum status status;
 
 	if (announced_of(evaluator, problem))
 		return STATUS_OK;
-	announced = memory_zeroed(1, sizeof(*announced));
-	announced->problem = problem;
-	status = announce(evaluator->context, announced, err);
-	if (status != STATUS_OK) {
-		announced_free(announced);
-		return status;
-	}
+	TRY(announced_make(evaluator->context, problem, &announced, err));
 	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
 	evaluator->announced[evaluator->announced_count++] = announced;
 	return STATUS_OK;
@@ -375,24 +292,13 @@ static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
 	return NULL;
 }
 
-/* A worker that is gone or hangs is seen to here, which may take seconds. */
-static bool poll_device(const struct context *context, struct device_event *event)
-{
-	bool any;
-
-	team_leave(context->team);
-	any = device_poll(context->device, 0, event);
-	team_enter(context->team);
-	return any;
-}
-
 /* verify -> measure */
 static enum status take_events(struct evaluator *evaluator, struct error *err)
 {
 	struct device_event event;
 	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && poll_device(evaluator->context, &event)) {
+	while (status == STATUS_OK && device_poll(evaluator->context->device, 0, &event)) {
 		struct trial *trial = find(evaluator, event.ticket);
 
 		evaluator->moved = true;

@@ -8,6 +8,10 @@
 #include "record/record.h"
 #include "spec/device_spec.h"
 
+enum {
+	RUN_ID_SIZE = 40
+};
+
 struct gpu_model {
 	char *name;  /* the driver's, or the sheet's title */
 	char *sheet; /* NULL: a GPU without one */

@@ -21,25 +21,16 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "record/record_wire.h"
 
 enum {
 	PIPE_BYTES_WANTED = 1 << 20,
 	LAST_MESSAGE_BYTES = 600,
-	FRAME_MAGIC = 0x74747331, /* "tts1" */
-};
-
-struct frame {
-	uint32_t magic;
-	uint32_t kind;
-	uint64_t size;
 };
 
 /* Memory of a GPU takes seconds to give back. */
 static const double end_timeout_default_s = 30;
 /* A worker that is busy reads later; one that never does is as good as gone. */
 static const double send_timeout_s = 300;
-static const uint64_t frame_size_max = (uint64_t)1 << 30;
 
 extern char **environ;
 
@@ -127,6 +118,17 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *folder, c
 	return result;
 }
 
+/* Our ends of the pipes. */
+static void take_pipes(struct worker *worker, pid_t pid, int to_fd, int from_fd, int stderr_fd)
+{
+	*worker = (struct worker){
+		.pid = pid, .to_fd = to_fd, .from_fd = from_fd, .stderr_fd = stderr_fd};
+	fcntl(to_fd, F_SETFL, O_NONBLOCK);
+	/* neither side waits for the other while that is busy elsewhere */
+	fcntl(to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
+	fcntl(from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
+}
+
 /* Takes stderr_fd. */
 static enum status start(struct worker *worker, const char *const *arguments, const char *folder,
 	char **environment, int stderr_fd, struct error *err)
@@ -152,14 +154,39 @@ static enum status start(struct worker *worker, const char *const *arguments, co
 	}
 	close(input[0]);
 	close(output[1]);
-	worker->pid = pid;
-	worker->stderr_fd = stderr_fd;
-	worker->to_fd = input[1];
-	fcntl(input[1], F_SETFL, O_NONBLOCK);
-	worker->from_fd = output[0];
-	/* neither side waits for the other while that is busy elsewhere */
-	fcntl(worker->to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
-	fcntl(worker->from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
+	take_pipes(worker, pid, input[1], output[0], stderr_fd);
+	return STATUS_OK;
+}
+
+enum status worker_fork(struct worker *worker, int (*run)(void *context, int input, int output),
+	void *context, struct error *err)
+{
+	int input[2] = {-1, -1}, output[2] = {-1, -1};
+	const pid_t parent = getpid();
+	pid_t pid = -1;
+
+	*worker = (struct worker){.stderr_fd = -1};
+	fflush(NULL); /* what is not written yet is ours to write */
+	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0)
+		pid = fork();
+	if (pid < 0) {
+		error_set(err, STATUS_FAILED, "starting a process: %s", strerror(errno));
+		close_pair(input);
+		close_pair(output);
+		return STATUS_FAILED;
+	}
+	if (pid == 0) {
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGPIPE, SIG_IGN);
+		close(input[1]);
+		close(output[0]);
+		_exit(getppid() == parent ? run(context, input[0], output[1]) : STATUS_FAILED);
+	}
+	setpgid(pid, pid); /* whichever is first */
+	close(input[0]);
+	close(output[1]);
+	take_pipes(worker, pid, input[1], output[0], -1);
 	return STATUS_OK;
 }
 
@@ -193,32 +220,6 @@ enum status worker_start_program(
 				  : memfd_create("program-stderr", MFD_CLOEXEC);
 
 	return start(worker, arguments, folder, environ, stderr_fd, err);
-}
-
-/* Waits for bytes, until the deadline (infinite: forever), and adds them. */
-static enum message_result receive_bytes(int fd, struct text *pending, double deadline)
-{
-	for (;;) {
-		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		const double left = fmax(deadline - clock_seconds(), 0);
-		char buffer[65536];
-		ssize_t got;
-		const int ready = poll(&wait, 1, isfinite(left) ? (int)(left * 1e3 + 0.999) : -1);
-
-		if (ready == 0)
-			return MESSAGE_NONE;
-		if (ready < 0 && errno != EINTR)
-			return MESSAGE_CLOSED;
-		if (ready < 0)
-			continue;
-		got = read(fd, buffer, sizeof(buffer));
-		if (got < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (got <= 0)
-			return MESSAGE_CLOSED;
-		text_append_bytes(pending, buffer, (size_t)got);
-		return MESSAGE_READY;
-	}
 }
 
 /* write(), but EPIPE without a SIGPIPE. */
@@ -297,13 +298,13 @@ enum status worker_send(struct worker *worker, const struct text *frame, struct 
 
 bool worker_is_closed(const struct worker *worker)
 {
-	struct text dropped = {0};
-	enum message_result result;
+	struct pollfd wait = {.fd = worker->from_fd, .events = POLLIN};
+	char dropped[4096];
+	ssize_t got = 1;
 
-	while ((result = receive_bytes(worker->from_fd, &dropped, 0)) == MESSAGE_READY)
-		text_clear(&dropped);
-	text_release(&dropped);
-	return result == MESSAGE_CLOSED;
+	while (got > 0 && poll(&wait, 1, 0) > 0)
+		got = read(worker->from_fd, dropped, sizeof(dropped));
+	return got == 0;
 }
 
 void worker_kill(struct worker *worker)
@@ -390,96 +391,4 @@ int worker_begin(void)
 	if (fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return -1;
 	return fd;
-}
-
-/* ---- messages ---- */
-void message_pack(uint32_t kind, const struct record *record, const void *value, struct text *frame)
-{
-	struct frame header = {FRAME_MAGIC, kind, 0};
-	const size_t start = frame->length;
-
-	text_append_bytes(frame, &header, sizeof(header));
-	if (record)
-		record_pack(record, value, frame);
-	header.size = frame->length - start - sizeof(header);
-	memcpy(frame->data + start, &header, sizeof(header));
-}
-
-enum status message_send(
-	int fd, uint32_t kind, const struct record *record, const void *value, struct error *err)
-{
-	struct text frame = {0};
-	enum status status;
-
-	message_pack(kind, record, value, &frame);
-	status = file_write_all(fd, frame.data, frame.length, err);
-	text_release(&frame);
-	return status;
-}
-
-/* Takes a whole frame out of pending, if there is one. */
-static enum message_result take_frame(struct text *pending, struct message *message)
-{
-	struct frame frame;
-	size_t whole;
-
-	if (pending->length < sizeof(frame))
-		return MESSAGE_NONE;
-	memcpy(&frame, pending->data, sizeof(frame));
-	if (frame.magic != FRAME_MAGIC || frame.size > frame_size_max)
-		return MESSAGE_CLOSED;
-	whole = sizeof(frame) + (size_t)frame.size;
-	if (pending->length < whole)
-		return MESSAGE_NONE;
-	message->kind = frame.kind;
-	message->payload = (struct text){0};
-	text_append_bytes(&message->payload, pending->data + sizeof(frame), (size_t)frame.size);
-	memmove(pending->data, pending->data + whole, pending->length - whole);
-	pending->length -= whole;
-	return MESSAGE_READY;
-}
-
-enum message_result message_receive(
-	int fd, struct text *pending, double timeout_s, struct message *message)
-{
-	const double deadline = timeout_s < 0 ? INFINITY : clock_seconds() + timeout_s;
-	enum message_result result, more;
-
-	while ((result = take_frame(pending, message)) == MESSAGE_NONE)
-		if ((more = receive_bytes(fd, pending, deadline)) != MESSAGE_READY)
-			return more;
-	return result;
-}
-
-enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line)
-{
-	const double deadline = timeout_s < 0 ? INFINITY : clock_seconds() + timeout_s;
-	const char *end;
-	enum message_result more;
-
-	while (!(end = pending->length ? memchr(pending->data, '\n', pending->length) : NULL)) {
-		if (pending->length > LINE_BYTES_MAX)
-			return MESSAGE_CLOSED;
-		if ((more = receive_bytes(fd, pending, deadline)) != MESSAGE_READY)
-			return more;
-	}
-	*line = (struct text){0};
-	text_append_bytes(line, pending->data, (size_t)(end - pending->data));
-	pending->length -= line->length + 1;
-	memmove(pending->data, end + 1, pending->length);
-	return MESSAGE_READY;
-}
-
-enum status message_unpack(const struct message *message, const struct record *record,
-	const char *what, void *value, struct error *err)
-{
-	memset(value, 0, record->size);
-	return record_unpack(record, text_string(&message->payload), message->payload.length, what,
-		value, NULL, err);
-}
-
-void message_release(struct message *message)
-{
-	text_release(&message->payload);
-	*message = (struct message){0};
 }

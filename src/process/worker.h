@@ -14,9 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/error.h"
-#include "record/record.h"
-#include "base/text.h"
+#include "process/message.h"
 
 /* ---- the parent's side ---- */
 struct worker {
@@ -40,6 +38,10 @@ enum status worker_start(struct worker *worker, const char *path, const char *co
  * that TILETUNE_PROGRAM_LOG names. */
 enum status worker_start_program(
 	struct worker *worker, const char *const *arguments, const char *folder, struct error *err);
+/* A copy of this process instead, as it is now, with a process group of its own. It ends with this
+ * one, and with what `run` returns. Only while there is one thread. */
+enum status worker_fork(struct worker *worker, int (*run)(void *context, int input, int output),
+	void *context, struct error *err);
 /* Frames of message_pack(), or lines, to be written: now as far as the pipe takes them, the rest by
  * worker_flush(), called when to_fd can be written to. So we never wait for a process that is busy
  * or hangs; that one is gone shows when it is read from, never as a SIGPIPE. */
@@ -62,38 +64,5 @@ bool worker_was_killed(const struct text *how);
 /* The first call of a worker: ends it with its parent, and leaves standard output to any
  * libraries print. Returns where its frames go; negative: failed. */
 int worker_begin(void);
-
-/* ---- messages ---- */
-struct message {
-	uint32_t kind;
-	struct text payload;
-};
-
-enum {
-	LINE_BYTES_MAX = 1 << 20
-};
-
-enum message_result {
-	MESSAGE_READY,
-	MESSAGE_NONE,   /* time is up; what came in so far is kept */
-	MESSAGE_CLOSED, /* the other side is gone, or spoke nonsense */
-};
-
-/* Appends a frame. record: NULL for no payload. */
-void message_pack(
-	uint32_t kind, const struct record *record, const void *value, struct text *frame);
-enum status message_send(
-	int fd, uint32_t kind, const struct record *record, const void *value, struct error *err);
-/* Waits up to timeout_s (negative: forever, 0: only what is there) for a whole frame.
- * `pending` carries bytes over between calls. */
-enum message_result message_receive(
-	int fd, struct text *pending, double timeout_s, struct message *message);
-/* The same for a line, without its end; more than LINE_BYTES_MAX without one is nonsense. */
-enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line);
-/* value is zeroed first; STATUS_FAILED if the payload is no such record. `what` names the sender.
- */
-enum status message_unpack(const struct message *message, const struct record *record,
-	const char *what, void *value, struct error *err);
-void message_release(struct message *message);
 
 #endif

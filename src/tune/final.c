@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/final.h"
+#include "tune/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "search/neighbours.h"
 #include "search/order.h"
 #include "tune/conclude.h"
+#include "tune/select.h"
 
 static bool by_time(const struct search *search)
 {

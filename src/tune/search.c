@@ -17,7 +17,6 @@ static const double first_look_seconds = 0.03;
 
 void search_add(struct search *search, size_t candidate, struct evaluation *evaluation)
 {
-	struct team *team = search->session->context->team;
 	struct evaluated_list *list = &search->evaluated;
 	double time_us = evaluation->outcome == OUTCOME_OK ? evaluation->time.median : INFINITY;
 
@@ -29,9 +28,7 @@ void search_add(struct search *search, size_t candidate, struct evaluation *eval
 	*evaluation = (struct evaluation){0};
 	search->known[candidate] = search->asked[candidate] = true;
 	budget_count(&search->budget, time_us);
-	team_leave(team);
 	search->strategy->tell(search->strategy_state, candidate, time_us);
-	team_enter(team);
 }
 
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
@@ -337,7 +334,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-bool search_needs_turn(const struct session *session, size_t number)
+bool search_needs_steps(const struct session *session, size_t number)
 {
 	const struct catalogue *catalogue = &session->context->catalogue;
 	bool needs = false;

@@ -37,11 +37,11 @@ struct search {
 };
 
 /* What the problem alone decides: candidates, strategy. It takes long, and touches nothing
- * that others change, unless search_needs_turn(). The caller frees. */
+ * that changes meanwhile, unless search_needs_steps(). The caller frees. */
 enum status search_prepare(
 	struct session *session, size_t number, struct search **search, struct error *err);
 /* Whether there are families that compete with what was tuned before. */
-bool search_needs_turn(const struct session *session, size_t number);
+bool search_needs_steps(const struct session *session, size_t number);
 /* The rest: reference, incumbent; announces the problem to the device and the journal. */
 enum status search_open(struct search *search, struct error *err);
 void search_free(struct search **search);
@@ -69,5 +69,27 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 /* Tells the search everything that was evaluated, in the order in which it came. Outcomes that say
  * more of the machine than of the candidate (device lost, too noisy) are not taken over. */
 enum status resume_evaluations(struct search *search, struct error *err);
+
+/* ---- the end of a search (tune/final.c): the fastest and what is near them are timed in turn.
+ * Two runs on one machine should name the same winner. What a search happens to try, how fast the
+ * GPU ran just then and where a binary was loaded must not decide; so candidates are compared round
+ * by round, neighbours of the winner are tried before it is named, and the best are loaded several
+ * times. A fixed order decides among those that are tied then (tune/select.h). ---- */
+enum {
+	FINAL_LOADS = 4 /* of each of the best: two loads of one binary are not equally fast */
+};
+/* Times the fastest candidates in turn, the best of each family and of the model's shortlist, and
+ * the incumbent; these times replace those of the search. Where all of them fail, the next best
+ * follow. Time that is over leaves each the rounds of the first look. Nothing on a device that
+ * predicts. */
+enum status final_measure(struct search *search, struct error *err);
+/* What is near the winner so far and was not tried: other launches of its kernel, and kernels that
+ * differ in one parameter; few. The caller frees *candidates. */
+size_t final_untried(const struct search *search, size_t **candidates);
+/* Those that may win once more, in that number of loads of each, where time is left; with them what
+ * was evaluated from index `since` on, and launches of the winner's kernel. The times of others are
+ * corrected by what the clock did in between. Nothing where the choice is by energy. */
+enum status final_measure_again(
+	struct search *search, size_t since, size_t loads, struct error *err);
 
 #endif

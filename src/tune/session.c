@@ -8,9 +8,8 @@
 #include "record/record_write.h"
 #include "tune/bits.h"
 #include "tune/conclude.h"
-#include "tune/deal.h"
-#include "tune/final.h"
 #include "tune/search.h"
+#include "tune/tuner.h"
 #include "engine/strategy_program.h"
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
@@ -54,13 +53,11 @@ static bool compilers_have_room(const struct search *search)
 	const struct context *context = search->session->context;
 	const size_t compiling =
 		evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING);
-	const size_t whole =
+	const size_t window =
 		context->compiler ? 2 * (size_t)compiler_worker_count(context->compiler) + 2 : 1;
-	/* of several GPUs each asks for its share */
-	const size_t window = whole / (context->other_count + 1);
 
 	if (context->compiler && search->session->effort->evaluations == SIZE_MAX)
-		return (kernel_store_pending(context->store) < whole || compiling < window) &&
+		return (kernel_store_pending(context->store) < window || compiling < window) &&
 		       compiling < LAUNCHES_COMPILING_MAX * window;
 	return compiling < window;
 }
@@ -91,15 +88,11 @@ static bool has_room(const struct search *search)
 /* ask strategy -> compile */
 static enum status ask(struct search *search, struct error *err)
 {
-	struct team *team = search->session->context->team;
-
 	while (!stop_asking(search) && has_room(search)) {
 		size_t candidate;
-		enum ask_result result;
+		const enum ask_result result =
+			search->strategy->ask(search->strategy_state, &candidate);
 
-		team_leave(team);
-		result = search->strategy->ask(search->strategy_state, &candidate);
-		team_enter(team);
 		if (result == ASK_WAIT && search->evaluator.count)
 			return STATUS_OK;
 		if (result != ASK_CANDIDATE) {
@@ -291,7 +284,7 @@ enum status session_run(struct session *session, struct error *err)
 	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
 		&session->pool, &queue, err));
 	session->queue = &queue;
-	status = deal_queue(session, err);
+	status = crew_run(session, err);
 	session->queue = NULL;
 	return status;
 }

@@ -54,7 +54,8 @@ struct session_progress {
 
 struct session_observer {
 	void *context;
-	/* Of several GPUs, problems begin and end in any order; progress is of any of them. */
+	/* Of several GPUs, problems begin and end in any order, each in the process of its GPU;
+	 * progress is of any of them. What is printed to standard output there comes as words. */
 	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct session_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
@@ -63,6 +64,18 @@ struct session_observer {
 		const struct tuned_entry *entry);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
 	void (*notice)(void *context, const char *text);
+	void (*words)(void *context, const char *text);
+	/* In the process of a GPU, after a problem: what is kept of it; and in that of the run.
+	 * NULL: nothing. */
+	void (*write)(void *context, const struct problem *problem, struct text *kept);
+	void (*read)(void *context, const struct problem *problem, const struct text *kept);
+};
+
+/* What a run on one GPU has taken. */
+struct session_gpu {
+	char run_id[RUN_ID_SIZE]; /* "": none */
+	double compile_s, device_s;
+	uint32_t workers;
 };
 
 struct session {
@@ -86,10 +99,13 @@ struct session {
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;
-	/* Of several GPUs: fills in run_id and journal for one more, whose context the session
-	 * has. */
-	enum status (*join)(void *joins, struct session *session, struct error *err);
+	/* Of several GPUs, in the process of one: fills in run_id and journal, and copies what the
+	 * tuned file says of the run, which goes on with `resumes`. */
+	enum status (*join)(void *joins, struct session *session, const char *resumes,
+		struct run *run, struct error *err);
 	void *joins;
+	struct session_gpu *gpus; /* set by session_run(), a run each; the caller frees */
+	size_t gpu_count;
 	bool keep_going; /* a problem that cannot be served does not end a suite */
 };
 

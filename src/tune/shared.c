@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "record/record_wire.h"
 
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
@@ -89,18 +90,25 @@ static void hear_progress(void *context, const struct session_progress *progress
 	gather->session->observer.progress(gather->session->observer.context, progress);
 }
 
-static void hear_end(void *context, const struct problem_result *result)
+static size_t number_of(const struct gather *gather, const struct problem *problem)
 {
-	struct gather *gather = context;
 	const struct problem_list *problems = gather->session->problems;
 	size_t p = 0;
 
+	while (p < problems->count && strcmp(problems->items[p]->text, problem->text) != 0)
+		p++;
+	return p;
+}
+
+static void hear_end(void *context, const struct problem_result *result)
+{
+	struct gather *gather = context;
+	const size_t p = number_of(gather, result->pool->problem);
+
 	if (gather->is_search)
 		gather->session->observer.end(gather->session->observer.context, result);
-	while (p < problems->count &&
-		strcmp(problems->items[p]->text, result->pool->problem->text) != 0)
-		p++;
-	for (size_t i = 0; p < problems->count && i < result->evaluated->count; i++) {
+	for (size_t i = 0; p < gather->session->problems->count && i < result->evaluated->count;
+		i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
 		struct row *row = evaluation->outcome == OUTCOME_OK && evaluation->time.count
 					  ? row_of(gather, evaluation)
@@ -131,6 +139,71 @@ static void hear_failed(void *context, const struct problem *problem, const stru
 		gather->session->observer.failed(gather->session->observer.context, problem, err);
 }
 
+static void hear_words(void *context, const char *text)
+{
+	const struct gather *gather = context;
+
+	if (gather->is_search)
+		gather->session->observer.words(gather->session->observer.context, text);
+}
+
+/* A row's time for one problem, for the process of the run. */
+struct row_time {
+	char *family, *configuration;
+	double us;
+};
+static const struct record_member row_time_members[] = {
+	RECORD_VALUE(struct row_time, family, "family"),
+	RECORD_VALUE(struct row_time, configuration, "configuration"),
+	RECORD_VALUE(struct row_time, us, "us"),
+};
+static RECORD_DEFINE(struct row_time, row_time_record, row_time_members, .name = "row_time");
+
+struct row_times {
+	struct row_time *items;
+	size_t count;
+};
+static const struct record_member row_times_members[] = {
+	RECORD_RECORDS(struct row_times, items, count, row_time_record, "items"),
+};
+static RECORD_DEFINE(struct row_times, row_times_record, row_times_members, .name = "row_times");
+
+static void write_times(void *context, const struct problem *problem, struct text *kept)
+{
+	const struct gather *gather = context;
+	const size_t p = number_of(gather, problem);
+	struct row_times times = {
+		.items = memory_zeroed(gather->count + 1, sizeof(struct row_time))};
+
+	for (size_t i = 0; p < gather->session->problems->count && i < gather->count; i++)
+		if (gather->rows[i].us[p] > 0)
+			times.items[times.count++] = (struct row_time){gather->rows[i].family,
+				gather->rows[i].configuration, gather->rows[i].us[p]};
+	record_pack(&row_times_record, &times, kept);
+	free(times.items);
+}
+
+static void read_times(void *context, const struct problem *problem, const struct text *kept)
+{
+	struct gather *gather = context;
+	const size_t p = number_of(gather, problem);
+	struct row_times times = {0};
+
+	if (p == gather->session->problems->count ||
+		record_unpack(&row_times_record, text_string(kept), kept->length, "tuning process",
+			&times, NULL, NULL) != STATUS_OK)
+		return;
+	for (size_t i = 0; i < times.count; i++) {
+		const struct evaluation named = {.family = times.items[i].family,
+			.configuration = times.items[i].configuration};
+		struct row *row = row_of(gather, &named);
+
+		if (row)
+			row->us[p] = times.items[i].us;
+	}
+	record_release(&row_times_record, &times);
+}
+
 static void hear_notice(void *context, const char *text)
 {
 	const struct gather *gather = context;
@@ -149,6 +222,7 @@ static enum status run(
 	tuned_init(&tuned, "",
 		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
 	session.journal = NULL;
+	session.join = NULL;
 	session.tuned = &tuned;
 	session.tuned_path = NULL;
 	session.keep_going = true;
@@ -159,12 +233,16 @@ static enum status run(
 		.end = hear_end,
 		.taken = hear_taken,
 		.failed = hear_failed,
-		.notice = hear_notice};
+		.notice = hear_notice,
+		.words = hear_words,
+		.write = write_times,
+		.read = read_times};
 	if (!gather->is_search) {
 		session.effort = effort_find("exhaustive");
 		session.strategy = NULL;
 	}
 	status = session_run(&session, err);
+	free(session.gpus);
 	tuned_release(&tuned);
 	return status;
 }

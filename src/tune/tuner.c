@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/tuner.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "candidate/problem_reference.h"
+#include "record/record_wire.h"
+#include "tune/search.h"
+
+/* ---- the next problem's candidates, found and scored while the GPU is at another's ---- */
+struct ahead {
+	pthread_t thread;
+	struct session *session;
+	int64_t number;
+	struct search *search;
+	enum status status;
+	struct error err;
+};
+
+static void *ahead_run(void *argument)
+{
+	struct ahead *ahead = argument;
+
+	ahead->status =
+		search_prepare(ahead->session, (size_t)ahead->number, &ahead->search, &ahead->err);
+	return NULL;
+}
+
+/* NULL: it cannot be known yet, or no thread is available. session outlives it. */
+static struct ahead *ahead_begin(struct session *session, int64_t number)
+{
+	struct ahead *ahead;
+	sigset_t all, before;
+	int failed;
+
+	if (number < 0 || search_needs_steps(session, (size_t)number) ||
+		resume_is_concluded(session, (size_t)number))
+		return NULL;
+	ahead = memory_zeroed(1, sizeof(*ahead));
+	ahead->session = session;
+	ahead->number = number;
+	/* signals are for those who wait for something */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	failed = pthread_create(&ahead->thread, NULL, ahead_run, ahead);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!failed)
+		return ahead;
+	free(ahead);
+	return NULL;
+}
+
+static enum status ahead_end(struct ahead *ahead, struct search **search, struct error *err)
+{
+	enum status status;
+
+	pthread_join(ahead->thread, NULL);
+	*search = ahead->search;
+	status = ahead->status;
+	if (status != STATUS_OK && err)
+		*err = ahead->err;
+	free(ahead);
+	return status;
+}
+
+void tuner_drop(struct ahead **ahead)
+{
+	CLEANUP(search_free) struct search *search = NULL;
+
+	if (*ahead)
+		ahead_end(*ahead, &search, NULL);
+	*ahead = NULL;
+}
+
+enum status tuner_tune(struct ahead **ahead, struct session *session, int64_t number,
+	int64_t following, struct error *err)
+{
+	const double asked_s = clock_seconds();
+	CLEANUP(search_free) struct search *search = NULL;
+	struct ahead *prepared = NULL;
+	bool done;
+
+	TRY(resume_entry(session, (size_t)number, &done, err));
+	if (done)
+		return STATUS_OK;
+	if (*ahead && (*ahead)->number == number) {
+		prepared = *ahead;
+		*ahead = NULL;
+	}
+	TRY(prepared ? ahead_end(prepared, &search, err)
+		     : search_prepare(session, (size_t)number, &search, err));
+	search->waited_seconds = clock_seconds() - asked_s;
+	if (!*ahead || (*ahead)->number != following) {
+		tuner_drop(ahead);
+		*ahead = ahead_begin(session, following);
+	}
+	return session_search(search, err);
+}
+
+struct session_gpu tuner_gpu(const struct session *session)
+{
+	const struct context *context = session->context;
+	struct session_gpu gpu = {.device_s = device_busy_seconds(context->device)};
+
+	if (session->run_id)
+		string_put(gpu.run_id, sizeof(gpu.run_id), session->run_id);
+	if (context->store) {
+		gpu.compile_s = kernel_store_seconds(context->store);
+		gpu.workers = compiler_worker_count(context->compiler);
+	}
+	return gpu;
+}
+
+/* ---- messages ---- */
+static const struct record_member error_members[] = {
+	RECORD_VALUE(struct error, status, "status", .low = 0, .high = 255),
+	RECORD_TEXT(struct error, message, "message"),
+	RECORD_TEXT(struct error, hint, "hint"),
+};
+static RECORD_DEFINE(struct error, error_record, error_members, .name = "error");
+
+static const struct record_member opened_members[] = {
+	RECORD_NESTED(struct tuner_opened, err, error_record, "err"),
+	RECORD_VALUE(struct tuner_opened, anchor_us, "anchor_us"),
+};
+RECORD_DEFINE(struct tuner_opened, tuner_opened_record, opened_members, .name = "opened");
+
+static const struct record_member begin_members[] = {
+	RECORD_VALUE(struct tuner_begin, resumes, "resumes", .flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(struct tuner_begin, tuner_begin_record, begin_members, .name = "begin");
+
+static const struct record_member begun_members[] = {
+	RECORD_NESTED(struct tuner_begun, err, error_record, "err"),
+	RECORD_NESTED(struct tuner_begun, run, run_record, "run"),
+};
+RECORD_DEFINE(struct tuner_begun, tuner_begun_record, begun_members, .name = "begun");
+
+static const struct record_member task_members[] = {
+	RECORD_VALUE(struct tuner_task, number, "number"),
+	RECORD_VALUE(struct tuner_task, following, "following"),
+	RECORD_RECORDS(struct tuner_task, entries, entry_count, tuned_entry_record, "entries"),
+};
+RECORD_DEFINE(struct tuner_task, tuner_task_record, task_members, .name = "task");
+
+#define GPU(field) RECORD_VALUE(struct tuner_done, gpu.field, #field)
+static const struct record_member done_members[] = {
+	RECORD_NESTED(struct tuner_done, err, error_record, "err"),
+	RECORD_VALUE(struct tuner_done, unsaved, "unsaved"),
+	RECORD_VALUE(struct tuner_done, words, "words", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct tuner_done, told, "told"),
+	RECORD_RECORDS(struct tuner_done, entries, entry_count, tuned_entry_record, "entries"),
+	RECORD_TEXT(struct tuner_done, gpu.run_id, "run_id"),
+	GPU(compile_s),
+	GPU(device_s),
+	GPU(workers),
+};
+RECORD_DEFINE(struct tuner_done, tuner_done_record, done_members, .name = "done");
+
+/* ---- the process ---- */
+struct serving {
+	struct session session;
+	int output, words_fd;
+	struct ahead *ahead;
+};
+
+static void tell(const struct serving *serving, enum tuner_message kind,
+	const struct record *record, const void *value)
+{
+	if (message_send(serving->output, kind, record, value, NULL) != STATUS_OK)
+		_exit(STATUS_FAILED); /* the process that started this one has ended */
+}
+
+/* What standard output got since; the caller frees. */
+static char *take_words(const struct serving *serving)
+{
+	off_t size;
+	char *words;
+
+	fflush(stdout);
+	size = lseek(serving->words_fd, 0, SEEK_END);
+	words = memory_zeroed(size > 0 ? (size_t)size + 1 : 1, 1);
+	if (size > 0 && pread(serving->words_fd, words, (size_t)size, 0) != size)
+		words[0] = '\0';
+	if (ftruncate(serving->words_fd, 0) == 0)
+		lseek(serving->words_fd, 0, SEEK_SET);
+	return words;
+}
+
+static void notice_told(void *context, const char *text)
+{
+	const struct tuner_begin words = {(char *)(uintptr_t)text};
+
+	tell(context, TUNER_NOTICE, &tuner_begin_record, &words);
+}
+
+static void serve_begin(struct serving *serving, const struct tuner_begin *asked)
+{
+	struct session *session = &serving->session;
+	struct tuner_begun begun = {0};
+
+	if (session->join)
+		begun.err.status = session->join(
+			session->joins, session, asked->resumes, &begun.run, &begun.err);
+	tell(serving, TUNER_BEGUN, &tuner_begun_record, &begun);
+	record_release(&tuner_begun_record, &begun);
+}
+
+static void serve_task(struct serving *serving, struct tuner_task *task)
+{
+	struct session *session = &serving->session;
+	const struct problem *problem = session->queue->items[task->number].problem;
+	const struct session_observer *observer = &session->observer;
+	const struct tuned_entry *entry;
+	struct tuner_done done = {0};
+	const char *kept;
+
+	for (size_t i = 0; i < task->entry_count; i++) {
+		tuned_put_entry(session->tuned, &task->entries[i], NULL, &kept);
+		task->entries[i] = (struct tuned_entry){0};
+	}
+	done.err.status =
+		tuner_tune(&serving->ahead, session, task->number, task->following, &done.err);
+	done.unsaved = session->unsaved;
+	if (observer->write)
+		observer->write(observer->context, problem, &done.told);
+	done.gpu = tuner_gpu(session);
+	done.words = take_words(serving);
+	entry = tuned_find_problem(session->tuned, problem, session->objective);
+	done.entries = (struct tuned_entry *)(uintptr_t)entry; /* only read */
+	done.entry_count = entry != NULL;
+	tell(serving, TUNER_DONE, &tuner_done_record, &done);
+	text_release(&done.told);
+	free(done.words);
+}
+
+static void serve(struct serving *serving, const struct message *message)
+{
+	static const char who[] = "tuning process";
+	struct tuner_begin begin;
+	struct tuner_task task;
+
+	if (message->kind == TUNER_BEGIN &&
+		message_unpack(message, &tuner_begin_record, who, &begin, NULL) == STATUS_OK) {
+		serve_begin(serving, &begin);
+		record_release(&tuner_begin_record, &begin);
+	} else if (message->kind == TUNER_TUNE &&
+		   message_unpack(message, &tuner_task_record, who, &task, NULL) == STATUS_OK) {
+		serve_task(serving, &task);
+		record_release(&tuner_task_record, &task);
+	}
+}
+
+int tuner_main(void *argument, int input, int output)
+{
+	const struct tuner_member *member = argument;
+	struct serving serving = {.session = *member->session, .output = output};
+	struct tuner_opened opened = {0};
+	struct text pending = {0};
+	struct message message;
+
+	serving.words_fd = memfd_create("words", MFD_CLOEXEC);
+	if (serving.words_fd < 0 || dup2(serving.words_fd, STDOUT_FILENO) < 0)
+		return STATUS_FAILED;
+	serving.session.observer.notice = notice_told;
+	opened.err.status = context_take(serving.session.context, member->gpu, &opened.err);
+	serving.session.pool.device = serving.session.context->device;
+	opened.anchor_us = device_identity(serving.session.context->device)->anchor_us;
+	tell(&serving, TUNER_OPENED, &tuner_opened_record, &opened);
+	while (message_receive(input, &pending, -1, &message) == MESSAGE_READY) {
+		serve(&serving, &message);
+		message_release(&message);
+	}
+	return STATUS_OK;
+}
+
+/* ---- compilers alone ---- */
+static enum status request_kernels(
+	struct kernel_store *store, const struct build *build, struct error *err)
+{
+	for (size_t i = 0; i < build->unit_count; i++) {
+		const struct compile_result *kernel;
+
+		TRY(kernel_store_request(store, &build->units[i], &kernel, err));
+	}
+	return STATUS_OK;
+}
+
+static enum status request_helpers(const struct context *context, struct error *err)
+{
+	CLEANUP(build_release) struct build build = {0};
+
+	TRY(plain_build(
+		(const char *const *)context->template_folders, "common/helpers.cu", &build, err));
+	return request_kernels(context->store, &build, err);
+}
+
+static enum status request_reference(
+	const struct context *context, const struct problem *problem, struct error *err)
+{
+	CLEANUP(build_release) struct build build = {0};
+	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
+
+	TRY(problem_reference(problem, &context->catalogue, device_spec(context->device), &build,
+		&reference, err));
+	return request_kernels(context->store, &build, err);
+}
+
+enum status tuner_precompile(struct session *session, struct error *err)
+{
+	const struct context *context = session->context;
+	CLEANUP(queue_release) struct queue queue = {0};
+	enum status status;
+
+	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
+		&session->pool, &queue, err));
+	TRY(request_helpers(context, err));
+	for (size_t i = 0; i < queue.count; i++)
+		TRY(request_reference(context, queue.items[i].problem, err));
+	status = session_run(session, err);
+	free(session->gpus);
+	while (kernel_store_pending(context->store) && !*session->interrupted)
+		kernel_store_poll(context->store, 0.2);
+	return status;
+}

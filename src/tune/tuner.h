@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Problems one after the other on one GPU; the candidates of the next one are found and scored
+ * meanwhile. Where a run has several GPUs this is done in a process for each, that is told the
+ * numbers of problems and answers with what became of them (tune/crew.c).
+ */
+#ifndef TUNE_TUNER_H
+#define TUNE_TUNER_H
+
+#include "process/worker.h"
+#include "tune/session.h"
+
+enum {
+	TUNER_NONE = -1
+};
+
+struct ahead; /* candidates that are being found */
+
+/* One problem of the queue, unless an interrupted run has concluded it. following: which is likely
+ * to be the next; TUNER_NONE: none. *ahead is NULL the first time. */
+enum status tuner_tune(struct ahead **ahead, struct session *session, int64_t number,
+	int64_t following, struct error *err);
+void tuner_drop(struct ahead **ahead);
+/* What the session's run has taken so far. */
+struct session_gpu tuner_gpu(const struct session *session);
+
+/* ---- the process of one GPU of several ---- */
+enum tuner_message {
+	TUNER_OPENED = 1, /* from it: struct tuner_opened */
+	TUNER_BEGIN,      /* to it: struct tuner_begin */
+	TUNER_BEGUN,      /* from it: struct tuner_begun */
+	TUNER_TUNE,       /* to it: struct tuner_task */
+	TUNER_DONE,       /* from it: struct tuner_done */
+	TUNER_NOTICE,     /* from it: struct tuner_begin, with words instead */
+};
+
+struct tuner_opened {
+	struct error err; /* status not OK: it cannot use its GPU */
+	double anchor_us;
+};
+RECORD_DECLARE(struct tuner_opened, tuner_opened_record);
+
+struct tuner_begin {
+	char *resumes; /* the run that its run goes on with; NULL: none */
+};
+RECORD_DECLARE(struct tuner_begin, tuner_begin_record);
+
+struct tuner_begun {
+	struct error err;
+	struct run run;
+};
+RECORD_DECLARE(struct tuner_begun, tuner_begun_record);
+
+struct tuner_task {
+	int64_t number, following;
+	struct tuned_entry *entries; /* what steps of composite families were tuned to elsewhere */
+	size_t entry_count;
+};
+RECORD_DECLARE(struct tuner_task, tuner_task_record);
+
+struct tuner_done {
+	struct error err;            /* status not OK: why the problem was not tuned */
+	bool unsaved;                /* the tuned file could not be written */
+	char *words;                 /* what the observer printed */
+	struct text told;            /* what the observer has for the process that began all */
+	struct tuned_entry *entries; /* none or one */
+	size_t entry_count;
+	struct session_gpu gpu;
+};
+RECORD_DECLARE(struct tuner_done, tuner_done_record);
+
+/* Serves until its input closes; what is printed meanwhile goes into words. */
+struct tuner_member {
+	struct session *session;
+	size_t gpu; /* of the context's devices */
+};
+int tuner_main(void *member, int input, int output);
+
+/* ---- which GPU tunes which problem (tune/crew.c) ---- */
+/* All of session->queue. One GPU takes the problems in order. Of several GPUs each idle one takes
+ * the longest remaining problem, once the earlier steps of its composite families are done. A
+ * problem that was in progress on a lost GPU goes to another. Errors as session_run(). */
+enum status crew_run(struct session *session, struct error *err);
+
+/* Compiles what session_run() would try on a device model, with the helper kernels and references
+ * that only a GPU needs. */
+enum status tuner_precompile(struct session *session, struct error *err);
+
+#endif
