@@ -12,7 +12,7 @@
 #include "process/pool.h"
 
 enum {
-	PREPARE_MAX = 8
+	PREPARE_MAX = 16
 };
 
 /* A configuration that it was asked for. */

@@ -186,15 +186,21 @@ static enum status run_trials(struct search *search, double seconds, struct erro
 	return status;
 }
 
+/* How many of so many may be tried: all, unless a user said how many at most. */
+static size_t within_number(const struct search *search, size_t count)
+{
+	const struct effort *effort = search->session->effort;
+	const size_t done = search->budget.evaluations;
+	const size_t left = effort->evaluations > done ? effort->evaluations - done : 0;
+
+	return effort->is_strict && count > left ? left : count;
+}
+
 static enum status search_loop(struct search *search, struct error *err)
 {
 	CLEANUP(memory_free) size_t *neglected = NULL;
-	const struct effort *effort = search->session->effort;
-	const size_t done = search->budget.evaluations;
-	size_t count = search->planned_count;
+	size_t count = within_number(search, search->planned_count);
 
-	if (effort->is_strict && count + done > effort->evaluations)
-		count = effort->evaluations > done ? effort->evaluations - done : 0;
 	TRY(start_all(search, search->planned, count, err));
 	TRY(run_trials(search, budget_search_left_seconds(&search->budget), err));
 	count = family_quota_candidates(search, &neglected);
@@ -211,7 +217,7 @@ static enum status try_neighbours(struct search *search, struct error *err)
 
 	for (int turn = 0; turn < turns; turn++) {
 		CLEANUP(memory_free) size_t *candidates = NULL;
-		const size_t count = final_untried(search, &candidates);
+		const size_t count = within_number(search, final_untried(search, &candidates));
 		const size_t first = search->evaluated.count;
 
 		if (!count)

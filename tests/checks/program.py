@@ -273,6 +273,64 @@ serve(make, lambda problem, x, two: x * two, inputs)
 	expect("times", found["good"]["time_us"]["median"] > 0, True)
 
 
+def test_gpu_script():
+	"""tests/gpu/programs.py over a program whose times are known: what it finds, one crash, what is there is not done again."""
+	with open(f"{ROOT}/tests/own/triton_moe.json", encoding="utf-8") as file:
+		described = json.load(file)
+	with open("moe.py", "w", encoding="utf-8") as file:
+		file.write("""
+import json, os, sys
+for line in sys.stdin:
+	asked = json.loads(line)
+	say = lambda **members: print(json.dumps({"id": asked["id"], **members}), flush=True)
+	if asked["request"] == "hello":
+		say(protocol="tiletune.program/1", versions={}, device={"name": "a GPU"}, abilities=[])
+		continue
+	for number, job in enumerate(asked["jobs"]):
+		c = job["configuration"]
+		say(progress=number)
+		if "crashes" in sys.argv and c["BLOCK_SIZE_N"] == 64 and c["num_stages"] == 3:
+			os.abort()
+		us = job["problem"]["tokens"] + abs(c["BLOCK_SIZE_M"] - 64) + abs(c["BLOCK_SIZE_N"] - 128) + c["num_warps"] + c["num_stages"] + c["BLOCK_SIZE_K"] / 8 + c["GROUP_SIZE_M"]
+		say(job=number, outcome="ok", samples_us=[us] * asked["rounds"], verification={"points": 4, "violations": 0, "max_abs_error": 0, "max_rel_error": 0})
+""")
+	for name, words in (("plain", []), ("crashing", ["crashes"])):
+		with open(f"{name}.json", "w", encoding="utf-8") as file:
+			json.dump({**described, "program": ["/usr/bin/python3", os.path.abspath("moe.py"), *words]}, file)
+
+	def script(kernel_file, *options):
+		return subprocess.run([sys.executable, f"{ROOT}/tests/gpu/programs.py", TILETUNE, "out", "--kernel", kernel_file, "--tokens", "16,64", "--evaluations", "40",
+			"--drawn", "60", *options], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+
+	done = script("plain.json", "--limit", "1")
+	expect("no time", (done.returncode, "run1: no time left" in done.stdout), (0, True))
+	done = script("plain.json", "--parts", "run1,truth,run2,judged")
+	expect("done", (done.returncode, done.stderr), (0, ""))
+	rows = {row["tokens"]: row for row in made_rows()}
+	best = min(sum((abs(m - 64), abs(n - 128), 4 + 2 + 64 / 8 + 1)) for m in described["parameters"]["BLOCK_SIZE_M"] for n in described["parameters"]["BLOCK_SIZE_N"])
+	for tokens, row in rows.items():
+		expect("tried", [count <= 40 for count in row["tried"]], [True, True])
+		expect("known", 40 <= row["known"] <= 40 + 40 + 60 * (tokens == 64), True)
+		expect("over the best that is known", (row["ratio"] >= 1, row["found_us"] >= tokens + best, row["best_us"] <= row["found_us"]), (True, True, True))
+		expect("same", row["same"], row["configurations"][0] == row["configurations"][1])
+	before = asked_of("out/run1.log")
+	done = script("crashing.json")
+	crash = json.load(open("out/triton_moe.json", encoding="utf-8"))["crash"]  # pylint: disable=consider-using-with
+	expect("one crash", crash["outcomes"], {"ok": 7, "crashed": 1})
+	expect("torch is missing", "peer: " in done.stderr, True)
+	expect("what is there", asked_of("out/run1.log"), before)
+
+
+def made_rows():
+	with open("out/triton_moe.json", encoding="utf-8") as file:
+		return json.load(file)["rows"]
+
+
+def asked_of(path):
+	with open(path, encoding="utf-8") as file:
+		return file.read()
+
+
 def test_interrupt():
 	"""An interrupt ends the program, too."""
 	kernel("48/80=forever")

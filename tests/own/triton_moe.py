@@ -103,7 +103,7 @@ def make(problem, configuration):
 	third = torch.empty((slots, k), dtype=DTYPE, device="cuda")
 
 	def grid(columns):
-		return (blocks * triton.cdiv(columns, configuration["BLOCK_SIZE_N"]),)
+		return lambda meta: (blocks * triton.cdiv(columns, meta["BLOCK_SIZE_N"]),)
 
 	def run(x, w1, w2, ids, weights, y):
 		places, expert_of, used = ordered(ids, count, block)

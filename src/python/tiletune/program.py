@@ -78,18 +78,19 @@ def poison(array: Any) -> None:
 
 
 def compared(found: Any, expected: Any) -> dict[str, Any]:
-	"""tiletune's "verification" of one output."""
-	name = str(found.dtype).removeprefix("torch.")
-	found, expected = (numpy.asarray(one.detach().double().cpu() if hasattr(one, "detach") else one, dtype=float).ravel() for one in (found, expected))
-	if found.size != expected.size:
-		raise ValueError(f"expected {found.size} elements of the reference, found {expected.size}")
-	relative = TOLERANCES.get(name, 0.0)
-	largest = float(numpy.max(numpy.abs(expected), initial=0))
-	difference = numpy.abs(found - expected)
-	bad = ~(difference <= relative * (numpy.abs(expected) + largest / 16))
-	worst = float(numpy.max(difference, initial=0))
-	return {"points": found.size, "violations": int(bad.sum()), "max_abs_error": None if numpy.isnan(worst) else worst,
-		"max_rel_error": None if numpy.isnan(worst) else worst / (largest or 1)}
+	"""tiletune's "verification" of one output, where it lies."""
+	relative = TOLERANCES.get(str(found.dtype).removeprefix("torch."), 0.0)
+	if is_torch(found.dtype):
+		found, expected = (torch.as_tensor(one, device=found.device).detach().double().flatten() for one in (found, expected))
+	else:
+		found, expected = (numpy.asarray(one, dtype=float).ravel() for one in (found, expected))
+	if len(found) != len(expected):
+		raise ValueError(f"expected {len(found)} elements of the reference, found {len(expected)}")
+	difference, size = abs(found - expected), abs(expected)
+	largest, worst = (float(one.max()) if len(one) else 0.0 for one in (size, difference))
+	violations = int((~(difference <= relative * (size + largest / 16))).sum())
+	return {"points": len(found), "violations": violations, "max_abs_error": None if worst != worst else worst,
+		"max_rel_error": None if worst != worst else worst / (largest or 1)}
 
 
 def merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -123,9 +124,9 @@ class Job:
 		self.once()  # compiles, where that was not done
 		synchronise()
 		self.repeats, self.graph = 1, None
+		self.graph = self.captured()
 		while (seconds := self.timed()) < SAMPLE_SECONDS and self.repeats < 1 << 20:
 			self.repeats = int(self.repeats * min(10.0, 1.2 * SAMPLE_SECONDS / max(seconds, 1e-9))) + 1
-		if on_gpu():
 			self.graph = self.captured()
 
 	def once(self) -> None:
@@ -133,6 +134,9 @@ class Job:
 		self.run(*inputs, *outputs)
 
 	def captured(self) -> Any:
+		"""A CUDA graph of `repeats` runs; None: there is none, and they are launched one by one between two events."""
+		if not on_gpu() or (self.graph is None and self.repeats > 1):
+			return None
 		graph = torch.cuda.CUDAGraph()
 		try:
 			with torch.cuda.graph(graph):
@@ -141,11 +145,11 @@ class Job:
 			return graph
 		except RuntimeError:
 			synchronise()
-			return None  # it is launched one by one, between two events
+			return None
 
 	def timed(self) -> float:
 		"""Seconds of `repeats` runs."""
-		go = self.graph.replay if getattr(self, "graph", None) else lambda: [self.once() for _ in range(self.repeats)]
+		go = self.graph.replay if self.graph else lambda: [self.once() for _ in range(self.repeats)]
 		if not on_gpu():
 			started = time.perf_counter()
 			go()
