@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+import jsonschema
+
 ROOT = os.getcwd()
 TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
 ANSWERING = f"{ROOT}/tests/tools/answering_program.py"
@@ -322,8 +324,10 @@ for line in sys.stdin:
 
 
 def made_rows():
-	with open("out/triton_moe.json", encoding="utf-8") as file:
-		return json.load(file)["rows"]
+	with open("out/triton_moe.json", encoding="utf-8") as file, open(f"{ROOT}/configs/schemas/program_rates.schema.json", encoding="utf-8") as schema:
+		made = json.load(file)
+		jsonschema.validate(made, json.load(schema))
+		return made["rows"]
 
 
 def asked_of(path):

@@ -63,11 +63,12 @@ with tempfile.TemporaryDirectory() as work:
 	environment = {**os.environ, "TILETUNE": f"{OUT}/tiletune", "LD_LIBRARY_PATH": f"{work}/libraries", "TILETUNE_STANDIN": f"{work}/script",
 		"TILETUNE_LOCK_FOLDER": f"{work}/locks", "XDG_CACHE_HOME": f"{work}/cache"}
 	done = run("tune", f"{work}/all", f"{work}/out", "--budget", "2s", env=environment)
-	rows = json.loads(read(f"{work}/out/public_kernels.json"))
-	verdicts = {name.split("/")[-1]: row["verdict"] for name, row in rows.items()}
+	document = json.loads(read(f"{work}/out/public_kernels.json"))
+	jsonschema.validate(document, json.loads(read("configs/schemas/public_kernels.schema.json")))
+	verdicts = {row["file"].split("/")[-1]: row["verdict"] for row in document["kernels"]}
 	expected = {name.split("/")[-1]: "FAILED" for name in described} | {"crossentropy_forward.cu": "right", "asyncAPI.cu": "WRONG"}
 	assert verdicts == expected, (verdicts, done.stdout)
-	right = next(row for name, row in rows.items() if "crossentropy_forward" in name)
+	right = next(row for row in document["kernels"] if "crossentropy_forward" in row["file"])
 	assert 0 < right["best_us"] <= right["default_us"] and right["outcomes"]["ok"] >= 2, right
 	assert done.returncode == 1 and f"1 of {len(described)} files with a reference are right" in done.stdout, done.stdout
 	again = run("tune", f"{work}/all", f"{work}/out", env={**environment, "TILETUNE": "/bin/false"})

@@ -192,7 +192,8 @@ def tune_all(place, out, options):
 	started, described = time.time(), read(REFERENCES + ".json")
 	os.makedirs(out, exist_ok=True)
 	results = os.path.join(out, "public_kernels.json")
-	rows = read(results) if os.path.exists(results) else {}
+	document = read(results) if os.path.exists(results) else {"format": "tiletune.public_kernels/1", "budget": options.budget, "kernels": []}
+	rows = {f"{row['project']} {row['file']}": row for row in document["kernels"]}
 	print(f"{'file':56} {'':9} {'tried':>5} {'best us':>10} {'default us':>10} {'seconds':>7}")
 	for item in listed():
 		name = f"{item['project']} {item['file']}"
@@ -201,12 +202,17 @@ def tune_all(place, out, options):
 		if name not in rows and time.time() - started < options.limit:
 			folder = os.path.join(out, re.sub(r"[^A-Za-z0-9]+", "_", name))
 			os.makedirs(folder, exist_ok=True)
-			rows[name] = tuned(own_kernel(place, item, described[name], folder), options)
+			rows[name] = {key: item[key] for key in ("project", "commit", "file")} | tuned(own_kernel(place, item, described[name], folder), options)
+			document["kernels"] = list(rows.values())
+			if os.path.exists(os.path.join(folder, "tuned.json")):
+				made = read(os.path.join(folder, "tuned.json"))
+				document.update(device=made["device"]["name"], run={key: made["runs"][0][key] for key in ("date", "tiletune", "driver", "nvrtc")})
 			with open(results, "w", encoding="utf-8") as file:
-				json.dump(rows, file, indent="\t")
+				json.dump(document, file, indent="\t")
 		row = rows.get(name, {"verdict": "no time left"})
 		times = [f"{row[key]:10.2f}" if row.get(key) else f"{'-':>10}" for key in ("best_us", "default_us")]
-		print(f"{item['project'] + ' ' + os.path.basename(item['file']):56} {row['verdict']:9} {sum(row.get('outcomes', {}).values()):5} {times[0]} {times[1]} {row.get('seconds', 0):7.1f}", flush=True)
+		print(f"{item['project'] + ' ' + os.path.basename(item['file']):56} {row['verdict']:9} {sum(row.get('outcomes', {}).values()):5} {times[0]} {times[1]}"
+			f" {row.get('seconds', 0):7.1f}", flush=True)
 		others = {outcome: count for outcome, count in row.get("outcomes", {}).items() if outcome != "ok"}
 		print("".join(f"     {line}\n" for line in [str(others) if others else "", *row.get("said", "").splitlines()[-6:]] if line), end="")
 	verdicts = collections.Counter(row["verdict"] for row in rows.values())
