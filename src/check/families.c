@@ -12,6 +12,7 @@
 #include "candidate/bound_family.h"
 #include "candidate/build.h"
 #include "candidate/problem_reference.h"
+#include "check/whole_space.h"
 #include "engine/kernel_check.h"
 #include "engine/trial.h"
 #include "source/words.h"
@@ -85,8 +86,9 @@ static enum status compile_reference(const struct problem *problem,
 }
 
 /* Compiles the default configuration and the operation's reference: whether they do, and the
- * kernels take what they are given. of_operation: the reference alone. */
-static enum status compile_one(const struct family *family, bool of_operation,
+ * kernels take what they are given; of an own kernel the space, too. of_operation: the reference
+ * alone. */
+static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
 	const struct device_spec *device, struct kernel_store *store, struct text *notices,
 	struct error *err)
 {
@@ -121,7 +123,7 @@ static enum status compile_one(const struct family *family, bool of_operation,
 		TRY(kernel_sources_check(family, &trial.plan, err));
 	if (trial.evaluation.outcome == OUTCOME_OK ||
 		trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL)
-		return STATUS_OK;
+		return is_own ? whole_space_check(bound, store, notices, err) : STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
 		family->file, problems.items[0]->title, trial.evaluation.configuration);
 	return error_lines(err, trial.evaluation.detail);
@@ -137,7 +139,7 @@ static enum status compile_families(const struct catalogue *catalogue, const cha
 {
 	CLEANUP(memory_free) char *cache = NULL;
 	CLEANUP(stop_compiler) struct compiler *compiler = NULL;
-	struct compiler_options options = {.workers = 1};
+	struct compiler_options options = {.workers = only ? 1 : 0};
 	struct kernel_store *store;
 	struct error reason = {0};
 	enum status status = STATUS_OK;
@@ -155,7 +157,8 @@ static enum status compile_families(const struct catalogue *catalogue, const cha
 		const bool of_operation = only && strcmp(only, "operation") == 0;
 
 		if (family->launch_count && (of_operation || is_meant(family, only)))
-			status = compile_one(family, of_operation, device, store, notices, err);
+			status = compile_one(
+				family, of_operation, !only, device, store, notices, err);
 	}
 	kernel_store_free(store);
 	return status;

@@ -31,23 +31,20 @@ static const struct option new_option_table[] = {
 static enum status choose_kernel(const struct kernel_source *source, const char *file,
 	const char *entry, const struct source_kernel **kernel, struct error *err)
 {
-	CLEANUP(memory_free)
-	const char **names = memory_zeroed(source->kernel_count + 1, sizeof(*names));
+	CLEANUP(name_set_release) struct name_set names = {0};
 
 	if (!source->kernel_count)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a __global__ function, found none", file);
 	*kernel = &source->kernels[0];
-	for (size_t i = 0; i < source->kernel_count; i++) {
-		names[i] = source->kernels[i].name;
-		if (entry && strcmp(entry, names[i]) == 0) {
+	for (size_t i = source->kernel_count; i-- > 0;)
+		if (entry && strcmp(entry, source->kernels[i].name) == 0)
 			*kernel = &source->kernels[i];
-			return STATUS_OK;
-		}
-		if (!entry && i > 0)
-			common_notice("%s also has %s (--entry)", file, names[i]);
-	}
-	return entry ? name_unknown("--entry", entry, names, err) : STATUS_OK;
+	for (size_t i = 0; i < source->kernel_count; i++)
+		name_set_add(&names, source->kernels[i].name, strlen(source->kernels[i].name));
+	return entry && strcmp(entry, (*kernel)->name) != 0
+		       ? name_unknown("--entry", entry, (const char *const *)names.items, err)
+		       : STATUS_OK;
 }
 
 /* The source as the JSON names it: by itself where both stand in one folder. */
@@ -67,7 +64,7 @@ static enum status draft(const struct new_options *options, const char *file,
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
 	CLEANUP(memory_free) char *name = source_name(file, options->output);
 	CLEANUP(memory_free) char *folder = path_parent(file), *expanded = NULL;
-	CLEANUP(text_release) struct text text = {0};
+	CLEANUP(text_release) struct text text = {0}, remarks = {0};
 	const struct source_kernel *kernel = NULL;
 	struct error reason = {0};
 
@@ -77,6 +74,8 @@ static enum status draft(const struct new_options *options, const char *file,
 		common_notice("macros of headers are not known: %s", reason.message);
 	kernel_source_read(text_string(&text), expanded, &source);
 	TRY(choose_kernel(&source, file, options->entry, &kernel, err));
+	draft_remarks(&source, kernel, file, !options->entry, &remarks);
+	common_notice_lines(text_string(&remarks));
 	*tree = draft_new(&source, kernel, name);
 	return STATUS_OK;
 }

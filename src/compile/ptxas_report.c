@@ -230,5 +230,7 @@ void ptxas_report_shorten(const char *log, struct text *useful)
 		free(line);
 	}
 	if (dropped)
-		text_appendf(useful, "(%zu more lines)\n", dropped);
+		text_appendf(useful,
+			"(%zu more lines; the file that " COMPILER_LOG " names gets all of them)\n",
+			dropped);
 }

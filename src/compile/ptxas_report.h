@@ -16,6 +16,9 @@
 void ptxas_report_read(
 	const char *log, struct compiler_entry *entries, size_t entry_count, struct text *rest);
 
+/* Names a file that gets the whole log of what does not compile. */
+#define COMPILER_LOG "TILETUNE_COMPILER_LOG"
+
 /* The useful part of a failed compilation's log: from the first error on, at most 12 lines. */
 void ptxas_report_shorten(const char *log, struct text *useful);
 

@@ -181,8 +181,10 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 			while (line > log && line[-1] != '\n')
 				line--;
 			return string_format("%.*s: error: the source defines %.*s, which is "
-					     "given as %s\n",
-				(int)strcspn(line, ":"), line, (int)length, name, option);
+					     "given as %s: write #ifndef %.*s before its #define "
+					     "and #endif behind it\n",
+				(int)strcspn(line, ":"), line, (int)length, name, option,
+				(int)length, name);
 		}
 		at = name;
 	}
@@ -216,7 +218,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 	bool is_cubin, struct compile_result *result)
 {
 	CLEANUP(memory_free) char *redefined = NULL;
-	struct text rest = {0}, useful = {0};
+	struct text rest = {0};
 	struct cubin cubin;
 	struct error err;
 	const bool has_code = answer == NVRTC_COMPILED && is_cubin,
@@ -247,11 +249,8 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 
 		if (strstr(text_string(&rest), "__nv_name_map"))
 			explain_entries(unit, &rest);
-		ptxas_report_shorten(text_string(&rest), &useful);
-		if (!useful.length)
-			explain_silence(text_string(log), &useful);
-		text_release(&rest);
-		rest = useful;
+		if (!rest.length || !text_string(&rest)[strspn(text_string(&rest), " \t\r\n")])
+			explain_silence(text_string(log), &rest);
 		compile_result_release(result); /* no cubin, no entries */
 		result->outcome = outcome;
 	}

@@ -58,16 +58,11 @@ enum status kernel_arguments_check(const struct compile_result *kernel,
 }
 
 /* "scan<256>" is declared as scan. */
-static const struct source_kernel *kernel_find(
-	const struct kernel_source *source, const char *entry)
+static bool is_of_entry(const struct source_kernel *kernel, const char *entry)
 {
 	const size_t length = strcspn(entry, "<");
 
-	for (size_t i = 0; i < source->kernel_count; i++)
-		if (strlen(source->kernels[i].name) == length &&
-			strncmp(source->kernels[i].name, entry, length) == 0)
-			return &source->kernels[i];
-	return NULL;
+	return strlen(kernel->name) == length && strncmp(kernel->name, entry, length) == 0;
 }
 
 static enum status pointer_check(const char *entry, const struct source_variable *argument,
@@ -108,22 +103,43 @@ static enum status dimension_check(const char *text, const char *entry, const ch
 	return STATUS_OK;
 }
 
+static enum status pointers_check(const struct source_kernel *kernel, const char *entry,
+	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
+{
+	for (size_t i = 0; i < launch->argument_count; i++)
+		if (kernel->arguments[i].is_pointer && launch->arguments[i].kind == ARGUMENT_BUFFER)
+			TRY(pointer_check(entry, &kernel->arguments[i],
+				&buffers[launch->arguments[i].index], err));
+	return STATUS_OK;
+}
+
+/* Where branches of #if have heads of their own, one must agree: definitions say which it is. */
 static enum status source_check(const char *text, const struct launch *described,
 	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
 {
 	const char *entry = described->entry.text;
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
-	const struct source_kernel *kernel;
+	struct error first = {0};
+	size_t heads = 0, wrong = 0;
 
 	kernel_source_read(text, NULL, &source);
-	kernel = kernel_find(&source, entry);
-	if (!kernel || kernel->argument_count != launch->argument_count)
-		return STATUS_OK;
-	for (size_t i = 0; i < launch->argument_count; i++)
-		if (kernel->arguments[i].is_pointer && launch->arguments[i].kind == ARGUMENT_BUFFER)
-			TRY(pointer_check(entry, &kernel->arguments[i],
-				&buffers[launch->arguments[i].index], err));
-	if (source.kernel_count > 1) /* it is not known which of them reads what */
+	for (size_t i = 0; i < source.kernel_count; i++) {
+		const struct source_kernel *kernel = &source.kernels[i];
+		struct error reason = {0};
+
+		if (!is_of_entry(kernel, entry))
+			continue;
+		heads++;
+		if (kernel->argument_count == launch->argument_count &&
+			pointers_check(kernel, entry, launch, buffers, &reason) != STATUS_OK &&
+			!wrong++)
+			first = reason;
+	}
+	if (wrong && wrong == heads) {
+		*err = first;
+		return first.status;
+	}
+	if (!heads || source.kernel_count > heads) /* it is not known which of them reads what */
 		return STATUS_OK;
 	TRY(dimension_check(text, entry, "blockIdx", "grid", described->grid.count, err));
 	return dimension_check(text, entry, "threadIdx", "block", described->block.count, err);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_store.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compile/ptxas_report.h"
+
 struct stored {
 	char hash[HASH_SIZE];
 	char *name;
@@ -93,6 +98,22 @@ bool kernel_is_ready(const struct compile_result *kernel)
 	return kernel->log != NULL; /* the compiler always says something */
 }
 
+/* The whole log goes to the file that a user named; what is shown is the part that says why. */
+static void shorten_log(const char *name, struct compile_result *result)
+{
+	const char *path = getenv(COMPILER_LOG);
+	FILE *file = path && *path ? fopen(path, "ae") : NULL;
+	struct text useful = {0};
+
+	if (file) {
+		fprintf(file, "== %s: %s\n%s\n", name, outcome_name(result->outcome), result->log);
+		fclose(file);
+	}
+	ptxas_report_shorten(result->log, &useful);
+	free(result->log);
+	result->log = text_detach(&useful);
+}
+
 bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 {
 	struct compile_result result;
@@ -101,6 +122,8 @@ bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 	while (compiler_poll(store->compiler, any ? 0 : timeout_s, &result)) {
 		if (result.ticket >= store->count)
 			BUG("the compiler answered a ticket that was never submitted");
+		if (result.outcome != OUTCOME_OK)
+			shorten_log(store->kernels[result.ticket]->name, &result);
 		store->kernels[result.ticket]->kernel = result;
 		if (!result.from_cache)
 			store->compile_s += result.seconds;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "expr/expression.h"
 
@@ -153,4 +154,35 @@ struct json *draft_new(
 	put_unless_empty(tree, "symbols", symbols);
 	json_put(tree, "launches", launches_of(entry, arguments));
 	return tree;
+}
+
+void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
+	const char *file, bool chose_first, struct text *remarks)
+{
+	CLEANUP(text_release) struct text fixed = {0};
+	CLEANUP(name_set_release) struct name_set named = {0};
+	size_t heads = 0;
+
+	name_set_add(&named, kernel->name, strlen(kernel->name));
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		const char *name = source->kernels[i].name;
+		const size_t known = named.count;
+
+		heads += strcmp(name, kernel->name) == 0;
+		name_set_add(&named, name, strlen(name));
+		if (chose_first && named.count > known)
+			format_put(remarks, format_shown, "%s also has %s (--entry)\n", file, name);
+	}
+	if (heads > 1)
+		format_put(remarks, format_shown,
+			"%s has %zu heads of %s, as branches of #if or by their arguments: the "
+			"draft is of the first\n",
+			file, heads, kernel->name);
+	for (size_t i = 0; i < source->fixed.count; i++)
+		text_append_listed(&fixed, source->fixed.items[i]);
+	if (fixed.length)
+		format_put(remarks, format_shown,
+			"%s defines %s: to make such a macro a parameter, write #ifndef NAME "
+			"before its #define and #endif behind it\n",
+			file, fixed.data);
 }

@@ -16,4 +16,9 @@
 struct json *draft_new(
 	const struct kernel_source *source, const struct source_kernel *kernel, const char *file);
 
+/* Lines on what the draft leaves out: other kernels, where the first was chosen; other heads of
+ * this one; macros that would have to be guarded to be parameters. file: as the user named it. */
+void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
+	const char *file, bool chose_first, struct text *remarks);
+
 #endif

@@ -53,6 +53,14 @@ static void read_condition(struct kernel_source *source, const char *text, const
 	}
 }
 
+static bool is_integer(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isdigit((unsigned char)text[i]))
+			return false;
+	return length > 0;
+}
+
 /* In the order of the text. `#define NAME value` gives a default where it stands in `#ifndef NAME`
  * or in `#ifndef kernel_tuner`; NAME is defined elsewhere. */
 static void read_directives(const struct code *code, bool is_header, struct kernel_source *source)
@@ -83,6 +91,9 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 			add_macro(source, rest, length, value, (size_t)(end - value));
 		else
 			name_set_add(&source->defined, rest, length);
+		if (!is_header && is_in(&source->defined, rest, length) && value < end &&
+			is_integer(value, (size_t)(end - value)))
+			name_set_add(&source->fixed, rest, length);
 	}
 }
 
@@ -91,7 +102,8 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 static bool looks_like_macro(const char *name, size_t length)
 {
 	static const char *const known[] = {"__", "NULL", "EXIT_", "INT", "UINT", "LLONG_", "FLT_",
-		"DBL_", "CUDA", "NAN", "INFINITY", "M_PI", "RAND_MAX", "CHAR_BIT"};
+		"DBL_", "LDBL_", "HUGE_VAL", "DECIMAL_DIG", "CUDA", "NAN", "INFINITY", "M_PI",
+		"M_E", "M_LOG", "M_LN", "M_SQRT", "M_1_PI", "M_2_", "RAND_MAX", "CHAR_BIT"};
 	bool is_capital = length > 1;
 
 	for (size_t i = 0; i < ARRAY_COUNT(known); i++)

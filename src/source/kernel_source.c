@@ -179,12 +179,41 @@ static const char *kernel_name(const char *text, size_t *length)
 	return NULL;
 }
 
-static bool has_kernel(const struct kernel_source *source, const char *name, size_t length)
+static bool are_alike(
+	const struct source_variable *a, const struct source_variable *b, size_t count)
 {
-	for (size_t i = 0; i < source->kernel_count; i++)
-		if (text_word_is(name, length, source->kernels[i].name))
-			return true;
-	return false;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(a[i].type, b[i].type) != 0 || strcmp(a[i].name, b[i].name) != 0 ||
+			a[i].is_pointer != b[i].is_pointer || a[i].is_const != b[i].is_const)
+			return false;
+	return true;
+}
+
+static void kernel_release(struct source_kernel *kernel)
+{
+	free(kernel->name);
+	variables_release(kernel->arguments, kernel->argument_count);
+	variables_release(kernel->templates, kernel->template_count);
+}
+
+/* Each head once; a function has several where branches of #if do. */
+static void add_kernel(struct kernel_source *source, struct source_kernel *kernel)
+{
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		const struct source_kernel *known = &source->kernels[i];
+
+		if (strcmp(known->name, kernel->name) == 0 &&
+			known->argument_count == kernel->argument_count &&
+			known->template_count == kernel->template_count &&
+			are_alike(known->arguments, kernel->arguments, known->argument_count) &&
+			are_alike(known->templates, kernel->templates, known->template_count)) {
+			kernel_release(kernel);
+			return;
+		}
+	}
+	source->kernels =
+		memory_resize(source->kernels, source->kernel_count + 1, sizeof(*source->kernels));
+	source->kernels[source->kernel_count++] = *kernel;
 }
 
 /* Behind what was read. */
@@ -200,16 +229,12 @@ static const char *read_kernel(struct kernel_source *source, const char *text, c
 	body = close ? text_skip(close) : NULL;
 	if (!body || *body != '{') /* declared only */
 		return global + strlen("__global__");
-	if (!has_kernel(source, name, length)) {
-		kernel.name = string_copy_bytes(name, length);
-		variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
-		if (angle)
-			variables_read(angle + 1, text_matching(angle) - 1, &kernel.templates,
-				&kernel.template_count);
-		source->kernels = memory_resize(
-			source->kernels, source->kernel_count + 1, sizeof(*source->kernels));
-		source->kernels[source->kernel_count++] = kernel;
-	}
+	kernel.name = string_copy_bytes(name, length);
+	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
+	if (angle)
+		variables_read(angle + 1, text_matching(angle) - 1, &kernel.templates,
+			&kernel.template_count);
+	add_kernel(source, &kernel);
 	return close;
 }
 
@@ -273,17 +298,15 @@ void kernel_source_read(const char *text, const char *headers, struct kernel_sou
 
 void kernel_source_release(struct kernel_source *source)
 {
-	for (size_t i = 0; i < source->kernel_count; i++) {
-		free(source->kernels[i].name);
-		variables_release(source->kernels[i].arguments, source->kernels[i].argument_count);
-		variables_release(source->kernels[i].templates, source->kernels[i].template_count);
-	}
+	for (size_t i = 0; i < source->kernel_count; i++)
+		kernel_release(&source->kernels[i]);
 	for (size_t i = 0; i < source->macro_count; i++) {
 		free(source->macros[i].name);
 		free(source->macros[i].default_value);
 	}
 	variables_release(source->symbols, source->symbol_count);
 	name_set_release(&source->defined);
+	name_set_release(&source->fixed);
 	free(source->kernels);
 	free(source->macros);
 	*source = (struct kernel_source){0};

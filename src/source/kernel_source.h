@@ -22,6 +22,7 @@ struct source_variable {
 	unsigned lanes;    /* 4 of float4 */
 };
 
+/* One head of a function: where branches of #if have other ones, they follow, by the same name. */
 struct source_kernel {
 	char *name;
 	struct source_variable *arguments, *templates;
@@ -42,6 +43,7 @@ struct kernel_source {
 	struct source_macro *macros;
 	size_t macro_count;
 	struct name_set defined;   /* by the source or its headers */
+	struct name_set fixed;     /* of these: integers that the source defines without #ifndef */
 	bool expects_kernel_tuner; /* reads the macro kernel_tuner */
 };
 

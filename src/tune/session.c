@@ -186,7 +186,7 @@ static enum status run_trials(struct search *search, double seconds, struct erro
 	return status;
 }
 
-/* How many of so many may be tried: all, unless a user said how many at most. */
+/* How many of `count` may be tried: all, unless a user gave a number. */
 static size_t within_number(const struct search *search, size_t count)
 {
 	const struct effort *effort = search->session->effort;

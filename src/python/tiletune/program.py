@@ -78,7 +78,7 @@ def poison(array: Any) -> None:
 
 
 def compared(found: Any, expected: Any) -> dict[str, Any]:
-	"""tiletune's "verification" of one output, where it lies."""
+	"""tiletune's "verification" of one output, on the device that has it."""
 	relative = TOLERANCES.get(str(found.dtype).removeprefix("torch."), 0.0)
 	if is_torch(found.dtype):
 		found, expected = (torch.as_tensor(one, device=found.device).detach().double().flatten() for one in (found, expected))
