@@ -22,11 +22,26 @@ static double clocks_of(
 	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
 }
 
+/* What reads from L2 cost, in bytes of parts that L2_SHARING SMs share: a request so much a byte, a
+ * line that no other SM asked for so much more. Both follow from the sheet's two rates. */
+static double l2_read_cost(const struct device_spec *device, const double *amounts)
+{
+	const double read = amounts[PIPE_L2_READ], distinct = amounts[PIPE_L2_DISTINCT];
+	double line;
+
+	if (!(distinct > 0 && device->l2_own_bytes_per_clock > 0))
+		return read;
+	line = (device->l2_bytes_per_clock / device->l2_own_bytes_per_clock - 1) * L2_SHARING /
+	       (L2_SHARING - 1);
+	return read + line * (distinct - read / L2_SHARING);
+}
+
 static struct phase phase_of(const struct time_model_input *input, const double *amounts)
 {
 	const struct device_spec *device = input->device;
 	const enum dtype dtype = input->launch->dtype;
-	struct phase phase = {.barriers = amounts[PIPE_BARRIERS]};
+	struct phase phase = {
+		.barriers = amounts[PIPE_BARRIERS], .messages = amounts[PIPE_MESSAGES]};
 
 	phase.clocks[BOUND_TENSOR] =
 		clocks_of(device, PIPE_TENSOR_MMA, dtype, amounts[PIPE_TENSOR_MMA]) +
@@ -39,7 +54,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 		clocks_of(device, PIPE_SMEM_READ, dtype, amounts[PIPE_SMEM_READ]) +
 		clocks_of(device, PIPE_SMEM_WRITE, dtype, amounts[PIPE_SMEM_WRITE]);
 	/* requests are served by whole lines */
-	phase.clocks[BOUND_L2] = input->traffic->lines_read_ratio * amounts[PIPE_L2_READ] +
+	phase.clocks[BOUND_L2] = input->traffic->lines_read_ratio * l2_read_cost(device, amounts) +
 				 input->traffic->lines_written_ratio * amounts[PIPE_L2_WRITE];
 	return phase;
 }
@@ -92,9 +107,10 @@ struct block_model block_model_of(const struct time_model_input *input)
 	if (input->traffic->l2_bytes > 0)
 		miss_ratio = fmin(1, launch->dram_read_bytes / input->traffic->l2_bytes);
 	model.latency_clocks =
-		clocks_per_us *
-		(device->l2_latency_us +
-			miss_ratio * fmax(0, device->dram_latency_us - device->l2_latency_us));
+		clocks_per_us * (device->l2_latency_us +
+					miss_ratio * fmax(0, device->dram_latency_us -
+								     device->l2_latency_us)) +
+		model.step.messages * MESSAGE_CLOCKS;
 	return model;
 }
 
@@ -141,9 +157,20 @@ struct wave {
 	bool first;       /* pays for the first load */
 };
 
+static double l2_rate_of(const struct block_model *model, const struct wave *wave)
+{
+	return fmin(L2_PORT_BYTES_PER_CLOCK, model->l2_chip_rate / wave->sm_count);
+}
+
+static double epilogue_clocks(const struct block_model *model, const struct wave *wave)
+{
+	return phase_clocks(model, &model->epilogue, wave->resident, l2_rate_of(model, wave),
+		wave->resident * model->warps, NULL);
+}
+
 static struct wave_time wave_clocks(const struct block_model *model, const struct wave *wave)
 {
-	const double l2_rate = fmin(L2_PORT_BYTES_PER_CLOCK, model->l2_chip_rate / wave->sm_count);
+	const double l2_rate = l2_rate_of(model, wave);
 	const double warps = wave->resident * model->warps;
 	const double epilogues = wave->epilogues * (1 - model->epilogue_overlap_ratio);
 	const double own_step = phase_clocks(model, &model->step, 1, l2_rate, model->warps, NULL) +
@@ -152,18 +179,18 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	const double own_chain =
 		phase_clocks(model, &model->prologue, 1, l2_rate, model->warps, NULL) +
 		model->prologue.barriers * model->barrier_clocks +
+		model->prologue.messages * MESSAGE_CLOCKS +
 		(wave->first ? model->latency_clocks : 0) + wave->steps * own_step +
 		epilogues * (phase_clocks(model, &model->epilogue, 1, l2_rate, model->warps, NULL) +
-				    model->epilogue.barriers * model->barrier_clocks);
+				    model->epilogue.barriers * model->barrier_clocks +
+				    model->epilogue.messages * MESSAGE_CLOCKS);
 	/* the SM's throughput: phases of different blocks overlap */
 	int busiest = BOUND_LATENCY;
 	const double prologue =
 		phase_clocks(model, &model->prologue, wave->resident, l2_rate, warps, NULL);
 	const double steps = wave->steps * phase_clocks(model, &model->step, wave->resident,
 						   l2_rate, warps, &busiest);
-	const double epilogue =
-		phase_clocks(model, &model->epilogue, wave->resident, l2_rate, warps, NULL);
-	const double together = prologue + steps + epilogues * epilogue;
+	const double together = prologue + steps + epilogues * epilogue_clocks(model, wave);
 	/* the part of the latency that the stages do not hide: the same bound, with the memory as
 	 * a delay */
 	const double waiting =
@@ -194,18 +221,21 @@ static struct wave_time uneven_clocks(
 	return mean;
 }
 
-/* Every slot takes an equal share of all steps. A block meets one tile's end more than the tiles
- * that it fills, and a tile is put together from the partial sums of all blocks that had a share:
- * by one after the other. */
+/* Every slot takes an equal share of all steps: of the last wave, which is not full, and the full
+ * one before it tiles are cut. A block meets one tile's end more than the tiles that it fills. The
+ * last tile is put together by one block, which waits for another's sums and then its flag, and
+ * reads the sums of all that had a share, one block's after the other's. */
 static struct wave_time stream_k_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
-	const double shares = fmin(model->steps_mean, 1 + 1 / waves_exact);
+	const double cut = waves_exact - fmax(0, floor(waves_exact) - 1);
+	const double others = fmin(model->steps_mean - 1, 1 / cut);
 	const struct wave wave = {slots->per_sm, slots->sm_count,
 		fmax(1, waves_exact * model->steps_mean), waves_exact + 1, true};
 	struct wave_time time = wave_clocks(model, &wave);
 
-	time.clocks += shares * model->latency_clocks;
+	time.clocks += 3 * model->latency_clocks +
+		       others * (model->latency_clocks + epilogue_clocks(model, &wave));
 	return time;
 }
 
@@ -234,10 +264,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 			time.bound = next.bound;
 	}
 	/* nothing follows the last epilogue that could hide it */
-	time.clocks += model->epilogue_overlap_ratio *
-		       phase_clocks(model, &model->epilogue, wave.resident,
-			       fmin(L2_PORT_BYTES_PER_CLOCK, model->l2_chip_rate / wave.sm_count),
-			       wave.resident * model->warps, NULL);
+	time.clocks += model->epilogue_overlap_ratio * epilogue_clocks(model, &wave);
 	return time;
 }
 
@@ -246,9 +273,9 @@ struct wave_time wave_model_clocks(const struct block_model *model,
 {
 	const double waves_exact = units / slots->per_wave;
 
-	if (schedule == SCHEDULE_STREAM_K)
+	if (schedule == SCHEDULE_STREAM_K && waves_exact > floor(waves_exact))
 		return stream_k_clocks(model, slots, waves_exact);
 	if (model->steps_max > model->steps_mean)
 		return uneven_clocks(model, slots, waves_exact);
-	return whole_waves_clocks(model, slots, units, schedule == SCHEDULE_PERSISTENT);
+	return whole_waves_clocks(model, slots, units, schedule != SCHEDULE_GRID);
 }

@@ -13,7 +13,13 @@ enum {
 	SCHEDULERS = 4, /* of an SM */
 	/* What one SM takes from L2, however few others ask (DeepGEMM, csrc/jit_kernels/heuristics:
 	 * 64 bytes per clock and SM). */
-	L2_PORT_BYTES_PER_CLOCK = 64
+	L2_PORT_BYTES_PER_CLOCK = 64,
+	/* SMs that share a part where the sheet's l2_bytes_per_clock is meant (tests/gpu/rates.py)
+	 */
+	L2_SHARING = 12,
+	/* of a message from one SM of a cluster to another ("Benchmarking and Dissecting the Nvidia
+	 * Hopper GPU Architecture via Microbenchmarking", arXiv 2402.13499) */
+	MESSAGE_CLOCKS = 180,
 };
 
 /* Clocks of one block alone on its SM, by kind of pipe (enum bound_kind); the entry of L2 is in
@@ -21,7 +27,7 @@ enum {
  * that the device lacks. */
 struct phase {
 	double clocks[PIPE_KINDS];
-	double barriers;
+	double barriers, messages;
 };
 
 struct block_model {

@@ -28,8 +28,14 @@
 	ROW(SMEM_READ, "smem_read_bytes", "byte", "shared memory reads, with bank conflicts")      \
 	ROW(SMEM_WRITE, "smem_write_bytes", "byte", "shared memory writes, with bank conflicts")   \
 	ROW(L2_READ, "l2_read_bytes", "byte", "requested from L2 by a block")                      \
+	ROW(L2_DISTINCT, "l2_distinct_bytes", "byte",                                              \
+		"of these, its share of what SMs that work side by side ask for once; left out: "  \
+		"as where twelve share")                                                           \
 	ROW(L2_WRITE, "l2_write_bytes", "byte", "written to L2 by a block")                        \
-	ROW(BARRIERS, "barriers", "barrier", "block-wide synchronisations")
+	ROW(BARRIERS, "barriers", "barrier", "block-wide synchronisations")                        \
+	ROW(MESSAGES, "cluster_messages", "message",                                               \
+		"from block to block of a cluster, waited for in turn; of a step: until its "      \
+		"stage is free and full")
 
 enum pipe {
 #define ROW(id, name, unit, summary) PIPE_##id,
@@ -95,7 +101,8 @@ struct device_spec {
 	double clock_hz;        /* boost clock that the rates below are meant at */
 	double tensor_clock_hz; /* sustained under dense tensor load; = clock_hz if unknown */
 	double dram_bytes_per_s;
-	double l2_bytes_per_clock;        /* whole chip */
+	double l2_bytes_per_clock;        /* whole chip, where L2_SHARING SMs read each part */
+	double l2_own_bytes_per_clock;    /* where each SM reads parts of its own; 0: not known */
 	double smem_bytes_per_clock_sm;   /* 128 */
 	double instructions_per_clock_sm; /* 4 warp instructions */
 	/* FLOP (or operations, bytes) per clock and SM by pipe and dtype; 0: does not exist. Pipes

@@ -78,6 +78,8 @@ static const struct record_member figures_members[] = {
 	NUMBER(tensor_clock_hz),
 	NUMBER(dram_bytes_per_s),
 	NUMBER(l2_bytes_per_clock),
+	RECORD_CUSTOM(struct device_spec, l2_own_bytes_per_clock, &positive_number,
+		"l2_own_bytes_per_clock", .flags = RECORD_OPTIONAL),
 	NUMBER(smem_bytes_per_clock_sm),
 	NUMBER(instructions_per_clock_sm),
 	NUMBER(launch_us),

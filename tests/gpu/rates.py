@@ -46,8 +46,8 @@ def main():
 	rows = [("launch_us", times["launch"][1], figures["launch_us"]), ("sync_us", us["barrier"], figures["sync_us"]),
 		("l2_latency_us", us["l2_latency"], figures["l2_latency_us"]), ("dram_latency_us", us["dram_latency"], figures["dram_latency_us"]),
 		("L2 port, bytes per clock", LOADED / (us["l2_port"] * per_us), 64),
-		("L2, of parts that twelve blocks share", sms * LOADED / (us["l2_shared"] * per_us), figures["l2_bytes_per_clock"]),
-		("l2_bytes_per_clock", sms * LOADED / (us["l2_chip"] * per_us), figures["l2_bytes_per_clock"]),
+		("l2_bytes_per_clock", sms * LOADED / (us["l2_shared"] * per_us), figures["l2_bytes_per_clock"]),
+		("l2_own_bytes_per_clock", sms * LOADED / (us["l2_chip"] * per_us), figures.get("l2_own_bytes_per_clock", 0)),
 		("tensor_mma bf16, FLOP per clock and SM", MULTIPLIED / (us["tensor_mma"] * per_us), sheet["rates"]["tensor_mma"]["bf16"]["value"])]
 	for name, found, said in rows:
 		print(f"{name:40} measured {found:9.4g}, sheet {said:9.4g}")

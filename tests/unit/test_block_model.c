@@ -38,6 +38,13 @@ static void fixture_init(struct fixture *fixture)
 		.launch = &fixture->work.launches[0]};
 }
 
+static double clocks_of_launch(const struct fixture *fixture)
+{
+	const struct block_model model = block_model_of(&fixture->input);
+
+	return clocks_of(&model, 1, 132);
+}
+
 /* Products by wgmma go on beside what threads issue, also where one block is alone on its SM; with
  * mma.sync they are issued themselves, and hide copies and shared memory the better the more warps
  * there are. */
@@ -105,4 +112,45 @@ TEST(test_latency)
 	few = clocks_of(&model, 1, 8);
 	all = clocks_of(&model, 1, 132);
 	assert_true(fabs(all / few - 64 / (5500.0 / 132)) < 0.05);
+}
+
+/* The sheet's two rates of L2: where each SM reads parts of its own, and where twelve share;
+ * without the amount, or the rate, as if twelve did. */
+TEST(test_distinct_lines)
+{
+	struct fixture fixture;
+	double *step;
+	double shared;
+
+	fixture_init(&fixture);
+	step = fixture.work.launches[0].per_step;
+	shared = block_model_of(&fixture.input).step.clocks[BOUND_L2];
+	step[PIPE_L2_DISTINCT] = step[PIPE_L2_READ];
+	assert_true(block_model_of(&fixture.input).step.clocks[BOUND_L2] == shared);
+	fixture.hopper.l2_own_bytes_per_clock = 4000;
+	assert_true(fabs(block_model_of(&fixture.input).step.clocks[BOUND_L2] -
+			    shared * 5500 / 4000) < 1e-9);
+	step[PIPE_L2_DISTINCT] /= 12;
+	assert_true(fabs(block_model_of(&fixture.input).step.clocks[BOUND_L2] - shared) < 1e-9);
+	step[PIPE_L2_DISTINCT] = 0;
+	assert_true(block_model_of(&fixture.input).step.clocks[BOUND_L2] == shared);
+}
+
+/* A message takes 180 clocks: at a tile's start and end all of it, of a step what its stages do not
+ * hide. */
+TEST(test_messages)
+{
+	struct fixture fixture;
+	struct launch_work *launch = &fixture.work.launches[0];
+	double without;
+
+	fixture_init(&fixture);
+	without = clocks_of_launch(&fixture);
+	launch->prologue[PIPE_MESSAGES] = 2;
+	launch->epilogue[PIPE_MESSAGES] = 1;
+	assert_true(fabs(clocks_of_launch(&fixture) - without - 3 * 180) < 1e-6);
+	launch->prologue[PIPE_MESSAGES] = launch->epilogue[PIPE_MESSAGES] = 0;
+	launch->per_step[PIPE_MESSAGES] = 1;
+	assert_true(fabs(clocks_of_launch(&fixture) - without -
+			    (180 + launch->steps_mean * 180 / 4)) < 1e-6);
 }

@@ -101,13 +101,22 @@ static double clocks_with_latency(
 	return wave_model_clocks(&model, &slots, waves * 132, schedule).clocks;
 }
 
+static double latency_of_stream_k(double steps, double waves)
+{
+	return clocks_with_latency(100, steps, waves, SCHEDULE_STREAM_K) -
+	       clocks_with_latency(0, steps, waves, SCHEDULE_STREAM_K);
+}
+
 /* What latency adds: the first load of each wave (of a persistent block's only wave), the part of
- * each step that four stages do not hide, and with stream-K one wait for each share of a tile. */
+ * each step that four stages do not hide, and with stream-K, where the last wave is not full, three
+ * for another block's sums, its flag and the first sums, and one for those of each further block:
+ * of as many as a tile of the waves that are cut has shares besides the last one. */
 TEST(latency_is_paid_where_a_schedule_waits)
 {
 	for (double steps = 1; steps <= 64; steps *= 4)
 		for (double waves = 1; waves <= 4; waves++) {
 			const double hidden = waves * steps * 100 / 4;
+			const double part = waves / 5; /* of a wave; then a whole one before it */
 			double added[3];
 
 			for (int schedule = 0; schedule < 3; schedule++)
@@ -117,8 +126,15 @@ TEST(latency_is_paid_where_a_schedule_waits)
 							  0, steps, waves, (enum schedule)schedule);
 			assert_true(fabs(added[SCHEDULE_GRID] - waves * 100 - hidden) < 1e-6);
 			assert_true(fabs(added[SCHEDULE_PERSISTENT] - 100 - hidden) < 1e-6);
-			assert_true(fabs(added[SCHEDULE_STREAM_K] - 100 - hidden -
-					    100 * fmin(steps, 1 + 1 / waves)) < 1e-6);
+			assert_true(fabs(added[SCHEDULE_STREAM_K] - 100 - hidden) < 1e-6);
+			for (int whole = 0; whole <= 3; whole++) {
+				const double cut = whole ? 1 + part : part;
+				const double run = fmax(1, (whole + part) * steps);
+
+				assert_true(fabs(latency_of_stream_k(steps, whole + part) - 100 -
+						    run * 100 / 4 - 300 -
+						    100 * fmin(steps - 1, 1 / cut)) < 1e-6);
+			}
 		}
 }
 
