@@ -73,16 +73,20 @@ static void choose(struct walk *walk, const choice *configuration)
 		add(&walk->every, configuration, family->parameter_count);
 }
 
-static bool visit(const choice *configuration, const struct value *slots, void *context)
+static bool visit(const choice *configuration, void *context)
 {
 	struct walk *walk = context;
+	CLEANUP(memory_free)
+	struct value *slots = memory_zeroed(walk->bound->space->names.count + 1, sizeof(*slots));
 	struct plan plan = {0};
 	struct error why = {0};
 
 	if (walk->legal++ >= PLANS_MAX)
 		return true;
 	choose(walk, configuration);
-	if (candidate_plan(walk->bound, slots, &plan, &why) != STATUS_OK && !walk->unlaunchable++) {
+	if ((space_values(walk->bound->space, configuration, slots, &why) != STATUS_OK ||
+		    candidate_plan(walk->bound, slots, &plan, &why) != STATUS_OK) &&
+		!walk->unlaunchable++) {
 		configuration_format(walk->bound, configuration, &walk->first);
 		text_appendf(&walk->first, ": %s", why.message);
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Digests of bits on a real GPU, and what the same bits for all M cost. From the folder of `make dist TESTS=1`:
 
-	bits.py OUTPUT.json [trials] [price] [cublas] [attention]	(tiletune.bits/1; all parts, if none is named)
+	bits.py OUTPUT.json [trials] [price] [cublas] [attention] [cost]	(tiletune.bits/1; all parts, if none is named)
 
 trials: products with M = 1, one for each of TRIALS values of K, and mma.sync kernels that differ in BLOCK_K and SPLIT_K: their digests
 must differ where a sum is cut in other places, and be the same where it is not; and what other instructions (wgmma, of either side) give. The
@@ -9,10 +9,11 @@ first problems are tuned twice: digests are the same again.
 price: bf16, N = K = 4096, M = 1 to 4096 (13 values), tuned with --bits invariant=M: the class's times over those of the free choice.
 cublas: whether the first row of cublasGemmEx's default is the same for these M, on one input made likewise.
 attention: decoding, batch 1 to 64, with --bits invariant=batch.
+cost: a quick tuning by $BEFORE, a tiletune without digests, and by this one in turn: how long the GPU is busy, over the evaluations.
 
 Parts that OUTPUT.json has already stay unless they are named. Exit code 1: a digest is not what it should be.
 
-From the environment: TRIALS (100), BUDGET (2s, a problem of price and attention), TRIAL_BUDGET (1s), DEVICE (cuda:0), CACHE
+From the environment: TRIALS (100), BUDGET (2s, a problem of price and attention), TRIAL_BUDGET (1s), SIZE (4096, N and K of price), DEVICE (cuda:0), CACHE
 (session-cache), WORK (bits-work), TILETUNE (./tiletune), ROOT (., with templates and configs).
 """
 import collections
@@ -24,6 +25,7 @@ import math
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -32,6 +34,7 @@ ENV = os.environ.get
 TRIALS, DEVICE, WORK = int(ENV("TRIALS", "100")), ENV("DEVICE", "cuda:0"), ENV("WORK", "bits-work")
 TUNE = [ENV("TILETUNE", "./tiletune"), "tune"]
 SHARED = ["--path", ENV("ROOT", "."), "--device", DEVICE, "--cache-dir", ENV("CACHE", "session-cache"), "--fresh"]
+SIZE = int(ENV("SIZE", "4096"))
 ROWS = [2**i for i in range(13)]
 MMA = "BM == 16 and WM == 16 and BN == 64 and WN == 32 and BK in [32, 64, 128] and STAGES == 3 and MIN_BLOCKS == 1 and GROUP_M == 1 " \
     "and SPLIT_K in [1, 2, 3, 4]"
@@ -124,6 +127,21 @@ def trials():
     return result
 
 
+def beside_cublaslt(name):
+    """M: (microseconds of its default, of its best pick); empty where the program is missing."""
+    output = os.path.join(WORK, name + "-versus.json")
+    if name != "price" or not os.path.exists("gpu/gemm_vs_cublaslt"):
+        return {}
+    with open(output + ".log", "w", encoding="utf-8") as log:
+        subprocess.run(["gpu/gemm_vs_cublaslt", *SHARED[:2], *SHARED[4:6], "--seconds", "0.2", "-o", output, os.path.join(WORK, name + ".json")],
+            check=False, stdout=log, stderr=log)
+    if not os.path.exists(output):
+        return {}
+    with open(output, encoding="utf-8") as file:
+        entries = [entry for entry in json.load(file)["entries"] if "cublaslt_default_us" in entry]
+    return {int(re.search(r"\bM=(\d+)", entry["problem"]).group(1)): (entry["cublaslt_default_us"], entry["cublaslt_best_us"]) for entry in entries}
+
+
 def prices(name, operation, problem, key):
     said, seconds = tune(name, operation, ["-p", problem, "--bits", f"invariant={key}", "--budget", ENV("BUDGET", "2s")])
     head = re.search(r"the best of (\d+) classes has (\d+) configurations of (\d+) that were compared", said)
@@ -138,9 +156,12 @@ def prices(name, operation, problem, key):
     table = [{key: value(title), "us": float(us), "free_us": float(free), "final_us": entries[value(title)]["winner"]["time_us"]["median"],
         "family": entries[value(title)]["winner"]["family"], "configuration": entries[value(title)]["winner"]["configuration"]}
         for us, free, title in rows if value(title) in entries]
-    print(f"  {key:>6} {'class us':>10} {'free us':>10} {'price':>7}  winner in the class")
+    library_us = beside_cublaslt(name)
+    print(f"  {key:>6} {'class us':>10} {'free us':>10} {'price':>7} {'cuBLASLt us':>11}  winner in the class")
     for row in table:
-        print(f"  {row[key]:6} {row['us']:10.2f} {row['free_us']:10.2f} {100 * (row['us'] / row['free_us'] - 1):6.1f}%  {row['family']} "
+        if row[key] in library_us:
+            row["cublaslt_default_us"], row["cublaslt_best_us"] = library_us[row[key]]
+        print(f"  {row[key]:6} {row['us']:10.2f} {row['free_us']:10.2f} {100 * (row['us'] / row['free_us'] - 1):6.1f}% {row.get('cublaslt_default_us', math.nan):11.2f}  {row['family']} "
             + ",".join(f"{name}={number}" for name, number in row["configuration"].items()))
     bits = document["entries"][0]["bits"]
     print(f"  mean {100 * bits['mean_loss']:.1f}%, worst {100 * bits['worst_loss']:.1f}%; {seconds:.0f} s")
@@ -205,11 +226,34 @@ def cublas():
     return {"different": len(set(digests.values())), "digests": {str(rows): digest for rows, digest in digests.items()}}
 
 
+def cost():
+    if not ENV("BEFORE"):
+        return {"failed": "expected BEFORE, the path of a tiletune without digests"}
+    problems = ["-p", "M=4096,N=4096,K=4096,dtype=bf16", "-p", "M=64,N=4096,K=4096,dtype=bf16", "--effort", "quick", "--evaluations", "100"]
+    per_evaluation = {"before": [], "after": []}
+    for turn in range(4):
+        for name, program in (("before", ENV("BEFORE")), ("after", TUNE[0])):
+            path = os.path.join(WORK, f"cost-{name}.journal.jsonl")
+            if os.path.exists(path):
+                os.remove(path)
+            subprocess.run([program, "tune", "gemm", *problems, *SHARED, "-o", path.replace(".journal.jsonl", ".json")], check=True, capture_output=True)
+            with open(path, encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+            finish = next(line for line in lines if line["event"] == "finish")
+            if turn:  # the first fills the cache
+                per_evaluation[name].append(1e3 * finish["device_s"] / sum(line["event"] == "evaluation" for line in lines))
+    ratio = statistics.median(per_evaluation["after"]) / statistics.median(per_evaluation["before"]) - 1
+    print(f"  the GPU is busy for {statistics.median(per_evaluation['before']):.2f} -> {statistics.median(per_evaluation['after']):.2f} ms an evaluation: "
+        f"{100 * ratio:+.1f}%")
+    return {"busy_ms_per_evaluation": per_evaluation, "ratio": ratio}
+
+
 PARTS = {
     "trials": trials,
-    "price": lambda: prices("price", "gemm", f"M={','.join(map(str, ROWS))},N=4096,K=4096,dtype=bf16", "M"),
+    "price": lambda: prices("price", "gemm", f"M={','.join(map(str, ROWS))},N={SIZE},K={SIZE},dtype=bf16", "M"),
     "cublas": cublas,
     "attention": lambda: prices("attention", "attention", "batch=1,4,16,64,heads=32,kv_heads=8,seq_q=1,seq_k=4096,head_dim=128,dtype=bf16", "batch"),
+    "cost": cost,
 }
 
 
@@ -225,7 +269,7 @@ def main():
         print(f"{name}:")
         try:
             result["parts"][name] = PARTS[name]()
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             result["parts"][name] = {"failed": str(error)}
         if "failed" in result["parts"][name]:
             print(f"  failed: {result['parts'][name]['failed']}")
