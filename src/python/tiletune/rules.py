@@ -7,7 +7,8 @@ The function answers with a family, a configuration, and whether all sizes lie i
 nonsense (M = 0), it answers with the default, the configuration that is best over all entries. Its head says how much slower its
 answers are than the best that is known, for its entries and for entries that were left out of the fit (a tenth at a time), by
 times of the journal. Answers without such a time are counted and named; --untimed writes the commands that measure them, whose
-journal is then read, too. While fitting, a configuration that was not timed for a problem is taken to be as slow as the three most
+journal is then read, too. Entries that were tuned for the same bits (`tune --bits`) are answered with configurations that were
+measured to have them; a rule that cannot is an error, and for other sizes the bits are assumed. While fitting, a configuration that was not timed for a problem is taken to be as slow as the three most
 alike that were, and a bit slower.
 """
 
@@ -33,6 +34,7 @@ POOL_MAX = 96  # configurations that leaves are chosen of
 FOLDS = 10
 LEAF_MIN, GAIN_MIN = 3, 0.05  # entries of a leaf; logarithms of slowdown that a split must save
 UNKNOWN = math.log(4)  # of a family that was not timed for the problem
+OTHER_BITS = 1e6  # of what was not measured to have the bits of an entry that is tuned for them
 Choice = tuple[str, str]  # family, configuration
 
 
@@ -46,6 +48,7 @@ class Case:
     features: dict[str, int] = field(default_factory=dict)
     taken: dict[Choice, float] = field(default_factory=dict)  # logarithms of losses, estimates too
     losses: list[float] = field(default_factory=list)  # those of the pool
+    bits: Optional[list[str]] = None  # digests that answers must have
 
     def loss(self, choice: Choice) -> Optional[float]:
         """0.02: 2% slower than the best that is known. None: not timed."""
@@ -80,12 +83,14 @@ def cases_of(path: str, operation: str, fixed: dict[str, str], journals: Sequenc
         raise Error(f"{path}: expected entries of one {texts[0]}, found {', '.join(values)}", f"-p {texts[0]}={values[0]}")
     cases = {text_of(entry["problem"]): Case(text_of(item), {key: entry["problem"][key] for key in sizes}, {}) for entry, item in zip(entries, given)}
     for entry in entries:
+        if "bits" in entry:
+            cases[text_of(entry["problem"])].bits = entry["winner"]["bits"]["digests"]
         for row in (entry["winner"], *entry.get("tied", ()), *entry.get("families", ())):
             note(cases[text_of(entry["problem"])], (row["family"], text_of(row["configuration"])), row["time_us"]["median"])
     for journal in journals:
         for _, problem, line in read_journal(journal):
             case = cases.get(problem["text"])
-            if case and line["outcome"] == "ok" and line.get("timing") != "predicted" and "time_us" in line:
+            if case and line["outcome"] == "ok" and (not case.bits or line.get("bits", {}).get("digests") == case.bits) and line.get("timing") != "predicted" and "time_us" in line:
                 note(case, (line["family"], line["configuration"]), line["time_us"]["median"])
     for case in cases.values():
         case.features = features_of(case.sizes)
@@ -130,7 +135,9 @@ def lose(cases: Sequence[Case], pool: list[Choice]) -> None:
     for case in cases:
         best = min(case.times.values())
         for choice in pool:
-            if choice in case.times:
+            if case.bits and choice not in case.times:
+                case.taken[choice] = OTHER_BITS
+            elif choice in case.times:
                 case.taken[choice] = math.log(case.times[choice] / best)
             elif choice not in case.taken:
                 wanted = parsed(choice)
@@ -158,7 +165,8 @@ def split(node: Node) -> Optional[tuple[float, str, int, list[Case], list[Case]]
         for count, case in enumerate(ordered[:-1], 1):
             left = [a + b for a, b in zip(left, case.losses)]
             low, high = case.features[feature], ordered[count].features[feature]
-            if count < LEAF_MIN or len(ordered) - count < LEAF_MIN or low == high:
+            least = 1 if case.bits else LEAF_MIN
+            if count < least or len(ordered) - count < least or low == high:
                 continue
             saved = node.loss - min(left) - min(a - b for a, b in zip(total, left))
             if saved > (found[0] if found else GAIN_MIN):
@@ -200,7 +208,7 @@ class Score:
             self.untimed.append((case, pool[choice]))
         else:
             self.losses.append(loss)
-        self.taken.append(math.exp(case.losses[choice]) - 1)
+        self.taken.append(math.exp(min(case.losses[choice], UNKNOWN)) - 1)
 
     def lines(self, what: str) -> list[str]:
         mean = lambda values: f"mean {100 * sum(values) / len(values):.1f}%, largest {100 * max(values):.1f}%" if values else "none"  # noqa: E731
@@ -235,6 +243,8 @@ class Rule:
         root = fit(cases, leaves)
         for case in cases:
             known.add(case, pool, pick(root, case))
+            if case.losses[pick(root, case)] >= OTHER_BITS:
+                raise Error(f"{path}: expected a rule with {leaves} leaves that keeps the bits of every entry, found none for {case.text}", "--leaves")
         return Rule(operation, os.path.basename(path), root, pool, cases, same, known, left_out)
 
     def used(self) -> list[int]:
@@ -252,7 +262,9 @@ class Rule:
     def head(self) -> list[str]:
         ranges = ", ".join(f"{key} {low} to {high}" for key, (low, high) in self.ranges().items())
         return [f"The configuration of {self.operation} for a problem, fitted to {len(self.cases)} entries of {self.source}.",
-            f"For {text_of(self.same)}." if self.same else "", f"Range that was seen: {ranges}. Outside of it, and for sizes below 1: the default.",
+            f"For {text_of(self.same)}." if self.same else "",
+            "Answers for its entries have the bits that these were tuned for; for other sizes that is assumed." if any(case.bits for case in self.cases) else "",
+            f"Range that was seen: {ranges}. Outside of it, and for sizes below 1: the default.",
             *self.known.lines("Its entries"), *self.left_out.lines("Entries left out of the fit")]
 
     def ranges(self) -> dict[str, tuple[int, int]]:
@@ -326,7 +338,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             elif path:
                 write_file(path, text)
                 print(f"wrote {path}", file=sys.stderr)
-        print("\n".join(line for line in rule.head()[3:] if not line.startswith(" ")), file=sys.stderr)
+        print("\n".join(line for line in rule.head()[4:] if not line.startswith(" ")), file=sys.stderr)
     except (Error, T4Error, OSError, ValueError) as error:
         print(f"tiletune.rules: {error}", file=sys.stderr)
         return 2

@@ -25,6 +25,7 @@ from .files import write_file
 # outcome: T4's invalidity, Kernel Tuner's value instead of a time
 OUTCOMES = {
     "ok": ("correct", None), "too_noisy": ("correct", None), "pruned_by_model": ("constraints", "InvalidConfig"),
+    "other_bits": ("constraints", "InvalidConfig"),
     **{name: ("compile", "CompilationFailedConfig") for name in ("compile_failed", "compile_crashed", "compile_timeout")},
     **{name: ("correctness", "RuntimeFailedConfig") for name in ("wrong_result", "out_of_bounds", "nondeterministic")},
     "timed_out": ("timeout", "RuntimeFailedConfig"),

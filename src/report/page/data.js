@@ -52,7 +52,7 @@ function rowOf(json) {
 	const configuration = configurationText(json), values = valuesOf(configuration), time = json.time_us ?? {};
 	return { family: json.family, configuration, values, tile: tileOf(values), time: time.median, low: time.ci95_low,
 		high: time.ci95_high, samples: time.samples, tflops: json.tflops, gbPerS: json.gb_per_s, score: json.score,
-		regs: json.regs_per_thread, smem: json.smem_bytes, spill: json.spill_bytes, verified: json.verified_by || json.verified,
+		regs: json.regs_per_thread, smem: json.smem_bytes, spill: json.spill_bytes, verified: json.verified_by || json.verified, inputs: json.bits?.inputs,
 		blocks: json.score?.blocks_per_sm ?? json.launches?.[0]?.blocks_per_sm, compiled: json.defines };
 }
 
@@ -201,7 +201,7 @@ function entryOf(given, id, source, sheets) {
 	const device = source.tuned?.device ?? run?.device ?? {}, keys = valuesOf(given.problem);
 	const entry = { ...given, id, searches, keys, dtype: keys.dtype ?? "fp32", device, sheet: sheets[device.sheet],
 		every: Object.entries(json?.problem ?? {}).map(([key, value]) => `${key}=${value}`).join(","),
-		concluded: Boolean(json), predicted: json?.timing === "predicted", space: json?.space, model: json?.model,
+		concluded: Boolean(json), predicted: json?.timing === "predicted", space: json?.space, model: json?.model, bits: json?.bits,
 		run: source.tuned?.runs.find(r => r.id === json?.run) ?? run, where: run?.options?.where,
 		families: (json?.families ?? []).map(rowOf), tied: (json?.tied ?? []).map(rowOf), rules: json?.rules ?? [],
 		winner: json && rowOf(json.winner) };

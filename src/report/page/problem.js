@@ -122,6 +122,10 @@ function reasons(entry) {
 		const off = score.predicted_time_us * ratio - 1;
 		list.push(`By the model it is bound by ${BOUNDS[score.bound] ?? score.bound}${entry.predicted ? "" : `; predicted ${showTime(score.predicted_time_us)}, ${percent(Math.abs(off))} ${off > 0 ? "more" : "less"} than measured`}.`);
 	}
+	if (entry.bits) {
+		const { rule, loss, mean_loss: mean, worst_loss: worst } = entry.bits;
+		list.push(`Tuned with --bits ${rule}: the same bits on ${entry.winner.inputs} inputs${loss >= 0 ? `; ${percent(loss, 1)} slower than the free choice, over all problems ${percent(mean, 1)} in the geometric mean and at most ${percent(worst, 1)}` : ""}.`);
+	}
 	if (verified && verified !== "reference" && !entry.predicted)
 		list.push(verified === "program" ? "verified_by: program. The program compares and times by itself."
 			: `Its result was compared with: ${verified}.`);
