@@ -41,8 +41,7 @@ static const struct option check_option_table[] = {
 	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
 	OPTION("bits", 0, FLAG, bits, NULL,
-		"other bits than the baseline's are a regression; of entries tuned with --bits "
-		"they always are"),
+		"other bits are a regression, also of entries that `tune --bits` did not make"),
 	OPTION("junit", 0, STRING, junit, "FILE", "write JUnit XML"),
 	OPTION("markdown", 0, STRING, markdown, "FILE", "write Markdown, as for a job's summary"),
 	OPTION("update", 0, FLAG, update, NULL,

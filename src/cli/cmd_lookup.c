@@ -31,11 +31,8 @@ static const struct option lookup_option_table[] = {
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"answer from entries that were tuned for it; default time",
 		common_objective_choice),
-	OPTION("bits", 0, FLAG, bits, NULL,
-		"stay in the class that `tune --bits invariant=KEY` chose; refuse what was not "
-		"measured"),
-	OPTION("assume", 0, FLAG, assume, NULL,
-		"as --bits, but take what was not measured, too, and say so"),
+	OPTION("bits", 0, FLAG, bits, NULL, "stay in the class of `tune --bits invariant=KEY`"),
+	OPTION("assume", 0, FLAG, assume, NULL, "as --bits; take what was not measured, too"),
 	OPTION("quick", 0, FLAG, quick, NULL,
 		"skip scoring the whole space; give the loss against the default only"),
 	LEARNED_OPTION(no_learned),

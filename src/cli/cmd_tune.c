@@ -77,8 +77,7 @@ static const struct option tune_option_table[] = {
 		"entries; default mean",
 		shared_choice),
 	OPTION("bits", 0, STRING, bits, "RULE",
-		"same, same:FILE: only what gives the bits of the entry there (else of the "
-		"defaults) may win; invariant=KEY: what gives the same bits for all values of KEY"),
+		"who may win: same[:FILE], as the entry there; invariant=KEY, for all its values"),
 	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
 	OPTION("seed", 0, COUNT, seed, "N", "of the search and of the inputs; default 1"),
@@ -203,8 +202,7 @@ static enum status choose_bits(const struct tune_options *options, FILE *out,
 
 	if (options->shared || options->shard)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--bits: expected all problems, each with its winner, found --%s",
-			options->shared ? "shared" : "shard");
+			"--bits: expected neither --shared nor --shard, found one");
 	common_graceful = 1;
 	TRY(bits_rule_open(options->bits, session, rule, err));
 	session->bits = rule;

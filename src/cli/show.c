@@ -391,9 +391,8 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 static void show_bits(FILE *out, const struct tuned_bits *rule, const struct bits *bits)
 {
 	common_print(out, "  --bits %s: the same bits on %u inputs", rule->rule, bits->inputs);
-	if (rule->loss >= 0)
-		common_print(out, ", %.1f%% slower than the free choice", 100 * rule->loss);
-	fputc('\n', out);
+	common_print(out, rule->loss >= 0 ? ", %.1f%% slower than the free choice\n" : "\n",
+		100 * rule->loss);
 }
 
 static void end(void *context, const struct problem_result *result)

@@ -233,21 +233,6 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 	return STATUS_OK;
 }
 
-/* Nothing of the problem can be verified. */
-static enum status take_reference(struct evaluator *evaluator, struct trial *trial,
-	const struct device_event *event, struct error *err)
-{
-	CLEANUP(memory_free)
-	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
-		trial->problem->operation->name, trial->problem->title,
-		outcome_name(event->outcome),
-		event->detail ? event->detail : outcome_summary(event->outcome));
-
-	trial_finish(trial, event->outcome, words);
-	return evaluator->outlives_references ? STATUS_OK
-					      : error_set(err, STATUS_FAILED, "%s", words);
-}
-
 static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	struct device_event *event, struct error *err)
 {
@@ -271,7 +256,7 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
 	}
 	if (event->reference)
-		return take_reference(evaluator, trial, event, err);
+		return trial_take_reference(trial, event, evaluator->outlives_references, err);
 	if (event->verification.done && event->outcome == OUTCOME_OK &&
 		!trial_has_bits(trial, evaluator->bits)) {
 		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);

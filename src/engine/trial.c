@@ -23,6 +23,19 @@ void trial_take_verified(struct trial *trial, struct device_event *event)
 	}
 }
 
+enum status trial_take_reference(
+	struct trial *trial, const struct device_event *event, bool outlives, struct error *err)
+{
+	CLEANUP(memory_free)
+	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
+		trial->problem->operation->name, trial->problem->title,
+		outcome_name(event->outcome),
+		event->detail ? event->detail : outcome_summary(event->outcome));
+
+	trial_finish(trial, event->outcome, words);
+	return outlives ? STATUS_OK : error_set(err, STATUS_FAILED, "%s", words);
+}
+
 bool trial_has_bits(const struct trial *trial, const struct bits *bits)
 {
 	const struct bits *own = trial->evaluation.bits;

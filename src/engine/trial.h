@@ -60,6 +60,10 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 void trial_take_resources(struct trial *trial, struct device_event *event);
 /* What an event says of its results; takes their bits from it. */
 void trial_take_verified(struct trial *trial, struct device_event *event);
+/* Its problem's reference failed, with which nothing can be compared: its end and, unless the
+ * caller outlives that, an error. */
+enum status trial_take_reference(
+	struct trial *trial, const struct device_event *event, bool outlives, struct error *err);
 /* Whether they are these (NULL: any). */
 bool trial_has_bits(const struct trial *trial, const struct bits *bits);
 /* The end: detail (may be NULL) is copied. */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Digests compared; and why they are taken on made inputs: sums of products in another order,
+ * simulated by the definition of split-K, show in them always, in ordinary numbers not.
+ */
+#include <string.h>
+
+#include "unit/unit.h"
+#include "format/bits.h"
+#include "measure/helper_layout.h"
+
+static char *digests_a[] = {"1111111111111111", "2222222222222222", "3333333333333333", NULL};
+static char *digests_b[] = {
+	"1111111111111111", "2222222222222222", "4444444444444444", "5555555555555555", NULL};
+
+TEST(test_common_rows)
+{
+	const struct bits three = {2, 3, digests_a}, four = {2, 4, digests_a};
+	const struct bits five = {2, 5, digests_b}, other = {1, 3, digests_a};
+	uint64_t rows;
+
+	assert_int_equal(bits_digest_count(1), 1);
+	assert_int_equal(bits_digest_count(3), 3); /* of 1, 2 and 3 rows */
+	assert_int_equal(bits_digest_count(4), 3);
+	assert_int_equal(bits_digest_count(5), 4);
+	assert_int_equal(bits_digest_rows(5, 2), 4);
+	assert_int_equal(bits_digest_rows(5, 3), 5);
+	/* 3 and 5 rows have digests of 1 and 2 rows in common, 4 and 5 also of 4 */
+	assert_int_equal(bits_compare(&three, &five, &rows), BITS_SAME);
+	assert_int_equal(rows, 2);
+	assert_int_equal(bits_compare(&four, &five, &rows), BITS_OTHER);
+	assert_int_equal(rows, 4);
+	assert_int_equal(bits_compare(&three, &three, &rows), BITS_SAME);
+	assert_int_equal(rows, 3);
+	assert_int_equal(bits_compare(&three, &other, &rows), BITS_UNKNOWN);
+	assert_int_equal(rows, 0);
+}
+
+/* ---- split-K ---- */
+enum {
+	SIZE = 4096, /* K and N; M is 1 */
+	TRIALS = 200,
+	ORDINARY_TRIALS = 40,
+	COLUMNS_AT_ONCE = 64,
+};
+
+static uint64_t draw(uint64_t seed, uint64_t counter)
+{
+	uint64_t bits = seed * 0xd1342543de82ef95u + counter * 0x9e3779b97f4a7c15u;
+
+	bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+	bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+	return bits ^ bits >> 31;
+}
+
+static float to_bf16(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* As templates/common/made.cuh says it. */
+static float mixed(uint64_t bits)
+{
+	const double part = (double)(bits >> 40) / (1 << 24) / (1 << (bits >> 6 & 7));
+	const double value = bits % 64 == 0 ? 32768 : part;
+
+	return to_bf16((float)(bits & 512 ? -value : value));
+}
+
+static float uniform(uint64_t bits)
+{
+	return to_bf16((float)((double)(bits >> 40) / (1 << 23) - 1));
+}
+
+static float sum_in_parts(const float *a, const float *b, int parts)
+{
+	float total = 0;
+
+	for (int part = 0; part < parts; part++) {
+		float sum = 0;
+
+		for (int k = SIZE / parts * part; k < SIZE / parts * (part + 1); k++)
+			sum += a[k] * b[k];
+		total += sum;
+	}
+	return to_bf16(total);
+}
+
+/* Whether some output of one row tells `parts` from twice as many. made: the second input is made,
+ * the first holds ones. */
+static bool shows(bool made, uint64_t seed, int parts)
+{
+	static float a[SIZE], b[SIZE];
+	bool differs = false;
+
+	for (uint64_t k = 0; k < SIZE; k++)
+		a[k] = made ? 1 : uniform(draw(seed, k));
+	for (uint64_t n = 0; n < SIZE && !differs; n++) {
+		for (uint64_t k = 0; k < SIZE; k++) {
+			const uint64_t bits = draw(~seed, n * SIZE + k);
+
+			b[k] = made ? mixed(bits) : uniform(bits);
+		}
+		differs = sum_in_parts(a, b, parts) != sum_in_parts(a, b, 2 * parts);
+	}
+	return differs;
+}
+
+TEST(test_made_inputs_tell_orders_apart)
+{
+	int ordinary = 0;
+
+	for (uint64_t seed = 1; seed <= TRIALS; seed++)
+		for (int parts = 1; parts <= 4; parts *= 2)
+			assert_true(shows(true, seed, parts));
+	for (uint64_t seed = 1; seed <= ORDINARY_TRIALS; seed++)
+		ordinary += shows(false, seed, 1);
+	assert_true(ordinary < ORDINARY_TRIALS - 4); /* it hides in many of them */
+}
