@@ -125,8 +125,8 @@ static enum status answer_all(const struct lookup_request *request,
 		"%s: expected a configuration that fits, found none for %zu of %zu problems%s",
 		request->tuned->path, refused, problems->count,
 		as_json ? text_string(&reasons) : "");
-	return error_hint(err, request->bits ? "--assume takes it without a measurement"
-					     : "`tiletune tune` finds and adds it");
+	return error_hint(err, "`tiletune tune` finds and adds it%s",
+		request->bits && !request->assume ? "; --assume takes it unmeasured" : "");
 }
 
 /* Of what answers a large file keeps little: the problems' own entries, or else every configuration

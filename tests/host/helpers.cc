@@ -77,6 +77,28 @@ struct data {
 	}
 };
 
+/* Large numbers are rare and equal but for their sign, the others small; signs have two sizes. */
+static void check_made(data &x)
+{
+	const double large = element_bytes(x.type) > 1 ? 32768 : 256;
+	int larges = 0, negative = 0, twice = 0;
+
+	x.fill(contents_mixed, large, 1);
+	for (int i = 0; i < COUNT; i++) {
+		larges += fabs(x.at(i)) == large;
+		negative += x.at(i) < 0;
+		expect(fabs(x.at(i)) == large || fabs(x.at(i)) <= 1, "large or small", x.type);
+	}
+	expect(larges < COUNT / 8 && negative > COUNT / 4 && negative < COUNT - COUNT / 4,
+		"few large numbers, of both signs", x.type);
+	x.fill(contents_signs, 0, 3);
+	for (int i = 0; i < COUNT; i++) {
+		twice += fabs(x.at(i)) == 6;
+		expect(fabs(x.at(i)) == 3 || fabs(x.at(i)) == 6, "one of two sizes", x.type);
+	}
+	expect(twice > COUNT / 4 && twice < COUNT - COUNT / 4, "as many of each", x.type);
+}
+
 static void check_contents(int type)
 {
 	const int bytes = element_bytes(type);
@@ -116,6 +138,8 @@ static void check_contents(int type)
 		x.fill(contents_normal, is_signed ? -2.75 : 2.75, 0);
 		expect(is_bool || x.at(0) == (is_signed ? -3 : 3), "the nearest integer", type);
 	}
+	if (is_float)
+		check_made(x);
 	for (int value = 0; value < 2; value++) {
 		x.fill(value ? contents_one : contents_zero, 0, 0);
 		for (int i = 0; i < COUNT; i++)

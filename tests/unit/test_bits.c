@@ -9,9 +9,10 @@
 #include "format/bits.h"
 #include "measure/helper_layout.h"
 
-static char *digests_a[] = {"1111111111111111", "2222222222222222", "3333333333333333", NULL};
-static char *digests_b[] = {
-	"1111111111111111", "2222222222222222", "4444444444444444", "5555555555555555", NULL};
+static char ones[] = "1111111111111111", twos[] = "2222222222222222";
+static char threes[] = "3333333333333333", fours[] = "4444444444444444";
+static char *digests_a[] = {ones, twos, threes, NULL};
+static char *digests_b[] = {ones, twos, fours, threes, NULL};
 
 TEST(test_common_rows)
 {
