@@ -123,6 +123,35 @@ def test_finds_the_border(tmp_path):
 		rules.Rule.make(path, "other", {}, [], 32)
 
 
+def test_keeps_a_class(tmp_path):
+	"""LARGE is the faster one; SMALL alone has the bits of the entries below 1050 and at 2000."""
+	sizes = range(100, 4100, 100)
+	is_small = lambda m: m < 1050 or m == 2000  # noqa: E731
+	path = made(tmp_path, sizes, lambda m, c: 10.0 if c == LARGE else 12.0)
+	of = lambda m, c: ["0" * 16] if (c == SMALL) == is_small(m) else ["f" * 16]  # noqa: E731
+	with open(path, encoding="utf-8") as file:
+		document = json.load(file)
+	for entry in document["entries"]:
+		m = entry["problem"]["M"]
+		right = SMALL if is_small(m) else LARGE
+		entry["bits"] = {"rule": "invariant=M"}
+		entry["winner"] = {"family": "mine/one", "configuration": rules.numbers(right), "time_us": {"median": 12.0 if is_small(m) else 10.0},
+			"bits": {"inputs": 2, "rows": 1, "digests": ["0" * 16]}}
+	(tmp_path / "made.json").write_text(json.dumps(document))
+	lines = [json.loads(line) for line in (tmp_path / "made.journal.jsonl").read_text().splitlines()]
+	for line in lines:
+		if line["event"] == "evaluation":
+			line["bits"] = {"inputs": 2, "rows": 1, "digests": of(sizes[line["problem"]], line["configuration"])}
+	(tmp_path / "made.journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+	rule = rule_of(path)
+	names = {}
+	exec(rule.python(), names)  # pylint: disable=exec-used
+	assert [m for m in sizes if (names["mine"](m)[1]["BM"] == 64) != is_small(m)] == []
+	assert "have the bits that these were tuned for" in rule.python()
+	with pytest.raises(tiletune.Error, match="expected a rule with 1 leaves that keeps the bits of every entry, found none for M="):
+		rule_of(path, leaves=1)
+
+
 def test_noise_is_not_learned(tmp_path):
 	"""Which of two is better does not depend on the size: left out, the rule loses about as much as the best single answer."""
 	path = made(tmp_path, range(1, 400, 10), lambda m, c: 10.0 + (hash((m * 7919, c == SMALL)) % 100) / 100)
