@@ -148,6 +148,7 @@ static double real_floor_div(double a, double b, double *remainder)
 static bool real_arithmetic(const struct application *a)
 {
 	double left, right, real, remainder;
+	int64_t dividend, divisor;
 	if (!value_as_real(*a->left, &left) || !value_as_real(*a->right, &right))
 		return refuse(a, "two numbers");
 	if (right == 0 && (a->opcode == OPCODE_DIVIDE || a->opcode == OPCODE_FLOOR_DIVIDE ||
@@ -164,10 +165,12 @@ static bool real_arithmetic(const struct application *a)
 		real = left * right;
 		break;
 	case OPCODE_DIVIDE:
-		/* integers that a double cannot hold are divided before rounding */
-		real = a->left->type == VALUE_INT && a->right->type == VALUE_INT &&
-				       (fabs(left) > 0x1p53 || fabs(right) > 0x1p53)
-			       ? integer_quotient(a->left->integer, a->right->integer)
+		/* integers that a double may not hold (2^53 + 1 becomes 2^53) are divided
+		 * before rounding */
+		real = (fabs(left) >= 0x1p53 || fabs(right) >= 0x1p53) &&
+				       value_as_int(*a->left, &dividend) &&
+				       value_as_int(*a->right, &divisor)
+			       ? integer_quotient(dividend, divisor)
 			       : left / right;
 		break;
 	case OPCODE_FLOOR_DIVIDE:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The expression language: every case of tests/data/space/, evaluated as it stands, with all names
- * put in, and with every other name put in; then limits and the functions of expression.h.
+ * The expression language: every case of tests/data/space/ and of tests/tools/expression_cases.py,
+ * evaluated as it stands, with all names put in, and with every other name put in; then limits and
+ * the functions of expression.h.
  */
 #include <time.h>
 
@@ -20,15 +21,10 @@ static void expect_result(const char *file, int line, const struct expression_ca
 	text_release(&found);
 }
 
-static void run_file(const char *name, int least)
+/* Takes what content holds. */
+static void run_cases(const char *name, struct text content, int least)
 {
-	struct text content = {0};
-	struct error err = {0};
-	char path[256];
 	int line_number = 0, count = 0;
-	snprintf(path, sizeof(path), TEST_DATA "/space/%s", name);
-	if (file_read(path, &content, &err) != STATUS_OK)
-		fail_msg("%s", err.message);
 	char *rest = content.data;
 	for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
 		struct expression_case parsed;
@@ -46,9 +42,34 @@ static void run_file(const char *name, int least)
 	assert_true(count >= least);
 }
 
+static void run_file(const char *name, int least)
+{
+	struct text content = {0};
+	struct error err = {0};
+	char path[256];
+	snprintf(path, sizeof(path), TEST_DATA "/space/%s", name);
+	if (file_read(path, &content, &err) != STATUS_OK)
+		fail_msg("%s", err.message);
+	run_cases(name, content, least);
+}
+
+/* What Python makes of its own cases. */
+static void run_generated(const char *kind, int least)
+{
+	struct text content = {0};
+	char line[1024];
+	snprintf(line, sizeof(line), "/usr/bin/python3 tests/tools/expression_cases.py %s", kind);
+	FILE *pipe = popen(line, "r");
+	assert_non_null(pipe);
+	while (fgets(line, sizeof(line), pipe))
+		text_append(&content, line);
+	assert_int_equal(pclose(pipe), 0);
+	run_cases(kind, content, least);
+}
+
 TEST(test_arithmetic)
 {
-	run_file("arithmetic.txt", 900);
+	run_generated("arithmetic", 20000);
 }
 
 TEST(test_grammar)
@@ -58,7 +79,7 @@ TEST(test_grammar)
 
 TEST(test_random)
 {
-	run_file("random.txt", 140);
+	run_generated("random", 1000);
 }
 
 TEST(test_syntax_errors)
