@@ -202,14 +202,9 @@ enum status common_problems(const struct operation *operation, const struct stri
 	struct value *values = memory_zeroed(operation->key_count, sizeof(*values));
 	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
 
-	for (size_t i = 0; i < texts->count; i++) {
-		const enum status status = problem_parse(operation, texts->items[i], problems, err);
-
-		if (status != STATUS_OK) {
-			removed_key_hint(operation->name, texts->items[i], err);
-			return status;
-		}
-	}
+	for (size_t i = 0; i < texts->count; i++)
+		if (problem_parse(operation, texts->items[i], problems, err) != STATUS_OK)
+			return removed_key_hint(operation->name, texts->items[i], err);
 	for (; extra && *extra; extra++)
 		TRY(problem_parse(operation, *extra, problems, err));
 	if (problems->count)

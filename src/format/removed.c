@@ -90,7 +90,7 @@ static bool has_key(const char *text, const char *example)
 	return false;
 }
 
-void removed_key_hint(const char *operation, const char *problem, struct error *err)
+enum status removed_key_hint(const char *operation, const char *problem, struct error *err)
 {
 	for (const struct removed *row = removed_table; row->what; row++) {
 		const char *example = strstr(row->what, " -p ");
@@ -100,6 +100,7 @@ void removed_key_hint(const char *operation, const char *problem, struct error *
 			has_key(problem, example + strlen(" -p ")))
 			error_hint(err, "%s was removed: %s", row->what, row->instead);
 	}
+	return STATUS_BAD_INPUT;
 }
 
 enum status removed_expect_not(

@@ -21,7 +21,8 @@ extern const struct removed removed_table[]; /* ends with {NULL} */
  * else STATUS_OK. option and value may be NULL. */
 enum status removed_expect_not(
 	const char *command, const char *option, const char *value, struct error *err);
-/* The hint of a problem's text that was refused, where the table has a row for a key of it. */
-void removed_key_hint(const char *operation, const char *problem, struct error *err);
+/* The hint of a problem's text that was refused, where the table has a row for a key of it; returns
+ * STATUS_BAD_INPUT. */
+enum status removed_key_hint(const char *operation, const char *problem, struct error *err);
 
 #endif
