@@ -187,8 +187,7 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 		tuning->signature, tuning->run_id);
 	tuning->journal_lock =
 		open(tuning->journal_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (tuning->journal_lock >= 0)
-		flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
+	flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
 	return STATUS_OK;
 }
 
