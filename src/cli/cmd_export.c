@@ -368,8 +368,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	}
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
-	/* tables of a whole file need no templates: where there are none, nothing is built of them
-	 */
+	/* tables of a whole file need no templates: where there are none, none are built */
 	if (operation || compiles)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));

@@ -129,9 +129,8 @@ static enum status answer_all(const struct lookup_request *request,
 		request->bits && !request->assume ? "; --assume takes it unmeasured" : "");
 }
 
-/* Of what answers a large file keeps little: the problems' own entries, or else every configuration
- * once. Composite families need all entries of their steps' operations, --bits those of the class.
- */
+/* Of a large file little is kept: the problems' own entries, or else every configuration once.
+ * Composite families need all entries of their steps' operations, --bits those of the class. */
 static enum status load(const char *path, struct tuned_part *part, bool whole,
 	const struct catalogue *catalogue, struct tuned *tuned, struct error *err)
 {

@@ -150,8 +150,7 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 	return STATUS_OK;
 }
 
-/* A journal in the cache that is of this signature, and that no living process writes to: locked.
- */
+/* A journal in the cache of this signature that no living process writes to: locked. */
 static enum status take_journal(const char *name, void *context, struct error *err)
 {
 	struct tuning *tuning = context;
@@ -325,8 +324,7 @@ enum status tuning_finish(struct tuning *tuning, const struct session *session, 
 	/* the last run's last: it alone says that all of them are */
 	for (size_t i = 0; tuning->journal && i < session->gpu_count; i++)
 		TRY(finish_run(tuning, &session->gpus[i], outcome, err));
-	/* no one else knows of a journal in the cache */
-	if (tuning->journal_folder)
+	if (tuning->journal_folder) /* in the cache, where no one else knows of it */
 		unlink(tuning->journal_path);
 	return STATUS_OK;
 }
