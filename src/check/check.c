@@ -128,14 +128,39 @@ static uint32_t check_identity_run(const struct tuned *baseline, const struct tu
 }
 
 /* ---- the check ---- */
-bool check_is_asked_for(const struct check_options *options, const char *operation)
+bool check_is_asked_for(const struct check_options *options, const struct problem_list *problems,
+	const struct tuned_entry *entry)
 {
-	if (!options->only || !options->only[0])
-		return true;
-	for (size_t i = 0; options->only[i]; i++)
-		if (strcmp(options->only[i], operation) == 0)
-			return true;
-	return false;
+	bool is_one = !options->only || !options->only[0];
+
+	for (size_t i = 0; options->only && options->only[i]; i++)
+		is_one |= strcmp(options->only[i], entry->operation) == 0;
+	if (is_one && problems && problems->count) {
+		CLEANUP(memory_free) char *text = named_values_text(&entry->problem);
+
+		is_one = false;
+		for (size_t i = 0; i < problems->count; i++)
+			is_one |= strcmp(problems->items[i]->text, text) == 0;
+	}
+	return is_one;
+}
+
+static enum status read_problems(struct check *check, struct error *err)
+{
+	const char *const *only = check->options.only, *const *texts = check->options.problems;
+	const struct operation *operation;
+
+	if (!texts || !texts[0])
+		return STATUS_OK;
+	if (!only || !only[0])
+		return error_set(err, STATUS_BAD_INPUT,
+			"check: expected an operation for these problems, found none");
+	while (only[1])
+		only++;
+	TRY(catalogue_operation(&check->context->catalogue, only[0], &operation, err));
+	for (; *texts; texts++)
+		TRY(problem_parse(operation, *texts, &check->problems, err));
+	return STATUS_OK;
 }
 
 /* A name that no entry has is a typing error, not an empty check. */
@@ -144,8 +169,10 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 	if (!check->options.only || !check->options.only[0])
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected entries to check, found none",
 			check->baseline->path);
-	return error_set(err, STATUS_BAD_INPUT, "%s: expected an entry of operation %s, found none",
-		check->baseline->path, check->options.only[0]);
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: expected an entry of operation %s%s%s, found none", check->baseline->path,
+		check->options.only[0], check->problems.count ? " with " : "",
+		check->problems.count ? check->problems.items[0]->text : "");
 }
 
 /* What differs and may not: the row is not comparable. */
@@ -200,7 +227,7 @@ static enum status open_rows(struct check *check, struct error *err)
 		struct check_row *row = &check->rows[check->row_count];
 		const struct family *family;
 
-		if (!check_is_asked_for(&check->options, baseline->entries[i].operation))
+		if (!check_is_asked_for(&check->options, &check->problems, &baseline->entries[i]))
 			continue;
 		TRY(expect_family(check, &baseline->entries[i], &family, err));
 		check_row_open(&baseline->entries[i], row);
@@ -257,6 +284,7 @@ enum status check_open(struct context *context, struct tuned *baseline,
 			"check: expected a GPU or a device model, found a recording");
 	check->measures = device_measures(context->device);
 	check->kept_folder = check_kept_folder(baseline->path);
+	TRY(read_problems(check, err));
 	TRY(open_rows(check, err));
 	for (size_t i = 0; check->measures && i < check->row_count; i++)
 		check_kept_load(check->kept_folder, &check->rows[i], &notice);
@@ -327,5 +355,6 @@ void check_release(struct check *check)
 	free(check->kept_folder);
 	free(check->notice);
 	check_identity_release(&check->identity);
+	problem_list_release(&check->problems);
 	*check = (struct check){0};
 }

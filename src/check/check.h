@@ -103,11 +103,12 @@ struct check_row {
 };
 
 struct check_options {
-	const char *const *only; /* operations; NULL or empty: all */
-	double threshold_ratio;  /* 0.05 */
-	double budget_s;         /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
-	bool bits;               /* also of entries that were not tuned for certain bits */
-	uint32_t allowed;        /* CHECK_DIFFERS(...): differences from the baseline to tolerate */
+	const char *const *only;     /* operations; NULL or empty: all */
+	const char *const *problems; /* texts, of the last operation in `only`; NULL: all */
+	double threshold_ratio;      /* 0.05 */
+	double budget_s;             /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
+	bool bits;        /* also of entries that were not tuned for certain bits */
+	uint32_t allowed; /* CHECK_DIFFERS(...): differences from the baseline to tolerate */
 	volatile sig_atomic_t *interrupted;
 };
 #define CHECK_SECONDS_PER_ENTRY 0.3
@@ -120,14 +121,16 @@ struct check {
 	struct check_row *rows;
 	size_t row_count;
 	struct check_identity identity;
-	uint32_t of_device; /* parts of the device as a whole that differ */
-	bool measures;      /* false: a device model, resources only */
-	double anchor_us;   /* among the kernels of this check; 0: not measured */
-	char *kept_folder;  /* check_kept_folder() of the baseline */
-	char *notice;       /* what else the user should know, or NULL */
+	uint32_t of_device;           /* parts of the device as a whole that differ */
+	struct problem_list problems; /* that were asked for; none: all */
+	bool measures;                /* false: a device model, resources only */
+	double anchor_us;             /* among the kernels of this check; 0: not measured */
+	char *kept_folder;            /* check_kept_folder() of the baseline */
+	char *notice;                 /* what else the user should know, or NULL */
 };
 
-bool check_is_asked_for(const struct check_options *options, const char *operation);
+bool check_is_asked_for(const struct check_options *options, const struct problem_list *problems,
+	const struct tuned_entry *entry);
 /* Borrows context and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
  * is a recording. */
 enum status check_open(struct context *context, struct tuned *baseline,

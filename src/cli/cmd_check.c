@@ -12,7 +12,7 @@
 struct check_command {
 	struct common_options common;
 	struct device_choice device;
-	struct string_list only;
+	struct string_list only, problems;
 	const char *threshold, *allow, *junit, *markdown;
 	double budget_s;
 	bool update, keep_cubins, bits;
@@ -31,6 +31,7 @@ static const char *part_choice(size_t index, const char **summary)
 
 static const struct option check_option_table[] = {
 	OPTION("only", 0, STRINGS, only, "OPERATION", "only these entries; may be repeated"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM", "only these entries of OPERATION"),
 	OPTION("threshold", 't', STRING, threshold, "RATIO",
 		"smallest slowdown to detect; default 5%"),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
@@ -59,6 +60,7 @@ static enum status read_options(
 	const struct check_command *command, struct check_options *options, struct error *err)
 {
 	*options = (struct check_options){.only = command->only.items,
+		.problems = command->problems.items,
 		.threshold_ratio = 0.05,
 		.budget_s = command->budget_s,
 		.bits = command->bits,
@@ -173,6 +175,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	struct check_options options;
 	enum status status;
 
+	if (positional->count > 1)
+		string_list_add(&command->only, positional->items[1]);
 	TRY(read_options(command, &options, err));
 	TRY(common_expect_output("junit", command->junit, positional, err));
 	TRY(common_expect_output("markdown", command->markdown, positional, err));
@@ -182,7 +186,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	command->device.runs_programs = true;
 	/* of entries that programs and kernels measured, those of the first one's kind */
 	for (size_t i = 0; i < baseline.entry_count; i++) {
-		if (!check_is_asked_for(&options, baseline.entries[i].operation))
+		if (!check_is_asked_for(&options, NULL, &baseline.entries[i]))
 			continue;
 		if (baseline.entries[i].winner.by_program)
 			command->device.served = baseline.entries[i].operation;
@@ -208,7 +212,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 const struct command command_check = {
 	.name = "check",
 	.summary = "Detect regressions: compile and time the winners of a tuned file again",
-	.arguments = "BASELINE.json",
+	.arguments = "BASELINE.json [OPERATION -p PROBLEM]",
 	.description =
 		"Compiles every winner of the baseline again. On a GPU it is verified and timed,\n"
 		"interleaved with an anchor kernel, which tells a slower clock from a slower\n"
@@ -225,6 +229,6 @@ const struct command command_check = {
 	.options = check_option_table,
 	.options_size = sizeof(struct check_command),
 	.positional_min = 1,
-	.positional_max = 1,
+	.positional_max = 2,
 	.run = run,
 };

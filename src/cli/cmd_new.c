@@ -36,15 +36,14 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 	if (!source->kernel_count)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a __global__ function, found none", file);
-	*kernel = &source->kernels[0];
-	for (size_t i = source->kernel_count; i-- > 0;)
-		if (entry && strcmp(entry, source->kernels[i].name) == 0)
+	for (size_t i = source->kernel_count; i-- > 0;) /* the first of several heads */
+		if (!entry || strcmp(entry, source->kernels[i].name) == 0)
 			*kernel = &source->kernels[i];
+	if (*kernel)
+		return STATUS_OK;
 	for (size_t i = 0; i < source->kernel_count; i++)
 		name_set_add(&names, source->kernels[i].name, strlen(source->kernels[i].name));
-	return entry && strcmp(entry, (*kernel)->name) != 0
-		       ? name_unknown("--entry", entry, (const char *const *)names.items, err)
-		       : STATUS_OK;
+	return name_unknown("--entry", entry, (const char *const *)names.items, err);
 }
 
 /* The source as the JSON names it: by itself where both stand in one folder. */

@@ -279,10 +279,7 @@ const struct command command_validate = {
 	.summary = "Check files of any of our formats with the readers that use them",
 	.arguments = "FILE...",
 	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
-		       "families, own kernels. The format is the one that the file names.\n"
-		       "Of an own kernel all launches are worked out (up to 10 million), and up to "
-		       "16 kernels\n"
-		       "are compiled, or one with each value of each parameter.",
+		       "families, own kernels (and their whole spaces), by the format named in it.",
 	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
 		    "  tiletune validate templates/gemm/mma.json --json",
 	.options = validate_option_table,

@@ -72,6 +72,25 @@ def test_vllm_and_sglang(tmp_path):
 	assert formats.moe_table(down, "moe") == {"1": {**PARAMETERS, "USE_TMA": True}}  # without a version, too
 
 
+# recorded: the first two entries of vLLM's N=2112,K=7168 (H200) and SGLang's N=2048,K=1024 (H20) of block fp8, which name no version of Triton
+BLOCK_FP8 = {"vllm": (2112, 7168, "NVIDIA H200", (16, 32, 128, 64, 4, 4), (16, 32, 128, 32, 4, 4)),
+	"sglang": (2048, 1024, "NVIDIA H20", (16, 64, 128, 1, 8, 4), (64, 128, 128, 32, 4, 3))}
+BLOCK_FP8_NAMES = {"vllm": "N=2112,K=7168,device_name=NVIDIA_H200,dtype=fp8_w8a8,block_shape=[128,128].json",
+	"sglang": "N=2048,K=1024,device_name=NVIDIA_H20,dtype=fp8_w8a8,block_shape=[128, 128].json"}
+
+
+@pytest.mark.parametrize("style", BLOCK_FP8)
+def test_block_fp8(tmp_path, style):
+	n, k, device, *recorded = BLOCK_FP8[style]
+	entries = [({"M": m, "N": n, "K": k}, row(dict(zip(PARAMETERS, values)))) for m, values in zip((1, 2), recorded)]
+	tuned = tuned_of(entries[1], ({"M": 1, "N": 8, "K": k}, row(PARAMETERS)), entries[0])
+	name = formats.table_name({"N": n, "K": k}, device, style=style, dtype="fp8_w8a8", block_shape=[128, 128])
+	assert name == BLOCK_FP8_NAMES[style]
+	with open(formats.write_table(str(tmp_path), name, formats.moe_table(tuned, "moe", N=n, K=k)), encoding="utf-8") as file:
+		assert file.read() == "{\n" + ",\n".join(f'    "{m}": {{\n' + ",\n".join(f'        "{key}": {value}' for key, value in zip(PARAMETERS, values)) + "\n    }"
+			for m, values in zip((1, 2), recorded)) + "\n}\n"
+
+
 def test_names_are_mapped():
 	short = {"BM": 16, "BN": 64, "BK": 128, "GROUP": 1, "num_warps": 4, "num_stages": 5}
 	names = dict(zip(short, PARAMETERS))
