@@ -243,11 +243,9 @@ static struct json *run_journal_line(
 static enum status begin_run(
 	struct tuning *tuning, struct session *session, const char *resumes, struct error *err)
 {
-	struct run_description description = tuning->description;
-	struct run of_tuned;
-	enum status status = STATUS_OK;
+	struct run of_tuned = run_of(session->context, tuning->run_id);
 
-	description.context = session->context;
+	tuned_put_run(&tuning->tuned, &of_tuned);
 	if (!tuning->options->no_journal &&
 		journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
 		return error_hint(err, "--journal names another file, --no-journal none");
@@ -255,14 +253,12 @@ static enum status begin_run(
 	session->journal = tuning->journal;
 	if (tuning->journal) {
 		struct json *line =
-			run_journal_line(&description, tuning->run_id, tuning->signature);
+			run_journal_line(&tuning->description, tuning->run_id, tuning->signature);
 
 		json_put_string(line, "resumes", resumes);
-		status = journal_write(tuning->journal, "run", line, err);
+		TRY(journal_write(tuning->journal, "run", line, err));
 	}
-	of_tuned = run_of(session->context, tuning->run_id);
-	tuned_put_run(&tuning->tuned, &of_tuned);
-	return status;
+	return STATUS_OK;
 }
 
 /* In the process of one of several GPUs. */

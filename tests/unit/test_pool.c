@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A pool of processes: this program is each of them, and serves lines: "N" is answered with "N",
+ * "die N" by its end, "kill N FILE" by a SIGKILL unless FILE is there, which it makes, "hang" by
+ * nothing.
+ */
+#include "unit/unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process/pool.h"
+
+static int serve(void)
+{
+	const int fd = worker_begin();
+	char line[512], file[400];
+	FILE *input = fdopen(STDIN_FILENO, "r");
+
+	dprintf(fd, "hello\n");
+	while (fgets(line, sizeof(line), input)) {
+		if (strncmp(line, "die", 3) == 0)
+			return 3;
+		if (sscanf(line, "kill %399s", file) == 1 && mkdir(file, 0777) == 0)
+			raise(SIGKILL);
+		while (strncmp(line, "hang", 4) == 0)
+			pause();
+		dprintf(fd, "%s", line);
+	}
+	return 0;
+}
+
+struct task {
+	struct pool_task task;
+	char line[512];
+	size_t done; /* its place among those that are done, from 1 */
+	bool failed;
+	enum pool_end end;
+	char how[200];
+};
+
+struct owner {
+	struct pool pool;
+	size_t done, started;
+	const char *path;
+};
+
+static enum status start(
+	void *context, struct worker *worker, double *greeting_s, struct error *err)
+{
+	struct owner *owner = context;
+
+	owner->started++;
+	*greeting_s = 30;
+	return worker_start(worker, owner->path, "serve", false, err);
+}
+
+static bool send(void *context, struct worker *worker, struct pool_task *task)
+{
+	struct text line = {0};
+
+	(void)context;
+	text_append(&line, ((struct task *)task)->line);
+	text_append_char(&line, '\n');
+	worker_post(worker, &line);
+	text_release(&line);
+	return true;
+}
+
+static enum pool_heard hear(
+	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
+{
+	struct owner *owner = context;
+	struct text line = {0};
+	bool right;
+
+	(void)why;
+	switch (line_receive(worker->from_fd, &worker->pending, 0, &line)) {
+	case MESSAGE_NONE:
+		return POOL_SILENT;
+	case MESSAGE_CLOSED:
+		return POOL_FAILED;
+	case MESSAGE_READY:
+		break;
+	}
+	right = strcmp(text_string(&line), greets ? "hello" : ((struct task *)task)->line) == 0;
+	text_release(&line);
+	assert_true(right);
+	if (greets)
+		return POOL_READY;
+	((struct task *)task)->done = ++owner->done;
+	return POOL_DONE;
+}
+
+static void take_failure(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct task *own = (struct task *)task;
+
+	(void)context;
+	own->failed = true;
+	own->end = end;
+	snprintf(own->how, sizeof(own->how), "%s", how);
+}
+
+static const struct pool_kind kind = {
+	.name = "it", .start = start, .send = send, .hear = hear, .fail = take_failure};
+
+static void run(struct owner *owner, struct task *tasks, size_t count, size_t members, size_t depth)
+{
+	size_t left;
+
+	pool_open(&owner->pool, &kind, owner, members, depth);
+	for (size_t i = 0; i < count; i++) {
+		if (!(tasks[i].task.silence_s > 0))
+			tasks[i].task.silence_s = 60;
+		pool_add(&owner->pool, &tasks[i].task);
+	}
+	do {
+		pool_work(&owner->pool);
+		left = count;
+		for (size_t i = 0; i < count; i++)
+			left -= tasks[i].done || tasks[i].failed;
+		if (left)
+			pool_wait(&owner->pool, 60);
+	} while (left);
+}
+
+/* One process: in the order in which they came, also where some are sent ahead. */
+TEST(tasks_keep_their_order)
+{
+	for (size_t depth = 1; depth <= 4; depth++) {
+		struct owner owner = {0};
+		struct task tasks[20] = {0};
+
+		for (size_t i = 0; i < 20; i++)
+			snprintf(tasks[i].line, sizeof(tasks[i].line), "%zu", i);
+		run(&owner, tasks, 20, 1, depth);
+		for (size_t i = 0; i < 20; i++)
+			assert_int_equal(tasks[i].done, i + 1);
+		assert_int_equal(owner.started, 1);
+		pool_close(&owner.pool);
+	}
+}
+
+/* The one that ends its process fails; those that were sent behind it are served by the next. */
+TEST(an_end_costs_one_task)
+{
+	struct owner owner = {0};
+	struct task tasks[5] = {
+		{.line = "1"}, {.line = "die"}, {.line = "2"}, {.line = "3"}, {.line = "4"}};
+
+	run(&owner, tasks, 5, 1, 4);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(tasks[i].failed, i == 1);
+	assert_int_equal(tasks[1].end, POOL_ENDED);
+	assert_string_equal(tasks[1].how, "it ended with exit code 3");
+	assert_int_equal(owner.started, 2);
+	pool_close(&owner.pool);
+}
+
+/* Killed from outside: once more; killed again: it fails. */
+TEST(a_kill_costs_another_try)
+{
+	char file[] = TEST_SCRATCH "/pool-killed-XXXXXX";
+	struct owner owner = {0};
+	struct task tasks[2] = {{.line = ""}, {.line = "1"}};
+
+	assert_non_null(mkdtemp(file));
+	assert_int_equal(rmdir(file), 0);
+	snprintf(tasks[0].line, sizeof(tasks[0].line), "kill %s", file);
+	run(&owner, tasks, 2, 1, 2);
+	assert_true(tasks[0].done && tasks[1].done);
+	assert_int_equal(owner.started, 2);
+	assert_int_equal(tasks[0].task.was_killed, 1);
+	assert_int_equal(rmdir(file), 0);
+	pool_close(&owner.pool);
+}
+
+TEST(silence_is_not_waited_for)
+{
+	struct owner owner = {0};
+	struct task tasks[2] = {{.line = "hang", .task.silence_s = 0.3}, {.line = "1"}};
+
+	run(&owner, tasks, 2, 1, 2);
+	assert_true(tasks[0].failed && tasks[0].end == POOL_TIMED_OUT);
+	assert_true(tasks[1].done == 1);
+	assert_int_equal(owner.started, 2);
+	pool_close(&owner.pool);
+}
+
+/* No more processes than tasks; each has one before any has two. */
+TEST(processes_are_started_as_needed)
+{
+	struct owner owner = {0};
+	struct task tasks[2] = {{.line = "1"}, {.line = "2"}};
+
+	run(&owner, tasks, 2, 8, 4);
+	assert_int_equal(owner.started, 2);
+	pool_close(&owner.pool);
+}
+
+TEST(a_pool_that_cannot_start_fails_its_tasks)
+{
+	struct owner owner = {.path = "/nowhere/x"};
+	struct task tasks[3] = {{.line = "1"}, {.line = "2"}, {.line = "3"}};
+
+	run(&owner, tasks, 3, 2, 1);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(tasks[i].end, POOL_BROKEN);
+		assert_non_null(strstr(tasks[i].how, "/nowhere/x"));
+	}
+	assert_int_equal(owner.pool.broken.status, STATUS_NO_DEVICE);
+	pool_close(&owner.pool);
+}
+
+/* A copy of this process has what this one has; it ends with us, and when it is told. */
+static int add_one(void *context, int input, int output)
+{
+	struct text pending = {0}, line = {0};
+
+	while (line_receive(input, &pending, -1, &line) == MESSAGE_READY) {
+		dprintf(output, "%d\n", atoi(text_string(&line)) + *(int *)context);
+		text_release(&line);
+	}
+	text_release(&pending);
+	return 7;
+}
+
+TEST(a_copy_has_what_we_have)
+{
+	int one = 41;
+	struct worker worker;
+	struct text line = {0}, how = {0};
+	struct error err;
+
+	assert_ok(worker_fork(&worker, add_one, &one, &err));
+	one = 0;
+	text_append(&line, "1\n");
+	assert_ok(worker_send(&worker, &line, &err));
+	text_release(&line);
+	assert_int_equal(line_receive(worker.from_fd, &worker.pending, 30, &line), MESSAGE_READY);
+	assert_string_equal(text_string(&line), "42");
+	text_release(&line);
+	worker_end(&worker, &how);
+	assert_non_null(strstr(text_string(&how), "killed by signal 9"));
+	text_release(&how);
+}
+
+static int before(int count, char **arguments)
+{
+	if (count == 2 && strcmp(arguments[1], "serve") == 0)
+		return serve();
+	return RUN_TESTS;
+}
+BEFORE_TESTS(before)
