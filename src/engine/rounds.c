@@ -89,6 +89,12 @@ static enum status run_all(struct evaluator *evaluator, struct round_series *ser
 	return STATUS_OK;
 }
 
+/* NULL, or one that did not load: nothing would ever come of it. */
+static bool can_be_sampled(const struct trial *trial)
+{
+	return trial && (trial->stage == TRIAL_LOADED || trial->stage == TRIAL_VERIFIED);
+}
+
 enum status rounds_run(struct evaluator *evaluator, struct round_series *series, size_t count,
 	const struct round_limits *limits, struct error *err)
 {
@@ -97,11 +103,14 @@ enum status rounds_run(struct evaluator *evaluator, struct round_series *series,
 	for (size_t i = 0; i < count; i++) {
 		series[i].outcome = OUTCOME_OK;
 		series[i].warm_up = limits->warm_up_rounds;
-		series[i].trial->series = &series[i];
+		series[i].is_finished = !can_be_sampled(series[i].trial);
+		if (!series[i].is_finished)
+			series[i].trial->series = &series[i];
 	}
 	status = run_all(evaluator, series, count, limits, err);
 	for (size_t i = 0; i < count; i++)
-		series[i].trial->series = NULL;
+		if (series[i].trial)
+			series[i].trial->series = NULL;
 	return status;
 }
 

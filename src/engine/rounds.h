@@ -19,7 +19,7 @@ enum {
 
 /* One kernel. Zeroed but for the trial at the start. */
 struct round_series {
-	struct trial *trial; /* loaded; borrowed */
+	struct trial *trial; /* borrowed; NULL, or not loaded: it has no rounds */
 	double *round_us;    /* its observations, warm-up left out; owned */
 	size_t rounds, capacity;
 	size_t warm_up; /* rounds still to leave out */

@@ -37,6 +37,14 @@ def children(pid: int, role: str) -> list[int]:
 	return found
 
 
+def has_begun(journal: str) -> bool:
+	"""Whether something was evaluated: helper kernels and the reference are compiled then."""
+	if not os.path.exists(journal):
+		return False
+	with open(journal, encoding="utf-8") as file:
+		return '"event":"evaluation"' in file.read()
+
+
 def tune(folder: str, name: str, role: str | None, times: int, rng: random.Random) -> int:
 	"""Returns how many were killed."""
 	environment = {**os.environ, "LD_LIBRARY_PATH": f"{folder}/lib", "TILETUNE_STANDIN": f"{folder}/script", "TILETUNE_LOCK_FOLDER": folder,
@@ -53,8 +61,7 @@ def tune(folder: str, name: str, role: str | None, times: int, rng: random.Rando
 		while process.poll() is None and time.monotonic() < begun + WAIT_S:
 			# two in a row over one unit or candidate are rare, and over what all need there are none
 			time.sleep(rng.uniform(0.02, 0.3) if role == "worker-measure" else rng.uniform(0.2, 1.2) if role else 0.05)
-			begins = os.path.exists(f"{folder}/{name}.journal.jsonl")
-			victims = children(process.pid, role) if role and killed < times and begins else []
+			victims = children(process.pid, role) if role and killed < times and has_begun(f"{folder}/{name}.journal.jsonl") else []
 			if victims:
 				os.kill(rng.choice(victims), signal.SIGKILL)
 				killed += 1
