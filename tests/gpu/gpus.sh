@@ -43,7 +43,10 @@ run() { # NAME DEVICE CACHE
 			mv "$folder/$1.cpu.new" "$folder/$1.cpu"
 		if [ "$1" = killed ] && [ $(($(date +%s) - killed)) -ge "${EVERY:-10}" ]; then
 			killed=$(date +%s)
-			pid=$(pgrep -P "${child:-$tuner}" -f 'worker-measure$' | shuf -n 1)
+			# with several GPUs each has a process of its own between the two
+			of=${child:-$tuner}
+			of=$of$(pgrep -P "$of" -x tiletune | sed 's/^/,/' | tr -d '\n')
+			pid=$(pgrep -P "$of" -f 'worker-measure$' | shuf -n 1)
 			[ -n "$pid" ] && kill -9 "$pid" && echo "$killed $pid" >>"$folder/kills"
 		fi
 		sleep 0.5
