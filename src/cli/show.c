@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "candidate/composite.h"
+#include "tune/bits.h"
 #include "tune/shortlist.h"
 
 static const double draw_every_seconds = 0.1;
@@ -388,19 +389,13 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
 
-static void show_bits(FILE *out, const struct tuned_bits *rule, const struct bits *bits)
-{
-	common_print(out, "  --bits %s: the same bits on %u inputs", rule->rule, bits->inputs);
-	common_print(out, rule->loss >= 0 ? ", %.1f%% slower than the free choice\n" : "\n",
-		100 * rule->loss);
-}
-
 static void end(void *context, const struct problem_result *result)
 {
 	struct show *show = context;
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
 	const struct evaluated *second = fastest_other(result, SIZE_MAX);
 	const struct problem *problem = result->pool->problem;
+	CLEANUP(memory_free) char *bits = bits_words(result->entry);
 
 	clear_line(show);
 	if (show->several)
@@ -430,8 +425,8 @@ static void end(void *context, const struct problem_result *result)
 	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
 		show_model(show->out, result);
 	show_outcomes(show->out, result);
-	if (result->entry->bits && result->entry->winner.bits)
-		show_bits(show->out, result->entry->bits, result->entry->winner.bits);
+	if (bits)
+		common_print(show->out, "  --bits %s\n", bits);
 	if (result->kept)
 		common_print(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
 	fflush(show->out);
@@ -459,9 +454,7 @@ static void failed(void *context, const struct problem *problem, const struct er
 
 static void notice(void *context, const char *text)
 {
-	const struct show *show = context;
-
-	clear_line(show);
+	clear_line(context);
 	common_notice("%s", text);
 }
 

@@ -2,6 +2,7 @@
 #include "tune/bits.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,8 +10,137 @@
 #include "engine/row.h"
 
 enum {
+	CLASSES_MAX = 3,    /* classes whose best configurations are timed for all problems */
 	COMPARED_MAX = 1000 /* candidates that are compared with each other */
 };
+
+/* ---- classes ---- */
+struct bits_class {
+	const struct bits *bits;
+	double mean, largest; /* logarithms of losses; of what is not known gather_untimed_loss */
+	bool is_whole;        /* a configuration for each problem, after all were timed */
+};
+
+static struct bits_class class_of(const struct gather *gather, const struct bits *bits)
+{
+	const size_t problems = gather->session->problems->count;
+	struct bits_class class = {.bits = bits, .is_whole = !gather->is_search};
+
+	for (size_t p = 0; p < problems; p++) {
+		const struct row *best = gather_best(gather, bits, p);
+		const double loss =
+			best ? log(best->us[p] / gather_best_us(gather, p)) : gather_untimed_loss;
+
+		class.mean += loss / (double)problems;
+		class.largest = fmax(class.largest, loss);
+		class.is_whole &= best != NULL;
+	}
+	return class;
+}
+
+static int class_compare(const void *a_, const void *b_)
+{
+	const struct bits_class *a = a_, *b = b_;
+
+	if (a->is_whole != b->is_whole)
+		return a->is_whole ? -1 : 1;
+	return a->mean != b->mean ? (a->mean > b->mean) - (a->mean < b->mean)
+				  : strcmp(a->bits->digests[0], b->bits->digests[0]);
+}
+
+/* Different digests of the problem with the most rows, the best class first; the caller frees. */
+static struct bits_class *find_classes(const struct gather *gather, size_t *count)
+{
+	struct bits_class *classes = memory_zeroed(gather->count + 1, sizeof(*classes));
+	uint64_t rows = 0;
+	size_t problem = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < gather->count; i++)
+		for (size_t p = 0; p < gather->session->problems->count; p++)
+			if (gather->rows[i].bits[p] && gather->rows[i].bits[p]->rows > rows) {
+				rows = gather->rows[i].bits[p]->rows;
+				problem = p;
+			}
+	for (size_t i = 0; i < gather->count; i++) {
+		const struct bits *bits = gather->rows[i].bits[problem];
+		size_t k = 0;
+
+		while (bits && k < *count && bits_compare(classes[k].bits, bits, NULL) != BITS_SAME)
+			k++;
+		if (bits && k == *count)
+			classes[(*count)++] = class_of(gather, bits);
+	}
+	if (*count)
+		qsort(classes, *count, sizeof(*classes), class_compare);
+	return classes;
+}
+
+/* What was the fastest of one of the best classes for some problem, or of all. */
+static void keep_classes(struct gather *gather, const struct bits_class *classes, size_t count)
+{
+	const size_t problems = gather->session->problems->count;
+
+	for (size_t c = 0; c <= count && c <= CLASSES_MAX; c++)
+		for (size_t p = 0; p < problems; p++) {
+			struct row *best = gather_best(gather, c ? classes[c - 1].bits : NULL, p);
+
+			if (best)
+				best->has_won = true;
+		}
+	gather_keep(gather, 0);
+}
+
+static void take_class(
+	const struct gather *gather, const struct bits_class *class, struct shared_choice *shared)
+{
+	const size_t problems = gather->session->problems->count;
+
+	shared->bits = bits_copy(class->bits);
+	shared->mean_loss = expm1(class->mean);
+	shared->largest_loss = expm1(class->largest);
+	shared->members = memory_zeroed(gather->count + 1, sizeof(*shared->members));
+	for (size_t p = 0; p < problems; p++)
+		shared->us[p] = gather_best(gather, class->bits, p)->us[p];
+	for (size_t i = 0; i < gather->count; i++) {
+		const struct row *row = &gather->rows[i];
+		bool is_any = false;
+
+		for (size_t p = 0; p < problems; p++)
+			is_any |= gather_has_bits(row, class->bits, p);
+		if (is_any)
+			shared->members[shared->member_count++] = (struct shared_member){
+				string_copy(row->family), string_copy(row->configuration)};
+	}
+}
+
+static enum status choose_class(
+	const struct session *session, struct shared_choice *shared, struct error *err)
+{
+	CLEANUP(gather_release) struct gather gather = {.session = session, .is_search = true};
+	const size_t problems = session->problems->count;
+	CLEANUP(memory_free) struct bits_class *found = NULL, *classes = NULL;
+	size_t count;
+
+	TRY(gather_run(&gather, &session->pool, err));
+	found = find_classes(&gather, &count);
+	keep_classes(&gather, found, count);
+	gather.is_search = false;
+	TRY(gather_compare(&gather, err));
+	classes = find_classes(&gather, &count);
+	if (!count || !classes[0].is_whole) {
+		error_set(err, STATUS_FAILED,
+			"--bits: expected configurations with the same bits for all %zu problems, "
+			"found none among the %zu best",
+			problems, gather.count);
+		return error_hint(err, "the key should count the outermost rows of the outputs; "
+				       "--effort thorough tries more");
+	}
+	gather_choice(&gather, shared);
+	shared->classes = count;
+	take_class(&gather, &classes[0], shared);
+	return STATUS_OK;
+}
 
 /* ---- the rule ---- */
 static enum status open_class(
@@ -26,7 +156,7 @@ static enum status open_class(
 	for (size_t i = 1; i < problems->count; i++)
 		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
 	if (!differs && problems->count > 1)
-		return shared_choose_class(session, &rule->class, err);
+		return choose_class(session, &rule->class, err);
 	error_set(err, STATUS_BAD_INPUT,
 		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
 		key, key, differs ? "others" : "one");
@@ -223,4 +353,18 @@ struct tuned_bits *bits_of_entry(const struct session *session, const struct pro
 			bits->worst_loss = rule->class.largest_loss;
 		}
 	return bits;
+}
+
+char *bits_words(const struct tuned_entry *entry)
+{
+	struct text words = {0};
+
+	if (!entry->bits || !entry->winner.bits)
+		return NULL;
+	text_appendf(&words, "%s: the same bits on %u inputs", entry->bits->rule,
+		entry->winner.bits->inputs);
+	if (entry->bits->loss >= 0)
+		text_appendf(
+			&words, ", %.1f%% slower than the free choice", 100 * entry->bits->loss);
+	return text_detach(&words);
 }

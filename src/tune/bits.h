@@ -21,7 +21,7 @@ struct bits_rule {
 
 /* text: same, same:FILE or invariant=KEY; borrowed. For the last all problems are searched, without
  * the session's journal and tuned file. Errors: STATUS_BAD_INPUT, another text, a device that does
- * not measure, problems that differ in other keys; those of shared_choose_class(). */
+ * not measure, problems that differ in other keys; no class serves all problems. */
 enum status bits_rule_open(
 	const char *text, const struct session *session, struct bits_rule *rule, struct error *err);
 void bits_rule_release(struct bits_rule *rule);
@@ -42,5 +42,9 @@ char *bits_contradiction(const struct search *search);
 
 /* What the entry says of the rule; NULL without one. */
 struct tuned_bits *bits_of_entry(const struct session *session, const struct problem *problem);
+
+/* "same: the same bits on 2 inputs, 1.0% slower than the free choice"; NULL without a rule. The
+ * caller frees. */
+char *bits_words(const struct tuned_entry *entry);
 
 #endif

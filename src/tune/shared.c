@@ -11,25 +11,7 @@
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
-	COMPARED_MIN = 24, /* configurations that are timed for all problems; more: all that won */
-	CLASSES_MAX = 3    /* classes whose best configurations are timed for all problems */
-};
-static const double untimed_loss = 0.3; /* logarithm that a problem without a time counts for */
-
-/* A configuration with its times. */
-struct row {
-	char *family, *configuration;
-	double *us;         /* per problem; 0: none */
-	struct bits **bits; /* per problem; NULL: not known */
-	double score;
-	bool has_won;
-};
-
-struct gather {
-	const struct session *session;
-	struct row *rows;
-	size_t count, capacity;
-	bool is_search; /* new rows are taken, the observer is told */
+	COMPARED_MIN = 24 /* configurations that are timed for all problems; more: all that won */
 };
 
 static void rows_cut(struct gather *gather, size_t count)
@@ -46,7 +28,7 @@ static void rows_cut(struct gather *gather, size_t count)
 	}
 }
 
-static void gather_release(struct gather *gather)
+void gather_release(struct gather *gather)
 {
 	rows_cut(gather, 0);
 	free(gather->rows);
@@ -151,11 +133,13 @@ static void hear_words(void *context, const char *text)
 struct row_time {
 	char *family, *configuration;
 	double us;
+	struct bits *bits;
 };
 static const struct record_member row_time_members[] = {
 	RECORD_VALUE(struct row_time, family, "family"),
 	RECORD_VALUE(struct row_time, configuration, "configuration"),
 	RECORD_VALUE(struct row_time, us, "us"),
+	RECORD_POINTER(struct row_time, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 };
 static RECORD_DEFINE(struct row_time, row_time_record, row_time_members, .name = "row_time");
 
@@ -178,7 +162,8 @@ static void write_times(void *context, const struct problem *problem, struct tex
 	for (size_t i = 0; p < gather->session->problems->count && i < gather->count; i++)
 		if (gather->rows[i].us[p] > 0)
 			times.items[times.count++] = (struct row_time){gather->rows[i].family,
-				gather->rows[i].configuration, gather->rows[i].us[p]};
+				gather->rows[i].configuration, gather->rows[i].us[p],
+				gather->rows[i].bits[p]};
 	record_pack(&row_times_record, &times, kept);
 	free(times.items);
 }
@@ -198,8 +183,11 @@ static void read_times(void *context, const struct problem *problem, const struc
 			.configuration = times.items[i].configuration};
 		struct row *row = row_of(gather, &named);
 
-		if (row)
-			row->us[p] = times.items[i].us;
+		if (!row)
+			continue;
+		row->us[p] = times.items[i].us;
+		bits_free(&row->bits[p]);
+		row->bits[p] = bits_copy(times.items[i].bits);
 	}
 	record_release(&row_times_record, &times);
 }
@@ -211,7 +199,7 @@ static void hear_notice(void *context, const char *text)
 	gather->session->observer.notice(gather->session->observer.context, text);
 }
 
-static enum status run(
+enum status gather_run(
 	struct gather *gather, const struct candidates_options *pool, struct error *err)
 {
 	struct session session = *gather->session;
@@ -249,30 +237,30 @@ static enum status run(
 
 /* ---- what is compared ---- */
 /* A row with these bits; NULL: any. */
-static bool is_member(const struct row *row, const struct bits *bits, size_t problem)
+bool gather_has_bits(const struct row *row, const struct bits *bits, size_t problem)
 {
 	return !bits ||
 	       (row->bits[problem] && bits_compare(row->bits[problem], bits, NULL) == BITS_SAME);
 }
 
 /* The fastest of those for a problem; NULL: none. */
-static struct row *class_best(const struct gather *gather, const struct bits *bits, size_t problem)
+struct row *gather_best(const struct gather *gather, const struct bits *bits, size_t problem)
 {
 	struct row *best = NULL;
 
 	for (size_t i = 0; i < gather->count; i++) {
 		struct row *row = &gather->rows[i];
 
-		if (row->us[problem] > 0 && is_member(row, bits, problem) &&
+		if (row->us[problem] > 0 && gather_has_bits(row, bits, problem) &&
 			(!best || row->us[problem] < best->us[problem]))
 			best = row;
 	}
 	return best;
 }
 
-static double best_of(const struct gather *gather, size_t problem)
+double gather_best_us(const struct gather *gather, size_t problem)
 {
-	const struct row *best = class_best(gather, NULL, problem);
+	const struct row *best = gather_best(gather, NULL, problem);
 
 	return best ? best->us[problem] : INFINITY;
 }
@@ -294,29 +282,35 @@ static void forget_times(struct gather *gather)
 			gather->session->problems->count * sizeof(*gather->rows[i].us));
 }
 
-/* What won somewhere, then what was good in most problems. Their times are forgotten. */
-static void keep_best(struct gather *gather)
+void gather_keep(struct gather *gather, size_t least)
 {
-	const size_t problems = gather->session->problems->count;
 	size_t winners = 0;
 
-	for (size_t p = 0; p < problems; p++) {
-		const double best = best_of(gather, p);
-
-		for (size_t i = 0; i < gather->count; i++) {
-			struct row *row = &gather->rows[i];
-
-			row->score += row->us[p] > 0 ? log(row->us[p] / best) : untimed_loss;
-			row->has_won |= row->us[p] > 0 && row->us[p] <= best;
-		}
-	}
 	for (size_t i = 0; i < gather->count; i++)
 		winners += gather->rows[i].has_won;
 	if (gather->count)
 		qsort(gather->rows, gather->count, sizeof(*gather->rows), row_compare);
-	if (gather->count > COMPARED_MIN)
-		rows_cut(gather, winners > COMPARED_MIN ? winners : COMPARED_MIN);
+	if (gather->count > least)
+		rows_cut(gather, winners > least ? winners : least);
 	forget_times(gather);
+}
+
+/* What won somewhere, then what was good in most problems. Their times are forgotten. */
+static void keep_best(struct gather *gather)
+{
+	const size_t problems = gather->session->problems->count;
+
+	for (size_t p = 0; p < problems; p++) {
+		const double best = gather_best_us(gather, p);
+
+		for (size_t i = 0; i < gather->count; i++) {
+			struct row *row = &gather->rows[i];
+
+			row->score += row->us[p] > 0 ? log(row->us[p] / best) : gather_untimed_loss;
+			row->has_won |= row->us[p] > 0 && row->us[p] <= best;
+		}
+	}
+	gather_keep(gather, COMPARED_MIN);
 }
 
 /* "(BM == 128 and BN == 256) or (...)", of the session's sub-space: the rows of a family. */
@@ -348,7 +342,7 @@ static void where_text(const struct gather *gather, const char *family, struct t
 }
 
 /* Times all rows for all problems, family by family. */
-static enum status compare(struct gather *gather, struct error *err)
+enum status gather_compare(struct gather *gather, struct error *err)
 {
 	for (size_t i = 0; i < gather->count; i++) {
 		CLEANUP(text_release) struct text where = {0};
@@ -365,7 +359,7 @@ static enum status compare(struct gather *gather, struct error *err)
 		where_text(gather, families[0], &where);
 		pool.families = families;
 		pool.where = text_string(&where);
-		status = run(gather, &pool, &ignored);
+		status = gather_run(gather, &pool, &ignored);
 		/* that it does not apply to some problem is no error here */
 		if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE) {
 			*err = ignored;
@@ -375,7 +369,7 @@ static enum status compare(struct gather *gather, struct error *err)
 	return STATUS_OK;
 }
 
-static void choice_open(const struct gather *gather, struct shared_choice *shared)
+void gather_choice(const struct gather *gather, struct shared_choice *shared)
 {
 	const size_t problems = gather->session->problems->count;
 
@@ -383,7 +377,7 @@ static void choice_open(const struct gather *gather, struct shared_choice *share
 	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
 	shared->compared = gather->count;
 	for (size_t p = 0; p < problems; p++)
-		shared->best_us[p] = best_of(gather, p);
+		shared->best_us[p] = gather_best_us(gather, p);
 }
 
 enum status shared_choose(const struct session *session, enum shared_goal goal,
@@ -394,11 +388,11 @@ enum status shared_choose(const struct session *session, enum shared_goal goal,
 	const struct row *chosen = NULL;
 	double least = INFINITY;
 
-	TRY(run(&gather, &session->pool, err));
+	TRY(gather_run(&gather, &session->pool, err));
 	keep_best(&gather);
 	gather.is_search = false;
-	TRY(compare(&gather, err));
-	choice_open(&gather, shared);
+	TRY(gather_compare(&gather, err));
+	gather_choice(&gather, shared);
 	for (size_t i = 0; i < gather.count; i++) {
 		double sum = 0, largest = 0;
 
@@ -426,139 +420,6 @@ enum status shared_choose(const struct session *session, enum shared_goal goal,
 	shared->family = string_copy(chosen->family);
 	shared->configuration = string_copy(chosen->configuration);
 	memcpy(shared->us, chosen->us, problems * sizeof(*shared->us));
-	return STATUS_OK;
-}
-
-/* ---- classes ---- */
-struct bits_class {
-	const struct bits *bits;
-	double mean, largest; /* logarithms of losses; of what is not known untimed_loss */
-	bool is_whole;        /* a configuration for each problem, after all were timed */
-};
-
-static struct bits_class class_of(const struct gather *gather, const struct bits *bits)
-{
-	const size_t problems = gather->session->problems->count;
-	struct bits_class class = {.bits = bits, .is_whole = !gather->is_search};
-
-	for (size_t p = 0; p < problems; p++) {
-		const struct row *best = class_best(gather, bits, p);
-		const double loss = best ? log(best->us[p] / best_of(gather, p)) : untimed_loss;
-
-		class.mean += loss / (double)problems;
-		class.largest = fmax(class.largest, loss);
-		class.is_whole &= best != NULL;
-	}
-	return class;
-}
-
-static int class_compare(const void *a_, const void *b_)
-{
-	const struct bits_class *a = a_, *b = b_;
-
-	if (a->is_whole != b->is_whole)
-		return a->is_whole ? -1 : 1;
-	return a->mean != b->mean ? (a->mean > b->mean) - (a->mean < b->mean)
-				  : strcmp(a->bits->digests[0], b->bits->digests[0]);
-}
-
-/* Different digests of the problem with the most rows, the best class first; the caller frees. */
-static struct bits_class *find_classes(const struct gather *gather, size_t *count)
-{
-	struct bits_class *classes = memory_zeroed(gather->count + 1, sizeof(*classes));
-	uint64_t rows = 0;
-	size_t problem = 0;
-
-	*count = 0;
-	for (size_t i = 0; i < gather->count; i++)
-		for (size_t p = 0; p < gather->session->problems->count; p++)
-			if (gather->rows[i].bits[p] && gather->rows[i].bits[p]->rows > rows) {
-				rows = gather->rows[i].bits[p]->rows;
-				problem = p;
-			}
-	for (size_t i = 0; i < gather->count; i++) {
-		const struct bits *bits = gather->rows[i].bits[problem];
-		size_t k = 0;
-
-		while (bits && k < *count && bits_compare(classes[k].bits, bits, NULL) != BITS_SAME)
-			k++;
-		if (bits && k == *count)
-			classes[(*count)++] = class_of(gather, bits);
-	}
-	if (*count)
-		qsort(classes, *count, sizeof(*classes), class_compare);
-	return classes;
-}
-
-/* What was the fastest of one of the best classes for some problem, or of all. */
-static void keep_classes(struct gather *gather, const struct bits_class *classes, size_t count)
-{
-	const size_t problems = gather->session->problems->count;
-	size_t kept = 0;
-
-	for (size_t c = 0; c <= count && c <= CLASSES_MAX; c++)
-		for (size_t p = 0; p < problems; p++) {
-			struct row *best = class_best(gather, c ? classes[c - 1].bits : NULL, p);
-
-			if (best)
-				best->has_won = true;
-		}
-	for (size_t i = 0; i < gather->count; i++)
-		kept += gather->rows[i].has_won;
-	if (gather->count)
-		qsort(gather->rows, gather->count, sizeof(*gather->rows), row_compare);
-	rows_cut(gather, kept);
-	forget_times(gather);
-}
-
-static void take_class(
-	const struct gather *gather, const struct bits_class *class, struct shared_choice *shared)
-{
-	const size_t problems = gather->session->problems->count;
-
-	shared->bits = bits_copy(class->bits);
-	shared->mean_loss = expm1(class->mean);
-	shared->largest_loss = expm1(class->largest);
-	shared->members = memory_zeroed(gather->count + 1, sizeof(*shared->members));
-	for (size_t p = 0; p < problems; p++)
-		shared->us[p] = class_best(gather, class->bits, p)->us[p];
-	for (size_t i = 0; i < gather->count; i++) {
-		const struct row *row = &gather->rows[i];
-		bool is_any = false;
-
-		for (size_t p = 0; p < problems; p++)
-			is_any |= is_member(row, class->bits, p);
-		if (is_any)
-			shared->members[shared->member_count++] = (struct shared_member){
-				string_copy(row->family), string_copy(row->configuration)};
-	}
-}
-
-enum status shared_choose_class(
-	const struct session *session, struct shared_choice *shared, struct error *err)
-{
-	CLEANUP(gather_release) struct gather gather = {.session = session, .is_search = true};
-	const size_t problems = session->problems->count;
-	CLEANUP(memory_free) struct bits_class *found = NULL, *classes = NULL;
-	size_t count;
-
-	TRY(run(&gather, &session->pool, err));
-	found = find_classes(&gather, &count);
-	keep_classes(&gather, found, count);
-	gather.is_search = false;
-	TRY(compare(&gather, err));
-	classes = find_classes(&gather, &count);
-	if (!count || !classes[0].is_whole) {
-		error_set(err, STATUS_FAILED,
-			"--bits: expected configurations with the same bits for all %zu problems, "
-			"found none among the %zu best",
-			problems, gather.count);
-		return error_hint(err, "the key should count the outermost rows of the outputs; "
-				       "--effort thorough tries more");
-	}
-	choice_open(&gather, shared);
-	shared->classes = count;
-	take_class(&gather, &classes[0], shared);
 	return STATUS_OK;
 }
 

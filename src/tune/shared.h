@@ -36,10 +36,43 @@ struct shared_choice {
  * session_run(); no configuration serves all problems. */
 enum status shared_choose(const struct session *session, enum shared_goal goal,
 	struct shared_choice *shared, struct error *err);
-/* As above, but a class of configurations with the best geometric mean: for each problem its
- * fastest one; on the rows that two problems have in common all give the same bits. */
-enum status shared_choose_class(
-	const struct session *session, struct shared_choice *shared, struct error *err);
 void shared_choice_release(struct shared_choice *shared);
+
+/* ---- what was timed of the session's problems (also tune/bits.c) ---- */
+/* A configuration with its times. */
+struct row {
+	char *family, *configuration;
+	double *us;         /* per problem; 0: none */
+	struct bits **bits; /* per problem; NULL: not known */
+	double score;
+	bool has_won;
+};
+
+struct gather {
+	const struct session *session;
+	struct row *rows;
+	size_t count, capacity;
+	bool is_search; /* new rows are taken, the observer is told */
+};
+
+static const double gather_untimed_loss =
+	0.3; /* logarithm that a problem without a time counts for */
+
+/* Runs the session's problems on this pool and adds to the rows; without is_search only to those
+ * that are there. */
+enum status gather_run(
+	struct gather *gather, const struct candidates_options *pool, struct error *err);
+/* Times all rows for all problems, family by family. */
+enum status gather_compare(struct gather *gather, struct error *err);
+/* Leaves the rows that have won and the best others, `least` rows at least; forgets times. */
+void gather_keep(struct gather *gather, size_t least);
+/* A row with these bits (NULL: any) for a problem. */
+bool gather_has_bits(const struct row *row, const struct bits *bits, size_t problem);
+/* The fastest of those; NULL: none. */
+struct row *gather_best(const struct gather *gather, const struct bits *bits, size_t problem);
+double gather_best_us(const struct gather *gather, size_t problem); /* infinite: none */
+/* Fills in best_us and how many were compared; us is zeroed. */
+void gather_choice(const struct gather *gather, struct shared_choice *shared);
+void gather_release(struct gather *gather);
 
 #endif
