@@ -422,11 +422,9 @@ static enum status export_rule(const struct export_options *options,
 	CLEANUP(memory_free) char *program = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(program);
 	CLEANUP(memory_free) char *module = python_folder(folder);
-	CLEANUP(memory_free)
-	char *python3_here = path_join(folder, "python3"); /* of its environment */
-	CLEANUP(memory_free)
-	char *leaves = string_format("%u", options->leaves ? options->leaves : 32);
-	const char *python = access(python3_here, X_OK) == 0 ? python3_here : "python3";
+	CLEANUP(memory_free) char *here = path_join(folder, "python3"); /* of its environment */
+	CLEANUP(memory_free) char *leaves = string_format("%u", options->leaves ?: 32);
+	const char *python = access(here, X_OK) == 0 ? here : "python3";
 	const char *words[] = {python, "-m", "tiletune.rules", positional->items[0],
 		positional->count > 1 ? positional->items[1] : "", "--format", options->format,
 		"--leaves", leaves, "--output", options->output ? options->output : "-",
