@@ -14,7 +14,8 @@
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
 enum {
-	TRIALS_COMPILED_MAX = 16,
+	TRIALS_COMPILED_MAX = 4,
+	RESULTS_PER_TRIAL = 4,     /* after which one more may be open */
 	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
@@ -43,6 +44,13 @@ static enum status start_trial(struct search *search, size_t candidate, struct e
 		return STATUS_OK;
 	}
 	return search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
+}
+
+size_t session_trials_max(size_t compilers, size_t results)
+{
+	const size_t most = 2 * compilers + 2, now = compilers + results / RESULTS_PER_TRIAL + 1;
+
+	return now < most ? now : most;
 }
 
 /* Candidates compiling at once: the workers never wait for us. Where all are tried in any case,
@@ -79,6 +87,11 @@ static bool has_room(const struct search *search)
 
 	/* where nothing compiles the answer comes at once: to ask ahead would only be guessing */
 	if (!context->compiler && !context->program && evaluator->count)
+		return false;
+	if (context->compiler && search->session->effort->evaluations != SIZE_MAX &&
+		evaluator->count * (context->other_count + 1) >=
+			session_trials_max(compiler_worker_count(context->compiler),
+				search->budget.evaluations))
 		return false;
 	return compilers_have_room(search) &&
 	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ASKED) < compiled_max &&
