@@ -107,7 +107,7 @@ struct check_options {
 	const char *const *problems; /* texts, of the last operation in `only`; NULL: all */
 	double threshold_ratio;      /* 0.05 */
 	double budget_s;             /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
-	bool bits;        /* also of entries that were not tuned for certain bits */
+	bool bits;                   /* also of entries that were not tuned for certain bits */
 	uint32_t allowed; /* CHECK_DIFFERS(...): differences from the baseline to tolerate */
 	volatile sig_atomic_t *interrupted;
 };

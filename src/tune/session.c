@@ -89,9 +89,8 @@ static bool has_room(const struct search *search)
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
 	if (context->compiler && search->session->effort->evaluations != SIZE_MAX &&
-		evaluator->count * (context->other_count + 1) >=
-			session_trials_max(compiler_worker_count(context->compiler),
-				search->budget.evaluations))
+		evaluator->count >= session_trials_max(compiler_worker_count(context->compiler),
+					    search->budget.evaluations))
 		return false;
 	return compilers_have_room(search) &&
 	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ASKED) < compiled_max &&
