@@ -341,11 +341,12 @@ enum {
 
 static void mark_pitch(CUdeviceptr data, uint64_t bytes, uint32_t pitch)
 {
-	uint64_t ignored;
+	uint64_t whole;
 	uint32_t dtype;
 
 	for (uint64_t row = 0; row < ROWS_BACK; row++)
-		if (standin_marked(data - row * pitch, MARK_OUTPUT, &ignored, &dtype))
+		if (standin_marked(data - row * pitch, MARK_OUTPUT, &whole, &dtype) &&
+			row * pitch < whole)
 			return;
 	standin_mark(MARK_PITCH, data, bytes, pitch);
 }
