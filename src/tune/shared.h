@@ -59,7 +59,7 @@ static const double gather_untimed_loss =
 	0.3; /* logarithm that a problem without a time counts for */
 
 /* Runs the session's problems on this pool and adds to the rows; without is_search only to those
- * that are there. */
+ * that exist. */
 enum status gather_run(
 	struct gather *gather, const struct candidates_options *pool, struct error *err);
 /* Times all rows for all problems, family by family. */

@@ -28,7 +28,7 @@ LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
 READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
 UNREAD = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "compared_rows",
-    "durations", "loads", "lookup_rates", "own_kernel_results", "pairs", "program_rates", "public_kernels", "repeat_rates", "several_gpus", "tiles", "versus")}
+    "bits", "durations", "loads", "lookup_rates", "own_kernel_results", "pairs", "program_rates", "public_kernels", "repeat_rates", "several_gpus", "tiles", "versus")}
 # Answers of earlier versions, kept among the results.
 EARLIER = {"tiletune.sweep/1"}
 # They are read with the other files of their folder.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kernels below 300 us are timed in graphs, longer ones by single runs: are both on one scale?
 
-    bias.py [--tiletune PROGRAM] [--device cuda:0] [--rounds 5] [-o FILE]
+    bias.py [--tiletune PROGRAM] [--device cuda:0] [--rounds 5]
 
 One kernel whose time grows evenly with a number, at ten values on either side of 300 us, tuned some times over. A line
 through the times in graphs says what the longer ones should take; how far they lie beside it, in microseconds, is the bias.
@@ -54,9 +54,8 @@ def main() -> int:
 	parser.add_argument("--tiletune", default="./tiletune")
 	parser.add_argument("--device", default="cuda:0")
 	parser.add_argument("--rounds", type=int, default=5)
-	parser.add_argument("-o", dest="output")
 	options = parser.parse_args()
-	rounds = []
+	beside: list[float] = []
 	with tempfile.TemporaryDirectory() as folder:
 		with open(os.path.join(folder, "spin.cu"), "w", encoding="utf-8") as file:
 			file.write(KERNEL)
@@ -67,15 +66,11 @@ def main() -> int:
 			graphs = [point for point in found if point[1] < GRAPHS_BELOW_US]
 			single = [point for point in found if point[1] >= GRAPHS_BELOW_US]
 			slope, constant = line(graphs)
-			rounds.append({"times_us": found, "inside_us": [y - slope * x - constant for x, y in graphs], "beside_us": [y - slope * x - constant for x, y in single]})
-			print(f"{len(graphs)} in graphs, off their line by {' '.join(f'{d:+.2f}' for d in rounds[-1]['inside_us'])}; {len(single)} single runs: {' '.join(f'{d:+.2f}' for d in rounds[-1]['beside_us'])} us")
-	beside = [value for each in rounds for value in each["beside_us"]]
+			inside, outside = ([y - slope * x - constant for x, y in points] for points in (graphs, single))
+			beside += outside
+			print(f"{len(graphs)} in graphs, off their line by {' '.join(f'{d:+.2f}' for d in inside)}; {len(single)} single runs: {' '.join(f'{d:+.2f}' for d in outside)} us")
 	median = statistics.median(beside)
 	print(f"single runs beside graphs: median {median:+.3f} us, {min(beside):+.2f} to {max(beside):+.2f}")
-	if options.output:
-		with open(options.output, "w", encoding="utf-8") as file:
-			json.dump({"format": "tiletune.bias/1", "median_us": median, "rounds": rounds}, file, indent=1)
-			file.write("\n")
 	return int(abs(median) > 0.3)
 
 

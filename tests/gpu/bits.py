@@ -9,7 +9,7 @@ first problems are tuned twice: digests are the same again.
 price: bf16, N = K = 4096, M = 1 to 4096 (13 values), tuned with --bits invariant=M: the class's times over those of the free choice.
 cublas: whether the first row of cublasGemmEx's default is the same for these M, on one input made likewise.
 attention: decoding, batch 1 to 64, with --bits invariant=batch.
-cost: a quick tuning by $BEFORE, a tiletune without digests, and by this one in turn: how long the GPU is busy, over the evaluations.
+cost: a quick tuning by $BEFORE, a tiletune without digests, and by this one in turn: how long the GPU is busy, over the samples.
 
 Parts that OUTPUT.json has already stay unless they are named. Exit code 1: a digest is not what it should be.
 
@@ -18,6 +18,7 @@ From the environment: TRIALS (100), BUDGET (2s, a problem of price and attention
 """
 import collections
 import ctypes
+import glob
 import hashlib
 import itertools
 import json
@@ -230,7 +231,7 @@ def cost():
     if not ENV("BEFORE"):
         return {"failed": "expected BEFORE, the path of a tiletune without digests"}
     problems = ["-p", "M=4096,N=4096,K=4096,dtype=bf16", "-p", "M=64,N=4096,K=4096,dtype=bf16", "--effort", "quick", "--evaluations", "100"]
-    per_evaluation = {"before": [], "after": []}
+    per_sample = {"before": [], "after": []}
     for turn in range(4):
         for name, program in (("before", ENV("BEFORE")), ("after", TUNE[0])):
             path = os.path.join(WORK, f"cost-{name}.journal.jsonl")
@@ -241,11 +242,23 @@ def cost():
                 lines = [json.loads(line) for line in file]
             finish = next(line for line in lines if line["event"] == "finish")
             if turn:  # the first fills the cache
-                per_evaluation[name].append(1e3 * finish["device_s"] / sum(line["event"] == "evaluation" for line in lines))
-    ratio = statistics.median(per_evaluation["after"]) / statistics.median(per_evaluation["before"]) - 1
-    print(f"  the GPU is busy for {statistics.median(per_evaluation['before']):.2f} -> {statistics.median(per_evaluation['after']):.2f} ms an evaluation: "
+                samples = sum((line.get("time_us") or {}).get("samples", 0) for line in lines if line["event"] == "evaluation")
+                per_sample[name].append(1e3 * finish["device_s"] / samples)
+    ratio = statistics.median(per_sample["after"]) / statistics.median(per_sample["before"]) - 1
+    print(f"  the GPU is busy for {statistics.median(per_sample['before']):.2f} -> {statistics.median(per_sample['after']):.2f} ms a sample: "
         f"{100 * ratio:+.1f}%")
-    return {"busy_ms_per_evaluation": per_evaluation, "ratio": ratio}
+    return {"busy_ms_per_sample": per_sample, "ratio": ratio}
+
+
+def what_ran():
+    """Device and run as the tuned file that was written last names them."""
+    files = sorted(glob.glob(os.path.join(WORK, "*.json")), key=os.path.getmtime)
+    if not files:
+        return {}
+    with open(files[-1], encoding="utf-8") as file:
+        tuned = json.load(file)
+    run = tuned["runs"][-1]
+    return {"device": tuned["device"]["name"], "run": {key: run[key] for key in ("date", "tiletune", "driver", "nvrtc") if key in run}}
 
 
 PARTS = {
@@ -271,6 +284,7 @@ def main():
             result["parts"][name] = PARTS[name]()
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             result["parts"][name] = {"failed": str(error)}
+        result.update(what_ran())
         if "failed" in result["parts"][name]:
             print(f"  failed: {result['parts'][name]['failed']}")
         with open(output, "w", encoding="utf-8") as file:
