@@ -17,7 +17,7 @@ from figures import *  # noqa: E402,F403  pylint: disable=wrong-import-position,
 
 HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN = ("README.md", f"{FOLDER}/README.md", f"{FOLDER}/attention.md", f"{FOLDER}/gemm.md", "templates/README.md",
 	f"{FOLDER}/gemm_chain.md")
-H100 = "results/nvidia-h100/README.md"
+H100, OPEN = "results/nvidia-h100/README.md", f"{FOLDER}/open.md"
 
 MMA_US = next(row["time_us"]["median"] for row in SESSION["families"] if row["family"] == "gemm/mma")
 
@@ -34,6 +34,7 @@ CLAIMS = [
 	(HOME, "| 20 | 1.248 | 1.248 | 1.113 |", lambda: beside_cudnn("versus_attention_drawn")),
 	(HOME, "| 24 | 1.153 | 1.116 | 0.989 |", lambda: beside_cudnn("versus_decode")),
 	(HOME, "| 120 | 1.029 | 0.999 | 0.924 |", lambda: [float(cell) for cell in list(scoreboard_rows())[-1].split("|")[2:6]]),
+	(OPEN, "the same in all runs in 8, tile and schedule in 9", lambda: [load("repeat_fresh")["same_configuration"], load("repeat_fresh")["same_tile"]]),
 	(HOME, "Of the 60 drawn shapes 19 are below 0.95.", lambda: [60, sum(e["ratio"]["median"] < 0.95 for e in load("versus_plain_drawn")["entries"]), 0.95]),
 	(HOME, "`mma.sync` kernels reach 0.57 to 0.82 of cuBLASLt", lambda: [mma(8192, 8192, 8192), mma(128, 4096, 7168)]),
 	(HOME, "at 0.935 where it is lowest", lambda: [group("versus_decode_paged", "over the faster, all", "lowest")]),
@@ -209,7 +210,7 @@ CLAIMS = [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows)]
+ROWS = [(NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
@@ -234,7 +235,7 @@ def numbers(text):
 
 
 failures = []
-pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, H100)}
+pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, H100, OPEN)}
 rows_of = {(page, rows): list(rows()) for page, rows in ROWS}
 for (page, _), rows in rows_of.items():
 	failures += [f"{page}: expected the row {row}, did not find it" for row in rows if row not in pages[page]]
@@ -252,7 +253,7 @@ for page, text, _ in NOT_MEASURED:
 	if text not in pages[page]:
 		failures.append(f"{page}: {text!r} is exempt, but does not stand there")
 for page, text in pages.items():
-	if page in (ATTENTION, GEMM, OWN, CHAIN, H100):
+	if page in (ATTENTION, GEMM, OWN, CHAIN, H100, OPEN):
 		continue
 	covered = set()
 	for claimed, piece, *_ in [*CLAIMS, *NOT_MEASURED, *((at, row) for (at, _), rows in rows_of.items() for row in rows)]:

@@ -485,3 +485,23 @@ def same_answers(name):
 
 def repeat_seconds():
 	return [second for problem in load("repeat")["problems"] for second in problem["seconds"]]
+
+
+def public_rows():
+	"""Public files with a reference: default configuration over the best."""
+	for each in load("public_kernels")["kernels"]:
+		assert each["verdict"] == "right"
+		yield f"| {each['project']} | `{os.path.basename(each['file'])}` | {sum(each['outcomes'].values())} | {each['best_us']:,.2f} | {each['default_us']:,.2f} | {each['default_us'] / each['best_us']:.2f} |"
+
+
+def triton_rows():
+	"""A mixture of experts in Triton."""
+	for row in load("triton_moe")["rows"]:
+		yield f"| {row['tokens']} | {row['found_us']:.1f} | {row['ratio']:.3f} | {row['known']} | {', '.join(map(str, row['tried']))} | {'yes' if row['same'] else 'no'} |"
+
+
+def bits_rows():
+	"""What the same bits for all M, and for all batches, cost."""
+	for part, key in (("price", "M"), ("attention", "batch")):
+		for row in load("bits")["parts"][part]["rows"]:
+			yield f"| {key} = {row[key]} | {row['us']:.2f} | {row['free_us']:.2f} | {100 * (row['us'] / row['free_us'] - 1):.1f}% |"
