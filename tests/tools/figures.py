@@ -106,20 +106,18 @@ def unseen_seconds():
 
 def suite_h100(way):
 	"""Evaluations to shares of the best, in times of physics'."""
-	with open("results/nvidia-h100/suite.txt", encoding="utf-8") as file:
-		return [float(value) for value in re.findall(rf"best known: {way} .* (\d\.\d+) of physics", file.read())]
+	text = open("results/nvidia-h100/suite.txt", encoding="utf-8").read()  # pylint: disable=consider-using-with
+	return [float(value) for value in re.findall(rf"best known: {way} .* (\d\.\d+) of physics", text)]
 
 
 def scoreboard_rows():
 	"""By size class: ours and what CUDA-L2 publishes of the same shapes."""
-	folder, count = "results/nvidia-h100", math.prod
-	with gzip.open(f"{folder}/versus_scoreboard.json.gz", "rt", encoding="utf-8") as file:
-		entries = json.load(file)["entries"]
-	with open(f"{folder}/scoreboard_theirs.csv", encoding="utf-8") as file:
+	entries = load("../nvidia-h100/versus_scoreboard")["entries"]
+	with open("results/nvidia-h100/scoreboard_theirs.csv", encoding="utf-8") as file:
 		published = {tuple(int(row[key]) for key in "MNK"): float(row["offline"]) for row in csv.DictReader(file)}
 	all_ours = [(tuple(int(item[2:]) for item in e["problem"].split(",")[:3]), e["ratio"]["median"], e["gaps"]["ratio"]) for e in entries if e["agrees"]]
 	for name, low, high in (("below 1 G", 0, 1e9), ("1 to 10 G", 1e9, 1e10), ("10 to 100 G", 1e10, 1e11), ("100 G to 1 T", 1e11, 1e12), ("above 1 T", 1e12, math.inf), ("all", 0, math.inf)):
-		ours = [row for row in all_ours if low <= 2 * count(row[0]) < high]
+		ours = [row for row in all_ours if low <= 2 * math.prod(row[0]) < high]
 		ratios, gaps, theirs = [row[1] for row in ours], [row[2] for row in ours], [published[row[0]] for row in ours]
 		yield (f"| {name} | {len(ours)} | {geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {sum(r < 0.95 for r in ratios)} | "
 			f"{geometric_mean(gaps):.3f} | {min(gaps):.3f} | {geometric_mean(theirs):.3f} | {min(theirs):.3f} |")
@@ -489,19 +487,14 @@ def repeat_seconds():
 
 def public_rows():
 	"""Public files with a reference: default configuration over the best."""
-	for each in load("public_kernels")["kernels"]:
-		assert each["verdict"] == "right"
-		yield f"| {each['project']} | `{os.path.basename(each['file'])}` | {sum(each['outcomes'].values())} | {each['best_us']:,.2f} | {each['default_us']:,.2f} | {each['default_us'] / each['best_us']:.2f} |"
-
+	return [f"| {each['project']} | `{os.path.basename(each['file'])}` | {sum(each['outcomes'].values())} | {each['best_us']:,.2f} | {each['default_us']:,.2f} | {each['default_us'] / each['best_us']:.2f} |"
+		for each in load("public_kernels")["kernels"] if each["verdict"] == "right"]
 
 def triton_rows():
 	"""A mixture of experts in Triton."""
-	for row in load("triton_moe")["rows"]:
-		yield f"| {row['tokens']} | {row['found_us']:.1f} | {row['ratio']:.3f} | {row['known']} | {', '.join(map(str, row['tried']))} | {'yes' if row['same'] else 'no'} |"
-
+	return [f"| {row['tokens']} | {row['found_us']:.1f} | {row['ratio']:.3f} | {row['known']} | {', '.join(map(str, row['tried']))} | {'yes' if row['same'] else 'no'} |" for row in load("triton_moe")["rows"]]
 
 def bits_rows():
 	"""What the same bits for all M, and for all batches, cost."""
-	for part, key in (("price", "M"), ("attention", "batch")):
-		for row in load("bits")["parts"][part]["rows"]:
-			yield f"| {key} = {row[key]} | {row['us']:.2f} | {row['free_us']:.2f} | {100 * (row['us'] / row['free_us'] - 1):.1f}% |"
+	return [f"| {key} = {row[key]} | {row['us']:.2f} | {row['free_us']:.2f} | {100 * (row['us'] / row['free_us'] - 1):.1f}% |"
+		for part, key in (("price", "M"), ("attention", "batch")) for row in load("bits")["parts"][part]["rows"]]
