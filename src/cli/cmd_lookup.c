@@ -125,8 +125,10 @@ static enum status answer_all(const struct lookup_request *request,
 		"%s: expected a configuration that fits, found none for %zu of %zu problems%s",
 		request->tuned->path, refused, problems->count,
 		as_json ? text_string(&reasons) : "");
-	return error_hint(err, "`tiletune tune` finds and adds it%s",
-		request->bits && !request->assume ? "; --assume takes it unmeasured" : "");
+	return error_hint(err, "`tiletune tune%s` finds and adds it%s",
+		request->bits ? " --bits invariant=KEY" : "",
+		request->bits && !request->assume ? "; --assume takes what the class has unmeasured"
+						  : "");
 }
 
 /* Of a large file little is kept: the problems' own entries, or else every configuration once.

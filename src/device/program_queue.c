@@ -279,6 +279,10 @@ static enum pool_heard take(struct program *program, int64_t id, struct program_
 	}
 	if (said->verification.done && said->verification.violations && said->outcome == OUTCOME_OK)
 		said->outcome = OUTCOME_WRONG_RESULT;
+	if (said->outcome == OUTCOME_WRONG_RESULT && !said->detail)
+		said->detail = string_format("%llu elements differ, the worst by %g",
+			(unsigned long long)said->verification.violations,
+			said->verification.max_abs_error);
 	if (request->prepares) {
 		prepared(program, request, (enum outcome)said->outcome, said->detail);
 		return POOL_DONE;

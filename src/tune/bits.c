@@ -169,11 +169,18 @@ enum status bits_rule_open(
 	static const char same_file[] = "same:", invariant[] = "invariant=";
 
 	rule->name = string_starts_with(text, invariant) ? text : "same";
-	if (!device_measures(session->context->device))
+	if (!string_starts_with(text, invariant) && !string_starts_with(text, same_file) &&
+		strcmp(text, "same") != 0)
 		return error_set(err, STATUS_BAD_INPUT,
+			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
+	if (!device_measures(session->context->device)) {
+		error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected a device that measures, found %s, whose times are "
 			"predicted",
 			device_identity(session->context->device)->name);
+		return error_hint(err, "digests are of what a GPU ran: --device cuda:0, or "
+				       "--device replay:FILE of a journal that has them");
+	}
 	if (string_starts_with(text, invariant))
 		return open_class(session, text + strlen(invariant), rule, err);
 	if (string_starts_with(text, same_file)) {
@@ -183,11 +190,7 @@ enum status bits_rule_open(
 		return STATUS_OK;
 	}
 	rule->reference = session->tuned;
-	return strcmp(text, "same") == 0
-		       ? STATUS_OK
-		       : error_set(err, STATUS_BAD_INPUT,
-				 "--bits: expected same, same:FILE or invariant=KEY, found \"%s\"",
-				 text);
+	return STATUS_OK;
 }
 
 void bits_rule_release(struct bits_rule *rule)

@@ -121,7 +121,7 @@ NONSENSE = {"exit": ("crashed", "the program ended with exit code 3; its last me
 	"unverified": ("crashed", "answered without \"verification\""), "nan": ("crashed", "the program said what is no answer"),
 	"negative": ("crashed", "$.samples_us[1]: expected a time in microseconds, above 0"), "zero": ("crashed", "$.samples_us[0]: expected a time in microseconds, above 0"),
 	"none": ("crashed", "the program measured without \"samples_us\""), "infinite": ("crashed", "the program said what is no answer"),
-	"unknown": ("crashed", "$.outcome: expected one of"), "extra": ("crashed", "$.time"), "wrong": ("wrong_result", None), "refused": ("compile_failed", "no such tile"),
+	"unknown": ("crashed", "$.outcome: expected one of"), "extra": ("crashed", "$.time"), "wrong": ("wrong_result", "elements differ, the worst by"), "refused": ("compile_failed", "no such tile"),
 	"twice": ("ok", None)}
 
 
