@@ -362,7 +362,8 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&show),
 		.keep_going = true};
-	size_t count, compiled;
+	const struct compile_result *first;
+	size_t count, compiled, failed;
 	enum status status;
 
 	TRY(choose_effort(tuning, &effort, err));
@@ -382,6 +383,10 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	count = kernel_store_count(context->store, &compiled);
 	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
 		count, compiled, kernel_store_seconds(context->store));
+	failed = kernel_store_failed(context->store, &first);
+	if (failed)
+		common_print(stdout, "%zu of them %s not compile; the first: %.*s\n", failed,
+			failed == 1 ? "does" : "do", (int)strcspn(first->log, "\n"), first->log);
 	return status;
 }
 

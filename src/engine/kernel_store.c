@@ -146,6 +146,17 @@ size_t kernel_store_count(const struct kernel_store *store, size_t *compiled)
 	return store->count;
 }
 
+size_t kernel_store_failed(const struct kernel_store *store, const struct compile_result **first)
+{
+	size_t failed = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < store->count; i++)
+		if (store->kernels[i]->kernel.outcome != OUTCOME_OK && !failed++)
+			*first = &store->kernels[i]->kernel;
+	return failed;
+}
+
 size_t kernel_store_pending(const struct kernel_store *store)
 {
 	return compiler_pending(store->compiler);

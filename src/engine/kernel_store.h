@@ -26,6 +26,8 @@ bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 double kernel_store_seconds(const struct kernel_store *store);
 /* How many kernels it has, and how many of them the compiler made for it. */
 size_t kernel_store_count(const struct kernel_store *store, size_t *compiled);
+/* How many do not compile; *first: one of them, NULL if there is none. */
+size_t kernel_store_failed(const struct kernel_store *store, const struct compile_result **first);
 size_t kernel_store_pending(const struct kernel_store *store);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
