@@ -164,7 +164,7 @@ static enum status verify_all(struct timing *timing, struct error *err)
 /* These times replace those that it had. */
 static void take_times(struct evaluated *evaluated, const double *times_us, size_t count)
 {
-	CLEANUP(memory_free) double *copy = memory_copy(times_us, (count + 1) * sizeof(*copy));
+	CLEANUP(memory_free) double *copy = memory_copy(times_us, count * sizeof(*copy));
 
 	if (!evaluated->remeasured)
 		evaluated->search_us = evaluated->evaluation.time.median;
