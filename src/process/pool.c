@@ -285,14 +285,19 @@ static size_t count_in(const struct pool *pool, enum pool_state state)
 }
 
 /* No more processes than there are tasks to keep them busy. */
+static bool wants_process(const struct pool *pool)
+{
+	return pool->broken.status == STATUS_OK && count_in(pool, POOL_ABSENT) &&
+	       pool->queue.count > count_in(pool, POOL_GREETS);
+}
+
 static void start_some(struct pool *pool)
 {
 	for (size_t i = 0; i < pool->member_count; i++) {
 		struct pool_member *member = &pool->members[i];
 
-		if (member->state != POOL_ABSENT ||
-			pool->queue.count <= count_in(pool, POOL_GREETS) ||
-			pool->broken.status != STATUS_OK || clock_seconds() < pool->not_before_s)
+		if (member->state != POOL_ABSENT || !wants_process(pool) ||
+			clock_seconds() < pool->not_before_s)
 			continue;
 		start(pool, member);
 		hand_out(pool, member, 1);
@@ -323,8 +328,7 @@ double pool_next_s(const struct pool *pool)
 	for (size_t i = 0; i < pool->member_count; i++)
 		next_s =
 			fmin(next_s, pool->members[i].said_s + silence_of(pool, &pool->members[i]));
-	return pool->queue.count && count_in(pool, POOL_ABSENT) ? fmin(next_s, pool->not_before_s)
-								: next_s;
+	return wants_process(pool) ? fmin(next_s, pool->not_before_s) : next_s;
 }
 
 size_t pool_fds(const struct pool *pool, struct pollfd *fds, size_t max)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "process/pool.h"
 
 static int serve(void)
@@ -200,6 +201,20 @@ TEST(processes_are_started_as_needed)
 
 	run(&owner, tasks, 2, 8, 4);
 	assert_int_equal(owner.started, 2);
+	pool_close(&owner.pool);
+}
+
+/* While the only task's process starts there is nothing to do but to hear it. */
+TEST(a_process_that_starts_is_waited_for)
+{
+	struct owner owner = {0};
+	struct task task = {.line = "1", .task.silence_s = 60};
+
+	pool_open(&owner.pool, &kind, &owner, 2, 1);
+	pool_add(&owner.pool, &task.task);
+	pool_work(&owner.pool);
+	assert_int_equal(owner.started, 1);
+	assert_true(pool_next_s(&owner.pool) > clock_seconds() + 10);
 	pool_close(&owner.pool);
 }
 
