@@ -129,8 +129,8 @@ static void wait_for_any(const struct context *context)
 
 	if (context->compiler)
 		count += compiler_poll_fds(context->compiler, fds + count, POLL_FDS - count);
-	if (count)
-		poll(fds, (nfds_t)count, POLL_MILLISECONDS);
+	/* none: a process is started again after a pause */
+	poll(fds, (nfds_t)count, POLL_MILLISECONDS);
 }
 
 enum status evaluator_announce(
