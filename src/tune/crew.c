@@ -83,11 +83,24 @@ static int64_t next(const struct crew *crew, bool unprepared)
 	return best;
 }
 
+/* The problem is not tuned. */
+static void leave(struct crew *crew, int64_t number, enum status status, const struct error *reason)
+{
+	const struct session_observer *observer = &crew->session->observer;
+	const struct queue_item *queued = &crew->session->queue->items[number];
+
+	if (observer->failed)
+		observer->failed(observer->context, queued->problem, reason);
+	if (queued->is_step)
+		return;
+	crew->failed++;
+	fail(crew, status, reason);
+}
+
 /* What became of a problem. */
 static void take_status(
 	struct crew *crew, int64_t number, enum status status, const struct error *reason)
 {
-	const struct session_observer *observer = &crew->session->observer;
 	const struct queue_item *queued = &crew->session->queue->items[number];
 
 	crew->items[number].state = IS_DONE;
@@ -101,12 +114,7 @@ static void take_status(
 		fail(crew, status, reason);
 		return;
 	}
-	if (observer->failed)
-		observer->failed(observer->context, queued->problem, reason);
-	if (!queued->is_step) {
-		crew->failed++;
-		fail(crew, status, reason);
-	}
+	leave(crew, number, status, reason);
 }
 
 /* ---- one GPU ---- */
@@ -161,8 +169,7 @@ static void take_back(struct crew *crew, int64_t number, const struct error *rea
 		return;
 	item->state = IS_DONE;
 	crew->left--;
-	crew->failed++;
-	fail(crew, STATUS_NO_DEVICE, reason);
+	leave(crew, number, STATUS_NO_DEVICE, reason);
 }
 
 static void lose(struct crew *crew, struct member *member, const struct error *reason)
