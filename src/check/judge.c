@@ -103,7 +103,7 @@ static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 	[CHECK_AGAINST_KEPT] = 0.005,
 };
 /* Narrower than this part of the threshold an interval need not be. */
-static const double settled_part = 0.2;
+static const double known_part = 0.2;
 
 /* What the observations of a row say so far. */
 struct judgement {
@@ -242,7 +242,7 @@ static struct judgement judge(
 	return judgement;
 }
 
-bool check_time_is_settled(
+bool check_time_is_known(
 	const struct check *check, struct check_row *row, const struct round_series *anchor)
 {
 	struct judgement judgement;
@@ -253,7 +253,7 @@ bool check_time_is_settled(
 	judgement = judge(check, row, anchor);
 	/* a regression is worth all the time there is */
 	return judgement.verdict != CHECK_SLOWER &&
-	       judgement.own_half_ratio <= settled_part * check->options.threshold_ratio;
+	       judgement.own_half_ratio <= known_part * check->options.threshold_ratio;
 }
 
 PRINTF_LIKE(2, 3) static void append(struct text *reason, const char *format, ...)
@@ -308,7 +308,7 @@ static char *explain(
 	check_differences_list(row, false, &reason);
 	explain_machine(row, judgement, &reason);
 	if (judgement->verdict == CHECK_UNCLEAR &&
-		judgement->own_half_ratio <= settled_part * check->options.threshold_ratio &&
+		judgement->own_half_ratio <= known_part * check->options.threshold_ratio &&
 		judgement->against == CHECK_AGAINST_TUNED)
 		append(&reason,
 			"the baseline's own time is not known better: `check --keep-cubins` "

@@ -90,7 +90,7 @@ enum check_verdict check_judge_pair(const struct round_series *now, const struct
 /* The verdict of a row that was timed; anchor: sampled in the same rounds. */
 void check_time(struct check *check, struct check_row *row, const struct round_series *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more rounds would not change. */
-bool check_time_is_settled(
+bool check_time_is_known(
 	const struct check *check, struct check_row *row, const struct round_series *anchor);
 
 #endif

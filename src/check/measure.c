@@ -204,14 +204,14 @@ static void merge(struct group *group)
 static bool enough(struct round_series *series, size_t count, void *context)
 {
 	struct group *group = context;
-	bool settled = true;
+	bool enough = true;
 
 	(void)count;
 	merge(group);
-	for (size_t i = 0; i < group->count && settled; i++)
+	for (size_t i = 0; i < group->count && enough; i++)
 		if (check_row_can_run(group->rows[i]))
-			settled = check_time_is_settled(group->check, group->rows[i], &series[0]);
-	return settled;
+			enough = check_time_is_known(group->check, group->rows[i], &series[0]);
+	return enough;
 }
 
 static double budget_seconds(const struct check *check, size_t rows)

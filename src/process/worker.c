@@ -183,7 +183,7 @@ enum status worker_fork(struct worker *worker, int (*run)(void *context, int inp
 		close(output[0]);
 		_exit(getppid() == parent ? run(context, input[0], output[1]) : STATUS_FAILED);
 	}
-	setpgid(pid, pid); /* whichever is first */
+	setpgid(pid, pid); /* in the child, too: either may be first */
 	close(input[0]);
 	close(output[1]);
 	take_pipes(worker, pid, input[1], output[0], -1);

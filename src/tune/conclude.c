@@ -336,8 +336,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 	CLEANUP(memory_free) char *contradiction = bits_contradiction(search);
 
-	if (contradiction && observer->notice)
-		observer->notice(observer->context, contradiction);
+	session_notice(search->session, contradiction);
 	if (!selection.count)
 		return nothing_works(search, err);
 	result.winner = selection.indices[selection.winner];

@@ -264,6 +264,12 @@ enum status session_search(struct search *search, struct error *err)
 	return session_interrupted(err);
 }
 
+void session_notice(const struct session *session, const char *text)
+{
+	if (text && session->observer.notice)
+		session->observer.notice(session->observer.context, text);
+}
+
 enum status session_interrupted(struct error *err)
 {
 	return error_set(
@@ -302,7 +308,7 @@ enum status session_run(struct session *session, struct error *err)
 	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
 		&session->pool, &queue, err));
 	session->queue = &queue;
-	status = crew_run(session, err);
+	status = dispatch_run(session, err);
 	session->queue = NULL;
 	return status;
 }

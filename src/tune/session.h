@@ -110,6 +110,8 @@ struct session {
 };
 
 enum status session_interrupted(struct error *err);
+/* To the observer, if it takes notices; text may be NULL: nothing. */
+void session_notice(const struct session *session, const char *text);
 /* Saves the tuned file, where it has a path. */
 enum status session_save(struct session *session, struct error *err);
 /* Puts an entry into it (tuned_put_entry()), together with what others have written meanwhile, and

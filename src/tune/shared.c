@@ -196,7 +196,7 @@ static void hear_notice(void *context, const char *text)
 {
 	const struct gather *gather = context;
 
-	gather->session->observer.notice(gather->session->observer.context, text);
+	session_notice(gather->session, text);
 }
 
 enum status gather_run(

@@ -132,10 +132,10 @@ static const struct record_member opened_members[] = {
 };
 RECORD_DEFINE(struct tuner_opened, tuner_opened_record, opened_members, .name = "opened");
 
-static const struct record_member begin_members[] = {
-	RECORD_VALUE(struct tuner_begin, resumes, "resumes", .flags = RECORD_OPTIONAL),
+static const struct record_member text_members[] = {
+	RECORD_VALUE(struct tuner_text, text, "text", .flags = RECORD_OPTIONAL),
 };
-RECORD_DEFINE(struct tuner_begin, tuner_begin_record, begin_members, .name = "begin");
+RECORD_DEFINE(struct tuner_text, tuner_text_record, text_members, .name = "text");
 
 static const struct record_member begun_members[] = {
 	RECORD_NESTED(struct tuner_begun, err, error_record, "err"),
@@ -196,19 +196,19 @@ static char *take_words(const struct serving *serving)
 
 static void notice_told(void *context, const char *text)
 {
-	const struct tuner_begin words = {(char *)(uintptr_t)text};
+	const struct tuner_text words = {(char *)(uintptr_t)text};
 
-	tell(context, TUNER_NOTICE, &tuner_begin_record, &words);
+	tell(context, TUNER_NOTICE, &tuner_text_record, &words);
 }
 
-static void serve_begin(struct serving *serving, const struct tuner_begin *asked)
+static void serve_begin(struct serving *serving, const struct tuner_text *asked)
 {
 	struct session *session = &serving->session;
 	struct tuner_begun begun = {0};
 
 	if (session->join)
-		begun.err.status = session->join(
-			session->joins, session, asked->resumes, &begun.run, &begun.err);
+		begun.err.status =
+			session->join(session->joins, session, asked->text, &begun.run, &begun.err);
 	tell(serving, TUNER_BEGUN, &tuner_begun_record, &begun);
 	record_release(&tuner_begun_record, &begun);
 }
@@ -244,13 +244,13 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 static void serve(struct serving *serving, const struct message *message)
 {
 	static const char who[] = "tuning process";
-	struct tuner_begin begin;
+	struct tuner_text begin;
 	struct tuner_task task;
 
 	if (message->kind == TUNER_BEGIN &&
-		message_unpack(message, &tuner_begin_record, who, &begin, NULL) == STATUS_OK) {
+		message_unpack(message, &tuner_text_record, who, &begin, NULL) == STATUS_OK) {
 		serve_begin(serving, &begin);
-		record_release(&tuner_begin_record, &begin);
+		record_release(&tuner_text_record, &begin);
 	} else if (message->kind == TUNER_TUNE &&
 		   message_unpack(message, &tuner_task_record, who, &task, NULL) == STATUS_OK) {
 		serve_task(serving, &task);

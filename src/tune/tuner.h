@@ -2,7 +2,7 @@
  *
  * Problems one after the other on one GPU; the candidates of the next one are found and scored
  * meanwhile. Where a run has several GPUs this is done in a process for each, that is told the
- * numbers of problems and answers with what became of them (tune/crew.c).
+ * numbers of problems and answers with what became of them (tune/dispatch.c).
  */
 #ifndef TUNE_TUNER_H
 #define TUNE_TUNER_H
@@ -27,11 +27,11 @@ struct session_gpu tuner_gpu(const struct session *session);
 /* ---- the process of one GPU of several ---- */
 enum tuner_message {
 	TUNER_OPENED = 1, /* from it: struct tuner_opened */
-	TUNER_BEGIN,      /* to it: struct tuner_begin */
-	TUNER_BEGUN,      /* from it: struct tuner_begun */
-	TUNER_TUNE,       /* to it: struct tuner_task */
-	TUNER_DONE,       /* from it: struct tuner_done */
-	TUNER_NOTICE,     /* from it: struct tuner_begin, with words instead */
+	TUNER_BEGIN,  /* to it: struct tuner_text, the run that its run goes on with; NULL: none */
+	TUNER_BEGUN,  /* from it: struct tuner_begun */
+	TUNER_TUNE,   /* to it: struct tuner_task */
+	TUNER_DONE,   /* from it: struct tuner_done */
+	TUNER_NOTICE, /* from it: struct tuner_text */
 };
 
 struct tuner_opened {
@@ -40,10 +40,10 @@ struct tuner_opened {
 };
 RECORD_DECLARE(struct tuner_opened, tuner_opened_record);
 
-struct tuner_begin {
-	char *resumes; /* the run that its run goes on with; NULL: none */
+struct tuner_text {
+	char *text;
 };
-RECORD_DECLARE(struct tuner_begin, tuner_begin_record);
+RECORD_DECLARE(struct tuner_text, tuner_text_record);
 
 struct tuner_begun {
 	struct error err;
@@ -76,11 +76,11 @@ struct tuner_member {
 };
 int tuner_main(void *member, int input, int output);
 
-/* ---- which GPU tunes which problem (tune/crew.c) ---- */
+/* ---- which GPU tunes which problem (tune/dispatch.c) ---- */
 /* All of session->queue. One GPU takes the problems in order. Of several GPUs each idle one takes
  * the longest remaining problem, once the earlier steps of its composite families are done. A
  * problem that was in progress on a lost GPU goes to another. Errors as session_run(). */
-enum status crew_run(struct session *session, struct error *err);
+enum status dispatch_run(struct session *session, struct error *err);
 
 /* Compiles what session_run() would try on a device model, with the helper kernels and references
  * that only a GPU needs. */

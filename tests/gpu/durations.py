@@ -36,7 +36,7 @@ LAUNCHES = 8  # that count, of each kernel
 SET_BYTES, SETS_MAX = 140e6, 64  # tensors that are used in turn exceed twice the L2
 BLOCK_BYTES = 1 << 20  # of random numbers, copied to all tensors
 PAUSE_S, PAUSE_TIMES = 0.005, 4  # between single launches: at least, and by their time
-SETTLED = 0.4  # of our time on a kernel is over when its clock is read
+CLOCK_READ_FROM = 0.4  # of our time on a kernel is over when its clock is read
 ALLOWED_RATIO, ALLOWED_US = 0.02, 0.5
 DURATION, CYCLES = "gpu__time_duration.sum", "gpc__cycles_elapsed.max"
 
@@ -126,7 +126,7 @@ def timed_with_clocks(comparisons):
     watch.is_over = True
     watch.join()
     for one in answer["comparisons"]:
-        begin = one["from_s"] + SETTLED * (one["to_s"] - one["from_s"])
+        begin = one["from_s"] + CLOCK_READ_FROM * (one["to_s"] - one["from_s"])
         there = [(clock, power) for at, clock, power in watch.readings if begin <= at <= one["to_s"]]
         one["clock_mhz"], one["power_w"] = (statistics.fmean(values) for values in zip(*there)) if there else (0, 0)
     return answer

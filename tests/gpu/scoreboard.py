@@ -7,8 +7,8 @@
 
 OFFLINE.csv, SERVER.csv: eval_results/cuda_l2_h100_F32F16F16F32_speedup_{offline,server}.csv of deepreinforce-ai/CUDA-L2.
 Theirs is the lower of two ratios, over the best of 100 algorithms for either layout of B, and host time; ours is of B as
-[N, K] alone, and GPU time. Comparisons with --picks 100 and --gaps S have both timings. To compare kernels of one GPU is
-left to whoever builds both.
+[N, K] alone, and GPU time. Comparisons with --picks 100 and --gaps S have both timings. Both kernels on one GPU are not compared:
+that needs theirs to be built.
 """
 import argparse
 import csv

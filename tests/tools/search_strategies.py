@@ -9,7 +9,7 @@ others recorded. spaces: optimum / best so far after 25, 50, ... evaluations, me
 count as evaluations. KNOWN is what is predicted beforehand: `nothing` (templates without their model), `physics`, or
 `learned`: physics times what all other problems of the journals teach (tiletune.learn). Beside spaces that
 kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. Of several contenders on several spaces, the last
-rows say what each space gives whoever is chosen on the others. suites: what ten problems of a journal, searched
+rows say what each space gives with the choice made on the others. suites: what ten problems of a journal, searched
 first, spare ten others. learned and suites need numpy, --svg matplotlib. --runs: a line for each search, for p_score.py.
 
 The program is $TILETUNE, or build/release/tiletune; templates and configs are those of the working folder.

@@ -141,14 +141,14 @@ static void merge_all(struct check_fixture *fixture)
 		merge_side(fixture, fixture->then, fixture->merged + ENTRIES);
 }
 
-static bool all_settled(struct round_series *series, size_t count, void *context)
+static bool all_known(struct round_series *series, size_t count, void *context)
 {
 	struct check_fixture *fixture = context;
 
 	(void)count;
 	merge_all(fixture);
 	for (int i = 0; i < ENTRIES; i++)
-		if (!check_time_is_settled(&fixture->check, &fixture->rows[i], &series[0]))
+		if (!check_time_is_known(&fixture->check, &fixture->rows[i], &series[0]))
 			return false;
 	return true;
 }
@@ -172,7 +172,7 @@ static void fixture_run(struct check_fixture *fixture, struct side *now, struct 
 		.warm_up_rounds = 2,
 		.first_look = 12,
 		.last_look = 40,
-		.enough = all_settled,
+		.enough = all_known,
 		.context = fixture};
 	size_t count = 0;
 	struct error err;

@@ -69,7 +69,7 @@ static size_t count_evaluations(const struct session_fixture *fixture, size_t *e
 }
 
 /* How many of a run are tried again although they are recorded. */
-static size_t count_unsettled(const struct session_fixture *fixture)
+static size_t count_open(const struct session_fixture *fixture)
 {
 	struct journal_record record;
 	struct error err = {0};
@@ -105,7 +105,7 @@ TEST(test_cut_anywhere)
 	full = session_fixture_run(&fixture, &whole);
 	assert_int_equal(full.problems, 2);
 	total = count_evaluations(&fixture, &entries);
-	unsettled = count_unsettled(&fixture);
+	unsettled = count_open(&fixture);
 	assert_true(total > 30);
 	assert_int_equal(total, full.evaluated);
 	assert_int_equal(entries, 2);
@@ -247,7 +247,7 @@ TEST(test_spoiled_evaluations_are_tried_again)
 	session_fixture_open(&fixture, MEASURED, "tile", FIRST);
 	full = session_fixture_run(&fixture, &all);
 	total = count_evaluations(&fixture, &entries);
-	spoiled = count_unsettled(&fixture);
+	spoiled = count_open(&fixture);
 	assert_true(full.outcomes[OUTCOME_DEVICE_LOST] > 0);
 	assert_true(full.outcomes[OUTCOME_TOO_NOISY] > 0);
 	assert_int_equal(

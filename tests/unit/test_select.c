@@ -163,8 +163,8 @@ TEST(places_count_where_few_blocks_run)
 	assert_true(comparable_of(&search, &evaluated).place_us == 0);
 }
 
-/* Whoever is preferred to one that is preferred to a third is preferred to that: else the winner
- * would hang on who else is tied. */
+/* A candidate preferred to one that is preferred to a third is preferred to the third: else the
+ * winner would hang on who else is tied. */
 TEST(preference_is_an_order)
 {
 	struct random_state random;

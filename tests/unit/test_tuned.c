@@ -299,7 +299,7 @@ TEST(test_two_writers_lose_nothing)
 }
 
 /* The same of one problem, of which each tunes a family and saves the best so far more than once:
- * whoever saves, in whatever order they began. */
+ * either may save first. */
 TEST(test_two_writers_of_one_problem)
 {
 	static const char *const orders[] = {"abab", "baba", "abba", "baab", "aabb", "bbaa"};

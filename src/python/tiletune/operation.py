@@ -131,7 +131,7 @@ class Operation:
             for expression, value in (*zip(item["shape"], tensor.shape), *([(item["ld"], tensor.strides[-2])]
                 if "ld" in item and len(tensor.strides) > 1 else []), (item["dtype"], tensor.dtype))]
 
-        def settle(has_default: bool) -> bool:
+        def bind_some(has_default: bool) -> bool:
             for expression, value in facts:
                 keys = [key for key in self.unknown(expression, values) if ("default" in self.keys[key]) == has_default]
                 if len(keys) == 1:
@@ -141,7 +141,7 @@ class Operation:
                         return True
             return False
 
-        while settle(False) or settle(True):
+        while bind_some(False) or bind_some(True):
             pass
         return self.complete(values)
 

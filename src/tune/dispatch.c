@@ -33,7 +33,7 @@ struct item {
 	bool is_ahead; /* some process finds its candidates */
 };
 
-struct crew {
+struct dispatch {
 	struct session *session;
 	struct item *items; /* of the queue */
 	size_t left;        /* that are not done */
@@ -47,36 +47,30 @@ struct crew {
 	char *last_run; /* that began: the next one goes on with it */
 };
 
-static void notice(const struct session *session, const char *text)
+static void fail(struct dispatch *dispatch, enum status status, const struct error *reason)
 {
-	if (session->observer.notice)
-		session->observer.notice(session->observer.context, text);
-}
-
-static void fail(struct crew *crew, enum status status, const struct error *reason)
-{
-	if (crew->status != STATUS_OK)
+	if (dispatch->status != STATUS_OK)
 		return;
-	crew->status = status;
-	crew->err = *reason;
+	dispatch->status = status;
+	dispatch->err = *reason;
 }
 
 /* The longest that waits; TUNER_NONE: none can be begun now. unprepared: of those whose candidates
  * are not found already. */
-static int64_t next(const struct crew *crew, bool unprepared)
+static int64_t next(const struct dispatch *dispatch, bool unprepared)
 {
-	const struct queue *queue = crew->session->queue;
+	const struct queue *queue = dispatch->session->queue;
 	int64_t best = TUNER_NONE;
 	bool steps_done = true;
 
 	for (size_t i = 0; i < queue->count; i++) {
-		const struct item *item = &crew->items[i];
+		const struct item *item = &dispatch->items[i];
 
 		if (item->state == WAITS && !(unprepared && item->is_ahead) &&
 			(queue->items[i].is_step || steps_done) &&
-			(best < 0 || item->expected_s > crew->items[best].expected_s))
+			(best < 0 || item->expected_s > dispatch->items[best].expected_s))
 			best = (int64_t)i;
-		if (!crew->count && best >= 0)
+		if (!dispatch->count && best >= 0)
 			break;
 		steps_done &= !queue->items[i].is_step || item->state == IS_DONE;
 	}
@@ -84,55 +78,57 @@ static int64_t next(const struct crew *crew, bool unprepared)
 }
 
 /* The problem is not tuned. */
-static void leave(struct crew *crew, int64_t number, enum status status, const struct error *reason)
+static void leave(
+	struct dispatch *dispatch, int64_t number, enum status status, const struct error *reason)
 {
-	const struct session_observer *observer = &crew->session->observer;
-	const struct queue_item *queued = &crew->session->queue->items[number];
+	const struct session_observer *observer = &dispatch->session->observer;
+	const struct queue_item *queued = &dispatch->session->queue->items[number];
 
 	if (observer->failed)
 		observer->failed(observer->context, queued->problem, reason);
 	if (queued->is_step)
 		return;
-	crew->failed++;
-	fail(crew, status, reason);
+	dispatch->failed++;
+	fail(dispatch, status, reason);
 }
 
 /* What became of a problem. */
 static void take_status(
-	struct crew *crew, int64_t number, enum status status, const struct error *reason)
+	struct dispatch *dispatch, int64_t number, enum status status, const struct error *reason)
 {
-	const struct queue_item *queued = &crew->session->queue->items[number];
+	const struct queue_item *queued = &dispatch->session->queue->items[number];
 
-	crew->items[number].state = IS_DONE;
-	crew->left--;
+	dispatch->items[number].state = IS_DONE;
+	dispatch->left--;
 	if (status == STATUS_OK)
 		return;
 	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE ||
-		(!crew->session->keep_going && !queued->is_step)) {
-		crew->ends = true;
-		crew->status = STATUS_OK; /* this says more */
-		fail(crew, status, reason);
+		(!dispatch->session->keep_going && !queued->is_step)) {
+		dispatch->ends = true;
+		dispatch->status = STATUS_OK; /* this says more */
+		fail(dispatch, status, reason);
 		return;
 	}
-	leave(crew, number, status, reason);
+	leave(dispatch, number, status, reason);
 }
 
 /* ---- one GPU ---- */
-static void run_alone(struct crew *crew)
+static void run_alone(struct dispatch *dispatch)
 {
 	struct ahead *ahead = NULL;
 
-	while (crew->left && !crew->ends) {
-		const int64_t number = next(crew, false);
+	while (dispatch->left && !dispatch->ends) {
+		const int64_t number = next(dispatch, false);
 		struct error reason = {0};
 		enum status status;
 
-		crew->items[number].state = IS_TUNED;
-		status = tuner_tune(&ahead, crew->session, number, next(crew, false), &reason);
-		take_status(crew, number, status, &reason);
+		dispatch->items[number].state = IS_TUNED;
+		status = tuner_tune(
+			&ahead, dispatch->session, number, next(dispatch, false), &reason);
+		take_status(dispatch, number, status, &reason);
 	}
 	tuner_drop(&ahead);
-	crew->session->gpus[crew->session->gpu_count++] = tuner_gpu(crew->session);
+	dispatch->session->gpus[dispatch->session->gpu_count++] = tuner_gpu(dispatch->session);
 }
 
 /* ---- several: a process for each ---- */
@@ -154,34 +150,35 @@ struct member {
 	size_t run; /* in the order in which they began */
 };
 
-static const char *uuid_of(const struct crew *crew, const struct member *member)
+static const char *uuid_of(const struct dispatch *dispatch, const struct member *member)
 {
-	return device_identity(crew->session->context->devices[member - crew->members])->uuid;
+	return device_identity(dispatch->session->context->devices[member - dispatch->members])
+		->uuid;
 }
 
 /* A GPU is lost: whether the problem may be what does it. */
-static void take_back(struct crew *crew, int64_t number, const struct error *reason)
+static void take_back(struct dispatch *dispatch, int64_t number, const struct error *reason)
 {
-	struct item *item = &crew->items[number];
+	struct item *item = &dispatch->items[number];
 
 	item->state = WAITS;
 	if (++item->losses < LOSSES_MAX)
 		return;
 	item->state = IS_DONE;
-	crew->left--;
-	leave(crew, number, STATUS_NO_DEVICE, reason);
+	dispatch->left--;
+	leave(dispatch, number, STATUS_NO_DEVICE, reason);
 }
 
-static void lose(struct crew *crew, struct member *member, const struct error *reason)
+static void lose(struct dispatch *dispatch, struct member *member, const struct error *reason)
 {
 	CLEANUP(memory_free)
 	char *text = string_format(
-		"%s takes no more problems: %s", uuid_of(crew, member), reason->message);
+		"%s takes no more problems: %s", uuid_of(dispatch, member), reason->message);
 
 	if (member->state == MEMBER_TUNES)
-		take_back(crew, member->number, reason);
-	if (!*crew->session->interrupted)
-		notice(crew->session, text);
+		take_back(dispatch, member->number, reason);
+	if (!*dispatch->session->interrupted)
+		session_notice(dispatch->session, text);
 	member->state = MEMBER_GONE;
 	worker_end(&member->worker, NULL);
 }
@@ -196,36 +193,36 @@ static void post(struct member *member, enum tuner_message kind, const struct re
 }
 
 /* The first of those that open is what the others are compared with. */
-static void compare_anchors(struct crew *crew)
+static void compare_anchors(struct dispatch *dispatch)
 {
-	const struct member *first = crew->members;
+	const struct member *first = NULL;
 
-	while (first < crew->members + crew->count && first->state == MEMBER_GONE)
-		first++;
-	for (struct member *member = first < crew->members + crew->count && first->anchor_us > 0
-					     ? crew->members
-					     : crew->members + crew->count;
-		member < crew->members + crew->count; member++) {
-		const double ratio = member->anchor_us / first->anchor_us - 1;
+	for (size_t i = 0; i < dispatch->count; i++) {
+		struct member *member = &dispatch->members[i];
 		CLEANUP(memory_free) char *text = NULL;
+		double ratio;
 
-		if (!(member->anchor_us > 0) || member->is_compared)
+		if (!first && member->state != MEMBER_GONE)
+			first = member;
+		if (!first || !(first->anchor_us > 0) || !(member->anchor_us > 0) ||
+			member->is_compared)
 			continue;
+		ratio = member->anchor_us / first->anchor_us - 1;
 		member->is_compared = true;
 		if (fabs(ratio) <= anchor_tolerance)
 			continue;
 		text = string_format("%s is %.0f%% %s than %s, by the time of a fixed kernel: "
 				     "problems that it tunes have times of its own",
-			uuid_of(crew, member), 100 * fabs(ratio), ratio > 0 ? "slower" : "faster",
-			uuid_of(crew, first));
-		notice(crew->session, text);
+			uuid_of(dispatch, member), 100 * fabs(ratio),
+			ratio > 0 ? "slower" : "faster", uuid_of(dispatch, first));
+		session_notice(dispatch->session, text);
 	}
 }
 
 /* Takes what done has. */
-static void take_done(struct crew *crew, struct member *member, struct tuner_done *done)
+static void take_done(struct dispatch *dispatch, struct member *member, struct tuner_done *done)
 {
-	struct session *session = crew->session;
+	struct session *session = dispatch->session;
 	const struct session_observer *observer = &session->observer;
 	const struct problem *problem = session->queue->items[member->number].problem;
 	const char *kept;
@@ -241,39 +238,40 @@ static void take_done(struct crew *crew, struct member *member, struct tuner_don
 		done->entries[i] = (struct tuned_entry){0};
 	}
 	if (done->err.status == STATUS_NO_DEVICE) {
-		lose(crew, member, &done->err);
+		lose(dispatch, member, &done->err);
 		return;
 	}
 	member->state = MEMBER_IDLE;
-	take_status(crew, member->number, done->err.status, &done->err);
+	take_status(dispatch, member->number, done->err.status, &done->err);
 }
 
-static void take_begun(struct crew *crew, struct member *member, struct tuner_begun *begun)
+static void take_begun(struct dispatch *dispatch, struct member *member, struct tuner_begun *begun)
 {
 	if (begun->err.status != STATUS_OK) {
 		/* as a journal that cannot be written */
-		crew->ends = true;
-		fail(crew, begun->err.status, &begun->err);
+		dispatch->ends = true;
+		fail(dispatch, begun->err.status, &begun->err);
 		return;
 	}
-	free(crew->last_run);
-	crew->last_run = string_copy(begun->run.id);
-	member->run = crew->session->gpu_count++;
-	string_put(crew->session->gpus[member->run].run_id, RUN_ID_SIZE,
+	free(dispatch->last_run);
+	dispatch->last_run = string_copy(begun->run.id);
+	member->run = dispatch->session->gpu_count++;
+	string_put(dispatch->session->gpus[member->run].run_id, RUN_ID_SIZE,
 		begun->run.id ? begun->run.id : "");
 	if (begun->run.id)
-		tuned_put_run(crew->session->tuned, &begun->run);
+		tuned_put_run(dispatch->session->tuned, &begun->run);
 	begun->run = (struct run){0};
 	member->state = MEMBER_IDLE;
 }
 
-static enum status take(struct crew *crew, struct member *member, const struct message *message)
+static enum status take(
+	struct dispatch *dispatch, struct member *member, const struct message *message)
 {
 	static const char who[] = "tuning process";
 	struct tuner_opened opened;
 	struct tuner_begun begun;
 	struct tuner_done done;
-	struct tuner_begin words;
+	struct tuner_text words;
 
 	switch (message->kind) {
 	case TUNER_OPENED:
@@ -281,29 +279,29 @@ static enum status take(struct crew *crew, struct member *member, const struct m
 		member->anchor_us = opened.anchor_us;
 		member->state = MEMBER_WAITS;
 		if (opened.err.status != STATUS_OK)
-			lose(crew, member, &opened.err);
+			lose(dispatch, member, &opened.err);
 		return STATUS_OK;
 	case TUNER_BEGUN:
 		TRY(message_unpack(message, &tuner_begun_record, who, &begun, NULL));
-		take_begun(crew, member, &begun);
+		take_begun(dispatch, member, &begun);
 		record_release(&tuner_begun_record, &begun);
 		return STATUS_OK;
 	case TUNER_DONE:
 		TRY(message_unpack(message, &tuner_done_record, who, &done, NULL));
-		take_done(crew, member, &done);
+		take_done(dispatch, member, &done);
 		record_release(&tuner_done_record, &done);
 		return STATUS_OK;
 	case TUNER_NOTICE:
-		TRY(message_unpack(message, &tuner_begin_record, who, &words, NULL));
-		notice(crew->session, words.resumes);
-		record_release(&tuner_begin_record, &words);
+		TRY(message_unpack(message, &tuner_text_record, who, &words, NULL));
+		session_notice(dispatch->session, words.text);
+		record_release(&tuner_text_record, &words);
 		return STATUS_OK;
 	default:
 		return STATUS_FAILED;
 	}
 }
 
-static void hear(struct crew *crew, struct member *member)
+static void hear(struct dispatch *dispatch, struct member *member)
 {
 	struct worker *worker = &member->worker;
 	enum message_result result = MESSAGE_READY;
@@ -313,7 +311,7 @@ static void hear(struct crew *crew, struct member *member)
 	while (member->state != MEMBER_GONE &&
 		(result = message_receive(worker->from_fd, &worker->pending, 0, &message)) ==
 			MESSAGE_READY) {
-		if (take(crew, member, &message) != STATUS_OK)
+		if (take(dispatch, member, &message) != STATUS_OK)
 			result = MESSAGE_CLOSED;
 		message_release(&message);
 		if (result == MESSAGE_CLOSED)
@@ -327,21 +325,22 @@ static void hear(struct crew *crew, struct member *member)
 		error_set(&reason, STATUS_NO_DEVICE, "its process %s%s",
 			string_starts_with(text_string(&how), "killed") ? "was " : "",
 			text_string(&how));
-		lose(crew, member, &reason);
+		lose(dispatch, member, &reason);
 	}
 }
 
 /* What steps were tuned to by others, where the problem's families need them. */
-static struct tuned_entry *entries_of_steps(const struct crew *crew, size_t number, size_t *count)
+static struct tuned_entry *entries_of_steps(
+	const struct dispatch *dispatch, size_t number, size_t *count)
 {
-	const struct session *session = crew->session;
+	const struct session *session = dispatch->session;
 	const struct queue *queue = session->queue;
 	struct tuned_entry *entries = memory_zeroed(queue->count + 1, sizeof(*entries));
 
 	*count = 0;
 	for (size_t i = 0; i < queue->count && search_needs_steps(session, number); i++) {
 		const struct tuned_entry *entry =
-			queue->items[i].is_step && crew->items[i].state == IS_DONE
+			queue->items[i].is_step && dispatch->items[i].state == IS_DONE
 				? tuned_find_problem(session->tuned, queue->items[i].problem,
 					  session->objective)
 				: NULL;
@@ -352,127 +351,127 @@ static struct tuned_entry *entries_of_steps(const struct crew *crew, size_t numb
 	return entries;
 }
 
-static void hand_out(struct crew *crew, struct member *member)
+static void hand_out(struct dispatch *dispatch, struct member *member)
 {
 	const int64_t prepared = member->following,
-		      number = prepared >= 0 && crew->items[prepared].state == WAITS
+		      number = prepared >= 0 && dispatch->items[prepared].state == WAITS
 				       ? prepared
-				       : next(crew, false);
+				       : next(dispatch, false);
 	struct tuner_task task = {.number = number};
 	CLEANUP(memory_free) struct tuned_entry *entries = NULL;
 
 	if (number < 0)
 		return;
 	if (prepared >= 0)
-		crew->items[prepared].is_ahead = false;
-	crew->items[number].state = IS_TUNED;
-	task.following = member->following = next(crew, true);
+		dispatch->items[prepared].is_ahead = false;
+	dispatch->items[number].state = IS_TUNED;
+	task.following = member->following = next(dispatch, true);
 	if (task.following >= 0)
-		crew->items[task.following].is_ahead = true;
-	task.entries = entries = entries_of_steps(crew, (size_t)number, &task.entry_count);
+		dispatch->items[task.following].is_ahead = true;
+	task.entries = entries = entries_of_steps(dispatch, (size_t)number, &task.entry_count);
 	member->number = number;
 	member->state = MEMBER_TUNES;
 	post(member, TUNER_TUNE, &tuner_task_record, &task);
 }
 
-static size_t count_in(const struct crew *crew, enum member_state state)
+static size_t count_in(const struct dispatch *dispatch, enum member_state state)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < crew->count; i++)
-		count += crew->members[i].state == state;
+	for (size_t i = 0; i < dispatch->count; i++)
+		count += dispatch->members[i].state == state;
 	return count;
 }
 
-static void direct(struct crew *crew)
+static void direct(struct dispatch *dispatch)
 {
-	compare_anchors(crew);
-	for (size_t i = 0; i < crew->count; i++) {
-		struct member *member = &crew->members[i];
-		const struct tuner_begin begin = {crew->last_run};
+	compare_anchors(dispatch);
+	for (size_t i = 0; i < dispatch->count; i++) {
+		struct member *member = &dispatch->members[i];
+		const struct tuner_text begin = {dispatch->last_run};
 
-		if (member->state == MEMBER_WAITS && !count_in(crew, MEMBER_BEGINS)) {
+		if (member->state == MEMBER_WAITS && !count_in(dispatch, MEMBER_BEGINS)) {
 			member->state = MEMBER_BEGINS;
-			post(member, TUNER_BEGIN, &tuner_begin_record, &begin);
+			post(member, TUNER_BEGIN, &tuner_text_record, &begin);
 		}
 		if (member->state == MEMBER_IDLE)
-			hand_out(crew, member);
+			hand_out(dispatch, member);
 	}
 }
 
-static void wait_for_words(const struct crew *crew)
+/* Waits for a while until one says something. */
+static void hear_all(struct dispatch *dispatch)
 {
 	CLEANUP(memory_free)
-	struct pollfd *fds = memory_zeroed(crew->count + 1, sizeof(*fds));
+	struct pollfd *fds = memory_zeroed(dispatch->count + 1, sizeof(*fds));
 	size_t count = 0;
 
-	for (size_t i = 0; i < crew->count; i++)
-		if (crew->members[i].state != MEMBER_GONE)
+	for (size_t i = 0; i < dispatch->count; i++)
+		if (dispatch->members[i].state != MEMBER_GONE)
 			fds[count++] = (struct pollfd){
-				.fd = crew->members[i].worker.from_fd, .events = POLLIN};
+				.fd = dispatch->members[i].worker.from_fd, .events = POLLIN};
 	poll(fds, (nfds_t)count, (int)(1e3 * wait_s));
+	for (size_t i = 0; i < dispatch->count; i++)
+		hear(dispatch, &dispatch->members[i]);
 }
 
-static void start_all(struct crew *crew)
+static void start_all(struct dispatch *dispatch)
 {
-	for (size_t i = 0; i < crew->count; i++) {
-		struct member *member = &crew->members[i];
-		struct tuner_member own = {crew->session, i};
+	for (size_t i = 0; i < dispatch->count; i++) {
+		struct member *member = &dispatch->members[i];
+		struct tuner_member own = {dispatch->session, i};
 		struct error reason = {0};
 
 		member->following = TUNER_NONE;
 		if (worker_fork(&member->worker, tuner_main, &own, &reason) != STATUS_OK)
-			lose(crew, member, &reason);
+			lose(dispatch, member, &reason);
 	}
 }
 
 /* They save the best that they have, for some time. */
-static void interrupt(struct crew *crew)
+static void interrupt(struct dispatch *dispatch)
 {
 	const double end_s = clock_seconds() + interrupted_s;
 
-	for (size_t i = 0; i < crew->count; i++)
-		if (crew->members[i].state == MEMBER_TUNES)
-			kill(crew->members[i].worker.pid, SIGINT);
-	while (count_in(crew, MEMBER_TUNES) && clock_seconds() < end_s) {
-		wait_for_words(crew);
-		for (size_t i = 0; i < crew->count; i++)
-			hear(crew, &crew->members[i]);
+	for (size_t i = 0; i < dispatch->count; i++)
+		if (dispatch->members[i].state == MEMBER_TUNES)
+			kill(dispatch->members[i].worker.pid, SIGINT);
+	while (count_in(dispatch, MEMBER_TUNES) && clock_seconds() < end_s) {
+		hear_all(dispatch);
 	}
-	crew->ends = true;
-	crew->status = session_interrupted(&crew->err);
+	dispatch->ends = true;
+	dispatch->status = session_interrupted(&dispatch->err);
 }
 
-static void run_together(struct crew *crew)
+static void run_together(struct dispatch *dispatch)
 {
-	const struct journal_run *resume = crew->session->resume;
+	const struct journal_run *resume = dispatch->session->resume;
 
-	crew->last_run = string_copy(resume ? resume->run.id : NULL);
-	start_all(crew);
-	while (crew->left && !crew->ends && count_in(crew, MEMBER_GONE) < crew->count) {
-		direct(crew);
-		wait_for_words(crew);
-		for (size_t i = 0; i < crew->count; i++)
-			hear(crew, &crew->members[i]);
-		if (*crew->session->interrupted)
-			interrupt(crew);
+	dispatch->last_run = string_copy(resume ? resume->run.id : NULL);
+	start_all(dispatch);
+	while (dispatch->left && !dispatch->ends &&
+		count_in(dispatch, MEMBER_GONE) < dispatch->count) {
+		direct(dispatch);
+		hear_all(dispatch);
+		if (*dispatch->session->interrupted)
+			interrupt(dispatch);
 	}
-	for (size_t i = 0; i < crew->count; i++)
-		worker_kill(&crew->members[i].worker);
-	for (size_t i = 0; i < crew->count; i++)
-		worker_end(&crew->members[i].worker, NULL);
-	free(crew->last_run);
-	if (crew->session->tuned_path)
-		tuned_refresh(crew->session->tuned, crew->session->tuned_path, NULL, NULL);
+	for (size_t i = 0; i < dispatch->count; i++)
+		worker_kill(&dispatch->members[i].worker);
+	for (size_t i = 0; i < dispatch->count; i++)
+		worker_end(&dispatch->members[i].worker, NULL);
+	free(dispatch->last_run);
+	if (dispatch->session->tuned_path)
+		tuned_refresh(dispatch->session->tuned, dispatch->session->tuned_path, NULL, NULL);
 }
 
-enum status crew_run(struct session *session, struct error *err)
+enum status dispatch_run(struct session *session, struct error *err)
 {
 	const struct queue *queue = session->queue;
 	const size_t gpus = session->context->device_count;
 	CLEANUP(memory_free) struct item *items = memory_zeroed(queue->count + 1, sizeof(*items));
 	CLEANUP(memory_free) struct member *members = memory_zeroed(gpus + 1, sizeof(*members));
-	struct crew crew = {.session = session,
+	struct dispatch dispatch = {.session = session,
 		.items = items,
 		.left = queue->count,
 		.members = members,
@@ -483,18 +482,19 @@ enum status crew_run(struct session *session, struct error *err)
 	for (size_t i = 0; i < queue->count; i++)
 		items[i].expected_s = queue_expected_seconds(queue->items[i].problem);
 	if (gpus && queue->count)
-		run_together(&crew);
+		run_together(&dispatch);
 	else
-		run_alone(&crew);
-	if (crew.left && !crew.ends) {
-		crew.status = error_set(&crew.err, STATUS_NO_DEVICE,
-			"no GPU is left; %zu problems were not tuned", crew.left);
-		error_hint(&crew.err, "what was measured is in the journal; run again to resume");
+		run_alone(&dispatch);
+	if (dispatch.left && !dispatch.ends) {
+		dispatch.status = error_set(&dispatch.err, STATUS_NO_DEVICE,
+			"no GPU is left; %zu problems were not tuned", dispatch.left);
+		error_hint(
+			&dispatch.err, "what was measured is in the journal; run again to resume");
 	}
-	if (crew.status != STATUS_OK)
-		*err = crew.err;
-	if (session->problems->count > 1 && crew.failed && !crew.ends && !crew.left)
-		error_context(err, "%zu of %zu problems were not tuned; the first", crew.failed,
+	if (dispatch.status != STATUS_OK)
+		*err = dispatch.err;
+	if (session->problems->count > 1 && dispatch.failed && !dispatch.ends && !dispatch.left)
+		error_context(err, "%zu of %zu problems were not tuned; the first", dispatch.failed,
 			session->problems->count);
-	return crew.status;
+	return dispatch.status;
 }
