@@ -164,16 +164,12 @@ static enum pool_heard hear(
 	CLEANUP(message_release) struct message message = {0};
 	struct compile_result result;
 	struct compile_refusal refusal;
+	enum pool_heard heard;
 
 	(void)greets;
-	switch (message_receive(worker->from_fd, &worker->pending, 0, &message)) {
-	case MESSAGE_NONE:
-		return POOL_SILENT;
-	case MESSAGE_CLOSED:
-		return POOL_FAILED;
-	case MESSAGE_READY:
-		break;
-	}
+	heard = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
+	if (heard != POOL_WORKS)
+		return heard;
 	if (message.kind == COMPILE_REFUSED &&
 		message_unpack(&message, &compile_refusal_record, "worker-compile", &refusal,
 			NULL) == STATUS_OK) {

@@ -285,16 +285,12 @@ static enum pool_heard hear(
 	CLEANUP(message_release) struct message message = {0};
 	CLEANUP(device_event_release) struct device_event event = {0};
 	struct error theirs;
+	enum pool_heard heard;
 
 	(void)greets;
-	switch (message_receive(worker->from_fd, &worker->pending, 0, &message)) {
-	case MESSAGE_NONE:
-		return POOL_SILENT;
-	case MESSAGE_CLOSED:
-		return POOL_FAILED;
-	case MESSAGE_READY:
-		break;
-	}
+	heard = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
+	if (heard != POOL_WORKS)
+		return heard;
 	if (message.kind == REPLY_ERROR &&
 		message_unpack(&message, &measure_error_record, who, &theirs, NULL) == STATUS_OK) {
 		text_append(why, theirs.message);

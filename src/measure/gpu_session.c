@@ -159,6 +159,29 @@ enum status gpu_session_open(
 	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
 }
 
+bool gpu_graph_make(struct gpu_session *gpu, CUstreamCaptureMode mode, gpu_run *run,
+	const void *context, unsigned runs, CUgraphExec *made)
+{
+	const struct cuda_api *cuda = &gpu->cuda;
+	CUgraph graph = NULL;
+	bool done = gpu_succeeded(
+		gpu, cuda->cuStreamBeginCapture(gpu->stream, mode), "capturing a graph");
+	CUresult ended;
+
+	if (!done)
+		return false;
+	for (unsigned i = 0; done && i < runs; i++)
+		done = run(gpu, context, i);
+	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
+	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
+	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(made, graph, 0),
+		       "instantiating a graph") &&
+	       gpu_succeeded(gpu, cuda->cuGraphUpload(*made, gpu->stream), "uploading a graph");
+	if (graph)
+		cuda->cuGraphDestroy(graph);
+	return done;
+}
+
 void gpu_session_close(struct gpu_session *gpu)
 {
 	for (size_t i = 0; i < gpu->event_count; i++)

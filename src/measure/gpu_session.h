@@ -65,6 +65,13 @@ bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format,
 /* True for CUDA_SUCCESS; else the failure that the result stands for. what: "launching x". */
 bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what);
 
+/* Queues one run, the index-th of a graph's. */
+typedef bool gpu_run(struct gpu_session *gpu, const void *context, size_t index);
+/* A graph of that many runs, ready to be launched; the caller destroys it. A library that calls the
+ * driver between launches wants CU_STREAM_CAPTURE_MODE_RELAXED. */
+bool gpu_graph_make(struct gpu_session *gpu, CUstreamCaptureMode mode, gpu_run *run,
+	const void *context, unsigned runs, CUgraphExec *made);
+
 /* Driver and NVML, unless they are open. */
 enum status gpu_session_driver(struct gpu_session *gpu, struct error *err);
 /* What is not done yet: context, stream; helper kernels, if the setup has them. */

@@ -109,31 +109,6 @@ static bool elapsed(
 	return true;
 }
 
-static bool graph_capture(struct gpu_session *gpu,
-	bool (*run)(struct gpu_session *gpu, const void *context, size_t index),
-	const void *context, unsigned runs, CUgraphExec *made)
-{
-	const struct cuda_api *cuda = &gpu->cuda;
-	CUgraph graph = NULL;
-	bool done = gpu_succeeded(gpu,
-		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-		"capturing a graph");
-	CUresult ended;
-
-	if (!done)
-		return false;
-	for (unsigned i = 0; done && i < runs; i++)
-		done = run(gpu, context, i);
-	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
-	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(made, graph, 0),
-		       "instantiating a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphUpload(*made, gpu->stream), "uploading a graph");
-	if (graph)
-		cuda->cuGraphDestroy(graph);
-	return done;
-}
-
 static bool graph_launch(struct gpu_session *gpu, CUgraphExec graph)
 {
 	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(graph, gpu->stream), "replaying a graph");
@@ -151,8 +126,10 @@ static bool extra_measure(struct gpu_session *gpu)
 {
 	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
 	CUgraphExec graphs[2] = {NULL};
-	bool done = graph_capture(gpu, run_filler, NULL, EXTRA_RUNS, &graphs[0]) &&
-		    graph_capture(gpu, run_filler, NULL, 2 * EXTRA_RUNS, &graphs[1]);
+	bool done = gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_filler, NULL,
+			    EXTRA_RUNS, &graphs[0]) &&
+		    gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_filler, NULL,
+			    2 * EXTRA_RUNS, &graphs[1]);
 
 	for (size_t i = 0; done && i < EXTRA_ROUNDS; i++) {
 		done = helper_filler(gpu) && record(gpu, 0) && helper_filler(gpu) &&
@@ -305,8 +282,8 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 		struct run_sets runs = {runner->loaded, index * runner->runs_per_sample};
 
 		if (!runner->graphs[index] &&
-			!graph_capture(gpu, run_set, &runs, runner->runs_per_sample,
-				&runner->graphs[index]))
+			!gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_set, &runs,
+				runner->runs_per_sample, &runner->graphs[index]))
 			return false;
 	}
 	return true;

@@ -7,6 +7,13 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+enum pool_heard pool_received(enum message_result result)
+{
+	return result == MESSAGE_NONE    ? POOL_SILENT
+	       : result == MESSAGE_READY ? POOL_WORKS
+					 : POOL_FAILED;
+}
+
 enum {
 	START_FAILURES_MAX = 3
 };

@@ -32,6 +32,9 @@ enum pool_heard {
 	POOL_REFUSED, /* it cannot work at all: why; another process may */
 };
 
+/* What hear() returns for what it received: POOL_WORKS, if that is a message to look at. */
+enum pool_heard pool_received(enum message_result result);
+
 enum pool_end {
 	POOL_ENDED,     /* the process is gone */
 	POOL_TIMED_OUT, /* it said nothing for task->silence_s, and is killed */

@@ -77,17 +77,13 @@ static enum pool_heard hear(
 {
 	struct owner *owner = context;
 	struct text line = {0};
+	enum pool_heard heard;
 	bool right;
 
 	(void)why;
-	switch (line_receive(worker->from_fd, &worker->pending, 0, &line)) {
-	case MESSAGE_NONE:
-		return POOL_SILENT;
-	case MESSAGE_CLOSED:
-		return POOL_FAILED;
-	case MESSAGE_READY:
-		break;
-	}
+	heard = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
+	if (heard != POOL_WORKS)
+		return heard;
 	right = strcmp(text_string(&line), greets ? "hello" : ((struct task *)task)->line) == 0;
 	text_release(&line);
 	assert_true(right);

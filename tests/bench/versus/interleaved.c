@@ -45,28 +45,11 @@ static bool run_next(struct gpu_session *gpu, struct timed_run *timed_run)
 	return timed_run->run(timed_run->context, gpu, set);
 }
 
-static bool graph_make(struct gpu_session *gpu, struct timed_run *timed_run)
+static bool run_in_turn(struct gpu_session *gpu, const void *context, size_t index)
 {
-	const struct cuda_api *cuda = &gpu->cuda;
-	CUgraph graph = NULL;
-	bool done = gpu_succeeded(gpu,
-		cuda->cuStreamBeginCapture(gpu->stream, CU_STREAM_CAPTURE_MODE_RELAXED),
-		"capturing a graph");
-	CUresult ended;
+	const struct timed_run *timed_run = context;
 
-	if (!done)
-		return false;
-	for (unsigned i = 0; done && i < timed_run->runs; i++)
-		done = timed_run->run(timed_run->context, gpu, i % timed_run->set_count);
-	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
-	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(&timed_run->graph, graph, 0),
-		       "instantiating a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphUpload(timed_run->graph, gpu->stream),
-		       "uploading a graph");
-	if (graph)
-		cuda->cuGraphDestroy(graph);
-	return done;
+	return timed_run->run(timed_run->context, gpu, index % timed_run->set_count);
 }
 
 /* Every set has its turn in one graph, so that all timed_runs meet the same caches. */
@@ -94,7 +77,9 @@ bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run)
 	if (!done)
 		return false;
 	timed_run->runs = runs_of(timed_run);
-	return timed_run->runs == 1 || graph_make(gpu, timed_run);
+	return timed_run->runs == 1 ||
+	       gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_RELAXED, run_in_turn, timed_run,
+		       timed_run->runs, &timed_run->graph);
 }
 
 static bool turn(struct gpu_session *gpu, struct timed_run *timed_run)
