@@ -80,7 +80,7 @@ static const struct option tune_option_table[] = {
 		"who may win: same[:FILE], as the entry there; invariant=KEY, for all its values"),
 	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
-	OPTION("seed", 0, COUNT, seed, "N", "of the search and of the inputs; default 1"),
+	OPTION("seed", 0, COUNT, seed, "N", "of the search; default 1. Inputs are the same for all"),
 	OPTION("output", 'o', STRING, output, "FILE", "the tuned file; default tuned.json"),
 	OPTION("journal", 0, STRING, journal, "FILE",
 		"default: next to the tuned file, X.journal.jsonl"),
