@@ -289,11 +289,12 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 	return rows;
 }
 
-/* Into a counter of each output and part: from the end of one digest's rows to that of the next. */
+/* Into a counter of each output and part, from the first one on: from the end of one digest's rows
+ * to that of the next. */
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
-	size_t outputs, uint64_t rows, size_t parts)
+	uint64_t rows, size_t parts, size_t first_counter)
 {
-	for (size_t i = 0; i < outputs * parts; i++) {
+	for (size_t i = 0; i < loaded->problem->told.reference.output_count * parts; i++) {
 		const struct plan_buffer *tensor = problem_output(loaded->problem, i / parts);
 		const size_t part = i % parts;
 		const uint64_t size = dtype_size(tensor->dtype), each = tensor->rows / rows;
@@ -303,39 +304,46 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 		if (!helper_checksum(gpu,
 			    output_of_set(loaded, set, i / parts) + first * each * pitch_bytes,
 			    (bits_digest_rows(rows, part) - first) * each, tensor->columns * size,
-			    pitch_bytes, i))
+			    pitch_bytes, first_counter + i))
 			return false;
 	}
 	return true;
 }
 
-/* One run on each set of made inputs. Digests are chained: that of more rows holds that of fewer.
- */
+/* One run on each set of made inputs, all before the one wait for the GPU. Digests are chained:
+ * that of more rows holds that of fewer. */
 static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct bits **result)
 {
 	const struct problem_data *problem = loaded->problem;
 	const size_t outputs = problem->told.reference.output_count;
 	const uint64_t rows = rows_in_common(loaded, outputs);
 	const size_t parts = bits_digest_count(rows), count = outputs * parts;
-	CLEANUP(memory_free) uint64_t *sums = memory_zeroed(count, sizeof(*sums));
+	const size_t total = problem->made_count * count;
+	CLEANUP(memory_free) uint64_t *sums = memory_zeroed(total + 1, sizeof(*sums));
 	CLEANUP(memory_free)
 	uint64_t *digests = memory_zeroed(parts, sizeof(*digests));
 
-	if (!problem->made_count || count > SCRATCH_COUNTERS)
+	if (!total || total > SCRATCH_COUNTERS)
 		return true;
+	gpu_progress(gpu, 0);
+	if (!scratch_clear(gpu))
+		return false;
 	for (size_t made = 0; made < problem->made_count; made++) {
 		const size_t set = problem->set_count + made;
+
+		if (!outputs_clear(gpu, loaded, set) || !loaded_run(gpu, loaded, set) ||
+			!parts_checksum(gpu, loaded, set, rows, parts, made * count))
+			return false;
+	}
+	if (!scratch_read(gpu, NULL, 0, sums, total))
+		return false;
+	for (size_t made = 0; made < problem->made_count; made++) {
 		uint64_t chain = made;
 
-		gpu_progress(gpu, 0);
-		if (!scratch_clear(gpu) || !outputs_clear(gpu, loaded, set) ||
-			!loaded_run(gpu, loaded, set) ||
-			!parts_checksum(gpu, loaded, set, outputs, rows, parts) ||
-			!scratch_read(gpu, NULL, 0, sums, count))
-			return false;
 		for (size_t part = 0; part < parts; part++) {
 			for (size_t i = 0; i < outputs; i++)
-				chain = hash_bytes(&sums[i * parts + part], sizeof(*sums), chain);
+				chain = hash_bytes(&sums[made * count + i * parts + part],
+					sizeof(*sums), chain);
 			digests[part] = hash_bytes(&chain, sizeof(chain), digests[part]);
 		}
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Digests of bits on a real GPU, and what the same bits for all M cost. From the folder of `make dist TESTS=1`:
 
-	bits.py OUTPUT.json [trials] [price] [cublas] [attention] [cost]	(tiletune.bits/1; all parts, if none is named)
+	bits.py OUTPUT.json [trials] [price] [cublas] [attention] [cost] [devices]	(tiletune.bits/1; without a name: all but devices)
 
 trials: products with M = 1, one for each of TRIALS values of K, and mma.sync kernels that differ in BLOCK_K and SPLIT_K: their digests
 must differ where a sum is cut in other places, and be the same where it is not; and what other instructions (wgmma, of either side) give. The
@@ -9,7 +9,8 @@ first problems are tuned twice: digests are the same again.
 price: bf16, N = K = 4096, M = 1 to 4096 (13 values), tuned with --bits invariant=M: the class's times over those of the free choice.
 cublas: whether the first row of cublasGemmEx's default is the same for these M, on one input made likewise.
 attention: decoding, batch 1 to 64, with --bits invariant=batch.
-cost: a quick tuning by $BEFORE, a tiletune without digests, and by this one in turn: how long the GPU is busy, over the samples.
+cost: a quick tuning by $BEFORE, a tiletune without digests, and by this one in turn: how long the GPU is busy, over the evaluations.
+devices: the same problems on two GPUs of one model ($DEVICES): the digests that both runs have of one configuration.
 
 Parts that OUTPUT.json has already stay unless they are named. Exit code 1: a digest is not what it should be.
 
@@ -34,7 +35,7 @@ import time
 ENV = os.environ.get
 TRIALS, DEVICE, WORK = int(ENV("TRIALS", "100")), ENV("DEVICE", "cuda:0"), ENV("WORK", "bits-work")
 TUNE = [ENV("TILETUNE", "./tiletune"), "tune"]
-SHARED = ["--path", ENV("ROOT", "."), "--device", DEVICE, "--cache-dir", ENV("CACHE", "session-cache"), "--fresh"]
+SHARED = ["--path", ENV("ROOT", "."), "--cache-dir", ENV("CACHE", "session-cache"), "--fresh"]
 SIZE = int(ENV("SIZE", "4096"))
 ROWS = [2**i for i in range(13)]
 MMA = "BM == 16 and WM == 16 and BN == 64 and WN == 32 and BK in [32, 64, 128] and STAGES == 3 and MIN_BLOCKS == 1 and GROUP_M == 1 " \
@@ -48,11 +49,11 @@ OTHERS = {
 }
 
 
-def tune(name, operation, arguments):
+def tune(name, operation, arguments, device=DEVICE):
     """Runs it; what it said, and how long it took."""
     output = os.path.join(WORK, name + ".json")
     begun = time.monotonic()
-    done = subprocess.run([*TUNE, operation, *arguments, *SHARED, "-o", output], check=False, capture_output=True, encoding="utf-8")
+    done = subprocess.run([*TUNE, operation, *arguments, *SHARED, "--device", device, "-o", output], check=False, capture_output=True, encoding="utf-8")
     with open(os.path.join(WORK, name + ".log"), "w", encoding="utf-8") as file:
         file.write(done.stdout + done.stderr)
     if done.returncode:
@@ -134,7 +135,7 @@ def beside_cublaslt(name):
     if name != "price" or not os.path.exists("gpu/gemm_vs_cublaslt"):
         return {}
     with open(output + ".log", "w", encoding="utf-8") as log:
-        subprocess.run(["gpu/gemm_vs_cublaslt", *SHARED[:2], *SHARED[4:6], "--seconds", "0.2", "-o", output, os.path.join(WORK, name + ".json")],
+        subprocess.run(["gpu/gemm_vs_cublaslt", *SHARED[:4], "--seconds", "0.2", "-o", output, os.path.join(WORK, name + ".json")],
             check=False, stdout=log, stderr=log)
     if not os.path.exists(output):
         return {}
@@ -228,26 +229,55 @@ def cublas():
 
 
 def cost():
+    """The GPU's seconds of a quick tuning with digests over those without, in turn; which is first changes."""
     if not ENV("BEFORE"):
         return {"failed": "expected BEFORE, the path of a tiletune without digests"}
-    problems = ["-p", "M=4096,N=4096,K=4096,dtype=bf16", "-p", "M=64,N=4096,K=4096,dtype=bf16", "--effort", "quick", "--evaluations", "100"]
-    per_sample = {"before": [], "after": []}
-    for turn in range(4):
-        for name, program in (("before", ENV("BEFORE")), ("after", TUNE[0])):
-            path = os.path.join(WORK, f"cost-{name}.journal.jsonl")
-            if os.path.exists(path):
-                os.remove(path)
-            subprocess.run([program, "tune", "gemm", *problems, *SHARED, "-o", path.replace(".journal.jsonl", ".json")], check=True, capture_output=True)
-            with open(path, encoding="utf-8") as file:
-                lines = [json.loads(line) for line in file]
-            finish = next(line for line in lines if line["event"] == "finish")
+    rows = []
+    for problem in ("M=4096,N=4096,K=4096,dtype=bf16", "M=64,N=4096,K=4096,dtype=bf16"):
+        logs, busy_s = [], {"before": [], "after": []}
+        for turn in range(int(ENV("TURNS", "6")) + 1):
+            seconds = {}
+            for name in ("before", "after") if turn % 2 else ("after", "before"):
+                path = os.path.join(WORK, f"cost-{name}.journal.jsonl")
+                if os.path.exists(path):
+                    os.remove(path)
+                program = ENV("BEFORE") if name == "before" else TUNE[0]
+                subprocess.run([program, "tune", "gemm", "-p", problem, "--effort", "quick", "--evaluations", "100", *SHARED, "--device", DEVICE, "-o",
+                    path.replace(".journal.jsonl", ".json")], check=True, capture_output=True)
+                with open(path, encoding="utf-8") as file:
+                    lines = [json.loads(line) for line in file]
+                finish = next(line for line in lines if line["event"] == "finish")
+                seconds[name] = finish["device_s"] / sum(line["event"] == "evaluation" and line["outcome"] == "ok" for line in lines)
             if turn:  # the first fills the cache
-                samples = sum((line.get("time_us") or {}).get("samples", 0) for line in lines if line["event"] == "evaluation")
-                per_sample[name].append(1e3 * finish["device_s"] / samples)
-    ratio = statistics.median(per_sample["after"]) / statistics.median(per_sample["before"]) - 1
-    print(f"  the GPU is busy for {statistics.median(per_sample['before']):.2f} -> {statistics.median(per_sample['after']):.2f} ms a sample: "
-        f"{100 * ratio:+.1f}%")
-    return {"busy_ms_per_sample": per_sample, "ratio": ratio}
+                logs.append(math.log(seconds["after"] / seconds["before"]))
+                for name, value in seconds.items():
+                    busy_s[name].append(value)
+        mean, error = statistics.mean(logs), statistics.stdev(logs) / math.sqrt(len(logs))
+        rows.append({"problem": problem, "busy_s_per_evaluation": busy_s, "ratio": math.exp(mean), "standard_error": error})
+        print(f"  {problem}: the GPU is busy for {1e3 * statistics.mean(busy_s['before']):.2f} -> {1e3 * statistics.mean(busy_s['after']):.2f} ms "
+            f"an evaluation: {100 * math.expm1(mean):+.1f}% (standard error {100 * error:.1f}%, {len(logs)} turns)")
+    return {"rows": rows}
+
+
+def devices():
+    """The first problems of trials on two GPUs of one model, and attention's decoding: digests of one configuration are the same."""
+    sizes = [2048 + 256 * i for i in range(min(TRIALS, 5))]
+    cases = {
+        "gemm": ["gemm", "-p", f"M=1,37,N=1024,K={','.join(map(str, sizes))},dtype=bf16"],
+        "attention": ["attention", "-p", "batch=1,4,heads=32,kv_heads=8,seq_q=1,seq_k=1024,4096,head_dim=128,dtype=bf16"],
+    }
+    result = {}
+    for name, arguments in cases.items():
+        digests = []
+        for number, device in enumerate(ENV("DEVICES", "cuda:0,cuda:1").split(",")):
+            run = f"{name}-{number}"
+            tune(run, arguments[0], [*arguments[1:], "--effort", "quick", "--budget", "1s"], device)
+            digests.append({(json.dumps(problem), family, *values.items()): digest for problem, family, values, digest in evaluations(run)})
+        both = digests[0].keys() & digests[1].keys()
+        same = sum(digests[0][key] == digests[1][key] for key in both)
+        result[name] = {"same": same, "digests": len(both)}
+        print(f"  {name}: {same} of {len(both)} digests are the same on both GPUs")
+    return result
 
 
 def what_ran():
@@ -267,11 +297,12 @@ PARTS = {
     "cublas": cublas,
     "attention": lambda: prices("attention", "attention", "batch=1,4,16,64,heads=32,kv_heads=8,seq_q=1,seq_k=4096,head_dim=128,dtype=bf16", "batch"),
     "cost": cost,
+    "devices": devices,
 }
 
 
 def main():
-    output, names = sys.argv[1], sys.argv[2:] or list(PARTS)
+    output, names = sys.argv[1], sys.argv[2:] or [name for name in PARTS if name != "devices"]
     result = {"format": "tiletune.bits/1", "parts": {}}
     os.makedirs(WORK, exist_ok=True)
     if os.path.exists(output):
