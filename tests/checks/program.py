@@ -302,17 +302,23 @@ for line in sys.stdin:
 
 	def script(kernel_file, *options):
 		return subprocess.run([sys.executable, f"{ROOT}/tests/gpu/programs.py", TILETUNE, "out", "--kernel", kernel_file, "--tokens", "16,64", "--evaluations", "40",
-			"--drawn", "60", *options], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+			"--drawn", "60", "--drawn-others", "50", "--reserve", "0", *options], capture_output=True, text=True, check=False, env=ENVIRONMENT)
 
 	done = script("plain.json", "--limit", "1")
 	expect("no time", (done.returncode, "run1: no time left" in done.stdout), (0, True))
-	done = script("plain.json", "--parts", "run1,truth,run2,judged")
+	done = script("plain.json", "--parts", "run1,others,run2,judged")
 	expect("done", (done.returncode, done.stderr), (0, ""))
+	expect("drawn", [row["drawn"] for row in made_rows()], [50, 0])
+	judged = asked_of("out/judged.log")
+	done = script("plain.json", "--parts", "run1,others,truth,run2,judged")
+	expect("more is known: judged once more", asked_of("out/judged.log") != judged, True)
+	expect("drawn of both", [row["drawn"] for row in made_rows()], [50, 60])
 	rows = {row["tokens"]: row for row in made_rows()}
 	best = min(sum((abs(m - 64), abs(n - 128), 4 + 2 + 64 / 8 + 1)) for m in described["parameters"]["BLOCK_SIZE_M"] for n in described["parameters"]["BLOCK_SIZE_N"])
 	for tokens, row in rows.items():
 		expect("tried", [count <= 40 for count in row["tried"]], [True, True])
-		expect("known", 40 <= row["known"] <= 40 + 40 + 60 * (tokens == 64), True)
+		expect("known", 40 <= row["known"] <= 40 + 40 + row["drawn"], True)
+		expect("seconds of both runs", [0 < seconds < 60 for seconds in row["seconds"]], [True, True])
 		expect("over the best that is known", (row["ratio"] >= 1, row["found_us"] >= tokens + best, row["best_us"] <= row["found_us"]), (True, True, True))
 		expect("same", row["same"], row["configurations"][0] == row["configurations"][1])
 	before = asked_of("out/run1.log")

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """The fused mixture of experts of tests/own/triton_moe.py over SGLang's 1,920 configurations, on a GPU with torch and Triton.
 
-	programs.py TILETUNE OUT [--limit 235] [--tokens 16,64,...] [--budget 15s] [--evaluations 100] [--truth TOKENS] [--drawn 300 | --all]
+	programs.py TILETUNE OUT [--limit 560] [--tokens 1,8,...] [--budget 40s] [--evaluations 100] [--truth TOKENS] [--drawn 300 | --all]
 
 Parts, in this order; what OUT holds already is not done again, and a part that --limit seconds cut short goes on the next time:
 
-	run1	each number of tokens, from nothing: at most --evaluations and --budget each
-	truth	--truth tokens: --drawn random configurations within --truth-budget, or --all; --drawn-others of the other sizes
-	crash	eight configurations, of which one ends the process: it costs one line
+	run1	each number of tokens, from an empty cache of kernels: at most --evaluations and --budget each
 	run2	as run1: is the same chosen?
-	judged	what both runs chose and the best that is known, in turn in one process
+	crash	eight configurations, of which one ends the process: it costs one line
 	small	32 configurations of --truth tokens, from an empty cache of kernels
 	peer	triton.autotune over the same 32, each product on its own, from an empty cache, too; then both choices timed in turn
+	others	--drawn-others random configurations, the same for all numbers of tokens but --truth
+	truth	--truth tokens: --drawn random configurations within --truth-budget, or --all
+	judged	what both runs chose and the best that is known, in turn in one process; once more whenever more is known. For it the others leave --reserve seconds
 
-Prints a table of what there is and writes it to OUT/triton_moe.json."""
+After each part a table of what there is is written to OUT/triton_moe.json; it is printed at the end."""
 import argparse
 import collections
 import glob
@@ -26,7 +27,7 @@ import time
 
 OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../own")
 PEER = {"BLOCK_SIZE_M": [16], "BLOCK_SIZE_N": [32, 64, 128, 256], "BLOCK_SIZE_K": [64, 128], "GROUP_SIZE_M": [1], "num_warps": [4, 8], "num_stages": [3, 4]}
-PARTS = ("run1", "truth", "crash", "run2", "judged", "small", "peer")
+PARTS = ("run1", "run2", "crash", "small", "peer", "others", "truth", "judged")
 CRASHING = """import os, resource, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 sys.path.insert(0, {own!r})
@@ -57,17 +58,20 @@ def write(path, value):
 
 
 def evaluations(out):
-	"""tokens: {configuration: its evaluation}, of all runs of a journal; and what the final measurement in turn said, likewise."""
-	found, last, numbers = collections.defaultdict(dict), collections.defaultdict(dict), {}
-	with open(out.replace(".json", ".journal.jsonl"), encoding="utf-8") as file:
-		for line in map(json.loads, file):
-			if line["event"] == "problem":
-				numbers[line["number"]] = line["problem"]["tokens"]
-			elif line["event"] == "evaluation":
-				found[numbers[line["problem"]]][line["configuration"]] = line
-			elif line["event"] == "final":
-				last[numbers[line["problem"]]][line["configuration"]] = line
-	return found, last
+	"""tokens: {configuration: its evaluation}, of all runs of a journal; what the final measurement in turn said, likewise; seconds by (tokens, run)."""
+	found, last, seconds, numbers = collections.defaultdict(dict), collections.defaultdict(dict), collections.Counter(), {}
+	path = out.replace(".json", ".journal.jsonl")
+	for text in open(path, encoding="utf-8") if os.path.exists(path) else ():  # pylint: disable=consider-using-with
+		if not text.endswith("\n"):
+			continue  # a run that was killed
+		line = json.loads(text)
+		if line["event"] == "problem":
+			numbers[line["number"]] = line["problem"]["tokens"]
+		elif line["event"] in ("evaluation", "final"):
+			tokens = numbers[line["problem"]]
+			(found if line["event"] == "evaluation" else last)[tokens][line["configuration"]] = line
+			seconds[tokens, line["run"]] = max(seconds[tokens, line["run"]], line.get("at_s", 0))
+	return found, last, seconds
 
 
 def times(tried):
@@ -84,12 +88,12 @@ def condition(configuration):
 
 class Session:
 	def __init__(self, arguments):
-		self.arguments, self.started = arguments, time.time()
+		self.arguments, self.started, self.reserve = arguments, time.time(), arguments.reserve
 		self.state_path = os.path.join(arguments.out, "state.json")
 		self.state = read(self.state_path) if os.path.exists(self.state_path) else {}
 
 	def left(self):
-		return self.arguments.limit - (time.time() - self.started)
+		return self.arguments.limit - self.reserve - (time.time() - self.started)
 
 	def path(self, name):
 		return os.path.join(self.arguments.out, name + ".json")
@@ -101,7 +105,7 @@ class Session:
 		started, out = time.time(), self.path(name)
 		command = [self.arguments.tiletune, "tune", kernel or self.arguments.kernel, "-p", f"tokens={','.join(map(str, tokens))}", "-o", out, *options]
 		with open(out.replace(".json", ".log"), "a", encoding="utf-8") as log:
-			child = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "TILETUNE_PROGRAM_LOG": out.replace(".json", ".program.log"), **(environment or {})})
+			child = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "TILETUNE_PROGRAM_LOG": out.replace(".json", ".program.log"), **(environment or self.cache("all"))})
 			try:
 				code = child.wait(self.left())
 			except subprocess.TimeoutExpired:
@@ -128,15 +132,19 @@ class Session:
 	def run2(self):
 		return self.run("run2")
 
+	def drawn(self, name, tokens, count, *options):
+		_, seconds = self.tune(name, tokens, "--strategy", "random", "--seed", "7", "--evaluations", str(count), *options)
+		return {"seconds": seconds}
+
+	def others(self):
+		others = [tokens for tokens in self.arguments.tokens if tokens != self.arguments.truth]
+		return self.drawn("others", others, self.arguments.drawn_others) if others and self.arguments.drawn_others else {}
+
 	def truth(self):
 		arguments = self.arguments
-		drawn = ("-e", "exhaustive") if arguments.all else ("--strategy", "random", "--seed", "7", "--evaluations", str(arguments.drawn))
-		_, seconds = self.tune("truth", [arguments.truth], *drawn, *([] if arguments.all else ["--budget", arguments.truth_budget]))
-		others = [tokens for tokens in arguments.tokens if tokens != arguments.truth]
-		if arguments.drawn_others and others:
-			_, more = self.tune("truth_others", others, "--strategy", "random", "--seed", "7", "--evaluations", str(arguments.drawn_others))
-			seconds += more
-		return {"seconds": seconds}
+		if not arguments.all:
+			return self.drawn("truth", [arguments.truth], arguments.drawn, "--budget", arguments.truth_budget)
+		return {"seconds": self.tune("truth", [arguments.truth], "-e", "exhaustive")[1]}
 
 	def crash(self):
 		arguments, folder = self.arguments, os.path.abspath(self.arguments.out)
@@ -151,13 +159,21 @@ class Session:
 		outcomes = collections.Counter(line["outcome"] for line in evaluations(self.path("crash"))[0][arguments.truth].values())
 		return {"outcomes": dict(outcomes)}
 
+	def known(self):
+		"""tokens: {configuration: its best time}, and how many of them others and truth have."""
+		best, tried = collections.defaultdict(dict), collections.Counter()
+		for name in ("run1", "run2", "others", "truth"):
+			for tokens, lines in evaluations(self.path(name))[0].items():
+				tried[tokens] += len(lines) if name in ("others", "truth") else 0
+				for configuration, us in times(lines).items():
+					best[tokens][configuration] = min(us, best[tokens].get(configuration, us))
+		return best, tried
+
 	def judged(self):
-		candidates, best = collections.defaultdict(set), {}
-		for name in ("run1", "run2", "truth", "truth_others"):
-			for tokens, tried in evaluations(self.path(name))[0].items() if os.path.exists(self.path(name)) else ():
-				known = best.setdefault(tokens, {})
-				for configuration, us in times(tried).items():
-					known[configuration] = min(us, known.get(configuration, us))
+		candidates, best = collections.defaultdict(set), self.known()[0]
+		self.reserve = 0
+		for path in glob.glob(self.path("judged").replace(".json", ".*")):
+			os.remove(path)
 		for part in ("run1", "run2"):
 			for tokens, configuration in self.state.get(part, {}).get("chosen", {}).items():
 				candidates[int(tokens)].add(configuration)
@@ -165,7 +181,7 @@ class Session:
 			candidates[tokens].update(sorted(known, key=known.__getitem__)[:2])
 		where = " or ".join(condition(one) for one in sorted(set().union(*candidates.values())))
 		self.tune("judged", sorted(candidates), "-e", "exhaustive", "--where", where)
-		found, last = evaluations(self.path("judged"))
+		found, last, _ = evaluations(self.path("judged"))
 		rows = {}
 		for tokens in sorted(candidates):
 			# those of the final measurement, in turn; what was clearly slower has the search's times alone
@@ -193,18 +209,22 @@ class Session:
 		return {**json.loads(done.stdout.splitlines()[-1]), "tiletune_seconds": small["seconds"], "tiletune_configuration": small["chosen"]}
 
 	def go(self):
-		for name in PARTS:
-			if name in self.state or name not in self.arguments.parts:
+		for name in self.arguments.parts:
+			known = {tokens: len(one) for tokens, one in self.known()[0].items()}
+			if name in self.state and not (name == "judged" and self.state["judged of"] != json.loads(json.dumps(known))):
 				continue
 			try:
 				self.state[name] = json.loads(json.dumps(getattr(self, name)()))
 			except (NoTime, subprocess.TimeoutExpired):
-				print(f"{name}: no time left, goes on with the next call")
-				return
+				print(f"{name}: no time left, goes on with the next call", flush=True)
+				continue
 			except RuntimeError as error: # the parts that need it will say so, the others go on
 				print(error, file=sys.stderr)
 				continue
+			if name == "judged":
+				self.state["judged of"] = known
 			write(self.state_path, self.state)
+			made(self)
 			print(f"{name}: done after {time.time() - self.started:.0f} s", flush=True)
 
 
@@ -242,29 +262,36 @@ def autotune(arguments):
 		"autotune_configurations": [str(config) for config in tuned.cache.values()], "right": right}))
 
 
-def report(session):
-	state, arguments = session.state, session.arguments
-	found = {name: evaluations(session.path(name))[0] for name in ("run1", "run2") if os.path.exists(session.path(name).replace(".json", ".journal.jsonl"))}
-	rows = []
-	print(f"{'tokens':>7} {'found us':>9} {'over best':>9} {'known':>6} {'same':>5} {'tried':>9}  outcomes of the first run")
+def made(session):
+	"""What is known so far, into OUT/triton_moe.json."""
+	state, arguments, rows, tried_more = session.state, session.arguments, [], session.known()[1]
+	found = {name: evaluations(session.path(name)) for name in ("run1", "run2")}
 	for tokens in arguments.tokens:
 		key, judged = str(tokens), state.get("judged", {}).get(str(tokens), {})
-		chosen = [state.get(part, {}).get("chosen", {}).get(key) for part in ("run1", "run2")]
-		tried = [len(found.get(part, {}).get(tokens, ())) for part in ("run1", "run2")]
-		outcomes = collections.Counter(line["outcome"] for line in found.get("run1", {}).get(tokens, {}).values())
-		row = {"tokens": tokens, "configurations": chosen, "same": chosen[0] == chosen[1] if all(chosen) else None, "tried": tried, "outcomes": dict(outcomes), **judged}
+		chosen = [state.get(part, {}).get("chosen", {}).get(key) for part in found]
 		us = judged.get("times", {}).get(chosen[0])
-		row["found_us"], row["ratio"] = us, us / judged["best_us"] if us else None
-		rows.append(row)
-		print(f"{tokens:7} {us or 0:9.1f} {row['ratio'] or 0:9.3f} {row.get('known', 0):6} {({True: 'yes', False: 'no'}.get(row['same'], '-')):>5} {'/'.join(map(str, tried)):>9}"
-			f"  {row['outcomes']}")
-	made = {"format": "tiletune.program_rates/1", "kernel": "triton_moe", "rows": rows, "evaluations": arguments.evaluations, "budget": arguments.budget,
+		rows.append({"tokens": tokens, "configurations": chosen, "same": chosen[0] == chosen[1] if all(chosen) else None,
+			"tried": [len(lines[tokens]) for lines, _, _ in found.values()],
+			"seconds": [sum(s for (of, _), s in seconds.items() if of == tokens) for _, _, seconds in found.values()], "drawn": tried_more[tokens],
+			"outcomes": dict(collections.Counter(line["outcome"] for line in found["run1"][0][tokens].values())), **judged,
+			"found_us": us, "ratio": us / judged["best_us"] if us else None})
+	whole = {"format": "tiletune.program_rates/1", "kernel": "triton_moe", "rows": rows, "evaluations": arguments.evaluations, "budget": arguments.budget,
 		"seconds": {name.split()[0]: seconds for name, seconds in state.items() if name.endswith(" seconds")}, "crash": state.get("crash"), "peer": state.get("peer")}
 	for path in glob.glob(session.path("run1")):
-		made.update(device=read(path)["device"]["name"], run={key: read(path)["runs"][0].get(key) for key in ("date", "tiletune", "driver", "uuid")})
-	write(session.path("triton_moe"), made)
+		whole.update(device=read(path)["device"]["name"], run={key: read(path)["runs"][0].get(key) for key in ("date", "tiletune", "driver", "uuid")})
+	write(session.path("triton_moe"), whole)
+	return whole
+
+
+def report(session):
+	whole = made(session)
+	print(f"{'tokens':>7} {'found us':>9} {'over best':>9} {'known':>6} {'drawn':>6} {'same':>5} {'tried':>9} {'seconds':>9}  outcomes of the first run")
+	for row in whole["rows"]:
+		print(f"{row['tokens']:7} {row['found_us'] or 0:9.1f} {row['ratio'] or 0:9.3f} {row.get('known', 0):6} {row['drawn']:6} {({True: 'yes', False: 'no'}.get(row['same'], '-')):>5}"
+			f" {'/'.join(map(str, row['tried'])):>9} {'/'.join(f'{s:.0f}' for s in row['seconds']):>9}  {row['outcomes']}")
 	for name in ("seconds", "crash", "peer"):
-		print(f"{name}: {json.dumps(made[name])}")
+		print(f"{name}: {json.dumps(whole[name])}")
+	rows = whole["rows"]
 	print(f"within 1% of the best known: {sum((row['ratio'] or 2) <= 1.01 for row in rows)} of {len(rows)}; the same choice twice: {sum(row['same'] is True for row in rows)} of {len(rows)}")
 
 
@@ -273,15 +300,16 @@ def main():
 	parser.add_argument("tiletune")
 	parser.add_argument("out")
 	parser.add_argument("--kernel", default=f"{OWN}/triton_moe.json", help="another JSON with the same parameters (tests)")
-	parser.add_argument("--limit", type=float, default=235, help="seconds")
+	parser.add_argument("--limit", type=float, default=560, help="seconds")
+	parser.add_argument("--reserve", type=float, default=60, help="of them, for the part judged")
 	parser.add_argument("--parts", type=lambda text: text.split(","), default=PARTS)
-	parser.add_argument("--tokens", type=lambda text: [int(word) for word in text.split(",")], default=[16, 64, 256, 1024])
-	parser.add_argument("--budget", default="15s", help="of each number of tokens")
+	parser.add_argument("--tokens", type=lambda text: [int(word) for word in text.split(",")], default=[1, 8, 16, 64, 256, 512, 1024, 4096])
+	parser.add_argument("--budget", default="40s", help="of each number of tokens")
 	parser.add_argument("--evaluations", type=int, default=100)
 	parser.add_argument("--truth", type=int, default=64, help="tokens")
-	parser.add_argument("--truth-budget", default="45s")
+	parser.add_argument("--truth-budget", default="120s")
 	parser.add_argument("--drawn", type=int, default=300)
-	parser.add_argument("--drawn-others", type=int, default=0)
+	parser.add_argument("--drawn-others", type=int, default=200)
 	parser.add_argument("--all", action="store_true", help="truth of all configurations")
 	parser.add_argument("--chosen", help=argparse.SUPPRESS)
 	arguments = parser.parse_args()

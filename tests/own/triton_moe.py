@@ -18,10 +18,11 @@ from tiletune.program import serve  # noqa: E402  pylint: disable=wrong-import-p
 DTYPE = torch.bfloat16
 
 
-@triton.jit
-def experts(x, w, y, weights, places, expert_of, used, N, K, slots, SHARED_BY: tl.constexpr, WEIGHTED: tl.constexpr, BLOCK_SIZE_M: tl.constexpr,
-		BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr):
-	"""y[p] = x[p // SHARED_BY] w[expert]^T for the places p of a block, of which those from `slots` on are filling."""
+@triton.jit(do_not_specialize=["slots", "GROUP_SIZE_M"])
+def experts(x, w, y, weights, places, expert_of, used, N, K, slots, GROUP_SIZE_M, SHARED_BY: tl.constexpr, WEIGHTED: tl.constexpr,
+		BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr):
+	"""y[p] = x[p // SHARED_BY] w[expert]^T for the places p of a block, of which those from `slots` on are filling. One kernel serves all numbers of
+	slots and all GROUP_SIZE_M."""
 	all_used = tl.load(used)
 	rows, columns = tl.cdiv(all_used, BLOCK_SIZE_M), tl.cdiv(N, BLOCK_SIZE_N)
 	block = tl.program_id(0)
