@@ -12,9 +12,9 @@ Parts, in this order; what OUT holds already is not done again, and a part that 
 	peer	triton.autotune over the same 32, each product on its own, from an empty cache, too; then both choices timed in turn
 	others	--drawn-others random configurations, the same for all numbers of tokens but --truth
 	truth	--truth tokens: --drawn random configurations within --truth-budget, or --all
-	judged	what both runs chose and the best that is known, in turn in one process; once more whenever more is known. For it the others leave --reserve seconds
+	judged	what both runs chose and the best that is known, in turn in one process; once more whenever more is known; the others leave --reserve seconds for it
 
-After each part a table of what there is is written to OUT/triton_moe.json; it is printed at the end."""
+After each part what there is is written to OUT/triton_moe.json; the table of the page is printed at the end."""
 import argparse
 import collections
 import glob
@@ -283,16 +283,27 @@ def made(session):
 	return whole
 
 
+def row(each):
+	"""Of a page's table."""
+	def both(name, digits):
+		return ", ".join(f"{value:.{digits}f}" for value in each.get(name, ()))
+
+	return (f"| {each['tokens']} | {each['found_us'] or 0:.1f} | {each['ratio'] or 0:.3f} | {each.get('known', 0)} | {both('tried', 0)} |"
+		f" {both('seconds', 0) or '-'} | {({True: 'yes', False: 'no'}.get(each['same'], '-'))} |")
+
+
 def report(session):
 	whole = made(session)
-	print(f"{'tokens':>7} {'found us':>9} {'over best':>9} {'known':>6} {'drawn':>6} {'same':>5} {'tried':>9} {'seconds':>9}  outcomes of the first run")
-	for row in whole["rows"]:
-		print(f"{row['tokens']:7} {row['found_us'] or 0:9.1f} {row['ratio'] or 0:9.3f} {row.get('known', 0):6} {row['drawn']:6} {({True: 'yes', False: 'no'}.get(row['same'], '-')):>5}"
-			f" {'/'.join(map(str, row['tried'])):>9} {'/'.join(f'{s:.0f}' for s in row['seconds']):>9}  {row['outcomes']}")
+	print("\n| tokens | found, us | over best | known | tried by the two runs | seconds | the same twice |\n|---|---|---|---|---|---|---|")
+	for each in whole["rows"]:
+		print(row(each))
+	for each in whole["rows"]:
+		print(f"{each['tokens']} tokens: {each['drawn']} drawn or all; outcomes of the first run: {each['outcomes']}")
 	for name in ("seconds", "crash", "peer"):
 		print(f"{name}: {json.dumps(whole[name])}")
 	rows = whole["rows"]
-	print(f"within 1% of the best known: {sum((row['ratio'] or 2) <= 1.01 for row in rows)} of {len(rows)}; the same choice twice: {sum(row['same'] is True for row in rows)} of {len(rows)}")
+	print(f"within 1% of the best known: {sum((each['ratio'] or 2) <= 1.01 for each in rows)} of {len(rows)}; the same choice twice: {sum(each['same'] is True for each in rows)}; "
+		f"at most {max(each_s for each in rows for each_s in each['seconds'] or [0]):.0f} s and {max(count for each in rows for count in each['tried'])} evaluations a size")
 
 
 def main():

@@ -3,11 +3,11 @@ import collections
 import csv
 import functools
 import gzip
-import importlib.util
 import json
 import math
 import os
 import re
+import runpy
 import statistics
 import subprocess
 import sys
@@ -179,10 +179,7 @@ def fp8_rows():
 
 
 def own_kernels():
-	spec = importlib.util.spec_from_file_location("own", "tests/gpu/own.py")
-	own = importlib.util.module_from_spec(spec)
-	spec.loader.exec_module(own)
-	return [own.row(kernel) for kernel in load("own_kernels")["kernels"]]
+	return [runpy.run_path("tests/gpu/own.py")["row"](kernel) for kernel in load("own_kernels")["kernels"]]
 
 
 AGAIN = "several_gpus_again"
@@ -492,7 +489,7 @@ def public_rows():
 
 def triton_rows():
 	"""A mixture of experts in Triton."""
-	return [f"| {row['tokens']} | {row['found_us']:.1f} | {row['ratio']:.3f} | {row['known']} | {', '.join(map(str, row['tried']))} | {'yes' if row['same'] else 'no'} |" for row in load("triton_moe")["rows"]]
+	return [runpy.run_path("tests/gpu/programs.py")["row"](each) for each in load("triton_moe")["rows"]]
 
 def bits_rows():
 	"""What the same bits for all M, and for all batches, cost."""
