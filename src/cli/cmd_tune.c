@@ -112,6 +112,7 @@ static enum status read_problems(struct tuning *tuning, const char *operation_na
 static enum status choose_effort(
 	const struct tuning *tuning, struct effort *effort, struct error *err)
 {
+	const size_t kept_part = 8; /* of a number that the user gives */
 	const char *name = tuning->options->effort    ? tuning->options->effort
 			   : tuning->options->dry_run ? "exhaustive"
 			   : tuning->suite.effort     ? tuning->suite.effort
@@ -127,6 +128,9 @@ static enum status choose_effort(
 		effort->evaluations = tuning->options->evaluations;
 		effort->of_each_family = 0; /* exactly this number */
 		effort->is_strict = true;
+		effort->kept = row->measures && !tuning->options->strategy
+				       ? effort->evaluations / kept_part
+				       : 0;
 		effort->seconds = INFINITY; /* --budget limits it */
 	}
 	return STATUS_OK;

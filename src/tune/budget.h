@@ -15,6 +15,7 @@ struct effort {
 	const char *strategy; /* search/strategy.h */
 	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
 	bool is_strict; /* planned candidates count against evaluations: a user gave the number */
+	size_t kept;    /* of evaluations, for neighbours of the best */
 	double seconds; /* of the search at most, per problem; infinite: no limit */
 	size_t of_each_family; /* at least, where several compete: tune/picks.h; 0: as it
 				  comes */

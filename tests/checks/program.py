@@ -327,6 +327,14 @@ for line in sys.stdin:
 	expect("one crash", crash["outcomes"], {"ok": 7, "crashed": 1})
 	expect("torch is missing", "peer: " in done.stderr, True)
 	expect("what is there", asked_of("out/run1.log"), before)
+	# some of a number of evaluations is for neighbours of the best
+	run("tune", "plain.json", "-p", "tokens=64", "--evaluations", "100", "--budget", "10m", "-o", "near.json")
+	with open("near.json", encoding="utf-8") as file:
+		best = json.load(file)["entries"][0]["winner"]["configuration"]
+	tried = {line["configuration"] for line in journal("evaluation", "near.journal.jsonl")}
+	other = ",".join(f"{name}={12 - value if name == 'num_warps' else value}" for name, value in best.items())
+	expect("how many", len(tried) <= 100, True)
+	expect("the other number of warps was tried", other in tried, True)
 
 
 def made_rows():

@@ -105,7 +105,7 @@ class Session:
 		started, out = time.time(), self.path(name)
 		command = [self.arguments.tiletune, "tune", kernel or self.arguments.kernel, "-p", f"tokens={','.join(map(str, tokens))}", "-o", out, *options]
 		with open(out.replace(".json", ".log"), "a", encoding="utf-8") as log:
-			child = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "TILETUNE_PROGRAM_LOG": out.replace(".json", ".program.log"), **(environment or self.cache("all"))})
+			child = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "TILETUNE_PROGRAM_LOG": out.replace(".json", ".program.log"), **(environment or self.cache("all", keep=True))})
 			try:
 				code = child.wait(self.left())
 			except subprocess.TimeoutExpired:
@@ -190,8 +190,8 @@ class Session:
 				"times": {one: timed.get(one) for one in sorted(candidates[tokens])}}
 		return rows
 
-	def cache(self, name):
-		return {"TRITON_CACHE_DIR": os.path.join(self.arguments.out, f"cache-{name}-{os.getpid()}")}
+	def cache(self, name, keep=False):
+		return {"TRITON_CACHE_DIR": os.path.join(self.arguments.out, f"cache-{name}" + ("" if keep else f"-{os.getpid()}"))}
 
 	def small(self):
 		where = " and ".join(f"{name} in {values}" for name, values in PEER.items())
