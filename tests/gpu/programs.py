@@ -11,7 +11,7 @@ Parts, in this order; what OUT holds already is not done again, and a part that 
 	small	32 configurations of --truth tokens, from an empty cache of kernels
 	peer	triton.autotune over the same 32, each product on its own, from an empty cache, too; then both choices timed in turn
 	others	--drawn-others random configurations, the same for all numbers of tokens but --truth
-	truth	--truth tokens: --drawn random configurations within --truth-budget, or --all
+	truth	--truth tokens: --drawn random configurations, or --all
 	judged	what both runs chose and the best that is known, in turn in one process; once more whenever more is known; the others leave --reserve seconds for it
 
 After each part what there is is written to OUT/triton_moe.json; the table of the page is printed at the end."""
@@ -132,8 +132,8 @@ class Session:
 	def run2(self):
 		return self.run("run2")
 
-	def drawn(self, name, tokens, count, *options):
-		_, seconds = self.tune(name, tokens, "--strategy", "random", "--seed", "7", "--evaluations", str(count), *options)
+	def drawn(self, name, tokens, count):
+		_, seconds = self.tune(name, tokens, "-e", "thorough", "--strategy", "random", "--seed", "7", "--evaluations", str(count), "--budget", self.arguments.truth_budget)
 		return {"seconds": seconds}
 
 	def others(self):
@@ -143,7 +143,7 @@ class Session:
 	def truth(self):
 		arguments = self.arguments
 		if not arguments.all:
-			return self.drawn("truth", [arguments.truth], arguments.drawn, "--budget", arguments.truth_budget)
+			return self.drawn("truth", [arguments.truth], arguments.drawn)
 		return {"seconds": self.tune("truth", [arguments.truth], "-e", "exhaustive")[1]}
 
 	def crash(self):
@@ -318,7 +318,7 @@ def main():
 	parser.add_argument("--budget", default="40s", help="of each number of tokens")
 	parser.add_argument("--evaluations", type=int, default=100)
 	parser.add_argument("--truth", type=int, default=64, help="tokens")
-	parser.add_argument("--truth-budget", default="120s")
+	parser.add_argument("--truth-budget", default="120s", help="of each number of tokens, for those that are drawn")
 	parser.add_argument("--drawn", type=int, default=300)
 	parser.add_argument("--drawn-others", type=int, default=200)
 	parser.add_argument("--all", action="store_true", help="truth of all configurations")
