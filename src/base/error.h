@@ -20,7 +20,7 @@ enum status {
 	STATUS_FAILED = 1,       /* something went wrong while working */
 	STATUS_BAD_INPUT = 2,    /* usage, or a file or value that we were given */
 	STATUS_REGRESSION = 3,   /* `check` found something slower */
-	STATUS_INCONCLUSIVE = 4, /* `check` could not tell */
+	STATUS_INCONCLUSIVE = 4, /* `check`, or a prediction, could not tell */
 	STATUS_NO_DEVICE = 5,    /* no device, no driver, no compiler, device busy or lost */
 	STATUS_INTERRUPTED = 130,
 };

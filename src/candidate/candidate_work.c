@@ -38,52 +38,86 @@ static enum status sum_workspaces(const struct bound_model *model, const struct 
 }
 
 /* ---- what no model says ---- */
-/* Of the tensors' types the one that the device is fastest with. */
-static enum dtype fastest_dtype(const struct bound_family *bound)
+/* Of the tensors among its arguments: bytes, and of their real numbers the type that the device is
+ * fastest with. */
+static void take_arguments(
+	const struct bound_family *bound, size_t index, struct launch_work *launch)
 {
-	const struct plan_buffer *tensors = bound->model.tensors;
-	enum dtype fastest = DTYPE_FP32;
+	const struct argument_list *arguments = &bound->family->launches[index].arguments;
+	double most = 0;
 
-	for (size_t i = 0; i < bound->family->operation->tensor_count; i++)
-		if (device_spec_peak_flop_per_s(bound->device, tensors[i].dtype) >
-			device_spec_peak_flop_per_s(bound->device, fastest))
-			fastest = tensors[i].dtype;
-	return fastest;
+	launch->dtype = DTYPE_FP32;
+	launch->tensor_bytes = 0;
+	for (size_t i = 0; i < arguments->count; i++) {
+		const struct argument *argument = &arguments->items[i];
+		const bool is_map = argument->kind == ARGUMENT_TENSOR_MAP;
+		const size_t buffer = is_map ? bound->family->tensor_maps[argument->index].buffer
+					     : argument->index;
+		const struct plan_buffer *tensor = &bound->model.tensors[buffer];
+		double peak;
+
+		if ((argument->kind != ARGUMENT_BUFFER && !is_map) ||
+			buffer >= bound->family->operation->tensor_count)
+			continue;
+		launch->tensor_bytes += (double)tensor->bytes;
+		peak = device_spec_peak_flop_per_s(bound->device, tensor->dtype);
+		if (dtype_is_float(tensor->dtype) && peak > most) {
+			launch->dtype = tensor->dtype;
+			most = peak;
+		}
+	}
 }
 
-static bool computes(const double amounts[PIPE_COUNT])
+static double flop_of(const struct launch_work *launch)
 {
-	return amounts[PIPE_TENSOR_MMA] > 0 || amounts[PIPE_TENSOR_WGMMA] > 0 ||
-	       amounts[PIPE_FP32] > 0;
+	static const enum pipe computing[] = {PIPE_TENSOR_MMA, PIPE_TENSOR_WGMMA, PIPE_FP32};
+	double flop = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(computing); i++)
+		flop += launch->prologue[computing[i]] + launch->epilogue[computing[i]] +
+			launch->steps_mean * launch->per_step[computing[i]];
+	return flop * launch->units * launch->shape.repeat;
 }
 
-/* Where no launch says what it computes, or what it moves, they share the problem's FLOP, or its
- * bytes: every kernel does that much. By the fastest pipe, so that what follows is
- * the least time. */
+static double bytes_of(const struct launch_work *launch)
+{
+	return (launch->dram_read_bytes + launch->dram_write_bytes) * launch->shape.repeat;
+}
+
+/* What models leave of the problem's FLOP and bytes, which every kernel computes and moves: shared
+ * by the launches without a model, bytes in proportion to their tensors; where all have one, by
+ * those of models that say nothing of it. By the fastest pipe, so that what follows is the least
+ * time. */
 static void fill_in(const struct bound_family *bound, struct work *work)
 {
-	const struct device_spec *device = bound->device;
-	const double launches = (double)work->launch_count;
+	double flop = work->flop, bytes = work->min_bytes, runs = 0, tensor_bytes = 0;
 	bool says_flop = false, says_bytes = false;
 
 	for (size_t i = 0; i < work->launch_count; i++) {
 		const struct launch_work *launch = &work->launches[i];
+		const double repeat = launch->shape.repeat;
 
-		says_flop |= computes(launch->per_step) || computes(launch->prologue) ||
-			     computes(launch->epilogue);
-		says_bytes |= launch->dram_read_bytes > 0 || launch->dram_write_bytes > 0;
+		says_flop |= flop_of(launch) > 0;
+		says_bytes |= bytes_of(launch) > 0;
+		flop -= flop_of(launch);
+		bytes -= bytes_of(launch);
+		runs += launch->has_model ? 0 : repeat;
+		tensor_bytes += launch->has_model ? 0 : repeat * launch->tensor_bytes;
 	}
 	for (size_t i = 0; i < work->launch_count; i++) {
 		struct launch_work *launch = &work->launches[i];
-		const double parts = launches * launch->shape.repeat;
+		const double equal =
+			1 / ((runs > 0 ? runs : (double)work->launch_count * launch->shape.repeat));
+		const double by_tensors =
+			tensor_bytes > 0 ? launch->tensor_bytes / tensor_bytes : equal;
 
-		if (!launch->has_model)
-			launch->dtype = fastest_dtype(bound);
-		if (!says_flop && launch->units > 0)
-			launch->prologue[device_spec_fastest_pipe(device, launch->dtype)] =
-				work->flop / (parts * launch->units);
-		if (!says_bytes)
-			launch->dram_read_bytes = work->min_bytes / parts;
+		if (launch->has_model && runs > 0)
+			continue;
+		if ((runs > 0 || !says_flop) && flop > 0 && launch->units > 0)
+			launch->prologue[device_spec_fastest_pipe(bound->device, launch->dtype)] =
+				equal * flop / launch->units;
+		if ((runs > 0 || !says_bytes) && bytes > 0)
+			launch->dram_read_bytes = by_tensors * bytes;
 	}
 }
 
@@ -106,6 +140,8 @@ static enum status evaluate_launch(const struct bound_family *bound, size_t inde
 	if (context)
 		context->filled[index] = true;
 	*result = *kept;
+	if (!result->has_model)
+		take_arguments(bound, index, result);
 	return STATUS_OK;
 }
 

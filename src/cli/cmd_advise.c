@@ -62,7 +62,7 @@ static void print_winner(const struct advice *row, const char *indent)
 	     *basis = prediction_basis_text(row->basis);
 
 	common_print(stdout, "%s%.2f us, ", indent, winner->time.median);
-	show_speed(stdout, row->problem, &winner->score, winner->time.median);
+	show_speed(stdout, 0, row->problem, &winner->score, winner->time.median);
 	common_print(stdout, "  %s {%s}", winner->family, configuration);
 	if (row->basis.source != PREDICTION_PHYSICS)
 		common_print(stdout, " (%s)", basis);
@@ -146,7 +146,7 @@ static void print_point(const struct range *range, size_t i)
 	common_print(stdout, "  %s: %.0f tiles, %.0f wave%s (%.2f exactly), %.2f us, ", sizes,
 		score->tiles, score->waves, score->waves > 1 ? "s" : "", score->waves_exact,
 		winner->time.median);
-	show_speed(stdout, range->problems->items[i], &winner->score, winner->time.median);
+	show_speed(stdout, 0, range->problems->items[i], &winner->score, winner->time.median);
 	putchar('\n');
 }
 

@@ -112,7 +112,6 @@ static enum status read_problems(struct tuning *tuning, const char *operation_na
 static enum status choose_effort(
 	const struct tuning *tuning, struct effort *effort, struct error *err)
 {
-	const size_t kept_part = 8; /* of a number that the user gives */
 	const char *name = tuning->options->effort    ? tuning->options->effort
 			   : tuning->options->dry_run ? "exhaustive"
 			   : tuning->suite.effort     ? tuning->suite.effort
@@ -124,15 +123,8 @@ static enum status choose_effort(
 			"effort: expected estimate, quick, thorough or exhaustive, found \"%s\"",
 			name);
 	*effort = *row;
-	if (tuning->options->evaluations) {
-		effort->evaluations = tuning->options->evaluations;
-		effort->of_each_family = 0; /* exactly this number */
-		effort->is_strict = true;
-		effort->kept = row->measures && !tuning->options->strategy
-				       ? effort->evaluations / kept_part
-				       : 0;
-		effort->seconds = INFINITY; /* --budget limits it */
-	}
+	if (tuning->options->evaluations)
+		effort_limit(effort, tuning->options->evaluations, !tuning->options->strategy);
 	return STATUS_OK;
 }
 
@@ -148,6 +140,27 @@ static struct candidates_options chosen_pool(const struct tuning *tuning, bool s
 		.score = score};
 }
 
+/* What each constraint removed. */
+static void show_space(const struct candidates *pool)
+{
+	for (size_t f = 0; f < pool->family_count; f++) {
+		const struct family_candidates *family = &pool->families[f];
+		const struct space *space = family->bound->space;
+
+		common_print(stdout, "%s: %s\n", family->bound->family->name, pool->problem->title);
+		common_print(stdout, "  raw product  %15.0f\n", family->product);
+		for (size_t i = 0; i < space->constraint_count; i++)
+			if (family->removed.by_constraint[i] > 0)
+				common_print(stdout, "  removed      %15.0f  by %s\n%32s(%s)\n",
+					family->removed.by_constraint[i],
+					space_constraint_text(space, i), "",
+					space->constraints[i].why);
+		common_print(stdout, "  legal        %15zu\n", family->count);
+	}
+	if (pool->left_out)
+		common_print_lines(stdout, pool->left_out);
+}
+
 static enum status dry_run(struct tuning *tuning, struct error *err)
 {
 	struct candidates_options options = chosen_pool(tuning, false);
@@ -159,7 +172,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 		TRY(candidates_open(&tuning->context.catalogue, tuning->problems.items[i],
 			device_spec(tuning->context.device), &options, &pool, err));
 		common_notices(&tuning->context);
-		show_space(stdout, &pool);
+		show_space(&pool);
 		candidates_release(&pool);
 	}
 	return STATUS_OK;
@@ -290,6 +303,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.tuned_path = tuning_saved_path(tuning),
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&show),
+		.only_decided = true,
 		.keep_going = tuning->problems.count > 1};
 	CLEANUP(shared_choice_release) struct shared_choice shared = {0};
 	CLEANUP(bits_rule_release) struct bits_rule rule = {0};

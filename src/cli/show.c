@@ -96,8 +96,8 @@ static bool is_bound_by_memory(const struct score *score, double flop, double by
 	       (flop < flop_per_byte_least * bytes || bound == BOUND_DRAM || bound == BOUND_L2);
 }
 
-static void print_speed(FILE *out, int width, const struct problem *problem,
-	const struct score *score, double time_us)
+void show_speed(FILE *out, int width, const struct problem *problem, const struct score *score,
+	double time_us)
 {
 	double flop = 0, bytes = 0;
 
@@ -107,11 +107,6 @@ static void print_speed(FILE *out, int width, const struct problem *problem,
 		common_print(out, "%*.1f TFLOP/s", width, flop / time_us * 1e-6);
 	if (is_bound_by_memory(score, flop, bytes))
 		common_print(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
-}
-
-void show_speed(FILE *out, const struct problem *problem, const struct score *score, double time_us)
-{
-	print_speed(out, 0, problem, score, time_us);
 }
 
 void show_learned(FILE *out, const struct bound_family *bound)
@@ -183,7 +178,7 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 		return;
 	common_print(out, "%spredicted %.2f us (%s), ", indent, predicted_us,
 		score->without_model ? "no model: from FLOP, bytes and waves alone" : kind);
-	show_speed(out, problem, score, predicted_us);
+	show_speed(out, 0, problem, score, predicted_us);
 	fputc('\n', out);
 }
 
@@ -219,7 +214,7 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	if (!evaluation->predicted)
 		common_print(out, " +-%.1f%%", spread);
 	fputc(' ', out);
-	print_speed(out, 8, problem, &evaluation->score, evaluation->time.median);
+	show_speed(out, 8, problem, &evaluation->score, evaluation->time.median);
 	common_print(out, "  %s {%s}\n", evaluation->family, evaluation->configuration);
 }
 
@@ -389,9 +384,8 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 		result->stopped_because ? result->stopped_because : "it was interrupted");
 }
 
-static void end(void *context, const struct problem_result *result)
+static void show_end(struct show *show, const struct problem_result *result)
 {
-	struct show *show = context;
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
 	const struct evaluated *second = fastest_other(result, SIZE_MAX);
 	const struct problem *problem = result->pool->problem;
@@ -429,6 +423,25 @@ static void end(void *context, const struct problem_result *result)
 		common_print(show->out, "  --bits %s\n", bits);
 	if (result->kept)
 		common_print(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
+}
+
+static void end(void *context, const struct problem_result *result)
+{
+	struct show *show = context;
+
+	clear_line(show);
+	if (show->several)
+		heading(show, result->pool, result->number, result->count);
+	if (result->undecided) {
+		common_print(show->out,
+			"no winner: predicted alike, %.2f us (no model: from FLOP, bytes and waves "
+			"alone)\n",
+			result->evaluated->items[result->winner].evaluation.time.median);
+		common_print_lines(show->out, result->undecided);
+		show_outcomes(show->out, result);
+	} else {
+		show_end(show, result);
+	}
 	fflush(show->out);
 }
 
@@ -477,24 +490,4 @@ struct session_observer show_observer(struct show *show)
 		.failed = failed,
 		.notice = notice,
 		.words = words};
-}
-
-void show_space(FILE *out, const struct candidates *pool)
-{
-	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct family_candidates *family = &pool->families[f];
-		const struct space *space = family->bound->space;
-
-		common_print(out, "%s: %s\n", family->bound->family->name, pool->problem->title);
-		common_print(out, "  raw product  %15.0f\n", family->product);
-		for (size_t i = 0; i < space->constraint_count; i++)
-			if (family->removed.by_constraint[i] > 0)
-				common_print(out, "  removed      %15.0f  by %s\n%32s(%s)\n",
-					family->removed.by_constraint[i],
-					space_constraint_text(space, i), "",
-					space->constraints[i].why);
-		common_print(out, "  legal        %15zu\n", family->count);
-	}
-	if (pool->left_out)
-		common_print_lines(out, pool->left_out);
 }

@@ -30,11 +30,9 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 	const struct score *score, const char *indent, double predicted_us, const char *kind);
 /* "62.4 TFLOP/s"; where memory is the bound, or the problem has little to compute, ", 3900 GB/s" as
  * well: of what must be read and written once. */
-void show_speed(
-	FILE *out, const struct problem *problem, const struct score *score, double time_us);
+void show_speed(FILE *out, int width, const struct problem *problem, const struct score *score,
+	double time_us);
 /* How many the family's rules or a limit of the GPU removed after compilation, by each reason. */
 void show_removed(FILE *out, const struct problem_result *result);
-/* What each constraint removed. */
-void show_space(FILE *out, const struct candidates *pool);
 
 #endif

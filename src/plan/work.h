@@ -40,7 +40,8 @@ struct work_tile {
 struct launch_work {
 	struct launch_shape shape;
 	int32_t regs_estimate;
-	bool has_model; /* else nothing is known of the work but the problem's */
+	bool has_model; /* else nothing is known of the work but the problem's, and its arguments */
+	double tensor_bytes; /* of those, without a model */
 
 	double units;
 	double useful_ratio;

@@ -5,8 +5,7 @@
 
 static double rate_of(const struct device_spec *device, enum pipe pipe, enum dtype dtype)
 {
-	const bool tensor = pipe == PIPE_TENSOR_MMA || pipe == PIPE_TENSOR_WGMMA;
-	double rate = device->rate[pipe][tensor ? dtype : DTYPE_FP32];
+	double rate = device_spec_rate(device, pipe, dtype);
 
 	if (pipe == PIPE_INSTRUCTIONS)
 		rate = device->instructions_per_clock_sm;

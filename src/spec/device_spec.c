@@ -261,9 +261,13 @@ enum status device_spec_match(const struct device_facts *facts, const char *cons
 }
 
 /* ---- the most that there is ---- */
-static double flop_per_clock_sm(const struct device_spec *spec, enum pipe pipe, enum dtype dtype)
+double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dtype dtype)
 {
-	return spec->rate[pipe][pipe == PIPE_FP32 ? DTYPE_FP32 : dtype];
+	const bool by_type =
+		pipe == PIPE_TENSOR_MMA || pipe == PIPE_TENSOR_WGMMA ||
+		(pipe == PIPE_FP32 && dtype == DTYPE_FP64 && spec->rate[pipe][dtype] > 0);
+
+	return spec->rate[pipe][by_type ? dtype : DTYPE_FP32];
 }
 
 enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype)
@@ -272,15 +276,15 @@ enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dt
 	enum pipe fastest = PIPE_FP32;
 
 	for (size_t i = 0; i < ARRAY_COUNT(pipes); i++)
-		if (flop_per_clock_sm(spec, pipes[i], dtype) >
-			flop_per_clock_sm(spec, fastest, dtype))
+		if (device_spec_rate(spec, pipes[i], dtype) >
+			device_spec_rate(spec, fastest, dtype))
 			fastest = pipes[i];
 	return fastest;
 }
 
 double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype)
 {
-	return flop_per_clock_sm(spec, device_spec_fastest_pipe(spec, dtype), dtype) *
+	return device_spec_rate(spec, device_spec_fastest_pipe(spec, dtype), dtype) *
 	       (double)spec->sm_count * spec->clock_hz;
 }
 

@@ -158,6 +158,9 @@ struct device_identity {
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 
+/* Per clock and SM, on numbers of this type; 0: none. CUDA cores have one rate for fp64, where the
+ * sheet has it, and one for all others. */
+double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dtype dtype);
 /* What does the most FLOP on numbers of this type: a tensor pipe where it has a rate for them, else
  * the CUDA cores. */
 enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype);

@@ -71,6 +71,17 @@ const struct effort *effort_find(const char *name)
 	return NULL;
 }
 
+void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbours)
+{
+	const size_t neighbours_part = 8;
+
+	effort->evaluations = evaluations;
+	effort->of_each_family = 0; /* exactly this number */
+	effort->is_strict = true;
+	effort->seconds = INFINITY; /* a budget limits it */
+	effort->kept = effort->measures && tries_neighbours ? evaluations / neighbours_part : 0;
+}
+
 void budget_start(
 	struct budget *budget, const struct effort *effort, double seconds, bool measures_again)
 {

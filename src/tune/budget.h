@@ -31,6 +31,9 @@ struct effort {
 extern const struct effort efforts[];               /* ends with a NULL name */
 const struct effort *effort_find(const char *name); /* NULL if unknown */
 
+/* The number that a user gives. */
+void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbours);
+
 /* Keeps count while a problem is searched. */
 struct budget {
 	const struct effort *effort;

@@ -315,6 +315,78 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 	return status;
 }
 
+/* ---- no winner ---- */
+/* Predictions from FLOP, bytes and waves alone, of which at least half are tied with the best. */
+static bool is_undecided(const struct search *search, const struct selection *selection)
+{
+	size_t tied = 0;
+
+	if (!search->session->only_decided || device_measures(search->session->context->device) ||
+		selection->count < 2 ||
+		!search->evaluated.items[selection->indices[selection->winner]]
+			 .evaluation.score.without_model)
+		return false;
+	for (size_t i = 0; i < selection->count; i++)
+		tied += selection->tied[i];
+	return 2 * tied >= selection->count;
+}
+
+/* How many of those that work have which resources, of the longest launch; the first of each. */
+static void append_resources(
+	const struct search *search, const struct selection *selection, struct text *lines)
+{
+	enum {
+		KINDS_SHOWN = 8
+	};
+	CLEANUP(memory_free) bool *seen = memory_zeroed(selection->count + 1, sizeof(*seen));
+	size_t kinds = 0;
+
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct evaluation *first =
+			&search->evaluated.items[selection->indices[i]].evaluation;
+		const struct launch_score *launch = &first->score.launches[first->score.longest];
+		size_t count = 0;
+
+		for (size_t k = i; k < selection->count && !seen[i]; k++) {
+			const struct score *score =
+				&search->evaluated.items[selection->indices[k]].evaluation.score;
+			const struct launch_score *other = &score->launches[score->longest];
+
+			if (other->regs_per_thread == launch->regs_per_thread &&
+				other->smem_bytes == launch->smem_bytes &&
+				other->blocks_per_sm == launch->blocks_per_sm)
+				count++, seen[k] = k > i;
+		}
+		if (count && ++kinds <= KINDS_SHOWN)
+			text_appendf(lines,
+				"  %6zu: %d registers, %.1f KiB shared memory, %d block%s per SM: "
+				"{%s}%s\n",
+				count, launch->regs_per_thread, (double)launch->smem_bytes / 1024,
+				launch->blocks_per_sm, launch->blocks_per_sm == 1 ? "" : "s",
+				first->configuration, count > 1 ? ", ..." : "");
+	}
+	if (kinds > KINDS_SHOWN)
+		text_appendf(lines, "  and %zu more kinds\n", kinds - KINDS_SHOWN);
+}
+
+static enum status conclude_undecided(const struct search *search,
+	const struct selection *selection, struct problem_result *result, struct error *err)
+{
+	const struct session_observer *observer = &search->session->observer;
+	CLEANUP(text_release) struct text lines = {0};
+
+	append_resources(search, selection, &lines);
+	result->undecided = text_string(&lines);
+	if (observer->end)
+		observer->end(observer->context, result);
+	error_set(err, STATUS_INCONCLUSIVE,
+		"%s: expected a prediction that tells configurations apart, found none without a "
+		"`model`; no entry is written",
+		search->pool.problem->text);
+	return error_hint(err, "measure on a GPU, or describe the launches' work in a `model` "
+			       "(templates/README.md)");
+}
+
 enum status search_conclude(struct search *search, struct error *err)
 {
 	const struct session_observer *observer = &search->session->observer;
@@ -347,6 +419,8 @@ enum status search_conclude(struct search *search, struct error *err)
 	}
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
+	if (is_undecided(search, &selection))
+		return conclude_undecided(search, &selection, &result, err);
 	find_best_of_families(search, result.winner, best);
 	/* where time is left */
 	if (search->session->objective != OBJECTIVE_ENERGY &&
@@ -379,7 +453,7 @@ enum status search_save_best(struct search *search, struct error *err)
 		selection = selection_of(search);
 		search->is_cut_short = false;
 	}
-	if (!selection.count)
+	if (!selection.count || is_undecided(search, &selection))
 		return STATUS_OK;
 	winner = selection.indices[selection.winner];
 	for (size_t i = 0; i < selection.count; i++)

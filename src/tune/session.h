@@ -38,7 +38,8 @@ struct problem_result {
 	const char *stopped_because;
 	double seconds;
 	const struct tuned_entry *entry;
-	const char *kept; /* why an older entry stayed instead, or NULL */
+	const char *kept;      /* why an older entry stayed instead, or NULL */
+	const char *undecided; /* lines: resources, where there is no winner, or NULL */
 };
 
 struct session_progress {
@@ -107,6 +108,9 @@ struct session {
 	struct session_gpu *gpus; /* set by session_run(), a run each; the caller frees */
 	size_t gpu_count;
 	bool keep_going; /* a problem that cannot be served does not end a suite */
+	/* No winner where predictions do not tell the candidates apart: STATUS_INCONCLUSIVE, and
+	 * the observer gets their resources. */
+	bool only_decided;
 };
 
 enum status session_interrupted(struct error *err);
