@@ -52,6 +52,13 @@ static bool limits_from_nvidia(const struct device_spec *device,
 	if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
 		    demand->threads, (size_t)demand->smem_dynamic_bytes) != CUDA_OCC_SUCCESS)
 		return false;
+	/* The calculator applies its table of barriers from 9.0 on only, but a kernel with 16 of
+	 * them ran two blocks on each SM of a Turing card, as the table says for 7.5
+	 * (forums.developer.nvidia.com/t/named-barriers-limit-occupancy/158005). */
+	if (device->compute_capability < 90 &&
+		cudaOccMaxBlocksPerSMBlockBarrierLimit(&result.blockLimitBarriers,
+			result.blockLimitBlocks, &properties, &attributes) != CUDA_OCC_SUCCESS)
+		return false;
 	*limits = (struct limits){result.blockLimitRegs, result.blockLimitSharedMem,
 		result.blockLimitWarps, result.blockLimitBarriers, result.blockLimitBlocks};
 	return true;

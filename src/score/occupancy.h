@@ -25,7 +25,8 @@ struct occupancy_demand {
 	int threads;
 	int regs_per_thread; /* 0: not known, no limit from registers */
 	int64_t smem_static_bytes, smem_dynamic_bytes;
-	int barriers; /* block barriers; 0 counts as 1 */
+	int barriers; /* named barriers, of which an SM has one or two for each block; 0 counts as 1
+		       */
 };
 
 /* Blocks per SM, 0 if not even one fits; *limiter (may be NULL) is LIMITER_NONE_FITS then. Where

@@ -65,6 +65,26 @@ TEST(test_threads_blocks_barriers)
 	assert_true(occupancy_ratio(&hopper, 33, 32) == 1.0);
 }
 
+/* An SM has two barriers for each block that it can hold, or one: 32 on 7.5, 64 on 8.0, 16 on 8.6.
+ */
+TEST(test_barriers_before_hopper)
+{
+	struct device_spec device = case_device_ampere();
+	const struct occupancy_demand demand = {
+		.threads = 32, .regs_per_thread = 16, .barriers = 16};
+	static const int expected[][3] = {
+		{70, 4, 98304}, {75, 2, 65536}, {80, 4, 167936}, {86, 1, 102400}, {89, 1, 102400}};
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		enum occupancy_limiter limiter;
+
+		device.compute_capability = expected[i][0];
+		device.smem_per_sm_bytes = device.smem_per_block_bytes = expected[i][2];
+		assert_int_equal(occupancy_compute(&device, &demand, &limiter), expected[i][1]);
+		assert_int_equal(limiter, LIMITER_BARRIERS);
+	}
+}
+
 /* An architecture that the calculator does not know gets the plain quotients. */
 TEST(test_unknown_architecture)
 {

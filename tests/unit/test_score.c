@@ -231,7 +231,7 @@ TEST(test_resources)
 		.max_clusters = -1,
 	};
 	struct case_work work;
-	struct score estimated, clean, spilled, driver;
+	struct score estimated, clean, spilled, barred, driver;
 
 	case_mma_work(&mma, &work);
 	score_compute(&hopper, &work.work, NULL, &estimated);
@@ -244,6 +244,11 @@ TEST(test_resources)
 	score_compute(&hopper, &work.work, &resources, &spilled);
 	assert_true(spilled.predicted_time_us > 1.5 * clean.predicted_time_us);
 	resources.spill_load_bytes = resources.spill_store_bytes = 0;
+	resources.regs_per_thread = 32;
+	resources.barriers = 60; /* an SM has 64; shared memory allows three blocks */
+	score_compute(&hopper, &work.work, &resources, &barred);
+	assert_int_equal(barred.launches[0].blocks_per_sm, 1);
+	assert_int_equal(barred.launches[0].occupancy_limiter, LIMITER_BARRIERS);
 	resources.blocks_per_sm = 1; /* the driver's word wins over the calculator's */
 	score_compute(&hopper, &work.work, &resources, &driver);
 	assert_int_equal(driver.launches[0].blocks_per_sm, 1);
@@ -251,6 +256,7 @@ TEST(test_resources)
 	score_release(&estimated);
 	score_release(&clean);
 	score_release(&spilled);
+	score_release(&barred);
 	score_release(&driver);
 }
 
