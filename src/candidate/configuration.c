@@ -39,8 +39,8 @@ enum status configuration_refuse(
 		bound->family->parameters[parameter].name, text_string(&known), found);
 }
 
-/* The choice of the value that `text` begins with, up to a comma or the end; -1 if none is. */
-static ptrdiff_t find_value(const struct value_list *values, const char *text, size_t length)
+/* The choice of the value that is printed so; -1 if none is. */
+static ptrdiff_t find_value(const struct value_list *values, const char *text)
 {
 	CLEANUP(text_release) struct text printed = {0};
 	ptrdiff_t found = -1;
@@ -48,7 +48,7 @@ static ptrdiff_t find_value(const struct value_list *values, const char *text, s
 	for (size_t i = 0; i < values->count && found < 0; i++) {
 		text_clear(&printed);
 		value_format(values->items[i], &printed);
-		if (printed.length == length && memcmp(text_string(&printed), text, length) == 0)
+		if (strcmp(text_string(&printed), text) == 0)
 			found = (ptrdiff_t)i;
 	}
 	return found;
@@ -60,7 +60,7 @@ static enum status parse_value(const struct bound_family *bound, size_t paramete
 {
 	const struct value_list *list = &bound->space->parameters[parameter].values;
 	const bool is_number = list->count > 0 && list->items[0].type != VALUE_STRING;
-	const ptrdiff_t found = find_value(list, text, strlen(text));
+	const ptrdiff_t found = find_value(list, text);
 	long long integer;
 	double real;
 	char *end;
@@ -93,22 +93,34 @@ static const char **parameter_names(const struct family *family)
 	return names;
 }
 
-static int find_parameter(const struct bound_family *bound, const char *name, struct error *err)
+/* What a configuration says of its parameters, one value each; strings are the reader's. */
+struct assignment {
+	const struct bound_family *bound;
+	struct value *values;
+	bool *given;
+};
+
+/* The index of a parameter that is named, once; -1: an error. */
+static int take_parameter(const struct assignment *into, const char *name, struct error *err)
 {
-	CLEANUP(memory_free) const char **names = parameter_names(bound->family);
+	CLEANUP(memory_free) const char **names = parameter_names(into->bound->family);
 	const int found = name_find(name, names);
 
 	if (found < 0) {
 		error_set(err, STATUS_BAD_INPUT, "expected a parameter of %s, found \"%s\"",
-			bound->family->name, name);
+			into->bound->family->name, name);
 		name_hint(name, names, err);
+	} else if (into->given[found]) {
+		error_set(err, STATUS_BAD_INPUT, "%s: expected one value, found a second", name);
+		return -1;
+	} else {
+		into->given[found] = true;
 	}
 	return found;
 }
 
 /* "BM=128" */
-static enum status parse_piece(const struct bound_family *bound, char *piece, struct value *values,
-	bool *given, struct error *err)
+static enum status parse_piece(const struct assignment *into, char *piece, struct error *err)
 {
 	char *equals = strchr(piece, '=');
 	int parameter;
@@ -116,26 +128,23 @@ static enum status parse_piece(const struct bound_family *bound, char *piece, st
 	if (!equals || equals == piece)
 		return error_set(err, STATUS_BAD_INPUT, "expected NAME=VALUE, found \"%s\"", piece);
 	*equals = '\0';
-	parameter = find_parameter(bound, piece, err);
+	parameter = take_parameter(into, piece, err);
 	if (parameter < 0)
 		return STATUS_BAD_INPUT;
-	if (given[parameter])
-		return error_set(
-			err, STATUS_BAD_INPUT, "%s: expected one value, found a second", piece);
-	given[parameter] = true;
-	return parse_value(bound, (size_t)parameter, equals + 1,
-		&values[bound->family->scope.parameter_at + (size_t)parameter], err);
+	return parse_value(
+		into->bound, (size_t)parameter, equals + 1, &into->values[parameter], err);
 }
 
 enum status configuration_parse(const struct bound_family *bound, const char *text,
 	struct value *values, bool *given, struct error *err)
 {
+	const struct assignment into = {bound, values, given};
 	CLEANUP(memory_free) char *copy = string_copy(text);
 	char *rest = copy, *piece;
 
 	memset(given, 0, bound->family->parameter_count * sizeof(*given));
 	while (*text && (piece = strsep(&rest, ",")) != NULL)
-		if (parse_piece(bound, piece, values, given, err) != STATUS_OK)
+		if (parse_piece(&into, piece, err) != STATUS_OK)
 			return error_context(err, "configuration \"%s\"", text);
 	return STATUS_OK;
 }
@@ -167,56 +176,54 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 	return space_choice_find(bound->space, parameter, value);
 }
 
-enum status configuration_from_named_values(const struct bound_family *bound,
-	const struct named_values *values, choice *configuration, struct error *err)
+/* A parameter that is not given has the value that its absence means. */
+static enum status choose(const struct assignment *into, choice *choices, struct error *err)
 {
-	const struct family *family = bound->family;
+	const struct bound_family *bound = into->bound;
 
-	for (size_t i = 0; i < values->count; i++)
-		if (find_parameter(bound, values->items[i].name, err) < 0)
-			return STATUS_BAD_INPUT;
-	for (size_t i = 0; i < family->parameter_count; i++) {
-		const char *name = family->parameters[i].name;
-		const struct value *value = named_values_find(values, name);
-		const ptrdiff_t found = value ? space_choice_find(bound->space, i, *value)
-					      : absent_choice(bound, i);
+	for (size_t i = 0; i < bound->family->parameter_count; i++) {
+		const struct value value = into->values[i];
+		const ptrdiff_t found = into->given[i] ? space_choice_find(bound->space, i, value)
+						       : absent_choice(bound, i);
 		CLEANUP(text_release) struct text text = {0};
 
-		if (found < 0 && !value)
+		if (found < 0 && !into->given[i])
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a value of %s, found none", family->name, name);
+				"%s: expected a value of %s, found none", bound->family->name,
+				bound->family->parameters[i].name);
 		if (found < 0) {
-			value_format(*value, &text);
+			value_format(value, &text);
 			return configuration_refuse(bound, i, text_string(&text), err);
 		}
-		configuration[i] = (choice)found;
+		choices[i] = (choice)found;
 	}
 	return STATUS_OK;
 }
 
-/* ---- choices ---- */
+enum status configuration_from_named_values(const struct bound_family *bound,
+	const struct named_values *values, choice *configuration, struct error *err)
+{
+	struct value chosen[SPACE_PARAMETERS_MAX];
+	bool given[SPACE_PARAMETERS_MAX] = {false};
+	const struct assignment into = {bound, chosen, given};
+
+	for (size_t i = 0; i < values->count; i++) {
+		const int parameter = take_parameter(&into, values->items[i].name, err);
+
+		if (parameter < 0)
+			return STATUS_BAD_INPUT;
+		chosen[parameter] = values->items[i].value;
+	}
+	return choose(&into, configuration, err);
+}
+
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices)
 {
-	const struct space *space = bound->space;
+	struct value values[SPACE_PARAMETERS_MAX];
+	bool given[SPACE_PARAMETERS_MAX];
 
-	for (size_t i = 0; i < space->parameter_count; i++) {
-		const char *name = space_parameter_name(space, i);
-		size_t length = strlen(name);
-		ptrdiff_t value;
-
-		if (strncmp(text, name, length) != 0 || text[length] != '=') {
-			value = absent_choice(bound, i);
-		} else {
-			text += length + 1;
-			length = strcspn(text, ",");
-			value = find_value(&space->parameters[i].values, text, length);
-			text += length + (text[length] == ',' && i + 1 < space->parameter_count);
-		}
-		if (value < 0)
-			return false;
-		choices[i] = (choice)value;
-	}
-	return *text == '\0';
+	return configuration_parse(bound, text, values, given, NULL) == STATUS_OK &&
+	       choose(&(struct assignment){bound, values, given}, choices, NULL) == STATUS_OK;
 }
 
 static enum status examine(

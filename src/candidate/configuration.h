@@ -11,9 +11,9 @@
 /* "BM=128,BN=256,...": canonical, every parameter in the family's order. */
 void configuration_format(
 	const struct bound_family *bound, const choice *configuration, struct text *text);
-/* Partial or full: values (all slots, one per name of the space) gets the values of the parameters
- * that are named, given[i] says which they are. Numbers need not be in the lists. Errors: unknown
- * names (nearest offered), strings that are not in the list. */
+/* Partial or full: values (one per parameter) gets the values of the parameters that are named,
+ * given[i] says which they are. Numbers need not be in the lists. Errors: unknown names (nearest
+ * offered), strings that are not in the list. */
 enum status configuration_parse(const struct bound_family *bound, const char *text,
 	struct value *values, bool *given, struct error *err);
 struct named_values configuration_named_values(
@@ -36,9 +36,9 @@ enum status configuration_nearest(const struct bound_family *bound, const struct
 enum status configuration_default(
 	const struct bound_family *bound, choice *configuration, bool *found, struct error *err);
 
-/* Choices of a text in canonical form (configuration_format()), as journals have it, also of
- * before a parameter existed that says what its absence means; false if a value is not in its list
- * here. */
+/* Choices of a text as journals have it (configuration_format()), also of one that was written
+ * before a parameter existed that says what its absence means; false if a value is not in its list.
+ */
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices);
 /* Errors: expressions that fail. */
 enum status configuration_is_legal(

@@ -171,12 +171,11 @@ static enum status config_condition(const struct bound_family *bound,
 	struct error *err)
 {
 	const struct space *space = bound->space;
-	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(space->names.count, sizeof(*slots));
+	struct value values[SPACE_PARAMETERS_MAX];
 
-	TRY(configuration_parse(bound, options->config, slots, given, err));
+	TRY(configuration_parse(bound, options->config, values, given, err));
 	for (size_t i = 0; i < space->parameter_count; i++) {
-		const struct value value = slots[space_parameter_slot(space, i)];
+		const struct value value = values[i];
 		const char *quote = value.type == VALUE_STRING ? "'" : "";
 		CLEANUP(text_release) struct text found = {0};
 

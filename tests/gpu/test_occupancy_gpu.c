@@ -33,7 +33,8 @@ static enum status slots_of(const struct bound_family *bound, const char *config
 
 	*slots = memory_zeroed(bound->space->names.count + 1, sizeof(**slots));
 	space_fixed(bound->space, *slots);
-	status = configuration_parse(bound, configuration, *slots, given, err);
+	status = configuration_parse(
+		bound, configuration, *slots + space_parameter_slot(bound->space, 0), given, err);
 	if (status == STATUS_OK)
 		status = space_derive(bound->space, *slots, err);
 	free(given);

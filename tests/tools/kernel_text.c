@@ -211,19 +211,17 @@ static enum status print_drawn(const struct request *request, size_t wanted, str
 static enum status print_named(
 	const struct request *request, const char *configuration, struct error *err)
 {
-	const struct space *space = request->bound->space;
-	struct value *slots = memory_zeroed(space->names.count, sizeof(*slots));
-	struct value values[SPACE_PARAMETERS_MAX];
+	struct value values[SPACE_PARAMETERS_MAX], named[SPACE_PARAMETERS_MAX];
 	choice choices[SPACE_PARAMETERS_MAX] = {0};
 	bool given[SPACE_PARAMETERS_MAX], found = false;
 	enum status status = configuration_defaults(request->bound, values, err);
 
 	if (status == STATUS_OK)
 		status = configuration_parse(request->bound,
-			strcmp(configuration, "-") == 0 ? "" : configuration, slots, given, err);
-	for (size_t i = 0; i < space->parameter_count && status == STATUS_OK; i++)
+			strcmp(configuration, "-") == 0 ? "" : configuration, named, given, err);
+	for (size_t i = 0; i < request->bound->space->parameter_count && status == STATUS_OK; i++)
 		if (given[i])
-			values[i] = slots[space_parameter_slot(space, i)];
+			values[i] = named[i];
 	if (status == STATUS_OK)
 		status = configuration_nearest(request->bound, values, given, choices, &found, err);
 	if (status == STATUS_OK && !found)
@@ -231,7 +229,6 @@ static enum status print_named(
 			configuration);
 	if (status == STATUS_OK)
 		status = print_candidate(request, choices, 0, err);
-	free(slots);
 	return status;
 }
 

@@ -60,7 +60,8 @@ static inline void fixture_open(struct fixture *fixture, const char *templates,
 		assert_true(has_default);
 	}
 	assert_ok(space_values(fixture->bound->space, fixture->choices, fixture->slots, &err));
-	assert_ok(configuration_parse(fixture->bound, configuration, fixture->slots, given, &err));
+	assert_ok(configuration_parse(fixture->bound, configuration,
+		fixture->slots + space_parameter_slot(fixture->bound->space, 0), given, &err));
 	assert_ok(space_derive(fixture->bound->space, fixture->slots, &err));
 }
 

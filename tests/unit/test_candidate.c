@@ -282,7 +282,9 @@ TEST(test_work_again)
 		bool given[SPACE_PARAMETERS_MAX];
 		struct work work;
 
-		assert_ok(configuration_parse(fixture.bound, text, fixture.slots, given, &err));
+		assert_ok(configuration_parse(fixture.bound, text,
+			fixture.slots + space_parameter_slot(fixture.bound->space, 0), given,
+			&err));
 		assert_ok(space_derive(fixture.bound->space, fixture.slots, &err));
 		assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
 		for (int lane = 0; lane < WORK_LANES; lane++)

@@ -60,13 +60,12 @@ TEST(test_configurations)
 	assert_false(configuration_read(
 		fixture.bound, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true,", again));
 	named_values_release(&values);
-	memset(slots, 0, sizeof(slots));
 	assert_ok(configuration_parse(
 		fixture.bound, "MODE=fancy,ALIGNED=false,BM=20", slots, given, &err));
 	assert_true(given[0] && given[1] && !given[2] && !given[3] && given[4]);
-	assert_int_equal(slots[space_parameter_slot(fixture.bound->space, 0)].integer, 20);
-	assert_string_equal(slots[space_parameter_slot(fixture.bound->space, 1)].string, "fancy");
-	assert_false(slots[space_parameter_slot(fixture.bound->space, 4)].boolean);
+	assert_int_equal(slots[0].integer, 20);
+	assert_string_equal(slots[1].string, "fancy");
+	assert_false(slots[4].boolean);
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
 		assert_fails(configuration_parse(fixture.bound, bad[i].text, slots, given, &err),
 			STATUS_BAD_INPUT, bad[i].message);
