@@ -43,10 +43,15 @@ $(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
 # ---- stand-ins for NVIDIA's libraries (tests/faults) ----
 fault_driver_sources := $(filter-out %/fake_nvrtc.c,$(sort $(wildcard tests/faults/*.c)))
 fault_headers := $(wildcard tests/faults/*.h src/spec/*.def $(foreach f,base expr family plan measure record spec,src/$(f)/*.h))
-$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(fault_headers) | packages
+$(OUT)/faults/helper_kernels.h: tests/host/helper_kernels.py tests/checks/kernels.py templates/common/helpers.cu $(wildcard templates/common/*.cuh)
+	@mkdir -p $(@D)
+	$(Q)python3 $< $@
+$(OUT)/faults/fake_helpers.o: tests/faults/fake_helpers.cc $(OUT)/faults/helper_kernels.h $(wildcard tests/host/*.h)
+	$(Q)$(CXX) -std=c++17 -O2 -ffp-contract=off -fno-strict-aliasing -w -fPIC -Itests -I$(@D) -c -o $@ $<
+$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(OUT)/faults/fake_helpers.o $(fault_headers) | packages
 	@mkdir -p $(@D)
 	$(Q)if [ -n "$(fault_driver_sources)" ]; then \
-		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) -lm -lpthread; \
+		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) $(OUT)/faults/fake_helpers.o -lstdc++ -lm -lpthread; \
 	else touch $@; fi
 $(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) $(fault_headers) | packages
 	@mkdir -p $(@D)

@@ -3,11 +3,12 @@
  * A stand-in for libcuda.so.1 (and libnvidia-ml.so.1): the driver's calls that tiletune makes, in
  * host memory, on a virtual clock. Streams are executed at once; events hold the clock's reading.
  *
- * The helper kernels (measure/helper_layout.h) are computed in C. Of other kernels it knows only
- *the arguments' sizes (from the cubin): the reference is the kernel that is handed memory cleared
- *to NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the poison that
- *it finds, into every argument that is a poisoned output. Kernels named standin_* compute something
- * real (fake_candidates.c), so that indices, pitches, points and work in place are tested too.
+ * The helper kernels (measure/helper_layout.h) run as they are, as C++. Of other kernels it knows
+ *only the arguments' sizes (from the cubin): the reference is the kernel that is handed memory
+ *cleared to NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the
+ *poison that it finds, into every argument that is a poisoned output. Kernels named standin_*
+ *compute something real (fake_candidates.c), so that indices, pitches, points and work in place are
+ *tested too.
  *
  * A script (the file named by $TILETUNE_STANDIN) tells what goes wrong. Lines, `#` comments:
  *
@@ -188,6 +189,7 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 double standin_energy_mj(void);
 /* The helper kernels; false if it is not one of them. */
 bool standin_helper(const struct standin_launch *launch, double *us);
+bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
 /* Kernels that compute: true if the name is known. */
 bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour);
 CUresult *standin_sticky(void); /* what synchronisation answers from now on */

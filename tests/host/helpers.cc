@@ -4,35 +4,6 @@
  * and end untouched, and comparisons with a tensor of the same type.
  */
 #include "reference.h"
-
-static float cospif(float x)
-{
-	return (float)cos(M_PI * x);
-}
-
-static unsigned long long atomicAdd(unsigned long long *at, unsigned long long value)
-{
-	const unsigned long long before = *at;
-
-	*at += value;
-	return before;
-}
-
-static void atomicMax(unsigned long long *at, unsigned long long value)
-{
-	*at = std::max(*at, value);
-}
-
-static void atomicMin(unsigned long long *at, unsigned long long value)
-{
-	*at = std::min(*at, value);
-}
-
-static unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
-{
-	return shift & 31 ? low >> (shift & 31) | high << (32 - (shift & 31)) : low;
-}
-
 #include "helpers.h"
 
 enum {
