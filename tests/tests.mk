@@ -15,12 +15,13 @@ bench_names := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_
 
 TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_SCRATCH='"$(abspath $(BUILD))/tmp"' -DTEST_BINARY='"$(OUT)/tiletune"'
 
+# tests are compiled once and run once: to optimize them takes longer than it spares
 # name, source, extra object, extra libraries
 define program_rules
 $(OUT)/tests/$(1).o: $(2) | packages-test
 	@mkdir -p $$(@D)
 	@$(PROGRESS) 'CC   $(2)'
-	$(Q)$$(CC) $$(ALL_CFLAGS) $$(TEST_CFLAGS) -MMD -MP -MT $$@ -c -o $$@ $(2)
+	$(Q)$$(CC) $$(ALL_CFLAGS) $$(TEST_CFLAGS) $(if $(filter bench_%,$(1)),,-O0) -MMD -MP -MT $$@ -c -o $$@ $(2)
 $(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $(LIBRARY) | $(OUT)/gen/version.o
 	@mkdir -p $(BUILD)/tmp
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(OUT)/gen/version.o $(4) $$(LIBS)
