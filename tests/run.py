@@ -73,6 +73,18 @@ def judge(test: Test, code: int, log: str) -> Verdict:
 	return Verdict(passed, failed, skipped)
 
 
+def wait(process: subprocess.Popen[bytes], limit_s: float) -> tuple[int, float]:
+	"""The exit status, and the processor time of the test and of what it waited for."""
+	end = time.monotonic() + limit_s
+	while time.monotonic() < end:
+		pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+		if pid:
+			process.returncode = os.waitstatus_to_exitcode(status)
+			return process.returncode, usage.ru_utime + usage.ru_stime
+		time.sleep(0.02)
+	raise subprocess.TimeoutExpired(process.args, limit_s)
+
+
 class Runner:
 	def __init__(self, logs: str, limit_s: float) -> None:
 		self.logs, self.limit_s = logs, limit_s
@@ -94,10 +106,10 @@ class Runner:
 					stderr=subprocess.STDOUT, start_new_session=True)
 				self.running.add(process)
 			try:
-				code = process.wait(self.limit_s)
+				code, cpu_s = wait(process, self.limit_s)
 			except subprocess.TimeoutExpired:
 				log.write(f"stopped after {self.limit_s:g} s\n".encode())
-				code = 124
+				code, cpu_s = 124, 0.0
 			with self.lock:
 				self.end(process)
 				self.running.discard(process)
@@ -106,7 +118,7 @@ class Runner:
 		with open(self.log_of(test), errors="replace") as log_file:
 			text = log_file.read()
 		verdict = self.verdicts[test.name] = judge(test, code, text)
-		took = f"{time.monotonic() - start:.0f} s"
+		took = f"{time.monotonic() - start:.0f} s, {cpu_s:.1f} s of processor time"
 		if verdict.failed:
 			tail = "".join(f"      {line}\n" for line in text.splitlines()[-40:])
 			print(f"FAIL  {test.name} (exit {code}, {took})\n{tail}", end="", flush=True)
