@@ -18,7 +18,7 @@
 #include "attention/flash_wgmma_fp8.cuh"
 #endif
 #include "common/named_barrier.cuh"
-#include "common/setmaxnreg.cuh"
+#include "hopper/roles.cuh"
 
 constexpr int threads = 128 * (GROUPS + 1);
 static_assert(PACK || PACKED_HEADS == 1, "rows of one head");
@@ -150,14 +150,14 @@ struct multiplier {
 
 	// Where Q has two buffers the compiler does not see that all lanes have the same address,
 	// and would move each operand to uniform registers: the reduction tells it.
-	static __device__ __forceinline__ u32 same_in_lanes(u32 address)
+	static __device__ __forceinline__ u32 uniform(u32 address)
 	{
 		return Q_BUFFERS > 1 ? __reduce_max_sync(0xffffffffu, address) : address;
 	}
 	__device__ __forceinline__ void issue_scores()
 	{
-		u64 a = rows_operand<BM>(same_in_lanes(q_ring.at(q)), group * 64);
-		u64 b = rows_operand<BN>(same_in_lanes(k_ring.at(k)), 0);
+		u64 a = rows_operand<BM>(uniform(q_ring.at(q)), group * 64);
+		u64 b = rows_operand<BN>(uniform(k_ring.at(k)), 0);
 #pragma unroll
 		for (int i = 0; i < row_bytes / 32; ++i)
 			multiply_keys(s, wgmma_advance(a, rows_advance<BM>(i)),
@@ -166,7 +166,7 @@ struct multiplier {
 	}
 	__device__ __forceinline__ void issue_output()
 	{
-		u64 b = values_operand(same_in_lanes(v_ring.at(v)));
+		u64 b = values_operand(uniform(v_ring.at(v)));
 #if P_SMEM
 		u64 a = rows_operand<64, weight_span>(weights, 0);
 #endif
@@ -414,8 +414,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 	const float scale = score_scale(), value_scale = 1.0f;
 #endif
 	u32 block = CLUSTER > 1 ? cluster_rank() : 0;
-	// The shuffle tells the compiler that the value is the same in all lanes.
-	u32 group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+	u32 group = same_in_lanes(threadIdx.x / 128);
 
 	if (threadIdx.x == 0) {
 		units.init();
@@ -429,17 +428,12 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 		tensor_map_prefetch(map_k);
 		tensor_map_prefetch(map_v);
 	}
-	__syncwarp();
-	if constexpr (CLUSTER > 1)
-		cluster_sync();
-	else
-		__syncthreads();
+	blocks_meet<CLUSTER>();
 
 	schedule list = {seq_q, seq_k, heads, kv_heads, head_count, row_units,
 		min(head_group, head_count), block};
 	if (group == 0) {
-		if constexpr (CONSUMER_REGISTERS != 0)
-			registers_lower<PRODUCER_REGISTERS>();
+		registers_for_loading<CONSUMER_REGISTERS != 0 ? PRODUCER_REGISTERS : 0>();
 		if (threadIdx.x == 0) {
 			loader load = {map_q, map_k, map_v, units, q_ring, k_ring, loaded, block};
 			load.run(list, counter);
@@ -452,8 +446,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 #endif
 		__syncwarp();
 	} else {
-		if constexpr (CONSUMER_REGISTERS != 0)
-			registers_raise<CONSUMER_REGISTERS>();
+		registers_for_multiplying<CONSUMER_REGISTERS>();
 		group -= 1;
 		multiplier multiply = {units, q_ring, k_ring, v_ring,
 			weights + group * weight_bytes, group, threadIdx.x % 128, {group}, {group},
@@ -462,8 +455,5 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) flash_wgmma(
 		multiply.softmax_turn.init();
 		multiply.run_all(list, O);
 	}
-	__syncwarp();
-	// A block's barriers and buffers must outlive the arrivals and slices of its neighbours.
-	if constexpr (CLUSTER > 1)
-		cluster_sync();
+	blocks_part<CLUSTER>();
 }

@@ -3,11 +3,10 @@
 // A tile of ROWS rows of Q, K or V lies as [boxes][ROWS][span], lines of `span` bytes along head_dim,
 // swizzled by as much. Q and K are read along k = head_dim, V with n = head_dim innermost.
 #include "attention/element.cuh"
-#include "common/cluster.cuh"
-#include "common/mbarrier.cuh"
 #include "common/tma.cuh"
 #include "common/tma_ranks.cuh"
 #include "common/wgmma_registers.cuh"
+#include "hopper/ring.cuh"
 #pragma once
 // PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 32 bytes; TMA fills what
 // lies beyond with zeros.
@@ -109,75 +108,6 @@ __device__ __forceinline__ void queries_load(
 		tma_load(tile + column * element_bytes * BM, map, barrier, column, 0,
 			row / PACKED_HEADS, matrix);
 }
-
-// A place in an endless sequence that goes round a ring of COUNT buffers.
-template <int COUNT> struct ring_position {
-	u32 buffer = 0, parity = 0;
-	__device__ __forceinline__ void next()
-	{
-		if (++buffer == COUNT) {
-			buffer = 0;
-			parity ^= 1;
-		}
-	}
-};
-
-// COUNT buffers of BYTES each. Buffer b has two barriers: `full` (WRITERS arrivals, its bytes have
-// landed) and `empty` (every reader is done with it: READERS arrivals from each of SHARE blocks).
-template <int COUNT, int BYTES, int READERS, int SHARE, int WRITERS = 1> struct ring {
-	static constexpr int bytes = COUNT * BYTES;
-	static constexpr int barrier_bytes = COUNT * 16;
-	typedef ring_position<COUNT> position;
-
-	u32 buffers, barriers; // shared addresses
-
-	__device__ __forceinline__ u32 at(const position &p) const
-	{
-		return buffers + p.buffer * BYTES;
-	}
-	__device__ __forceinline__ u32 full(const position &p) const
-	{
-		return barriers + p.buffer * 16;
-	}
-	__device__ __forceinline__ u32 empty(const position &p) const
-	{
-		return barriers + p.buffer * 16 + 8;
-	}
-
-	// One thread; fences and a barrier of the block or cluster have to follow.
-	__device__ __forceinline__ void init() const
-	{
-		for (u32 i = 0; i < COUNT; ++i) {
-			mbarrier_init(barriers + i * 16, WRITERS);
-			mbarrier_init(barriers + i * 16 + 8, READERS * SHARE);
-		}
-	}
-	// The loading thread, before it fills a buffer. The first round's waits pass.
-	__device__ __forceinline__ void claim(const position &p) const
-	{
-		mbarrier_wait(empty(p), p.parity ^ 1);
-	}
-	__device__ __forceinline__ void claim_for_copies(const position &p) const
-	{
-		claim(p);
-		mbarrier_arrive_expect(full(p), BYTES);
-	}
-	__device__ __forceinline__ void wait(const position &p) const
-	{
-		mbarrier_wait(full(p), p.parity);
-	}
-	// All threads of a warp group that has read the buffer.
-	__device__ __forceinline__ void release(const position &p, u32 thread) const
-	{
-		if constexpr (SHARE > 1) {
-			if (thread < SHARE)
-				mbarrier_arrive_at(empty(p), thread);
-		} else {
-			if (thread == 0)
-				mbarrier_arrive(empty(p));
-		}
-	}
-};
 
 typedef ring<Q_BUFFERS, query_bytes, GROUPS, 1> query_ring;
 typedef ring<STAGES, key_bytes, GROUPS, CLUSTER> key_ring;
