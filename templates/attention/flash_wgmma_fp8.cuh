@@ -49,9 +49,7 @@ __device__ __forceinline__ void values_transpose(u32 from, u32 to, u32 warp)
 
 // What a transposing warp does.
 struct transposer {
-	unit_ring units;
-	loaded_ring loaded;
-	value_ring v_ring;
+	rings ring;
 	u32 warp;
 
 	__device__ __forceinline__ void run(const schedule &list)
@@ -60,18 +58,18 @@ struct transposer {
 		loaded_ring::position from;
 		value_ring::position to;
 		for (;;) {
-			i32 unit = unit_take(units, at);
+			i32 unit = unit_take(ring.units, at);
 			if (unit >= list.units())
 				return;
 			for (i32 steps = list.place(unit).steps; steps > 0; --steps) {
-				loaded.wait(from);
-				v_ring.claim(to);
-				values_transpose(loaded.at(from), v_ring.at(to), warp);
+				ring.loaded.wait(from);
+				ring.v.claim(to);
+				values_transpose(ring.loaded.at(from), ring.v.at(to), warp);
 				proxy_fence();
 				__syncwarp();
 				if (threadIdx.x % 32 == 0)
-					mbarrier_arrive(v_ring.full(to));
-				loaded.release(from, threadIdx.x % 32);
+					mbarrier_arrive(ring.v.full(to));
+				ring.loaded.release(from, threadIdx.x % 32);
 				from.next();
 				to.next();
 			}

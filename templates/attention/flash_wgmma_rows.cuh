@@ -16,8 +16,9 @@ typedef u32 weight_fragment[value_steps][4];
 
 struct row_state {
 	float output[output_count];
-	float bias[2]; // running maximum, in units of exp2
-	float sum[2];  // of this thread's columns only, until the end
+	float bias[2];   // running maximum, in units of exp2
+	float sum[2];    // of this thread's columns only, until the end
+	float factor[2]; // what the last scores_raise() has left to multiply the output with
 
 	__device__ __forceinline__ void clear()
 	{
@@ -67,12 +68,12 @@ __device__ __forceinline__ void scores_mask(score_fragment &s, const i32 (&limit
 }
 
 // Raises the running maxima to those of the new scores. `offset` is what to subtract in the
-// exponent: the maximum (0 in a row that has seen no key) less weight_log2. `factor` is for what
+// exponent: the maximum (0 in a row that has seen no key) less weight_log2. rows.factor is for what
 // was added up before; it comes from the rounded maxima that were in fact subtracted, so that huge
 // scores, whose maxima are coarsely rounded, are weighted alike before and after a change.
 template <bool MASKED>
-__device__ __forceinline__ void scores_raise(const score_fragment &s, row_state &rows, float scale,
-	float (&offset)[2], float (&factor)[2])
+__device__ __forceinline__ void scores_raise(
+	const score_fragment &s, row_state &rows, float scale, float (&offset)[2])
 {
 #pragma unroll
 	for (int half = 0; half < 2; ++half) {
@@ -88,7 +89,7 @@ __device__ __forceinline__ void scores_raise(const score_fragment &s, row_state 
 		float bias = fmaxf(old, quad_max(all) * scale);
 		float most = MASKED && bias == masked_score() ? 0.0f : bias;
 		offset[half] = most - weight_log2;
-		factor[half] = exp2_fast(old - most);
+		rows.factor[half] = exp2_fast(old - most);
 		rows.bias[half] = bias;
 	}
 }
@@ -97,8 +98,8 @@ __device__ __forceinline__ void scores_raise(const score_fragment &s, row_state 
 // bypass the special function unit, which is the bottleneck of narrow heads. (A masked score needs
 // an exact 0.)
 template <bool MASKED>
-__device__ __forceinline__ void scores_weigh(score_fragment &s, row_state &rows, float scale,
-	const float (&offset)[2], const float (&factor)[2])
+__device__ __forceinline__ void scores_weigh(
+	score_fragment &s, row_state &rows, float scale, const float (&offset)[2])
 {
 	float part[2][2] = {{0.0f, 0.0f}, {0.0f, 0.0f}};
 #pragma unroll
@@ -111,15 +112,16 @@ __device__ __forceinline__ void scores_weigh(score_fragment &s, row_state &rows,
 	}
 #pragma unroll
 	for (int half = 0; half < 2; ++half)
-		rows.sum[half] = fmaf(rows.sum[half], factor[half], part[half][0] + part[half][1]);
+		rows.sum[half] =
+			fmaf(rows.sum[half], rows.factor[half], part[half][0] + part[half][1]);
 }
 
 // Earlier output is brought to the new maxima.
-__device__ __forceinline__ void output_rescale(row_state &rows, const float (&factor)[2])
+__device__ __forceinline__ void output_rescale(row_state &rows)
 {
 #pragma unroll
 	for (int i = 0; i < output_count; ++i)
-		rows.output[i] *= factor[i / 2 % 2];
+		rows.output[i] *= rows.factor[i / 2 % 2];
 }
 
 #if DTYPE_fp8_e4m3

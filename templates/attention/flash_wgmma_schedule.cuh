@@ -7,7 +7,7 @@
 //
 // With PACKED_HEADS > 1 a tile's rows are the query heads of one head of K and V, side by side for each
 // query: row r is head r % PACKED_HEADS of query r / PACKED_HEADS, and `head` counts heads of K and V.
-#include "attention/flash_wgmma_tile.cuh"
+#include "attention/flash_wgmma_rings.cuh"
 #pragma once
 struct work {
 	i32 head, kv_head; // over all sequences
@@ -61,10 +61,6 @@ struct schedule {
 		return (i64)item.head * seq_q + row;
 	}
 };
-
-// Numbers of units on their way from the loading thread to the other warps. Whatever is not
-// below units() is the end.
-typedef ring<2, 16, 4 * GROUPS + transposers, 1> unit_ring;
 
 __device__ __forceinline__ void unit_pass(const unit_ring &ring, unit_ring::position &p, i32 unit)
 {

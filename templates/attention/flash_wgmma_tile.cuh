@@ -1,12 +1,10 @@
-// flash_wgmma's tiles in shared memory: how they lie, how TMA fills them, how wgmma finds them, and
-// the rings of buffers between the loading thread and the multiplying warp groups.
+// flash_wgmma's tiles in shared memory: how they lie, how TMA fills them, how wgmma finds them.
 // A tile of ROWS rows of Q, K or V lies as [boxes][ROWS][span], lines of `span` bytes along head_dim,
 // swizzled by as much. Q and K are read along k = head_dim, V with n = head_dim innermost.
 #include "attention/element.cuh"
 #include "common/tma.cuh"
 #include "common/tma_ranks.cuh"
 #include "common/wgmma_registers.cuh"
-#include "hopper/ring.cuh"
 #pragma once
 // PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 32 bytes; TMA fills what
 // lies beyond with zeros.
@@ -108,16 +106,3 @@ __device__ __forceinline__ void queries_load(
 		tma_load(tile + column * element_bytes * BM, map, barrier, column, 0,
 			row / PACKED_HEADS, matrix);
 }
-
-typedef ring<Q_BUFFERS, query_bytes, GROUPS, 1> query_ring;
-typedef ring<STAGES, key_bytes, GROUPS, CLUSTER> key_ring;
-#if DTYPE_fp8_e4m3
-constexpr int transposers = 3; // warps
-typedef ring<STAGES, value_bytes, GROUPS, 1, transposers> value_ring;
-typedef ring<2, value_bytes, transposers, 1> loaded_ring; // of V as it lies in memory
-constexpr int loaded_bytes = loaded_ring::bytes, loaded_barrier_bytes = loaded_ring::barrier_bytes;
-#else
-constexpr int transposers = 0;
-typedef ring<STAGES, value_bytes, GROUPS, CLUSTER> value_ring, loaded_ring;
-constexpr int loaded_bytes = 0, loaded_barrier_bytes = 0; // beside those of value_ring
-#endif
