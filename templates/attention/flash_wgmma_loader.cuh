@@ -5,7 +5,7 @@
 #pragma once
 struct loader {
 	const tensor_map &map_q, &map_k, &map_v;
-	rings ring;
+	const rings &ring;
 	u32 block; // in its cluster
 	query_ring::position q;
 	key_ring::position k;
