@@ -11,13 +11,12 @@
 // The SPLIT_N blocks of a cluster share the n of a tile (of one tile only); they add their sums
 // through distributed shared memory in the order of their ranks, each for its share of the columns.
 #include "common/activation.cuh"
-#include "common/cluster.cuh"
 #include "common/ldmatrix.cuh"
-#include "common/mbarrier.cuh"
-#include "common/setmaxnreg.cuh"
 #include "common/tma.cuh"
 #include "common/wgmma_registers.cuh"
 #include "gemm_chain/store.cuh"
+#include "hopper/ring.cuh"
+#include "hopper/roles.cuh"
 
 constexpr int consumers = 128 * GROUPS;
 constexpr int block_rows = 64 * GROUPS;
@@ -31,7 +30,11 @@ constexpr int stage_bytes = b_bytes + c_bytes;
 constexpr int own_columns8 =
 	(BP / 8 + SPLIT_N - 1) / SPLIT_N; // that a block of a cluster completes
 constexpr int exchange_bytes = SPLIT_N > 1 ? SPLIT_N *own_columns8 *consumers * 16 : 0;
-static_assert(SMEM_BYTES == STAGES * stage_bytes + 2 * a_bytes + exchange_bytes + 16 * (STAGES + 2),
+typedef ring<STAGES, stage_bytes, GROUPS, 1>
+	stage_ring;                           // of weights; a resident slot is filled once
+typedef ring<2, a_bytes, GROUPS, 1> row_ring; // of A
+static_assert(SMEM_BYTES == stage_ring::bytes + row_ring::bytes + exchange_bytes +
+				    stage_ring::barrier_bytes + row_ring::barrier_bytes,
 	"stages, rows, exchange, barriers: what the launch asks for");
 
 #if DTYPE_bf16
@@ -44,41 +47,19 @@ WGMMA_DEFINE_REGISTERS(t_multiply_held, BN, WGMMA_FP16, WGMMA_LAYOUT_B(1))
 WGMMA_DEFINE_REGISTERS(y_multiply, BP, WGMMA_FP16, WGMMA_LAYOUT_B(1))
 #endif
 
-// Where things lie in shared memory; barriers come in pairs, `full` first.
+// Where things lie in shared memory.
 struct places {
-	u32 base;
-	__device__ __forceinline__ u32 stage(int index) const
-	{
-		return base + (u32)(index * stage_bytes);
-	}
-	__device__ __forceinline__ u32 rows(int slot) const
-	{
-		return base + STAGES * stage_bytes + (u32)(slot * a_bytes);
-	}
-	__device__ __forceinline__ u32 exchange() const
-	{
-		return rows(2);
-	}
-	__device__ __forceinline__ u32 stage_full(int index) const
-	{
-		return exchange() + exchange_bytes + (u32)index * 16;
-	}
-	__device__ __forceinline__ u32 rows_full(int slot) const
-	{
-		return stage_full(STAGES + slot);
-	}
-};
+	stage_ring stages;
+	row_ring rows;
+	u32 exchange;
 
-// A place in a ring of SLOTS slots and how often it went round.
-template <int SLOTS> struct ring_position {
-	int slot = 0;
-	u32 parity = 0;
-	__device__ __forceinline__ void next()
+	__device__ __forceinline__ explicit places(u32 base)
 	{
-		if (++slot == SLOTS) {
-			slot = 0;
-			parity ^= 1;
-		}
+		stages.buffers = base;
+		rows.buffers = base + stage_ring::bytes;
+		exchange = rows.buffers + row_ring::bytes;
+		stages.barriers = exchange + exchange_bytes;
+		rows.barriers = stages.barriers + stage_ring::barrier_bytes;
 	}
 };
 
@@ -111,25 +92,24 @@ struct share {
 __device__ __forceinline__ void load_all(const places &at, const tensor_map &map_a,
 	const tensor_map &map_b, const tensor_map &map_c, const share &work)
 {
-	ring_position<2> row;
-	ring_position<STAGES> stage;
+	row_ring::position row;
+	stage_ring::position stage;
 	bool first = true;
 	for (int unit = work.unit; unit < work.all.count; unit += work.unit_step) {
-		mbarrier_wait(at.rows_full(row.slot) + 8, row.parity ^ 1);
-		mbarrier_arrive_expect(at.rows_full(row.slot), a_bytes);
+		at.rows.claim_for_copies(row);
 #pragma unroll
 		for (int column = 0; column < K16; column += 64)
-			tma_load(at.rows(row.slot) + (u32)(column / 64 * block_rows * line_bytes),
-				map_a, at.rows_full(row.slot), column, work.all.row(unit));
+			tma_load(at.rows.at(row) + (u32)(column / 64 * block_rows * line_bytes),
+				map_a, at.rows.full(row), column, work.all.row(unit));
 		row.next();
 		if (RESIDENT && !first)
 			continue;
 		first = false;
 		for (int step = work.first_step; step < work.last_step; step++) {
-			u32 full = at.stage_full(stage.slot), to = at.stage(stage.slot);
+			u32 full = at.stages.full(stage), to = at.stages.at(stage);
 			if (!RESIDENT)
-				mbarrier_wait(full + 8, stage.parity ^ 1);
-			mbarrier_arrive_expect(full, stage_bytes);
+				at.stages.claim(stage);
+			at.stages.expect(stage);
 #pragma unroll
 			for (int column = 0; column < BN; column += 64)
 				tma_load(to + (u32)(column / 64 * K16 * line_bytes), map_b, full,
@@ -208,37 +188,37 @@ __device__ __forceinline__ void y_exchange(float (&own)[own_columns8][4],
 __device__ __forceinline__ void tiles_compute(
 	const places &at, const share &work, element_memory *Y, int m, int p, int warp)
 {
-	const int lane = (int)threadIdx.x % 32, group_thread = (int)threadIdx.x % 128;
+	const int lane = (int)threadIdx.x % 32;
+	const u32 group_thread = threadIdx.x % 128;
 	const int group_row = warp / 4 * 64, warp_row = group_row + warp % 4 * 16;
 	const int line = warp_row + lane % 16; // of A, for ldmatrix
-	ring_position<2> row;
-	ring_position<STAGES> stage;
+	row_ring::position row;
+	stage_ring::position stage;
 #pragma unroll 1
 	for (int unit = work.unit; unit < work.all.count; unit += work.unit_step) {
 		float t[BN / 2], y[BP / 2];
 		u32 held[A_REGS ? k_steps : 1][4], operand[n_steps][4];
-		const u32 rows_free = at.rows_full(row.slot) + 8;
-		mbarrier_wait(at.rows_full(row.slot), row.parity);
+		at.rows.wait(row);
 		if constexpr (A_REGS != 0) {
 #pragma unroll
 			for (int i = 0; i < k_steps; i++)
 				ldmatrix_x4(held[i],
-					at.rows(row.slot) +
+					at.rows.at(row) +
 						(u32)((i / 4 * block_rows + line) * line_bytes +
 							((i % 4 * 2 + lane / 16) ^ (line & 7)) *
 								16));
 			__syncwarp();
 		}
 		const u64 a = wgmma_descriptor<128>(
-			at.rows(row.slot) + (u32)(group_row * line_bytes), 16, 8 * line_bytes);
-		int used = 0; // the slot of the step before
+			at.rows.at(row) + (u32)(group_row * line_bytes), 16, 8 * line_bytes);
+		stage_ring::position used; // that of the step before
 #pragma unroll 1
 		for (int step = work.first_step; step < work.last_step; step++) {
-			mbarrier_wait(at.stage_full(stage.slot), stage.parity);
+			at.stages.wait(stage);
 			const u64 b = wgmma_descriptor<128>(
-				at.stage(stage.slot), K16 * line_bytes, 8 * line_bytes);
+				at.stages.at(stage), K16 * line_bytes, 8 * line_bytes);
 			const u64 c = wgmma_descriptor<128>(
-				at.stage(stage.slot) + b_bytes, BN * line_bytes, 8 * line_bytes);
+				at.stages.at(stage) + b_bytes, BN * line_bytes, 8 * line_bytes);
 			wgmma_fence();
 #pragma unroll
 			for (int i = 0; i < k_steps; i++) {
@@ -256,8 +236,8 @@ __device__ __forceinline__ void tiles_compute(
 			wgmma_wait<0>();
 			wgmma_hold(t);
 			// The product with C of the step before is complete, too.
-			if (!RESIDENT && step > work.first_step && group_thread == 0)
-				mbarrier_arrive(at.stage_full(used) + 8);
+			if (!RESIDENT && step > work.first_step)
+				at.stages.release(used, group_thread);
 			t_round(operand, t);
 			wgmma_fence();
 #pragma unroll
@@ -266,26 +246,24 @@ __device__ __forceinline__ void tiles_compute(
 					wgmma_advance(c, (u32)(i * 16 * line_bytes)),
 					step > work.first_step || i > 0);
 			wgmma_commit();
-			used = stage.slot;
+			used = stage;
 			stage.next();
 		}
 		wgmma_wait<0>();
 		wgmma_hold(y);
-		if (group_thread == 0) {
-			if (!RESIDENT)
-				mbarrier_arrive(at.stage_full(used) + 8);
-			mbarrier_arrive(rows_free);
-		}
+		if (!RESIDENT)
+			at.stages.release(used, group_thread);
+		at.rows.release(row, group_thread);
 		row.next();
 		if (RESIDENT)
-			stage = ring_position<STAGES>{};
+			stage = {};
 
 		const int first_row = work.all.row(unit) + warp_row;
 		const int first_column = work.all.column(unit);
 		const float(&sums)[BP / 8][4] = reinterpret_cast<const float(&)[BP / 8][4]>(y);
 		if constexpr (SPLIT_N > 1) {
 			float own[own_columns8][4];
-			y_exchange(own, sums, at.exchange(), work.rank, threadIdx.x);
+			y_exchange(own, sums, at.exchange, work.rank, threadIdx.x);
 			y_store<own_columns8>(Y, own, first_row, m, p,
 				first_column + (int)work.rank * own_columns8 * 8, lane);
 			cluster_sync();
@@ -300,27 +278,22 @@ extern "C" __global__ void __launch_bounds__(consumers + 128, BLOCKS_PER_SM) gem
 	const __grid_constant__ tensor_map map_c, element_memory *Y, int m, int n, int p)
 {
 	extern __shared__ __align__(1024) u8 shared[];
-	const places at = {shared_address(shared)};
-	const int warp = (int)__shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+	const places at(shared_address(shared));
+	const int warp = (int)same_in_lanes(threadIdx.x / 32);
 	const u32 rank = SPLIT_N > 1 ? cluster_rank() : 0;
 	const int steps = ceil_div(n, BN);
 	const share work = {tiles(m, p), (int)blockIdx.x / SPLIT_N, (int)gridDim.x / SPLIT_N,
 		(int)(rank * steps / SPLIT_N), (int)((rank + 1) * steps / SPLIT_N), rank};
 
 	if (threadIdx.x == 0) {
-		for (int i = 0; i < STAGES + 2; i++) {
-			mbarrier_init(at.stage_full(i), 1);
-			mbarrier_init(at.stage_full(i) + 8, GROUPS);
-		}
+		at.stages.init();
+		at.rows.init();
 		mbarrier_init_fence();
 	}
-	if constexpr (SPLIT_N > 1)
-		cluster_sync();
-	else
-		__syncthreads();
+	blocks_meet<SPLIT_N>();
 
 	if (warp >= consumers / 32) {
-		registers_lower<LOADER_REGS>();
+		registers_for_loading<LOADER_REGS>();
 		if (warp == consumers / 32 && elect()) // one lane: see elect()
 			load_all(at, map_a, map_b, map_c, work);
 		__syncwarp();
@@ -329,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 128, BLOCKS_PER_SM) gem
 			cluster_sync();
 		}
 	} else {
-		registers_raise<GROUP_REGS>();
+		registers_for_multiplying<GROUP_REGS>();
 		tiles_compute(at, work, Y, m, p, warp);
 	}
 }
