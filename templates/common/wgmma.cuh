@@ -124,39 +124,40 @@ __device__ __forceinline__ u64 wgmma_advance(u64 descriptor, u32 bytes)
 #define WGMMA_SUMS_248 WGMMA_SUMS_240, WGMMA_SUM4(120)
 #define WGMMA_SUMS_256 WGMMA_SUMS_248, WGMMA_SUM4(124)
 
-// The three operands after the accumulators: descriptor of A, of B, and whether to add to the sums.
-#define WGMMA_INPUTS_8 "%4", "%5", "%6"
-#define WGMMA_INPUTS_16 "%8", "%9", "%10"
-#define WGMMA_INPUTS_24 "%12", "%13", "%14"
-#define WGMMA_INPUTS_32 "%16", "%17", "%18"
-#define WGMMA_INPUTS_40 "%20", "%21", "%22"
-#define WGMMA_INPUTS_48 "%24", "%25", "%26"
-#define WGMMA_INPUTS_56 "%28", "%29", "%30"
-#define WGMMA_INPUTS_64 "%32", "%33", "%34"
-#define WGMMA_INPUTS_72 "%36", "%37", "%38"
-#define WGMMA_INPUTS_80 "%40", "%41", "%42"
-#define WGMMA_INPUTS_88 "%44", "%45", "%46"
-#define WGMMA_INPUTS_96 "%48", "%49", "%50"
-#define WGMMA_INPUTS_104 "%52", "%53", "%54"
-#define WGMMA_INPUTS_112 "%56", "%57", "%58"
-#define WGMMA_INPUTS_120 "%60", "%61", "%62"
-#define WGMMA_INPUTS_128 "%64", "%65", "%66"
-#define WGMMA_INPUTS_136 "%68", "%69", "%70"
-#define WGMMA_INPUTS_144 "%72", "%73", "%74"
-#define WGMMA_INPUTS_152 "%76", "%77", "%78"
-#define WGMMA_INPUTS_160 "%80", "%81", "%82"
-#define WGMMA_INPUTS_168 "%84", "%85", "%86"
-#define WGMMA_INPUTS_176 "%88", "%89", "%90"
-#define WGMMA_INPUTS_184 "%92", "%93", "%94"
-#define WGMMA_INPUTS_192 "%96", "%97", "%98"
-#define WGMMA_INPUTS_200 "%100", "%101", "%102"
-#define WGMMA_INPUTS_208 "%104", "%105", "%106"
-#define WGMMA_INPUTS_216 "%108", "%109", "%110"
-#define WGMMA_INPUTS_224 "%112", "%113", "%114"
-#define WGMMA_INPUTS_232 "%116", "%117", "%118"
-#define WGMMA_INPUTS_240 "%120", "%121", "%122"
-#define WGMMA_INPUTS_248 "%124", "%125", "%126"
-#define WGMMA_INPUTS_256 "%128", "%129", "%130"
+// The operands after the accumulators: descriptors of A and B and whether to add to the sums are the
+// first three of six; where A comes from registers (wgmma_registers.cuh), its four, B and whether.
+#define WGMMA_INPUTS_8 "%4", "%5", "%6", "%7", "%8", "%9"
+#define WGMMA_INPUTS_16 "%8", "%9", "%10", "%11", "%12", "%13"
+#define WGMMA_INPUTS_24 "%12", "%13", "%14", "%15", "%16", "%17"
+#define WGMMA_INPUTS_32 "%16", "%17", "%18", "%19", "%20", "%21"
+#define WGMMA_INPUTS_40 "%20", "%21", "%22", "%23", "%24", "%25"
+#define WGMMA_INPUTS_48 "%24", "%25", "%26", "%27", "%28", "%29"
+#define WGMMA_INPUTS_56 "%28", "%29", "%30", "%31", "%32", "%33"
+#define WGMMA_INPUTS_64 "%32", "%33", "%34", "%35", "%36", "%37"
+#define WGMMA_INPUTS_72 "%36", "%37", "%38", "%39", "%40", "%41"
+#define WGMMA_INPUTS_80 "%40", "%41", "%42", "%43", "%44", "%45"
+#define WGMMA_INPUTS_88 "%44", "%45", "%46", "%47", "%48", "%49"
+#define WGMMA_INPUTS_96 "%48", "%49", "%50", "%51", "%52", "%53"
+#define WGMMA_INPUTS_104 "%52", "%53", "%54", "%55", "%56", "%57"
+#define WGMMA_INPUTS_112 "%56", "%57", "%58", "%59", "%60", "%61"
+#define WGMMA_INPUTS_120 "%60", "%61", "%62", "%63", "%64", "%65"
+#define WGMMA_INPUTS_128 "%64", "%65", "%66", "%67", "%68", "%69"
+#define WGMMA_INPUTS_136 "%68", "%69", "%70", "%71", "%72", "%73"
+#define WGMMA_INPUTS_144 "%72", "%73", "%74", "%75", "%76", "%77"
+#define WGMMA_INPUTS_152 "%76", "%77", "%78", "%79", "%80", "%81"
+#define WGMMA_INPUTS_160 "%80", "%81", "%82", "%83", "%84", "%85"
+#define WGMMA_INPUTS_168 "%84", "%85", "%86", "%87", "%88", "%89"
+#define WGMMA_INPUTS_176 "%88", "%89", "%90", "%91", "%92", "%93"
+#define WGMMA_INPUTS_184 "%92", "%93", "%94", "%95", "%96", "%97"
+#define WGMMA_INPUTS_192 "%96", "%97", "%98", "%99", "%100", "%101"
+#define WGMMA_INPUTS_200 "%100", "%101", "%102", "%103", "%104", "%105"
+#define WGMMA_INPUTS_208 "%104", "%105", "%106", "%107", "%108", "%109"
+#define WGMMA_INPUTS_216 "%108", "%109", "%110", "%111", "%112", "%113"
+#define WGMMA_INPUTS_224 "%112", "%113", "%114", "%115", "%116", "%117"
+#define WGMMA_INPUTS_232 "%116", "%117", "%118", "%119", "%120", "%121"
+#define WGMMA_INPUTS_240 "%120", "%121", "%122", "%123", "%124", "%125"
+#define WGMMA_INPUTS_248 "%124", "%125", "%126", "%127", "%128", "%129"
+#define WGMMA_INPUTS_256 "%128", "%129", "%130", "%131", "%132", "%133"
 
 #define WGMMA_PASTE(a, b) a##b
 #define WGMMA_NAME(a, b) WGMMA_PASTE(a, b)
@@ -177,13 +178,15 @@ __device__ __forceinline__ u64 wgmma_advance(u64 descriptor, u32 bytes)
 	"{\n.reg .pred add;\nsetp.ne.b32 add, " add ", 0;\n" \
 	"wgmma.mma_async.sync.aligned.m64n" WGMMA_TEXT(n) type " {" regs "}, " a ", " b \
 	", add, 1, 1" layout ";\n}"
-#define WGMMA_FORM(...) WGMMA_FORM_(__VA_ARGS__)
+#define WGMMA_MEMORY_FORM_(n, type, layout, regs, a, b, add, ...) \
+	WGMMA_FORM_(n, type, layout, regs, a, b, add)
+#define WGMMA_MEMORY_FORM(...) WGMMA_MEMORY_FORM_(__VA_ARGS__)
 
 // Defines a device function NAME(d, a, b, add): d = A * B, plus d where add is not 0.
 #define WGMMA_DEFINE(name, n, type, layout) \
 	__device__ __forceinline__ void name(float (&d)[(n) / 2], u64 a, u64 b, u32 add) \
 	{ \
-		asm volatile(WGMMA_FORM(n, type, layout, WGMMA_NAME(WGMMA_REGS_, n), \
+		asm volatile(WGMMA_MEMORY_FORM(n, type, layout, WGMMA_NAME(WGMMA_REGS_, n), \
 			WGMMA_NAME(WGMMA_INPUTS_, n)) \
 			: WGMMA_NAME(WGMMA_SUMS_, n) : "l"(a), "l"(b), "r"(add)); \
 	}

@@ -5,24 +5,12 @@
 //   nk: a warp per point; its lanes read consecutive k of a row of A and of a row of B (8 points).
 //   kn: a lane per point, so that neighbours in n read neighbours in memory; the 8 warps of a block
 //       share the sums over k between them (32 points).
+#include "common/activation_fp64.cuh"
 #include "common/convert.cuh"
 #include "epilogue.cuh"
 #include "gemm_types.cuh"
 
 constexpr int warps = 8;
-
-__device__ __forceinline__ double activate_fp64(double x)
-{
-#if ACT_relu
-	return x < 0.0 ? 0.0 : x;
-#elif ACT_gelu_tanh
-	return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-#elif ACT_silu
-	return x / (1.0 + exp(-x));
-#else
-	return x;
-#endif
-}
 
 __device__ __forceinline__ double product(const input::memory *a, const input::memory *b)
 {

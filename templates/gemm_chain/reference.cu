@@ -5,23 +5,11 @@
 // neighbouring threads read neighbours of B; each chunk is then multiplied with its rows of C,
 // again a column of Y a thread. Sums of Y live in `expected`: any p, and every thread owns its
 // columns.
+#include "common/activation_fp64.cuh"
 #include "gemm_chain/chain_types.cuh"
 
 constexpr int threads = 256;
 constexpr int chunk = 1024; // columns of T at a time
-
-__device__ __forceinline__ double activate_fp64(double x)
-{
-#if ACT_relu
-	return x < 0.0 ? 0.0 : x;
-#elif ACT_gelu_tanh
-	return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-#elif ACT_silu
-	return x / (1.0 + exp(-x));
-#else
-	return x;
-#endif
-}
 
 extern "C" __global__ void __launch_bounds__(threads) gemm_chain_reference(const element_memory *A,
 	const element_memory *B, const element_memory *C, int k, int n, int p, const i64 *units,
