@@ -182,11 +182,13 @@ __device__ __forceinline__ u64 wgmma_advance(u64 descriptor, u32 bytes)
 	WGMMA_FORM_(n, type, layout, regs, a, b, add)
 #define WGMMA_MEMORY_FORM(...) WGMMA_MEMORY_FORM_(__VA_ARGS__)
 
-// Defines a device function NAME(d, a, b, add): d = A * B, plus d where add is not 0.
-#define WGMMA_DEFINE(name, n, type, layout) \
-	__device__ __forceinline__ void name(float (&d)[(n) / 2], u64 a, u64 b, u32 add) \
+// Defines a device function NAME(d, a, b, add): d = A * B, plus d where add is not 0. INTO: d is an
+// array of `count`, of which the first n / 2 are the sums.
+#define WGMMA_DEFINE_INTO(name, count, n, type, layout) \
+	__device__ __forceinline__ void name(float (&d)[count], u64 a, u64 b, u32 add) \
 	{ \
 		asm volatile(WGMMA_MEMORY_FORM(n, type, layout, WGMMA_NAME(WGMMA_REGS_, n), \
 			WGMMA_NAME(WGMMA_INPUTS_, n)) \
 			: WGMMA_NAME(WGMMA_SUMS_, n) : "l"(a), "l"(b), "r"(add)); \
 	}
+#define WGMMA_DEFINE(name, n, type, layout) WGMMA_DEFINE_INTO(name, (n) / 2, n, type, layout)

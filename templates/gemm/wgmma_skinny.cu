@@ -23,12 +23,13 @@
 #define SHARE_COLUMNS      1
 #define ROWS_ARE_B         0
 #endif
+#define STAGE_READERS GROUPS
 #ifndef B_LAYOUT_kn
 #define B_LAYOUT_kn 0
 #endif
+#include "hopper/promoted.cuh"
 #include "store.cuh"
 #include "tile_factors.cuh"
-#include "wgmma_pipeline.cuh"
 
 constexpr int consumers = 128 * GROUPS;
 constexpr int fragments = TILE_ROWS / 64 / GROUPS;
@@ -130,14 +131,14 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
-	pipeline ring = {base, base + ring_bytes, base + ring_bytes + STAGES * 16};
-	u32 buffer = EXCHANGE_IN_RING ? base : ring.scales + STAGES * scale_bytes;
+	pipeline stages = {{base, base + ring_bytes}, base + ring_bytes + STAGES * 16};
+	u32 buffer = EXCHANGE_IN_RING ? base : stages.scales + STAGES * scale_bytes;
 	float *shared_factors = (float *)(shared + SMEM_BYTES - factors::bytes);
 	cluster_place place(cluster_plane * CLUSTER_K > 1 ? cluster_rank() : 0);
 	u32 warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 
 	if (threadIdx.x == 0)
-		ring.init(GROUPS);
+		stages.init();
 	if (threadIdx.x == 32) {
 		tensor_map_prefetch(map_a);
 		tensor_map_prefetch(map_b);
@@ -172,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 		u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
 		loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
 			SWAP ? once : again, SWAP ? again : once, {scale_a, (m + 3) / 4 * 4}};
-		load.run(ring, at, SWAP ? column : row, SWAP ? row : column, first_step, steps);
+		load.run(stages, at, SWAP ? column : row, SWAP ? row : column, first_step, steps);
 	} else if (steps > 0) {
 #if ACCUM_promoted
 		block_scales<fragments> scales;
@@ -180,9 +181,9 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 			scales.start(scale_b, n, all_steps,
 				column + (SWAP ? multiply_by.first_row : 0), multiply_by.first_row,
 				thread, first_step, steps);
-		multiply_by.run_promoted(sums, ring, at, steps, scales);
+		promotion<fragments>{multiply_by, stages, at, scales}.run(sums, steps);
 #else
-		multiply_by.finish(sums, ring, multiply_by.run(sums, ring, at, steps));
+		multiply_by.finish(sums, stages, multiply_by.run(sums, stages, at, steps));
 #endif
 	} else {
 		multiply_by.clear(sums);

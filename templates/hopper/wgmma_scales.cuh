@@ -1,9 +1,21 @@
 // Scales of blocks, fp32: 1 x 128 of A, at [k / 128][m], and 128 x 128 of B, at [n / 128][k / 128],
 // rows of a multiple of 4. The sums of each step of 128 k are multiplied by theirs when they are
-// promoted. A's arrive with the stage, B's a warp's lanes hold for 32 steps.
+// promoted. A's arrive with the stage. B's:
+//
+//	blocks of B     |<------- 128 ------->|<------- 128 ------->|
+//	a tile                  |<-first_part->|<---- the rest ---->|    TILE_COLUMNS
+//	parts                   |      |       |      |      |      |    SCALE_PART each
+//	scale                    columns[0]       columns[1]
+//
+//	steps of k       0 1 2 ... 31       32 33 ... 63           64 ...
+//	a warp has       now                next (under way)       read when step 32 begins
+//	in lane          0 1 2 ... 31       0  1  ... 31           0 ...
+//
+// SCALE_PART divides 128 and the tile, so that no part lies in two blocks of B. A step takes its
+// scale from the lane that holds it, and no step waits for memory.
 // The including .cu says which operand is wgmma's m side: ROWS_ARE_B; and, where tiles begin at any
 // row of A, SCALE_SLACK 4: copies begin at multiples of 4.
-#include "wgmma_tile.cuh"
+#include "hopper/tile.cuh"
 #pragma once
 #ifndef SCALE_SLACK
 #define SCALE_SLACK 0
@@ -49,7 +61,6 @@ __device__ __forceinline__ float shared_load(u32 address)
 }
 
 template <int FRAGMENTS> struct block_scales {
-	// Runs of columns within one block of B, whatever the tile's first column is.
 	static constexpr int part = SCALE_PART;
 	static_assert(
 		!scales_blocks || ROWS_ARE_B ||
@@ -64,8 +75,6 @@ template <int FRAGMENTS> struct block_scales {
 	i32 pitch[blocks];
 	i32 first_part; // columns of the tile that lie in the first block of B
 	i32 step, steps;
-	// Lane i of a warp has the scale of step i of 32, and of 32 more that are under way: no
-	// step waits for memory.
 	float now[blocks], next[blocks];
 
 	// For steps of a tile: k in blocks, from `first_block` on. b_first: the first row of B that

@@ -1,5 +1,6 @@
 // Swapped tiles' ways from the transposed sums to C.
-#include "gemm/wgmma_store.cuh"
+#include "hopper/direct.cuh"
+#include "hopper/staging.cuh"
 #pragma once
 // Of a warp group: BM rows and FRAGMENTS * 64 columns of C, from (row, column) on.
 template <int FRAGMENTS, typename FACTORS> struct swapped_tile {

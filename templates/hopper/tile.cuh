@@ -8,21 +8,13 @@
 // and BK, STAGES from the build.
 #include "common/tma.cuh"
 #include "common/wgmma.cuh"
-#include "gemm_types.cuh"
+#include "gemm/gemm_types.cuh"
 #pragma once
 constexpr int element_bytes = sizeof(input::memory);
 constexpr int cluster_plane = SHARE_ROWS * SHARE_COLUMNS;
 constexpr int instructions_per_step = BK * element_bytes / 32; // 32 bytes of k each
 
 static_assert(BK * element_bytes % 128 == 0, "a k step fills whole lines of 128 bytes");
-
-#if DTYPE_fp8_e4m3
-WGMMA_DEFINE(multiply, TILE_COLUMNS, WGMMA_E4M3, WGMMA_LAYOUT_ALONG_K)
-#elif DTYPE_fp16
-WGMMA_DEFINE(multiply, TILE_COLUMNS, WGMMA_FP16, WGMMA_LAYOUT(ROWS_TRANSPOSED, COLUMNS_TRANSPOSED))
-#else
-WGMMA_DEFINE(multiply, TILE_COLUMNS, WGMMA_BF16, WGMMA_LAYOUT(ROWS_TRANSPOSED, COLUMNS_TRANSPOSED))
-#endif
 
 // One operand's tile of EXTENT rows (or columns) by BK.
 //   k innermost: lines of 128 bytes along k, [BK*bytes/128][EXTENT][128], swizzled by 128 bytes.
