@@ -91,14 +91,17 @@ struct box_map {
 	unsigned box[5], swizzle_bytes;
 };
 
-/* A tensor_map argument of a kernel. */
-template <class MAP> static MAP map_argument(const box_map *map)
-{
-	MAP value = {};
+/* Passed for a tensor_map, each source's own type. */
+struct map_argument {
+	const box_map *map;
+	template <class MAP> operator MAP() const
+	{
+		MAP value = {};
 
-	memcpy(&value, &map, sizeof(map));
-	return value;
-}
+		memcpy(&value, &map, sizeof(map));
+		return value;
+	}
+};
 
 static const box_map &map_of(const void *argument)
 {

@@ -84,6 +84,7 @@ struct fiber {
 	bool started = false, done = false;
 	std::vector<copy> copies; /* cp.async that nobody waited for yet */
 	unsigned group = 0;
+	int vote = 0;
 };
 
 struct warp {
@@ -263,22 +264,22 @@ static void set_not_a_number(void *data, size_t bytes)
 	memset(data, 0xff, bytes);
 }
 
+/* One block after another, from the first or from the last one on. */
 template <class BODY>
-static void launch(dim grid, dim block, void *shared, size_t shared_bytes, BODY body)
+static void launch(
+	dim grid, dim block, void *shared, size_t shared_bytes, bool last_first, BODY body)
 {
 	gridDim = grid;
 	blockDim = block;
 	kernel = [](void *context) { (*(BODY *)context)(); };
 	kernel_context = &body;
-	for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
-		for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
-			for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
-				const dim first = blockIdx;
+	for (unsigned done = 0; done < grid.x * grid.y * grid.z; done++) {
+		const unsigned i = last_first ? grid.x * grid.y * grid.z - 1 - done : done;
 
-				set_not_a_number(shared, shared_bytes);
-				run_blocks(first, 1, shared, 0);
-				blockIdx = first;
-			}
+		set_not_a_number(shared, shared_bytes);
+		blockIdx = {i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y};
+		run_blocks(blockIdx, 1, shared, 0);
+	}
 }
 
 /* ---- lanes that exchange ---- */
@@ -360,6 +361,28 @@ static inline void __syncthreads()
 	host::barrier_wait(0, host::residents[host::fibers[host::current].resident].alive);
 }
 
+static inline int __syncthreads_or(int value)
+{
+	const unsigned block = host::fibers[host::current].resident;
+	int any = 0;
+
+	host::fibers[host::current].vote = value;
+	__syncthreads();
+	for (const host::fiber &each : host::fibers)
+		any |= each.resident == block && !each.done && each.vote;
+	__syncthreads();
+	return any;
+}
+
+static inline unsigned atomicInc(unsigned *at, unsigned limit)
+{
+	const unsigned old = *at;
+
+	*at = old >= limit ? 0 : old + 1;
+	host::progress++;
+	return old;
+}
+
 /* ---- arithmetic ---- */
 template <class A, class B> static constexpr typename std::common_type<A, B>::type min(A a, B b)
 {
@@ -385,6 +408,11 @@ static inline unsigned __float_as_uint(float value)
 
 	memcpy(&bits, &value, sizeof(bits));
 	return bits;
+}
+
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+	return shift & 31 ? low >> (shift & 31) | high << (32 - (shift & 31)) : low;
 }
 
 static inline long long __double_as_longlong(double value)

@@ -31,11 +31,6 @@ static void atomicMin(unsigned long long *at, unsigned long long value)
 	*at = std::min(*at, value);
 }
 
-static unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
-{
-	return shift & 31 ? low >> (shift & 31) | high << (32 - (shift & 31)) : low;
-}
-
 #include "helper_kernels.h"
 
 #endif

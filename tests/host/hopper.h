@@ -355,13 +355,5 @@ template <class T> static T atomicAdd(T *at, int more)
 	host::progress++;
 	return old;
 }
-static inline unsigned atomicInc(unsigned *at, unsigned limit)
-{
-	const unsigned old = *at;
-
-	*at = old >= limit ? 0 : old + 1;
-	host::progress++;
-	return old;
-}
 
 #endif
