@@ -90,7 +90,8 @@ def corners(rows, steps, step):
 
 # Made, not listed (made()): one kernel each, which runs all of these sizes. Under a causal mask the last key of a row lies at each place of a
 # tile of 16; bands whose last is narrower; rows in both halves of both tiles of a warp, whose keys warps and blocks share. Of Hopper's products:
-# M one fragment of 64 rows short of a tile, of a cluster's tiles, and not of whole fragments; K beside a step; pitches with garbage behind K.
+# M one fragment of 64 rows short of a tile, of a cluster's tiles, and not of whole fragments; K beside a step; pitches with garbage behind K;
+# ping-pong in blocks that have several tiles; repacked A that ends with a page.
 SIZES = {
 	"attention flash_mma batch=1,heads=1,seq_q=40,seq_k={},head_dim=16,dtype=fp16,causal=1 BM=32,BN=16,WARPS=2,STAGES=2,Q_REGS=1,SWIZZLE=1,MIN_BLOCKS=1,HEAD_GROUP=1": range(37, 58),
 	"attention flash_wgmma batch=1,heads=1,seq_q=70,seq_k={},head_dim=64,dtype=fp16,causal=1 PACK=0,BM=128,BN=80,STAGES=2": range(70, 88, 4),
@@ -101,13 +102,15 @@ SIZES = {
 	"gemm wgmma batch=3,M={0},N=40,K={1},lda=272,rows_a=330,dtype=fp16 BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": corners((192, 320), (1,), 64),
 	"gemm wgmma batch=3,M={0},N=48,K={1},lda=272,rows_b=50,dtype=fp16 BM=64,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=1,CLUSTER_N=2,STAGES=4,BLOCKS_PER_SM=1,STORE=2,STREAM_K=0,BAND=1": corners((63, 65, 129), (2,), 64),
 	"gemm wgmma batch=3,M={0},N=24,K={1},lda=272,dtype=bf16,out_dtype=fp32 BM=192,BN=16,BK=64,GROUPS=3,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=0,STREAM_K=0,BAND=1": corners((320, 321), (1,), 64),
+	"gemm wgmma batch=17,M={0},N=40,K={1},lda=200,ldb=136,dtype=bf16 BM=64,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=4,CLUSTER_N=2,STAGES=4,BLOCKS_PER_SM=1,STORE=2,STREAM_K=0,BAND=1,SMS=120": [(200, 136)],
 	"gemm wgmma M={0},N=48,K={1},lda=264,ldb=56,dtype=bf16,b_layout=kn BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": corners((192,), (1, 3), 64),
-	"gemm wgmma_repack M={0},N=40,K={1},lda=261,ldb=259,dtype=bf16 BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": [(m, k) for m in (192, 191) for k in (63, 64, 65, 193)],
+	"gemm wgmma_repack M={0},N=40,K={1},lda=257,ldb=259,dtype=bf16 BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": [(m, k) for m in (192, 191) for k in (63, 64, 65, 193)],
 	"gemm wgmma_repack M={0},N=37,K={1},lda=264,ldb=45,dtype=fp16,b_layout=kn BM=64,BN=48,BK=64,GROUPS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=2,STREAM_K=0,BAND=1": [(m, k) for m in (63, 65) for k in (127, 128, 129)],
 	"gemm wgmma_skinny M={0},N=72,K={1},lda=784,ldb=776,dtype=bf16 SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,CLUSTER_N=2,CLUSTER_K=2,BLOCKS_PER_SM=1,STAGES=4": corners((9, 15, 17), (9, 11), 64),
 	"gemm wgmma_skinny M={0},N=40,K={1},lda=272,ldb=48,dtype=fp16,b_layout=kn SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,CLUSTER_N=1,CLUSTER_K=1,BLOCKS_PER_SM=1,STAGES=4": corners((65, 128, 192), (1, 4), 64),
 	"gemm_grouped wgmma groups=5,tokens={0},N=40,K={1},dtype=bf16 SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=0,STAGES=4": corners((320, 960), (1,), 64),
 	"gemm_grouped wgmma groups=3,tokens={0},N=40,K={1},dtype=fp16,spread=zipf SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=2,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=1,STAGES=4": corners((576, 700), (2,), 64),
+	"gemm_grouped wgmma groups=140,tokens={0},N=24,K={1},dtype=bf16 SWAP=0,BM=64,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=0,STAGES=4": [(300, 136)],
 	"gemm_grouped wgmma groups=5,tokens={0},N=72,K={1},dtype=bf16,spread=zipf SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,PINGPONG=0,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=0,PART_ROWS=0,STAGES=4": corners((40, 79), (1, 3), 64),
 }
 DEVICE = "model:h200-sxm"
