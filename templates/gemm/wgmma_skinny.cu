@@ -125,9 +125,10 @@ __device__ __forceinline__ void store_four(
 	}
 }
 
-extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm_wgmma_skinny(
-	const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
-	output::memory *c, i32 m, i32 n, i32 k, i32 ldc, EPILOGUE_PARAMETERS)
+extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM)
+	gemm_wgmma_skinny(const __grid_constant__ tensor_map map_a,
+		const __grid_constant__ tensor_map map_b, output::memory *c, i32 m, i32 n, i32 k,
+		i32 ldc, i32 rows_a, i32 rows_b, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(1024) u8 shared[];
 	u32 base = shared_address(shared);
@@ -152,6 +153,11 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 	i32 tiles_m = ceil_div(m, BM);
 	i32 row = unit % tiles_m * BM;
 	i32 column = (unit / tiles_m * CLUSTER_N + (SWAP ? place.row : place.column)) * BN;
+	// blockIdx.y: a product of a batch. Rows from m on are the next one's.
+	i32 product = BATCHED ? (i32)blockIdx.y : 0;
+	i32 of_a = row + product * rows_a, of_b = column + product * rows_b;
+	row += product * m;
+	m += product * m;
 	i32 all_steps = ceil_div(k, BK);
 	i32 first_step = (i32)((i64)all_steps * place.depth / CLUSTER_K);
 	i32 steps = (i32)((i64)all_steps * (place.depth + 1) / CLUSTER_K) - first_step;
@@ -173,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM) gemm
 		u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
 		loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
 			SWAP ? once : again, SWAP ? again : once, {scale_a, (m + 3) / 4 * 4}};
-		load.run(stages, at, SWAP ? column : row, SWAP ? row : column, first_step, steps);
+		load.run(stages, at, SWAP ? of_b : of_a, SWAP ? of_a : of_b, first_step, steps);
 	} else if (steps > 0) {
 #if ACCUM_promoted
 		block_scales<fragments> scales;

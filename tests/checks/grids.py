@@ -66,8 +66,8 @@ def flash_wgmma(p, c):
 def repack(p, c):
 	size, warp_bytes = BYTES[p.dtype], 1024
 	b_rows, b_columns = (p.N, p.K) if p.b_layout == "nk" else (p.K, p.N)
-	pieces = c.REPACK_A * p.M * cdiv(p.K * size, warp_bytes)
-	pieces += c.REPACK_B * b_rows * cdiv(b_columns * size, warp_bytes)
+	pieces = c.REPACK_A * ((p.batch - 1) * p.rows_a + p.M) * cdiv(p.K * size, warp_bytes)
+	pieces += c.REPACK_B * ((p.batch - 1) * p.rows_b + b_rows) * cdiv(b_columns * size, warp_bytes)
 	return [cdiv(pieces, 8), 1, 1]
 
 
@@ -83,7 +83,7 @@ NEEDED = {
 	"gemm_split_k_reduce": lambda p, c: [cdiv(p.M * up(p.N, 4) // 4, 256), 1, 1],
 	"gemm_wgmma": persistent,
 	"gemm_repack": repack,
-	"gemm_wgmma_skinny": lambda p, c: [cdiv(p.M, c.BM) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.CLUSTER_K, 1, 1],
+	"gemm_wgmma_skinny": lambda p, c: [cdiv(p.M, c.BM) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.CLUSTER_K, p.batch, 1],
 	"gemm_grouped_mma": lambda p, c: [(p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN), 1, 1],
 	"gemm_grouped_wgmma": lambda p, c: [min(132 * c.BLOCKS_PER_SM // c.CLUSTER_M, (p.tokens // (c.BM * c.CLUSTER_M) + min(p.groups, p.tokens)) * cdiv(p.N, c.BN)) * c.CLUSTER_M, 1, 1],
 	"gemm_chain_fused": lambda p, c: [cdiv(p.m, c.BM) * cdiv(p.p, c.BP), c.SPLIT_N, 1],

@@ -29,7 +29,7 @@ gemm mma M=17,N=33,K=41,dtype=tf32 BM=16,WM=16,BN=24,WN=24,BK=16,STAGES=3
 gemm mma M=31,N=36,K=44,dtype=tf32,b_layout=kn BM=32,WM=16,BN=32,WN=16,BK=16,STAGES=2
 gemm mma M=50,N=40,K=132,dtype=bf16 BM=64,WM=32,BN=48,WN=24,BK=64,STAGES=2,SPLIT_K=1
 gemm mma M=33,N=35,K=256,dtype=bf16,b_layout=kn BM=32,WM=32,BN=32,WN=32,BK=32,STAGES=4,SPLIT_K=3
-gemm mma M=33,N=37,K=416,dtype=bf16,scale=row,bias=row,beta=1,residual=1 BM=32,WM=32,BN=24,WN=24,BK=32,STAGES=2,SPLIT_K=6
+gemm mma M=40,N=61,K=416,dtype=bf16,scale=row,bias=row,beta=1,residual=1 BM=32,WM=32,BN=24,WN=24,BK=32,STAGES=2,SPLIT_K=6
 gemm mma M=130,N=136,K=256,dtype=fp16,b_layout=kn,out_dtype=fp32 BM=128,WM=64,BN=128,WN=64,BK=32,STAGES=2,SPLIT_K=4
 gemm simt M=37,N=46,K=24,dtype=fp32,scale=row,bias=row,alpha=0.5,beta=-1.5,act=silu,residual=1 BM=32,BN=32,BK=8,STAGES=1,VEC=1,PAD=4
 gemm simt M=33,N=44,K=64,dtype=fp32,scale=tensor,bias=row_fp32,ldc=48 BM=32,BN=32,BK=8,STAGES=2,VEC=1,SPLIT_K=2
@@ -106,8 +106,12 @@ SIZES = {
 	"gemm wgmma M={0},N=48,K={1},lda=264,ldb=56,dtype=bf16,b_layout=kn BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": corners((192,), (1, 3), 64),
 	"gemm wgmma_repack M={0},N=40,K={1},lda=257,ldb=259,dtype=bf16 BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": [(m, k) for m in (192, 191) for k in (63, 64, 65, 193)],
 	"gemm wgmma_repack M={0},N=37,K={1},lda=264,ldb=45,dtype=fp16,b_layout=kn BM=64,BN=48,BK=64,GROUPS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=2,STREAM_K=0,BAND=1": [(m, k) for m in (63, 65) for k in (127, 128, 129)],
+	"gemm wgmma_repack batch=3,M={0},N=36,K={1},lda=193,ldb=197,rows_a=330,dtype=bf16 BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=2,STREAM_K=0,BAND=1": [(m, k) for m in (192, 191) for k in (63, 65)],
+	"gemm wgmma_repack batch=2,M={0},N=40,K={1},lda=72,ldb=197,rows_a=0,dtype=fp16 BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=1,STREAM_K=0,BAND=1": [(192, 71), (320, 64)],
 	"gemm wgmma_skinny M={0},N=72,K={1},lda=784,ldb=776,dtype=bf16 SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,CLUSTER_N=2,CLUSTER_K=2,BLOCKS_PER_SM=1,STAGES=4": corners((9, 15, 17), (9, 11), 64),
 	"gemm wgmma_skinny M={0},N=40,K={1},lda=272,ldb=48,dtype=fp16,b_layout=kn SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,CLUSTER_N=1,CLUSTER_K=1,BLOCKS_PER_SM=1,STAGES=4": corners((65, 128, 192), (1, 4), 64),
+	"gemm wgmma_skinny batch=3,M={0},N=72,K={1},lda=784,ldb=776,rows_a=20,rows_b=80,dtype=bf16,bias=row,residual=1 SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,CLUSTER_N=2,CLUSTER_K=2,BLOCKS_PER_SM=1,STAGES=4": corners((9, 15, 17), (9,), 64),
+	"gemm wgmma_skinny batch=3,M={0},N=40,K={1},lda=272,ldb=264,rows_a=0,dtype=fp16,out_dtype=fp32 SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,CLUSTER_N=1,CLUSTER_K=1,BLOCKS_PER_SM=1,STAGES=4": corners((65, 128, 192), (1,), 64),
 	"gemm_grouped wgmma groups=5,tokens={0},N=40,K={1},dtype=bf16 SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=0,STAGES=4": corners((320, 960), (1,), 64),
 	"gemm_grouped wgmma groups=3,tokens={0},N=40,K={1},dtype=fp16,spread=zipf SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=2,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=1,STAGES=4": corners((576, 700), (2,), 64),
 	"gemm_grouped wgmma groups=140,tokens={0},N=24,K={1},dtype=bf16 SWAP=0,BM=64,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=0,STAGES=4": [(300, 136)],

@@ -60,8 +60,9 @@ static void launch_clusters(
 	kernel = [](void *context) { (*(BODY *)context)(); };
 	kernel_context = &body;
 	/* the last ones first: who writes another's part of the result is not overwritten by it */
-	for (unsigned x = grid.x; x > 0; x -= resident_count)
-		run_blocks({x - resident_count, 0, 0}, resident_count, windows, WINDOW);
+	for (unsigned y = grid.y; y > 0; y--)
+		for (unsigned x = grid.x; x > 0; x -= resident_count)
+			run_blocks({x - resident_count, y - 1, 0}, resident_count, windows, WINDOW);
 	if (!transfers.empty())
 		stop("a copy into shared memory is under way when its block ends");
 	if (!shadows.empty())
