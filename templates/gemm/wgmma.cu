@@ -66,7 +66,11 @@ struct product_list {
 	}
 	__device__ __forceinline__ i32 row_of_b(const tile &it) const
 	{
-		return it.column + it.product * of.rows_b;
+		return it.column + (B_LAYOUT_kn ? 0 : it.product * of.rows_b);
+	}
+	__device__ __forceinline__ i32 k_of_b(const tile &it) const
+	{
+		return B_LAYOUT_kn ? it.product * of.rows_b : 0;
 	}
 	__device__ __forceinline__ i32 row_of_c(const tile &it) const
 	{

@@ -155,7 +155,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM)
 	i32 column = (unit / tiles_m * CLUSTER_N + (SWAP ? place.row : place.column)) * BN;
 	// blockIdx.y: a product of a batch. Rows from m on are the next one's.
 	i32 product = BATCHED ? (i32)blockIdx.y : 0;
-	i32 of_a = row + product * rows_a, of_b = column + product * rows_b;
+	i32 of_a = row + product * rows_a;
+	i32 of_b = column + (B_LAYOUT_kn ? 0 : product * rows_b);
 	row += product * m;
 	m += product * m;
 	i32 all_steps = ceil_div(k, BK);
@@ -179,7 +180,8 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, BLOCKS_PER_SM)
 		u64 once = l2_policy_evict_first(), again = l2_policy_evict_last();
 		loader load = {SWAP ? map_b : map_a, SWAP ? map_a : map_b, place,
 			SWAP ? once : again, SWAP ? again : once, {scale_a, (m + 3) / 4 * 4}};
-		load.run(stages, at, SWAP ? of_b : of_a, SWAP ? of_a : of_b, first_step, steps);
+		load.run(stages, at, SWAP ? of_b : of_a, SWAP ? of_a : of_b, first_step, steps,
+			B_LAYOUT_kn ? product * rows_b : 0);
 	} else if (steps > 0) {
 #if ACCUM_promoted
 		block_scales<fragments> scales;

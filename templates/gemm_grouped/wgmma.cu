@@ -71,6 +71,10 @@ struct group_list {
 	{
 		return it.group * of.n + it.column;
 	}
+	__device__ __forceinline__ i32 k_of_b(const tile &) const
+	{
+		return 0;
+	}
 	__device__ __forceinline__ i32 row_of_c(const tile &it) const
 	{
 		return it.row + block_row;

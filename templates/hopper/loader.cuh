@@ -39,9 +39,10 @@ struct loader {
 	u64 rows_policy, columns_policy; // 0: none
 	scale_source scales;
 
-	// Loads `steps` stages from k step `first_step` on, for the tile at (row, column).
+	// Loads `steps` stages from k step `first_step` on, for the tile at (row, column). B of the
+	// product begins at `k_of_b`: not 0 where products follow each other along k.
 	__device__ __forceinline__ void run(const pipeline &stages, position &at, i32 row,
-		i32 column, i32 first_step, i32 steps) const
+		i32 column, i32 first_step, i32 steps, i32 k_of_b) const
 	{
 		const stage_ring &ring = stages.ring;
 		u16 row_blocks = place.row_blocks(), column_blocks = place.column_blocks();
@@ -54,10 +55,12 @@ struct loader {
 			ring.claim(at);
 			if (one) {
 				ring.expect(at, stage_bytes + scaled_bytes);
-				rows_operand::load(stages.rows(at), rows_map, full, row, k,
-					place.column, row_blocks, rows_policy);
+				rows_operand::load(stages.rows(at), rows_map, full, row,
+					k + (ROWS_ARE_B ? k_of_b : 0), place.column, row_blocks,
+					rows_policy);
 				columns_operand::load(stages.columns(at), columns_map, full, column,
-					k, place.row, column_blocks, columns_policy);
+					k + (ROWS_ARE_B ? 0 : k_of_b), place.row, column_blocks,
+					columns_policy);
 				if (scales_blocks && scaled_bytes)
 					bulk_load(stages.scales_of(at), from, scaled_bytes, full);
 			}

@@ -12,6 +12,7 @@
 //	bool may_have_more()     false: now() is false
 //	i32 next_steps()         k steps of the tile at hand
 //	i32 row_of_a(tile)       its first row in A; row_of_b, row_of_c likewise
+//	i32 k_of_b(tile)         where k begins in B
 //	epilogue finish(tile)    its m ends the tile's part of C (a product, a group)
 //	scale_source scales()    of blocks of A
 //	void start_scales(scales, tile, column, first_row, thread)    of blocks of B
@@ -71,7 +72,7 @@ __device__ __forceinline__ void produce(const pipeline &stages, const loader &lo
 	for (typename LIST::tile tile; list.now(tile); list.advance()) {
 		i32 of_a = list.row_of_a(tile), of_b = list.row_of_b(tile);
 		load.run(stages, at, ROWS_ARE_B ? of_b : of_a, ROWS_ARE_B ? of_a : of_b,
-			tile.first_step, tile.steps);
+			tile.first_step, tile.steps, list.k_of_b(tile));
 	}
 }
 
