@@ -61,7 +61,7 @@ static enum status try_candidate(const char *path, const char *worker_path, stru
 		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %.0f s", path,
 			load_timeout_s);
 	return error_set(err, STATUS_NO_DEVICE,
-		"%s: the process that loaded it (%s worker-compile) was %s", path, worker_path,
+		"%s: the process that loaded it (%s worker-compile) %s", path, worker_path,
 		text_string(&how));
 }
 

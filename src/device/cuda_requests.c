@@ -218,6 +218,7 @@ static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request
 		return POOL_FAILED;
 	}
 	request->progress = (struct measure_progress){0};
+	request->task.was_killed = false;
 	if (request->is_alone) {
 		request->passed[job] = true;
 		ask_next_alone(request);

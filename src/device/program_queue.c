@@ -288,6 +288,7 @@ static enum pool_heard take(struct program *program, int64_t id, struct program_
 		return POOL_DONE;
 	}
 	answer(program, request, (size_t)said->job, said);
+	request->task.was_killed = false;
 	if (request->left)
 		return POOL_WORKS;
 	request_free(program, request);

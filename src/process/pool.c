@@ -20,6 +20,7 @@ enum {
 
 /* The kernel takes a while to free much memory, a driver to give back a GPU. */
 static const double end_timeout_s = 30;
+static const double heard_at_once_s = 0.1;
 
 /* ---- queues ---- */
 static void queue_append(struct pool_queue *queue, struct pool_task *task)
@@ -59,11 +60,13 @@ static struct pool_task *queue_take(struct pool_queue *queue)
 
 void pool_add(struct pool *pool, struct pool_task *task)
 {
+	task->was_killed = false;
 	queue_append(&pool->queue, task);
 }
 
 void pool_add_first(struct pool *pool, struct pool_task *task)
 {
+	task->was_killed = false;
 	queue_insert(&pool->queue, task);
 }
 
@@ -125,16 +128,15 @@ static void lose(struct pool *pool, struct pool_member *member, const char *why)
 	take_back(pool, member);
 	worker_end(&member->worker, &how);
 	member->state = POOL_ABSENT;
-	killed = worker_was_killed(&how);
+	killed = !*why && worker_was_killed(&how);
 	words = *why ? string_copy(why)
-		     : string_format("%s %s%s", pool->kind->name,
-			       string_starts_with(text_string(&how), "killed") ? "was " : "",
-			       text_string(&how));
+		     : string_format("%s %s", pool->kind->name, text_string(&how));
 	if (!member->has_spoken)
 		start_failed(pool, !pool->has_worked && !killed, words);
-	if (task && killed && !*why && !task->was_killed++)
+	if (task && killed && !task->was_killed) {
+		task->was_killed = true;
 		queue_insert(&pool->queue, task);
-	else if (task)
+	} else if (task)
 		pool->kind->fail(pool->context, task, POOL_ENDED, words);
 }
 
@@ -193,7 +195,11 @@ static bool hear(struct pool *pool, struct pool_member *member)
 
 	if (heard != POOL_SILENT)
 		member->said_s = clock_seconds();
-	member->has_spoken |= heard == POOL_READY || heard == POOL_WORKS || heard == POOL_DONE;
+	if (heard == POOL_READY || heard == POOL_WORKS || heard == POOL_DONE) {
+		member->has_spoken = true;
+		pool->start_failures = 0; /* a process can be started */
+		pool->broken.status = STATUS_OK;
+	}
 	switch (heard) {
 	case POOL_SILENT:
 		return false;
@@ -206,7 +212,6 @@ static bool hear(struct pool *pool, struct pool_member *member)
 		member->tasks.first = next;
 		member->tasks.last = next ? member->tasks.last : NULL;
 		member->tasks.count--;
-		pool->start_failures = 0;
 		pool->has_worked = true;
 		return true;
 	case POOL_FAILED:
@@ -221,6 +226,8 @@ static bool hear(struct pool *pool, struct pool_member *member)
 
 static void attend(struct pool *pool, struct pool_member *member)
 {
+	double until_s;
+
 	if (member->state == POOL_ABSENT)
 		return;
 	if (member->state == POOL_DIES) {
@@ -232,7 +239,9 @@ static void attend(struct pool *pool, struct pool_member *member)
 		return;
 	}
 	worker_flush(&member->worker);
-	while (hear(pool, member))
+	/* one that speaks without pause is not all that there is to do */
+	until_s = clock_seconds() + heard_at_once_s;
+	while ((member->has_more = hear(pool, member)) && clock_seconds() < until_s)
 		;
 	if ((member->state == POOL_GREETS || member->state == POOL_CAN_WORK) &&
 		clock_seconds() >= member->said_s + silence_of(pool, member))
@@ -333,8 +342,10 @@ double pool_next_s(const struct pool *pool)
 	double next_s = INFINITY;
 
 	for (size_t i = 0; i < pool->member_count; i++)
-		next_s =
-			fmin(next_s, pool->members[i].said_s + silence_of(pool, &pool->members[i]));
+		next_s = fmin(next_s,
+			pool->members[i].said_s +
+				(pool->members[i].has_more ? 0
+							   : silence_of(pool, &pool->members[i])));
 	return wants_process(pool) ? fmin(next_s, pool->not_before_s) : next_s;
 }
 
@@ -347,7 +358,9 @@ size_t pool_fds(const struct pool *pool, struct pollfd *fds, size_t max)
 
 		if (pool->members[i].state == POOL_ABSENT)
 			continue;
-		fds[count++] = (struct pollfd){.fd = worker->from_fd, .events = POLLIN};
+		/* of one that dies nothing counts but its end */
+		fds[count++] = (struct pollfd){.fd = worker->from_fd,
+			.events = pool->members[i].state == POOL_DIES ? 0 : POLLIN};
 		if (worker->unsent.length && count < max)
 			fds[count++] = (struct pollfd){.fd = worker->to_fd, .events = POLLOUT};
 	}

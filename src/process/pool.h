@@ -15,12 +15,12 @@
 
 #include "process/worker.h"
 
-/* A request, part of a struct of its owner's, who frees it when it is done or failed. Zeroed but
- * for silence_s when it is added. */
+/* A request, part of a struct of its owner's, who frees it when it is done or failed. */
 struct pool_task {
 	struct pool_task *next;
-	double silence_s;    /* how long the process may say nothing while it is at it */
-	unsigned was_killed; /* times that its process was killed from outside */
+	double silence_s; /* how long the process may say nothing while it is at it */
+	bool was_killed;  /* its process, from outside, since the task was added or answered in
+			   * part, which its owner says */
 };
 
 enum pool_heard {
@@ -75,6 +75,7 @@ struct pool_member {
 	enum pool_state state;
 	struct worker worker;
 	bool has_spoken;         /* since it was started */
+	bool has_more;           /* it said more than was heard */
 	struct pool_queue tasks; /* that it was sent; it is at the first */
 	double said_s; /* when it last said something, or was asked; of one that dies: when killed
 			*/
@@ -88,7 +89,7 @@ struct pool {
 	size_t member_count;
 	size_t depth; /* requests that a process has at once: it need not wait for the next one */
 	struct pool_queue queue;
-	unsigned start_failures; /* in a row */
+	unsigned start_failures; /* in a row: since a process last said something */
 	double not_before_s;     /* no process is started earlier */
 	bool has_worked;
 	struct error broken; /* status not OK: why no process can be started any more */

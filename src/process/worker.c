@@ -298,13 +298,9 @@ enum status worker_send(struct worker *worker, const struct text *frame, struct 
 
 bool worker_is_closed(const struct worker *worker)
 {
-	struct pollfd wait = {.fd = worker->from_fd, .events = POLLIN};
-	char dropped[4096];
-	ssize_t got = 1;
+	struct pollfd end = {.fd = worker->from_fd};
 
-	while (got > 0 && poll(&wait, 1, 0) > 0)
-		got = read(worker->from_fd, dropped, sizeof(dropped));
-	return got == 0;
+	return poll(&end, 1, 0) > 0; /* POLLHUP, also where there is more to read */
 }
 
 void worker_kill(struct worker *worker)
@@ -349,6 +345,7 @@ static bool reap(const struct worker *worker, int *status)
 
 void worker_end(struct worker *worker, struct text *how)
 {
+	const bool has_ended = worker->pid > 0 && worker_is_closed(worker);
 	int status = 0;
 
 	if (worker->pid <= 0)
@@ -358,10 +355,13 @@ void worker_end(struct worker *worker, struct text *how)
 	close(worker->from_fd);
 	if (!reap(worker, &status)) {
 		if (how)
-			text_append(how, "killed, and has not ended: a call of the system or of a "
-					 "driver does not return");
-	} else if (how && WIFSIGNALED(status))
-		text_appendf(how, "killed by signal %d (%s)", WTERMSIG(status),
+			text_append(how,
+				"was killed, and has not ended: a call of the system or of a "
+				"driver does not return");
+	} else if (how && !has_ended)
+		text_append(how, "said what is no answer");
+	else if (how && WIFSIGNALED(status))
+		text_appendf(how, "was killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else if (how)
 		text_appendf(how, "ended with exit code %d", WEXITSTATUS(status));
@@ -376,7 +376,7 @@ void worker_end(struct worker *worker, struct text *how)
 
 bool worker_was_killed(const struct text *how)
 {
-	return string_starts_with(text_string(how), "killed by signal 9 ");
+	return string_starts_with(text_string(how), "was killed by signal 9 ");
 }
 
 /* ---- the worker's side ---- */

@@ -49,12 +49,13 @@ void worker_post(struct worker *worker, const struct text *frame);
 void worker_flush(struct worker *worker);
 /* The same, waiting until all is written; a process that is gone is an error. */
 enum status worker_send(struct worker *worker, const struct text *frame, struct error *err);
-/* Whether it has closed its output, as when it ends; what it says is dropped. */
+/* Whether it has closed its output, as when it ends. */
 bool worker_is_closed(const struct worker *worker);
 /* SIGKILL to it and to what it started; does not wait. */
 void worker_kill(struct worker *worker);
-/* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "killed by signal 11
- * (Segmentation fault)", "ended with exit code 3", with its last message. */
+/* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "was killed by signal 11
+ * (Segmentation fault)", "ended with exit code 3" or, of one that still ran, "said what is no
+ * answer", with its last message. */
 void worker_end(struct worker *worker, struct text *how);
 /* Whether worker_end() said that it was killed from outside, as when memory is short: it can be
  * retried. */

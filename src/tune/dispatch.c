@@ -322,9 +322,7 @@ static void hear(struct dispatch *dispatch, struct member *member)
 		struct error reason;
 
 		worker_end(worker, &how);
-		error_set(&reason, STATUS_NO_DEVICE, "its process %s%s",
-			string_starts_with(text_string(&how), "killed") ? "was " : "",
-			text_string(&how));
+		error_set(&reason, STATUS_NO_DEVICE, "its process %s", text_string(&how));
 		lose(dispatch, member, &reason);
 	}
 }

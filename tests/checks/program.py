@@ -350,16 +350,24 @@ def asked_of(path):
 
 
 def test_interrupt():
-	"""An interrupt ends the program, too."""
-	kernel("48/80=forever")
-	with subprocess.Popen([TILETUNE, "tune", "program.json", "-p", "M=64"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
-		while not os.path.exists("asked") or not any(isinstance(line, str) and line.startswith("child") for line in asked_whole()):
-			time.sleep(0.01)
-		tuning.send_signal(signal.SIGINT)
-		expect("the exit code", tuning.wait(), 130)
-	for line in asked_whole():
-		while isinstance(line, str) and line.startswith("child") and alive(int(line.split()[1])):
-			time.sleep(0.01)
+	"""An interrupt ends the program, too: one that is silent, and one that says without pause that it is at it."""
+	for what in ("forever", "floods"):
+		kernel(f"48/80={what}")
+		with subprocess.Popen([TILETUNE, "tune", "program.json", "-p", "M=64"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
+			while not os.path.exists("asked") or not any(line.startswith("child") for line in asked_whole()):
+				time.sleep(0.01)
+			time.sleep(0.5)  # it is heard
+			tuning.send_signal(signal.SIGINT)
+			sent = time.monotonic()
+			try:
+				expect(f"{what}: the exit code", tuning.wait(20), 130)
+			except subprocess.TimeoutExpired:
+				tuning.kill()
+				raise
+			print(f"{what}: ended {time.monotonic() - sent:.2f} s after the signal")
+		for line in asked_whole():
+			while line.startswith("child") and alive(int(line.split()[1])):
+				time.sleep(0.01)
 
 
 def asked_whole():

@@ -48,6 +48,9 @@ def answer(request, job, configuration):
 	say(progress=job, **({"allow_s": 0.2} if what == "hang" else {}))
 	if what in ("hang", "forever"):
 		hang()
+	elif what == "floods":
+		note(f"child {os.getpid()}")
+		os.execvp("yes", ["yes", json.dumps({"id": request["id"], "progress": job})])
 	elif what == "exit":
 		print("a last word", file=sys.stderr, flush=True)
 		os._exit(3)

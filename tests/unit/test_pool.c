@@ -2,7 +2,7 @@
  *
  * A pool of processes: this program is each of them, and serves lines: "N" is answered with "N",
  * "die N" by its end, "kill N FILE" by a SIGKILL unless FILE is there, which it makes, "hang" by
- * nothing.
+ * nothing, "lie" by something else, "flood" by words without end that are no answer yet.
  */
 #include "unit/unit.h"
 
@@ -21,7 +21,10 @@ static int serve(void)
 	const int fd = worker_begin();
 	char line[512], file[400];
 	FILE *input = fdopen(STDIN_FILENO, "r");
+	static char words[13000 * 5];
 
+	for (size_t i = 0; i < sizeof(words); i += 5)
+		memcpy(words + i, "word\n", 5);
 	dprintf(fd, "hello\n");
 	while (fgets(line, sizeof(line), input)) {
 		if (strncmp(line, "die", 3) == 0)
@@ -30,6 +33,10 @@ static int serve(void)
 			raise(SIGKILL);
 		while (strncmp(line, "hang", 4) == 0)
 			pause();
+		while (strncmp(line, "flood", 5) == 0)
+			(void)!write(fd, words, sizeof(words));
+		if (strncmp(line, "lie", 3) == 0)
+			dprintf(fd, "another line\n");
 		dprintf(fd, "%s", line);
 	}
 	return 0;
@@ -48,6 +55,7 @@ struct owner {
 	struct pool pool;
 	size_t done, started;
 	const char *path;
+	unsigned fails; /* a bit for each start, the first one lowest: 1: it fails */
 };
 
 static enum status start(
@@ -55,9 +63,10 @@ static enum status start(
 {
 	struct owner *owner = context;
 
-	owner->started++;
+	const bool fails = owner->fails >> owner->started++ & 1;
+
 	*greeting_s = 30;
-	return worker_start(worker, owner->path, "serve", false, err);
+	return worker_start(worker, fails ? "/nowhere/x" : owner->path, "serve", false, err);
 }
 
 static bool send(void *context, struct worker *worker, struct pool_task *task)
@@ -78,15 +87,17 @@ static enum pool_heard hear(
 	struct owner *owner = context;
 	struct text line = {0};
 	enum pool_heard heard;
-	bool right;
+	bool right, is_word;
 
 	(void)why;
 	heard = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
 	if (heard != POOL_WORKS)
 		return heard;
 	right = strcmp(text_string(&line), greets ? "hello" : ((struct task *)task)->line) == 0;
+	is_word = strcmp(text_string(&line), "word") == 0;
 	text_release(&line);
-	assert_true(right);
+	if (!right)
+		return is_word ? POOL_WORKS : POOL_FAILED;
 	if (greets)
 		return POOL_READY;
 	((struct task *)task)->done = ++owner->done;
@@ -172,8 +183,76 @@ TEST(a_kill_costs_another_try)
 	run(&owner, tasks, 2, 1, 2);
 	assert_true(tasks[0].done && tasks[1].done);
 	assert_int_equal(owner.started, 2);
-	assert_int_equal(tasks[0].task.was_killed, 1);
+	assert_true(tasks[0].task.was_killed);
 	assert_int_equal(rmdir(file), 0);
+	pool_close(&owner.pool);
+}
+
+/* Once for each time that it is asked for, not in all of its life. */
+TEST(a_kill_before_an_answer_does_not_count)
+{
+	char file[] = TEST_SCRATCH "/pool-again-XXXXXX";
+	struct owner owner = {0};
+	struct task task = {.line = "", .task.silence_s = 60};
+
+	assert_non_null(mkdtemp(file));
+	snprintf(task.line, sizeof(task.line), "kill %s", file);
+	pool_open(&owner.pool, &kind, &owner, 1, 1);
+	for (size_t turn = 1; turn <= 3; turn++) {
+		assert_int_equal(rmdir(file), 0); /* it is killed in each turn */
+		pool_add(&owner.pool, &task.task);
+		for (pool_work(&owner.pool); task.done < turn && !task.failed;
+			pool_work(&owner.pool))
+			pool_wait(&owner.pool, 60);
+		assert_int_equal(task.done, turn);
+	}
+	assert_int_equal(rmdir(file), 0);
+	pool_close(&owner.pool);
+}
+
+/* It is ended for what it says: that is no kill from outside, and no reason to ask again. */
+TEST(a_lie_is_no_kill)
+{
+	struct owner owner = {0};
+	struct task tasks[2] = {{.line = "lie"}, {.line = "1"}};
+
+	run(&owner, tasks, 2, 1, 1);
+	assert_true(tasks[0].failed && tasks[0].end == POOL_ENDED);
+	assert_string_equal(tasks[0].how, "it said what is no answer");
+	assert_true(tasks[1].done);
+	assert_int_equal(owner.started, 2);
+	pool_close(&owner.pool);
+}
+
+/* Between two failures a process was started: that is no reason to give up. */
+TEST(starts_that_fail_far_apart_break_nothing)
+{
+	struct owner owner = {.fails = 1 + 2 + 8 + 16 + 64 + 128};
+	struct task tasks[4] = {{.line = "die"}, {.line = "die"}, {.line = "1"}, {.line = "2"}};
+
+	run(&owner, tasks, 4, 1, 1);
+	assert_true(tasks[0].failed && tasks[0].end == POOL_ENDED);
+	assert_true(tasks[1].failed && tasks[1].end == POOL_ENDED);
+	assert_true(tasks[2].done && tasks[3].done);
+	assert_int_equal(owner.started, 9);
+	pool_close(&owner.pool);
+}
+
+/* It has something to say whenever it is looked at: its owner gets on with other things. */
+TEST(words_without_end_are_not_heard_out)
+{
+	struct owner owner = {0};
+	struct task task = {.line = "flood", .task.silence_s = 60};
+	const double begun_s = clock_seconds();
+
+	pool_open(&owner.pool, &kind, &owner, 1, 1);
+	pool_add(&owner.pool, &task.task);
+	do {
+		pool_work(&owner.pool);
+		pool_wait(&owner.pool, 60);
+	} while (!owner.pool.members[0].has_more && clock_seconds() < begun_s + 60);
+	assert_true(pool_next_s(&owner.pool) <= clock_seconds()); /* it is looked at again */
+	assert_false(task.done || task.failed);
 	pool_close(&owner.pool);
 }
 
@@ -257,7 +336,7 @@ TEST(a_copy_has_what_we_have)
 	assert_string_equal(text_string(&line), "42");
 	text_release(&line);
 	worker_end(&worker, &how);
-	assert_non_null(strstr(text_string(&how), "killed by signal 9"));
+	assert_string_equal(text_string(&how), "said what is no answer"); /* it lived until then */
 	text_release(&how);
 }
 
