@@ -300,6 +300,8 @@ static enum status take_events(struct evaluator *evaluator, struct error *err)
 enum status evaluator_step(struct evaluator *evaluator, struct error *err)
 {
 	evaluator->moved = false;
+	if (evaluator->context->alive)
+		evaluator->context->alive();
 	if (evaluator->context->store)
 		evaluator->moved = kernel_store_poll(evaluator->context->store, 0);
 	TRY(advance(evaluator, err));

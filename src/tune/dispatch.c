@@ -19,24 +19,12 @@ enum {
 static const double anchor_tolerance = 0.015;
 /* Processes that were interrupted may save what they have; then they are ended. */
 static const double interrupted_s = 1.5, wait_s = 0.2;
-
-enum state {
-	WAITS,
-	IS_TUNED,
-	IS_DONE, /* or failed */
-};
-
-struct item {
-	enum state state;
-	double expected_s;
-	unsigned losses;
-	bool is_ahead; /* some process finds its candidates */
-};
+/* As a GPU's memory is given back; as a compiler has its limits, and candidates are being found. */
+static const double end_timeout_s = 30, silence_default_s = 900;
 
 struct dispatch {
 	struct session *session;
-	struct item *items; /* of the queue */
-	size_t left;        /* that are not done */
+	size_t left; /* that are not done */
 	size_t failed;
 	bool ends;          /* nothing more is handed out */
 	enum status status; /* the first that says why a problem is not tuned */
@@ -44,6 +32,7 @@ struct dispatch {
 	/* of several GPUs */
 	struct member *members;
 	size_t count;
+	double silence_s;
 	char *last_run; /* that began: the next one goes on with it */
 };
 
@@ -55,26 +44,10 @@ static void fail(struct dispatch *dispatch, enum status status, const struct err
 	dispatch->err = *reason;
 }
 
-/* The longest that waits; TUNER_NONE: none can be begun now. unprepared: of those whose candidates
- * are not found already. */
+/* Where several GPUs ask for problems the longest comes first. */
 static int64_t next(const struct dispatch *dispatch, bool unprepared)
 {
-	const struct queue *queue = dispatch->session->queue;
-	int64_t best = TUNER_NONE;
-	bool steps_done = true;
-
-	for (size_t i = 0; i < queue->count; i++) {
-		const struct item *item = &dispatch->items[i];
-
-		if (item->state == WAITS && !(unprepared && item->is_ahead) &&
-			(queue->items[i].is_step || steps_done) &&
-			(best < 0 || item->expected_s > dispatch->items[best].expected_s))
-			best = (int64_t)i;
-		if (!dispatch->count && best >= 0)
-			break;
-		steps_done &= !queue->items[i].is_step || item->state == IS_DONE;
-	}
-	return best;
+	return queue_next(dispatch->session->queue, dispatch->count > 0, unprepared);
 }
 
 /* The problem is not tuned. */
@@ -96,9 +69,9 @@ static void leave(
 static void take_status(
 	struct dispatch *dispatch, int64_t number, enum status status, const struct error *reason)
 {
-	const struct queue_item *queued = &dispatch->session->queue->items[number];
+	struct queue_item *queued = &dispatch->session->queue->items[number];
 
-	dispatch->items[number].state = IS_DONE;
+	queued->state = QUEUE_IS_DONE;
 	dispatch->left--;
 	if (status == STATUS_OK)
 		return;
@@ -122,7 +95,7 @@ static void run_alone(struct dispatch *dispatch)
 		struct error reason = {0};
 		enum status status;
 
-		dispatch->items[number].state = IS_TUNED;
+		dispatch->session->queue->items[number].state = QUEUE_IS_TUNED;
 		status = tuner_tune(
 			&ahead, dispatch->session, number, next(dispatch, false), &reason);
 		take_status(dispatch, number, status, &reason);
@@ -144,6 +117,7 @@ enum member_state {
 struct member {
 	enum member_state state;
 	struct worker worker;
+	double said_s;             /* when it last said something, or was asked */
 	int64_t number, following; /* of the problem in progress */
 	double anchor_us;          /* 0: not opened */
 	bool is_compared;
@@ -159,12 +133,12 @@ static const char *uuid_of(const struct dispatch *dispatch, const struct member 
 /* A GPU is lost: whether the problem may be what does it. */
 static void take_back(struct dispatch *dispatch, int64_t number, const struct error *reason)
 {
-	struct item *item = &dispatch->items[number];
+	struct queue_item *item = &dispatch->session->queue->items[number];
 
-	item->state = WAITS;
+	item->state = QUEUE_WAITS;
 	if (++item->losses < LOSSES_MAX)
 		return;
-	item->state = IS_DONE;
+	item->state = QUEUE_IS_DONE;
 	dispatch->left--;
 	leave(dispatch, number, STATUS_NO_DEVICE, reason);
 }
@@ -190,6 +164,7 @@ static void post(struct member *member, enum tuner_message kind, const struct re
 
 	message_pack(kind, record, value, &frame);
 	worker_post(&member->worker, &frame);
+	member->said_s = clock_seconds();
 }
 
 /* The first of those that open is what the others are compared with. */
@@ -264,67 +239,77 @@ static void take_begun(struct dispatch *dispatch, struct member *member, struct 
 	member->state = MEMBER_IDLE;
 }
 
+static void take_opened(
+	struct dispatch *dispatch, struct member *member, const struct tuner_opened *opened)
+{
+	member->anchor_us = opened->anchor_us;
+	member->state = MEMBER_WAITS;
+	if (opened->err.status != STATUS_OK)
+		lose(dispatch, member, &opened->err);
+}
+
 static enum status take(
 	struct dispatch *dispatch, struct member *member, const struct message *message)
 {
-	static const char who[] = "tuning process";
-	struct tuner_opened opened;
-	struct tuner_begun begun;
-	struct tuner_done done;
-	struct tuner_text words;
+	static const struct record *const records[] = {[TUNER_OPENED] = &tuner_opened_record,
+		[TUNER_BEGUN] = &tuner_begun_record,
+		[TUNER_DONE] = &tuner_done_record,
+		[TUNER_NOTICE] = &tuner_text_record};
+	const uint32_t kind = message->kind;
+	union {
+		struct tuner_opened opened;
+		struct tuner_begun begun;
+		struct tuner_done done;
+		struct tuner_text words;
+	} said;
 
-	switch (message->kind) {
-	case TUNER_OPENED:
-		TRY(message_unpack(message, &tuner_opened_record, who, &opened, NULL));
-		member->anchor_us = opened.anchor_us;
-		member->state = MEMBER_WAITS;
-		if (opened.err.status != STATUS_OK)
-			lose(dispatch, member, &opened.err);
+	member->said_s = clock_seconds();
+	if (kind == TUNER_ALIVE)
 		return STATUS_OK;
-	case TUNER_BEGUN:
-		TRY(message_unpack(message, &tuner_begun_record, who, &begun, NULL));
-		take_begun(dispatch, member, &begun);
-		record_release(&tuner_begun_record, &begun);
-		return STATUS_OK;
-	case TUNER_DONE:
-		TRY(message_unpack(message, &tuner_done_record, who, &done, NULL));
-		take_done(dispatch, member, &done);
-		record_release(&tuner_done_record, &done);
-		return STATUS_OK;
-	case TUNER_NOTICE:
-		TRY(message_unpack(message, &tuner_text_record, who, &words, NULL));
-		session_notice(dispatch->session, words.text);
-		record_release(&tuner_text_record, &words);
-		return STATUS_OK;
-	default:
+	if (kind >= ARRAY_COUNT(records) || !records[kind])
 		return STATUS_FAILED;
-	}
+	TRY(message_unpack(message, records[kind], "tuning process", &said, NULL));
+	if (kind == TUNER_NOTICE)
+		session_notice(dispatch->session, said.words.text);
+	else if (kind == TUNER_DONE)
+		take_done(dispatch, member, &said.done);
+	else if (kind == TUNER_BEGUN)
+		take_begun(dispatch, member, &said.begun);
+	else
+		take_opened(dispatch, member, &said.opened);
+	record_release(records[kind], &said);
+	return STATUS_OK;
+}
+
+static bool is_asked(const struct member *member)
+{
+	return member->state == MEMBER_OPENS || member->state == MEMBER_BEGINS ||
+	       member->state == MEMBER_TUNES;
 }
 
 static void hear(struct dispatch *dispatch, struct member *member)
 {
 	struct worker *worker = &member->worker;
 	enum message_result result = MESSAGE_READY;
-	struct message message;
+	CLEANUP(text_release) struct text how = {0};
+	struct error reason;
 
 	worker_flush(worker);
-	while (member->state != MEMBER_GONE &&
-		(result = message_receive(worker->from_fd, &worker->pending, 0, &message)) ==
-			MESSAGE_READY) {
-		if (take(dispatch, member, &message) != STATUS_OK)
-			result = MESSAGE_CLOSED;
-		message_release(&message);
-		if (result == MESSAGE_CLOSED)
-			break;
-	}
-	if (member->state != MEMBER_GONE && result == MESSAGE_CLOSED) {
-		CLEANUP(text_release) struct text how = {0};
-		struct error reason;
+	while (member->state != MEMBER_GONE && result == MESSAGE_READY) {
+		CLEANUP(message_release) struct message message = {0};
 
-		worker_end(worker, &how);
-		error_set(&reason, STATUS_NO_DEVICE, "its process %s", text_string(&how));
-		lose(dispatch, member, &reason);
+		result = message_receive(worker->from_fd, &worker->pending, 0, &message);
+		if (result == MESSAGE_READY && take(dispatch, member, &message) != STATUS_OK)
+			result = MESSAGE_CLOSED;
 	}
+	if (member->state != MEMBER_GONE && result == MESSAGE_CLOSED)
+		worker_end(worker, &how);
+	else if (is_asked(member) && clock_seconds() > member->said_s + dispatch->silence_s)
+		text_appendf(&how, "said nothing for %g s", dispatch->silence_s);
+	if (!how.length)
+		return;
+	error_set(&reason, STATUS_NO_DEVICE, "its process %s", text_string(&how));
+	lose(dispatch, member, &reason);
 }
 
 /* What steps were tuned to by others, where the problem's families need them. */
@@ -338,7 +323,7 @@ static struct tuned_entry *entries_of_steps(
 	*count = 0;
 	for (size_t i = 0; i < queue->count && search_needs_steps(session, number); i++) {
 		const struct tuned_entry *entry =
-			queue->items[i].is_step && dispatch->items[i].state == IS_DONE
+			queue->items[i].is_step && queue->items[i].state == QUEUE_IS_DONE
 				? tuned_find_problem(session->tuned, queue->items[i].problem,
 					  session->objective)
 				: NULL;
@@ -351,8 +336,9 @@ static struct tuned_entry *entries_of_steps(
 
 static void hand_out(struct dispatch *dispatch, struct member *member)
 {
+	struct queue_item *items = dispatch->session->queue->items;
 	const int64_t prepared = member->following,
-		      number = prepared >= 0 && dispatch->items[prepared].state == WAITS
+		      number = prepared >= 0 && items[prepared].state == QUEUE_WAITS
 				       ? prepared
 				       : next(dispatch, false);
 	struct tuner_task task = {.number = number};
@@ -361,11 +347,11 @@ static void hand_out(struct dispatch *dispatch, struct member *member)
 	if (number < 0)
 		return;
 	if (prepared >= 0)
-		dispatch->items[prepared].is_ahead = false;
-	dispatch->items[number].state = IS_TUNED;
+		items[prepared].is_ahead = false;
+	items[number].state = QUEUE_IS_TUNED;
 	task.following = member->following = next(dispatch, true);
 	if (task.following >= 0)
-		dispatch->items[task.following].is_ahead = true;
+		items[task.following].is_ahead = true;
 	task.entries = entries = entries_of_steps(dispatch, (size_t)number, &task.entry_count);
 	member->number = number;
 	member->state = MEMBER_TUNES;
@@ -420,7 +406,8 @@ static void start_all(struct dispatch *dispatch)
 		struct tuner_member own = {dispatch->session, i};
 		struct error reason = {0};
 
-		member->following = TUNER_NONE;
+		member->following = QUEUE_NONE;
+		member->said_s = clock_seconds();
 		if (worker_fork(&member->worker, tuner_main, &own, &reason) != STATUS_OK)
 			lose(dispatch, member, &reason);
 	}
@@ -434,17 +421,41 @@ static void interrupt(struct dispatch *dispatch)
 	for (size_t i = 0; i < dispatch->count; i++)
 		if (dispatch->members[i].state == MEMBER_TUNES)
 			kill(dispatch->members[i].worker.pid, SIGINT);
-	while (count_in(dispatch, MEMBER_TUNES) && clock_seconds() < end_s) {
+	while (count_in(dispatch, MEMBER_TUNES) && clock_seconds() < end_s)
 		hear_all(dispatch);
-	}
 	dispatch->ends = true;
 	dispatch->status = session_interrupted(&dispatch->err);
+}
+
+/* The GPUs are free then for the next processes; those that are busy are killed. */
+static void end_all(struct dispatch *dispatch)
+{
+	const double end_s = clock_seconds() + end_timeout_s;
+
+	for (size_t i = 0; i < dispatch->count; i++) {
+		struct member *member = &dispatch->members[i];
+
+		if (member->state == MEMBER_IDLE && !*dispatch->session->interrupted)
+			post(member, TUNER_END, NULL, NULL);
+		else
+			worker_kill(&member->worker);
+	}
+	for (size_t i = 0; i < dispatch->count; i++) {
+		struct member *member = &dispatch->members[i];
+
+		while (member->state == MEMBER_IDLE && !worker_is_closed(&member->worker) &&
+			clock_seconds() < end_s)
+			clock_sleep(0.001);
+		worker_end(&member->worker, NULL);
+	}
 }
 
 static void run_together(struct dispatch *dispatch)
 {
 	const struct journal_run *resume = dispatch->session->resume;
+	const char *chosen = getenv("TILETUNE_TUNER_TIMEOUT");
 
+	dispatch->silence_s = chosen ? strtod(chosen, NULL) : silence_default_s;
 	dispatch->last_run = string_copy(resume ? resume->run.id : NULL);
 	start_all(dispatch);
 	while (dispatch->left && !dispatch->ends &&
@@ -454,10 +465,7 @@ static void run_together(struct dispatch *dispatch)
 		if (*dispatch->session->interrupted)
 			interrupt(dispatch);
 	}
-	for (size_t i = 0; i < dispatch->count; i++)
-		worker_kill(&dispatch->members[i].worker);
-	for (size_t i = 0; i < dispatch->count; i++)
-		worker_end(&dispatch->members[i].worker, NULL);
+	end_all(dispatch);
 	free(dispatch->last_run);
 	if (dispatch->session->tuned_path)
 		tuned_refresh(dispatch->session->tuned, dispatch->session->tuned_path, NULL, NULL);
@@ -467,18 +475,12 @@ enum status dispatch_run(struct session *session, struct error *err)
 {
 	const struct queue *queue = session->queue;
 	const size_t gpus = session->context->device_count;
-	CLEANUP(memory_free) struct item *items = memory_zeroed(queue->count + 1, sizeof(*items));
 	CLEANUP(memory_free) struct member *members = memory_zeroed(gpus + 1, sizeof(*members));
-	struct dispatch dispatch = {.session = session,
-		.items = items,
-		.left = queue->count,
-		.members = members,
-		.count = gpus};
+	struct dispatch dispatch = {
+		.session = session, .left = queue->count, .members = members, .count = gpus};
 
 	session->gpus = memory_zeroed(gpus + 1, sizeof(*session->gpus));
 	session->gpu_count = 0;
-	for (size_t i = 0; i < queue->count; i++)
-		items[i].expected_s = queue_expected_seconds(queue->items[i].problem);
 	if (gpus && queue->count)
 		run_together(&dispatch);
 	else

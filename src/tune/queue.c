@@ -17,10 +17,26 @@ struct filling {
 	struct queue *queue;
 };
 
+/* How long tuning a problem may take, for the order and the balance of several; in seconds of a
+ * quick search on a fast GPU. A search is limited in number and time: what large problems add is
+ * limited, too. Measured on an H200: 1 to 4 s for kernels of microseconds, up to 14 s for those of
+ * 10 ms. */
+static double expected_seconds(const struct problem *problem)
+{
+	const double least_s = 2.5, most_s = 14;
+	const double flop_per_s = 5e14, bytes_per_s = 3e12, runs = 1000;
+	double flop = 0, bytes = 0;
+
+	problem_flop(problem, &flop, NULL);
+	problem_min_bytes(problem, &bytes, NULL);
+	return fmin(most_s, least_s + runs * fmax(flop / flop_per_s, bytes / bytes_per_s));
+}
+
 static void add(struct queue *queue, const struct problem *problem, bool is_step)
 {
 	ARRAY_GROW(queue->items, queue->count, queue->capacity);
-	queue->items[queue->count++] = (struct queue_item){.problem = problem, .is_step = is_step};
+	queue->items[queue->count++] = (struct queue_item){
+		.problem = problem, .is_step = is_step, .expected_s = expected_seconds(problem)};
 }
 
 static bool is_queued(const struct queue *queue, const struct problem *problem)
@@ -93,17 +109,21 @@ void queue_release(struct queue *queue)
 	*queue = (struct queue){0};
 }
 
-/* A search is limited in number and time: what large problems add is limited, too. Measured on an
- * H200: 1 to 4 s for kernels of microseconds, up to 14 s for those of 10 ms. */
-double queue_expected_seconds(const struct problem *problem)
+int64_t queue_next(const struct queue *queue, bool longest, bool unprepared)
 {
-	const double least_s = 2.5, most_s = 14;
-	const double flop_per_s = 5e14, bytes_per_s = 3e12, runs = 1000;
-	double flop = 0, bytes = 0;
+	int64_t best = QUEUE_NONE;
+	bool steps_done = true;
 
-	problem_flop(problem, &flop, NULL);
-	problem_min_bytes(problem, &bytes, NULL);
-	return fmin(most_s, least_s + runs * fmax(flop / flop_per_s, bytes / bytes_per_s));
+	for (size_t i = 0; i < queue->count && (longest || best < 0); i++) {
+		const struct queue_item *item = &queue->items[i];
+
+		if (item->state == QUEUE_WAITS && !(unprepared && item->is_ahead) &&
+			(item->is_step || steps_done) &&
+			(best < 0 || item->expected_s > queue->items[best].expected_s))
+			best = (int64_t)i;
+		steps_done &= !item->is_step || item->state == QUEUE_IS_DONE;
+	}
+	return best;
 }
 
 /* ---- shards ---- */
@@ -161,7 +181,7 @@ void shard_keep(const struct shard *shard, struct problem_list *problems)
 	if (!shard->count)
 		return;
 	for (size_t i = 0; i < count; i++)
-		costs[i] = (struct cost){queue_expected_seconds(problems->items[i]), i};
+		costs[i] = (struct cost){expected_seconds(problems->items[i]), i};
 	qsort(costs, count, sizeof(*costs), compare);
 	for (size_t i = 0; i < count; i++) {
 		const size_t taker = least(loads_s, shard->count);

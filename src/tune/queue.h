@@ -8,9 +8,23 @@
 
 #include "engine/candidates.h"
 
+enum {
+	QUEUE_NONE = -1
+};
+
+enum queue_state {
+	QUEUE_WAITS,
+	QUEUE_IS_TUNED,
+	QUEUE_IS_DONE, /* or failed */
+};
+
 struct queue_item {
 	const struct problem *problem; /* borrowed from the run's list, or from posed */
 	bool is_step;                  /* tuned with all families, and not fatal if it fails */
+	double expected_s;
+	enum queue_state state;
+	unsigned losses; /* GPUs that were lost over it */
+	bool is_ahead;   /* some process finds its candidates */
 };
 
 struct queue {
@@ -26,9 +40,10 @@ enum status queue_open(const struct catalogue *catalogue, const struct problem_l
 	struct queue *queue, struct error *err);
 void queue_release(struct queue *queue);
 
-/* How long tuning a problem may take, for the order and the balance of several; in seconds of a
- * quick search on a fast GPU. */
-double queue_expected_seconds(const struct problem *problem);
+/* The first that waits or, for several GPUs, the longest, once the steps before it are done;
+ * QUEUE_NONE: none can be begun now. unprepared: of those whose candidates are not found already.
+ */
+int64_t queue_next(const struct queue *queue, bool longest, bool unprepared);
 
 /* ---- parts of a list of problems for as many processes, on one machine or on many: `--shard 2/8`.
  * Which problem is in which part follows from the list alone; parts take about as long each. ----

@@ -82,7 +82,7 @@ struct session_gpu {
 struct session {
 	struct context *context;
 	struct problem_list *problems;
-	const struct queue *queue; /* set by session_run(): the problems, and those of steps */
+	struct queue *queue; /* set by session_run(): the problems, and those of steps */
 	const struct effort *effort;
 	enum objective objective;
 	double budget_s; /* per problem; 0: the effort's */

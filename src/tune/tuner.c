@@ -165,17 +165,31 @@ static const struct record_member done_members[] = {
 RECORD_DEFINE(struct tuner_done, tuner_done_record, done_members, .name = "done");
 
 /* ---- the process ---- */
+static const double alive_every_s = 1;
+
 struct serving {
 	struct session session;
-	int output, words_fd;
+	int words_fd;
 	struct ahead *ahead;
 };
 
-static void tell(const struct serving *serving, enum tuner_message kind,
-	const struct record *record, const void *value)
+static int output_fd; /* the observer's context is the run's */
+
+static void tell(enum tuner_message kind, const struct record *record, const void *value)
 {
-	if (message_send(serving->output, kind, record, value, NULL) != STATUS_OK)
+	if (message_send(output_fd, kind, record, value, NULL) != STATUS_OK)
 		_exit(STATUS_FAILED); /* the process that started this one has ended */
+}
+
+static void tell_alive(void)
+{
+	static double told_s;
+	const double now_s = clock_seconds();
+
+	if (now_s < told_s + alive_every_s)
+		return;
+	told_s = now_s;
+	tell(TUNER_ALIVE, NULL, NULL);
 }
 
 /* What standard output got since; the caller frees. */
@@ -198,7 +212,8 @@ static void notice_told(void *context, const char *text)
 {
 	const struct tuner_text words = {(char *)(uintptr_t)text};
 
-	tell(context, TUNER_NOTICE, &tuner_text_record, &words);
+	(void)context;
+	tell(TUNER_NOTICE, &tuner_text_record, &words);
 }
 
 static void serve_begin(struct serving *serving, const struct tuner_text *asked)
@@ -209,7 +224,7 @@ static void serve_begin(struct serving *serving, const struct tuner_text *asked)
 	if (session->join)
 		begun.err.status =
 			session->join(session->joins, session, asked->text, &begun.run, &begun.err);
-	tell(serving, TUNER_BEGUN, &tuner_begun_record, &begun);
+	tell(TUNER_BEGUN, &tuner_begun_record, &begun);
 	record_release(&tuner_begun_record, &begun);
 }
 
@@ -236,7 +251,7 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 	entry = tuned_find_problem(session->tuned, problem, session->objective);
 	done.entries = (struct tuned_entry *)(uintptr_t)entry; /* only read */
 	done.entry_count = entry != NULL;
-	tell(serving, TUNER_DONE, &tuner_done_record, &done);
+	tell(TUNER_DONE, &tuner_done_record, &done);
 	text_release(&done.told);
 	free(done.words);
 }
@@ -261,23 +276,30 @@ static void serve(struct serving *serving, const struct message *message)
 int tuner_main(void *argument, int input, int output)
 {
 	const struct tuner_member *member = argument;
-	struct serving serving = {.session = *member->session, .output = output};
+	struct serving serving = {.session = *member->session};
+	struct context *context = serving.session.context;
 	struct tuner_opened opened = {0};
 	struct text pending = {0};
 	struct message message;
 
+	output_fd = output;
 	serving.words_fd = memfd_create("words", MFD_CLOEXEC);
 	if (serving.words_fd < 0 || dup2(serving.words_fd, STDOUT_FILENO) < 0)
 		return STATUS_FAILED;
 	serving.session.observer.notice = notice_told;
-	opened.err.status = context_take(serving.session.context, member->gpu, &opened.err);
-	serving.session.pool.device = serving.session.context->device;
-	opened.anchor_us = device_identity(serving.session.context->device)->anchor_us;
-	tell(&serving, TUNER_OPENED, &tuner_opened_record, &opened);
-	while (message_receive(input, &pending, -1, &message) == MESSAGE_READY) {
+	context->alive = tell_alive;
+	opened.err.status = context_take(context, member->gpu, &opened.err);
+	serving.session.pool.device = context->device;
+	opened.anchor_us = device_identity(context->device)->anchor_us;
+	tell(TUNER_OPENED, &tuner_opened_record, &opened);
+	while (message_receive(input, &pending, -1, &message) == MESSAGE_READY &&
+		message.kind != TUNER_END) {
 		serve(&serving, &message);
 		message_release(&message);
 	}
+	*serving.session.interrupted = 1;
+	tuner_drop(&serving.ahead);
+	context_release(context); /* its processes have ended then */
 	return STATUS_OK;
 }
 

@@ -10,14 +10,10 @@
 #include "process/worker.h"
 #include "tune/session.h"
 
-enum {
-	TUNER_NONE = -1
-};
-
 struct ahead; /* candidates that are being found */
 
 /* One problem of the queue, unless an interrupted run has concluded it. following: which is likely
- * to be the next; TUNER_NONE: none. *ahead is NULL the first time. */
+ * to be the next; QUEUE_NONE: none. *ahead is NULL the first time. */
 enum status tuner_tune(struct ahead **ahead, struct session *session, int64_t number,
 	int64_t following, struct error *err);
 void tuner_drop(struct ahead **ahead);
@@ -32,6 +28,8 @@ enum tuner_message {
 	TUNER_TUNE,   /* to it: struct tuner_task */
 	TUNER_DONE,   /* from it: struct tuner_done */
 	TUNER_NOTICE, /* from it: struct tuner_text */
+	TUNER_ALIVE,  /* from it, every second or so while it tunes: nothing */
+	TUNER_END,    /* to it: nothing; its GPU is free once it has ended */
 };
 
 struct tuner_opened {
@@ -69,7 +67,7 @@ struct tuner_done {
 };
 RECORD_DECLARE(struct tuner_done, tuner_done_record);
 
-/* Serves until its input closes; what is printed meanwhile goes into words. */
+/* Serves until it is told to end; what is printed meanwhile goes into words. */
 struct tuner_member {
 	struct session *session;
 	size_t gpu; /* of the context's devices */
