@@ -3,18 +3,155 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "compile/jobs.h"
+#include "compile/cache.h"
 #include "compile/nvrtc_find.h"
+#include "compile/toolkit.h"
 #include "compile/worker.h"
 #include "process/host_limits.h"
+#include "process/pool.h"
 
 static const double timeout_default_s = 120; /* per unit */
 
 struct compiler {
 	char *worker_path;
 	struct compile_loaded nvrtc;
-	struct jobs jobs;
+	struct cache *cache;        /* NULL: none */
+	struct error cache_problem; /* the first failure to write to it */
+	struct toolkit toolkit;     /* whose headers are part of keys */
+	double timeout_s;           /* per unit */
+	struct pool pool;
+	size_t pending; /* submitted and not yet taken */
+	struct compile_result *finished;
+	size_t finished_at, finished_count, /* those before finished_at are taken */
+		finished_capacity;
 };
+
+/* A unit that the cache does not have. */
+struct job {
+	struct pool_task task; /* comes first */
+	uint64_t ticket;
+	char key[HASH_SIZE];
+	char *name, *arch;
+	struct text frame; /* for the process */
+};
+
+static void job_free(struct job *job)
+{
+	text_release(&job->frame);
+	free(job->arch);
+	free(job->name);
+	free(job);
+}
+
+/* ---- results ---- */
+/* Takes the result. */
+static void answer(
+	struct compiler *compiler, struct compile_result result, uint64_t ticket, bool from_cache)
+{
+	result.ticket = ticket;
+	result.from_cache = from_cache;
+	ARRAY_GROW(compiler->finished, compiler->finished_count, compiler->finished_capacity);
+	compiler->finished[compiler->finished_count++] = result;
+}
+
+static bool take(struct compiler *compiler, struct compile_result *result)
+{
+	if (compiler->finished_at == compiler->finished_count)
+		return false;
+	*result = compiler->finished[compiler->finished_at++];
+	if (compiler->finished_at == compiler->finished_count)
+		compiler->finished_at = compiler->finished_count = 0;
+	compiler->pending--;
+	return true;
+}
+
+static void store(
+	struct compiler *compiler, const struct job *job, const struct compile_result *result)
+{
+	const struct cache_label label = {job->name, job->arch, compiler->nvrtc.identity};
+	struct error err = {0};
+
+	/* a crash or a timeout may be the machine's fault: it is tried again next time */
+	if (!compiler->cache ||
+		(result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED))
+		return;
+	if (cache_put(compiler->cache, job->key, &label, result, &err) != STATUS_OK &&
+		compiler->cache_problem.status == STATUS_OK)
+		compiler->cache_problem = err;
+}
+
+/* Takes job and result. */
+static void finish(struct compiler *compiler, struct job *job, struct compile_result result)
+{
+	store(compiler, job, &result);
+	answer(compiler, result, job->ticket, false);
+	job_free(job);
+}
+
+/* ---- the processes ---- */
+static enum status start(
+	void *context, struct worker *worker, double *greeting_s, struct error *err)
+{
+	const struct compiler *compiler = context;
+
+	(void)greeting_s;
+	return worker_start(worker, compiler->worker_path, "worker-compile", true, err);
+}
+
+static bool send(void *context, struct worker *worker, struct pool_task *task)
+{
+	(void)context;
+	worker_post(worker, &((struct job *)task)->frame);
+	return true;
+}
+
+static enum pool_heard hear(
+	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
+{
+	CLEANUP(message_release) struct message message = {0};
+	struct compile_result result;
+	struct compile_refusal refusal;
+	enum pool_heard heard;
+
+	(void)greets;
+	heard = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
+	if (heard != POOL_WORKS)
+		return heard;
+	if (message.kind == COMPILE_REFUSED &&
+		message_unpack(&message, &compile_refusal_record, "worker-compile", &refusal,
+			NULL) == STATUS_OK) {
+		text_append(why, refusal.reason);
+		record_release(&compile_refusal_record, &refusal);
+		return POOL_REFUSED;
+	}
+	if (message.kind == COMPILE_LOADED)
+		return POOL_WORKS;
+	if (message.kind != COMPILE_RESULT || !task ||
+		message_unpack(&message, &compile_result_record, "worker-compile", &result, NULL) !=
+			STATUS_OK)
+		return POOL_FAILED;
+	finish(context, (struct job *)task, result);
+	return POOL_DONE;
+}
+
+static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct compiler *compiler = context;
+	const bool is_late = end == POOL_TIMED_OUT;
+	char *log =
+		is_late ? string_format("the compiler took longer than %.3g s", compiler->timeout_s)
+			: string_format("%s%s",
+				  end == POOL_BROKEN ? "no compiler process starts any more: " : "",
+				  how);
+
+	finish(compiler, (struct job *)task,
+		(struct compile_result){
+			.outcome = is_late ? OUTCOME_COMPILE_TIMEOUT : OUTCOME_COMPILE_CRASHED,
+			.log = log});
+}
+
+static const struct pool_kind kind = {
+	.name = "the compiler's process", .start = start, .send = send, .hear = hear, .fail = fail};
 
 /* ---- finding the NVRTC to work with ---- */
 /* Enough for 110 MB from a slow disk and a trial compilation. */
@@ -158,7 +295,6 @@ static enum status open_with(
 	const struct compiler_options *options, struct compiler *compiler, struct error *err)
 {
 	struct host_limits limits = host_limits_read("");
-	struct jobs *jobs = &compiler->jobs;
 	struct nvrtc_search search;
 	CLEANUP(memory_free) char *executable = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(executable);
@@ -167,22 +303,20 @@ static enum status open_with(
 
 	compiler->worker_path =
 		string_copy(options->worker_path ? options->worker_path : executable);
-	jobs->worker_path = compiler->worker_path;
-	jobs->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
-	jobs_open(jobs, options->workers ? options->workers : host_limits_workers(&limits));
+	compiler->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
+	pool_open(&compiler->pool, &kind, compiler,
+		options->workers ? options->workers : host_limits_workers(&limits), 1);
 	search = search_of(options, folder);
-	status = find_nvrtc(&search, jobs->worker_path, &first, &compiler->nvrtc, err);
+	status = find_nvrtc(&search, compiler->worker_path, &first, &compiler->nvrtc, err);
 	if (status != STATUS_OK) {
 		worker_end(&first, NULL);
 		return status;
 	}
-	pool_adopt(&jobs->pool, &first);
-	jobs->library_path = compiler->nvrtc.path;
-	jobs->compiler = compiler->nvrtc.identity;
-	toolkit_find(jobs->library_path, &jobs->toolkit);
-	return options->cache_folder
-		       ? cache_open(options->cache_folder, options->cache_seed, &jobs->cache, err)
-		       : STATUS_OK;
+	pool_adopt(&compiler->pool, &first);
+	toolkit_find(compiler->nvrtc.path, &compiler->toolkit);
+	return options->cache_folder ? cache_open(options->cache_folder, options->cache_seed,
+					       &compiler->cache, err)
+				     : STATUS_OK;
 }
 
 enum status compiler_open(
@@ -199,9 +333,20 @@ enum status compiler_open(
 
 void compiler_close(struct compiler *compiler)
 {
+	struct pool_task *task;
+	struct compile_result result;
+
 	if (!compiler)
 		return;
-	jobs_release(&compiler->jobs);
+	while ((task = pool_take(&compiler->pool)) != NULL)
+		job_free((struct job *)task);
+	if (compiler->pool.kind)
+		pool_close(&compiler->pool);
+	while (take(compiler, &result))
+		compile_result_release(&result);
+	free(compiler->finished);
+	cache_close(compiler->cache);
+	toolkit_release(&compiler->toolkit);
 	record_release(&compile_loaded_record, &compiler->nvrtc);
 	free(compiler->worker_path);
 	free(compiler);
@@ -219,7 +364,7 @@ const char *compiler_path(const struct compiler *compiler)
 
 void compiler_share(struct compiler *compiler, size_t parts)
 {
-	struct pool *pool = &compiler->jobs.pool;
+	struct pool *pool = &compiler->pool;
 
 	pool_rest(pool);
 	pool->member_count = pool->member_count > parts ? pool->member_count / parts : 1;
@@ -227,17 +372,17 @@ void compiler_share(struct compiler *compiler, size_t parts)
 
 unsigned compiler_worker_count(const struct compiler *compiler)
 {
-	return (unsigned)compiler->jobs.pool.member_count;
+	return (unsigned)compiler->pool.member_count;
 }
 
 size_t compiler_pending(const struct compiler *compiler)
 {
-	return compiler->jobs.pending;
+	return compiler->pending;
 }
 
 const char *compiler_cache_problem(const struct compiler *compiler)
 {
-	const struct error *problem = &compiler->jobs.cache_problem;
+	const struct error *problem = &compiler->cache_problem;
 
 	return problem->status == STATUS_OK ? NULL : problem->message;
 }
@@ -245,11 +390,33 @@ const char *compiler_cache_problem(const struct compiler *compiler)
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
 	const char *arch, uint64_t ticket, struct error *err)
 {
+	struct compile_request request = {
+		.library = compiler->nvrtc.path, .unit = *unit, .arch = (char *)(uintptr_t)arch};
+	struct compile_result result;
+	struct job *job;
+
 	if (!string_starts_with(arch, "sm_") && !string_starts_with(arch, "compute_"))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an architecture like sm_90a, found \"%s\"", unit->name, arch);
-	jobs_submit(&compiler->jobs, unit, arch, ticket);
-	pool_work(&compiler->jobs.pool);
+	job = memory_zeroed(1, sizeof(*job));
+	cache_key(unit, arch, compiler->nvrtc.identity,
+		toolkit_is_included(unit->source) ? toolkit_hash(&compiler->toolkit)
+						  : toolkit_prelude(),
+		job->key);
+	compiler->pending++;
+	if (compiler->cache && cache_get(compiler->cache, job->key, &result)) {
+		answer(compiler, result, ticket, true);
+		job_free(job);
+		return STATUS_OK;
+	}
+	job->task.silence_s = compiler->timeout_s;
+	job->ticket = ticket;
+	job->name = string_copy(unit->name ? unit->name : "kernel.cu");
+	job->arch = string_copy(arch);
+	request.unit.name = job->name;
+	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);
+	pool_add(&compiler->pool, &job->task);
+	pool_work(&compiler->pool);
 	return STATUS_OK;
 }
 
@@ -260,19 +427,19 @@ bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_r
 	for (;;) {
 		double left;
 
-		pool_work(&compiler->jobs.pool);
-		if (jobs_take(&compiler->jobs, result))
+		pool_work(&compiler->pool);
+		if (take(compiler, result))
 			return true;
 		left = deadline - clock_seconds();
-		if (!compiler->jobs.pending || (timeout_s >= 0 && left <= 0))
+		if (!compiler->pending || (timeout_s >= 0 && left <= 0))
 			return false;
-		pool_wait(&compiler->jobs.pool, timeout_s < 0 ? -1 : left);
+		pool_wait(&compiler->pool, timeout_s < 0 ? -1 : left);
 	}
 }
 
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max)
 {
-	return pool_fds(&compiler->jobs.pool, fds, max);
+	return pool_fds(&compiler->pool, fds, max);
 }
 
 RECORD_RELEASE(compile_result_release, compile_result_record);

@@ -40,8 +40,7 @@ struct compile_result {
 	struct compiler_entry *entries; /* of the build unit, in its order; ok only */
 	size_t entry_count;
 	double seconds;  /* that the compiler took, now or when the cached one was made */
-	bool from_cache; /* nothing was compiled for this ticket: it was in the cache, or the
-			  * same unit was being compiled */
+	bool from_cache; /* nothing was compiled for this ticket */
 };
 
 /* STATUS_NO_DEVICE if there is no usable NVRTC: says what was looked for and where. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "record/record_wire.h"
 
 enum {
 	REQUESTS_AHEAD = 4, /* that the worker has at once: enough that it never waits for us */
@@ -77,16 +76,6 @@ static uint32_t problem_number(struct measure_run *run, const struct device_prob
 	return (uint32_t)i + 1;
 }
 
-static void key_of(const struct measure_problem *problem, char key[HASH_SIZE])
-{
-	CLEANUP(text_release) struct text packed = {0};
-	struct hash *hash = hash_new();
-
-	record_pack(&measure_problem_record, problem, &packed);
-	hash_add(hash, packed.data, packed.length);
-	hash_finish(hash, key);
-}
-
 void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling)
 {
@@ -115,7 +104,7 @@ void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, s
 	request->passed = memory_zeroed(count + 1, sizeof(*request->passed));
 	request->keys = memory_zeroed(run.problem_count + 1, sizeof(*request->keys));
 	for (size_t i = 0; i < run.problem_count; i++) {
-		key_of(&request->run.problems[i], request->keys[i]);
+		measure_problem_key(&request->run.problems[i], request->keys[i]);
 		free(run.problems[i].title);
 	}
 	for (size_t i = 0; i < count; i++)
@@ -293,7 +282,7 @@ static enum pool_heard hear(
 	if (heard != POOL_WORKS)
 		return heard;
 	if (message.kind == REPLY_ERROR &&
-		message_unpack(&message, &measure_error_record, who, &theirs, NULL) == STATUS_OK) {
+		message_unpack(&message, &error_record, who, &theirs, NULL) == STATUS_OK) {
 		text_append(why, theirs.message);
 		return POOL_REFUSED;
 	}
@@ -437,10 +426,10 @@ static enum status ask(
 	}
 	if (message.kind == REPLY_LIST)
 		return message_unpack(&message, &measure_gpus_record, who, gpus, err);
-	TRY(message_unpack(&message, &measure_error_record, who, &theirs, err));
+	TRY(message_unpack(&message, &error_record, who, &theirs, err));
 	if (err)
 		*err = theirs;
-	return theirs.status;
+	return theirs.status == STATUS_OK ? STATUS_FAILED : theirs.status;
 }
 
 enum status cuda_list_gpus(const char *path, const char *selector, struct worker *worker,

@@ -420,26 +420,15 @@ void program_work(struct device *device, double timeout_s)
 	}
 }
 
-/* Those to prepare that a pool still has; the others' memory is the list's. */
-static void drop_prepares(struct pool *pool)
-{
-	for (size_t i = 0; i <= pool->member_count && pool->kind; i++) {
-		struct pool_queue *queue =
-			i < pool->member_count ? &pool->members[i].tasks : &pool->queue;
-
-		while (queue->first) {
-			struct program_request *request = (struct program_request *)queue->first;
-
-			queue->first = request->task.next;
-			free(request->jobs);
-			free(request);
-		}
-	}
-}
-
 void program_queue_release(struct program *program)
 {
-	drop_prepares(&program->prepares);
+	struct pool_task *task;
+
+	/* the others are in the list */
+	while ((task = pool_take(&program->prepares)) != NULL) {
+		free(((struct program_request *)task)->jobs);
+		free(task);
+	}
 	if (program->prepares.kind)
 		pool_close(&program->prepares);
 	if (program->measures.kind)

@@ -374,14 +374,6 @@ enum status evaluator_check(
 	return STATUS_OK;
 }
 
-enum status evaluator_compare(
-	struct evaluator *evaluator, const struct sampling *sampling, struct error *err)
-{
-	TRY(evaluator_run(evaluator, err));
-	TRY(evaluator_sample(evaluator, evaluator->trials, evaluator->count, sampling, err));
-	return evaluator_run(evaluator, err);
-}
-
 size_t evaluator_count(
 	const struct evaluator *evaluator, enum trial_stage from, enum trial_stage to)
 {

@@ -74,9 +74,6 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
  * a later launch than those that were verified first. Its outcome is what becomes of that. */
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);
-/* All trials that are not done side by side: those that verify are sampled in one request. */
-enum status evaluator_compare(
-	struct evaluator *evaluator, const struct sampling *sampling, struct error *err);
 
 /* How many are in these stages. */
 size_t evaluator_count(

@@ -59,8 +59,8 @@ static void say(struct outside *outside, const char *what, struct json *line)
 	json_put_string(line, "request", what);
 	json_append(line, false, &text);
 	json_free(line);
-	if (!outside->why && worker_send(&outside->process, &text, NULL) != STATUS_OK)
-		end(outside);
+	if (!outside->why)
+		worker_post(&outside->process, &text);
 }
 
 /* ---- the space ---- */
@@ -209,14 +209,16 @@ static void hear(struct outside *outside, struct proposal *proposal, struct text
 	while (!outside->why && !*outside->interrupted) {
 		CLEANUP(text_release) struct text line = {0};
 
-		switch (line_receive(outside->process.from_fd, &outside->process.pending,
-			slice_seconds, &line)) {
+		switch (line_receive(
+			outside->process.from_fd, &outside->process.pending, 0, &line)) {
 		case MESSAGE_CLOSED:
 			end(outside);
 			return;
 		case MESSAGE_NONE:
-			if (clock_seconds() < until_s)
+			if (clock_seconds() < until_s) {
+				worker_wait(&outside->process, slice_seconds);
 				continue;
+			}
 			text_appendf(why, "expected an answer within %g s", answer_seconds);
 			return;
 		case MESSAGE_READY:

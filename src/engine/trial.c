@@ -275,11 +275,3 @@ void trial_release(struct trial *trial)
 		candidate_release(&trial->candidate);
 	*trial = (struct trial){0};
 }
-
-double trial_time_us(const struct trial *trial)
-{
-	const struct evaluation *evaluation = &trial->evaluation;
-
-	return evaluation->outcome == OUTCOME_OK && evaluation->time.count ? evaluation->time.median
-									   : INFINITY;
-}

@@ -70,7 +70,4 @@ bool trial_has_bits(const struct trial *trial, const struct bits *bits);
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);
 void trial_release(struct trial *trial);
 
-/* Median of its samples, us; infinite if it failed. */
-double trial_time_us(const struct trial *trial);
-
 #endif

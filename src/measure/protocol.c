@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/protocol.h"
 
+#include "record/record_wire.h"
+
 /* ---- requests ---- */
 static const struct record_member list_members[] = {
 	RECORD_VALUE(struct measure_list, device, "device", .flags = RECORD_OPTIONAL),
@@ -25,6 +27,16 @@ static const struct record_member problem_members[] = {
 	RECORD_VALUES(struct measure_problem, cubins, cubin_count, "cubins"),
 };
 RECORD_DEFINE(struct measure_problem, measure_problem_record, problem_members, .name = "problem");
+
+void measure_problem_key(const struct measure_problem *problem, char key[HASH_SIZE])
+{
+	CLEANUP(text_release) struct text packed = {0};
+	struct hash *hash = hash_new();
+
+	record_pack(&measure_problem_record, problem, &packed);
+	hash_add(hash, packed.data, packed.length);
+	hash_finish(hash, key);
+}
 
 static const struct record_member job_members[] = {
 	RECORD_VALUE(struct measure_job, ticket, "ticket"),
@@ -131,10 +143,3 @@ static const struct record_member progress_members[] = {
 };
 RECORD_DEFINE(
 	struct measure_progress, measure_progress_record, progress_members, .name = "progress");
-
-static const struct record_member error_members[] = {
-	RECORD_VALUE(struct error, status, "status", .low = 1, .high = 255),
-	RECORD_TEXT(struct error, message, "message"),
-	RECORD_TEXT(struct error, hint, "hint"),
-};
-RECORD_DEFINE(struct error, measure_error_record, error_members, .name = "error");

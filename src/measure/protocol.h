@@ -55,6 +55,7 @@ struct measure_problem {
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct measure_problem, measure_problem_record);
+void measure_problem_key(const struct measure_problem *problem, char key[HASH_SIZE]);
 
 /* One candidate, to be loaded, verified where that is asked for, and sampled. */
 struct measure_job {
@@ -135,7 +136,5 @@ struct measure_progress {
 	bool reference;  /* the job's problem's reference is computed */
 };
 RECORD_DECLARE(struct measure_progress, measure_progress_record);
-
-RECORD_DECLARE(struct error, measure_error_record);
 
 #endif

@@ -43,7 +43,7 @@ static void reply(const struct serving *serving, enum measure_reply kind,
 
 static void reply_error(struct serving *serving, const struct error *err)
 {
-	reply(serving, REPLY_ERROR, &measure_error_record, err);
+	reply(serving, REPLY_ERROR, &error_record, err);
 	serving->ending = true;
 }
 
@@ -131,14 +131,10 @@ static struct problem_data *problem_add(struct serving *serving)
 /* Takes what it was told, if that is new. */
 static struct problem_data *problem_use(struct serving *serving, struct measure_problem *told)
 {
-	CLEANUP(text_release) struct text packed = {0};
-	struct hash *hash = hash_new();
 	struct problem_data *problem;
 	char key[HASH_SIZE];
 
-	record_pack(&measure_problem_record, told, &packed);
-	hash_add(hash, packed.data, packed.length);
-	hash_finish(hash, key);
+	measure_problem_key(told, key);
 	problem = problem_find(serving, key);
 	for (size_t i = 0; !problem && i < serving->problem_count; i++)
 		if (serving->problem_count >= PROBLEMS_KEPT && !serving->problems[i]->users &&

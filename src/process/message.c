@@ -15,6 +15,13 @@ enum {
 	FRAME_MAGIC = 0x74747331 /* "tts1" */
 };
 
+static const struct record_member error_members[] = {
+	RECORD_VALUE(struct error, status, "status", .low = 0, .high = 255),
+	RECORD_TEXT(struct error, message, "message"),
+	RECORD_TEXT(struct error, hint, "hint"),
+};
+RECORD_DEFINE(struct error, error_record, error_members, .name = "error");
+
 struct frame {
 	uint32_t magic;
 	uint32_t kind;

@@ -12,6 +12,9 @@
 #include "base/text.h"
 #include "record/record.h"
 
+/* An error that a process has; status OK: none. */
+RECORD_DECLARE(struct error, error_record);
+
 struct message {
 	uint32_t kind;
 	struct text payload;

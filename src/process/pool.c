@@ -70,6 +70,15 @@ void pool_add_first(struct pool *pool, struct pool_task *task)
 	queue_insert(&pool->queue, task);
 }
 
+struct pool_task *pool_take(struct pool *pool)
+{
+	struct pool_queue *queue = &pool->queue;
+
+	for (size_t i = 0; i < pool->member_count && !queue->first; i++)
+		queue = &pool->members[i].tasks;
+	return queue_take(queue);
+}
+
 /* ---- one process ---- */
 static void start_failed(struct pool *pool, bool for_good, const char *why)
 {

@@ -105,6 +105,8 @@ void pool_rest(struct pool *pool);
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
+/* Any that is not answered, before the pool is closed; NULL: there is none. */
+struct pool_task *pool_take(struct pool *pool);
 /* Hears, hands out, starts, gives up. */
 void pool_work(struct pool *pool);
 /* When pool_work() has something to do though no message came; infinite: never. */

@@ -29,8 +29,6 @@ enum {
 
 /* Memory of a GPU takes seconds to give back. */
 static const double end_timeout_default_s = 30;
-/* A worker that is busy reads later; one that never does is as good as gone. */
-static const double send_timeout_s = 300;
 
 extern char **environ;
 
@@ -277,23 +275,13 @@ void worker_flush(struct worker *worker)
 		flush(worker);
 }
 
-enum status worker_send(struct worker *worker, const struct text *frame, struct error *err)
+void worker_wait(struct worker *worker, double timeout_s)
 {
-	const double deadline = clock_seconds() + send_timeout_s;
+	struct pollfd fds[] = {{.fd = worker->from_fd, .events = POLLIN},
+		{.fd = worker->to_fd, .events = POLLOUT}};
 
-	text_append_bytes(&worker->unsent, frame->data, frame->length);
-	while (worker->unsent.length) {
-		struct pollfd room = {.fd = worker->to_fd, .events = POLLOUT};
-		const double left = deadline - clock_seconds();
-
-		if (left <= 0)
-			return error_set(err, STATUS_FAILED, "writing: it does not read");
-		if (!flush(worker))
-			return error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
-		if (worker->unsent.length)
-			poll(&room, 1, (int)(1e3 * left) + 1);
-	}
-	return STATUS_OK;
+	poll(fds, worker->unsent.length ? 2 : 1, (int)(1e3 * timeout_s));
+	worker_flush(worker);
 }
 
 bool worker_is_closed(const struct worker *worker)

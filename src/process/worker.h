@@ -47,8 +47,8 @@ enum status worker_fork(struct worker *worker, int (*run)(void *context, int inp
  * or hangs; that one is gone shows when it is read from, never as a SIGPIPE. */
 void worker_post(struct worker *worker, const struct text *frame);
 void worker_flush(struct worker *worker);
-/* The same, waiting until all is written; a process that is gone is an error. */
-enum status worker_send(struct worker *worker, const struct text *frame, struct error *err);
+/* Until it says something, or reads what was posted, which is written then. */
+void worker_wait(struct worker *worker, double timeout_s);
 /* Whether it has closed its output, as when it ends. */
 bool worker_is_closed(const struct worker *worker);
 /* SIGKILL to it and to what it started; does not wait. */

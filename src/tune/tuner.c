@@ -119,13 +119,6 @@ struct session_gpu tuner_gpu(const struct session *session)
 }
 
 /* ---- messages ---- */
-static const struct record_member error_members[] = {
-	RECORD_VALUE(struct error, status, "status", .low = 0, .high = 255),
-	RECORD_TEXT(struct error, message, "message"),
-	RECORD_TEXT(struct error, hint, "hint"),
-};
-static RECORD_DEFINE(struct error, error_record, error_members, .name = "error");
-
 static const struct record_member opened_members[] = {
 	RECORD_NESTED(struct tuner_opened, err, error_record, "err"),
 	RECORD_VALUE(struct tuner_opened, anchor_us, "anchor_us"),

@@ -21,7 +21,7 @@ static const struct record *const records[] = {
 	&measure_gpus_record,
 	&device_event_record,
 	&measure_progress_record,
-	&measure_error_record,
+	&error_record,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -210,40 +210,6 @@ TEST(test_cache_and_toolkit)
 	folder_remove(folder);
 }
 
-/* The same unit submitted three times is compiled once; without a cache, too. */
-TEST(test_same_unit)
-{
-	char *folder = folder_new();
-	char *counter = path_join(folder, "count");
-	char *gate = path_join(folder, "gate"); /* shut while it is there */
-	char *source = string_format(
-		"//fake: count %s\n//fake: take %s\n//fake: kernel k 9 0 0 0 0", counter, gate);
-	struct compiler *compiler = open_fake(NULL, 2, 0);
-	int fresh = 0, tickets = 0;
-
-	assert_int_equal(mkdir(gate, 0777), 0);
-	for (int i = 0; i < 3; i++)
-		submit(compiler, source, "k", NULL, 1u << i);
-	assert_int_equal(rmdir(gate), 0);
-	for (int i = 0; i < 3; i++) {
-		struct compile_result result = wait_for(compiler);
-
-		assert_int_equal(result.outcome, OUTCOME_OK);
-		assert_int_equal(result.entries[0].resources.regs_per_thread, 9);
-		fresh += !result.from_cache;
-		tickets += (int)result.ticket;
-		compile_result_release(&result);
-	}
-	assert_int_equal(tickets, 7);
-	assert_int_equal(fresh, 1);
-	assert_int_equal(file_size(counter), 1);
-	compiler_close(compiler);
-	free(source);
-	free(gate);
-	free(counter);
-	folder_remove(folder);
-}
-
 /* Closing with work queued and under way does not wait for it, not even for hung workers: the limit
  * of time that any test has would end this one. */
 TEST(test_close_early)

@@ -383,10 +383,9 @@ static void say(struct worker *worker, enum measure_request kind, const struct r
 	const void *value)
 {
 	struct text frame = {0};
-	struct error err;
 
 	message_pack(kind, record, value, &frame);
-	assert_ok(worker_send(worker, &frame, &err));
+	worker_post(worker, &frame);
 	text_release(&frame);
 }
 

@@ -228,7 +228,7 @@ TEST(test_errors)
 
 	error_set(&theirs, STATUS_NO_DEVICE, "no \"GPU\"\nhere");
 	error_hint(&theirs, "buy one");
-	there_and_back(&measure_error_record, &theirs, &ours);
+	there_and_back(&error_record, &theirs, &ours);
 	assert_int_equal(ours.status, STATUS_NO_DEVICE);
 	assert_string_equal(ours.message, theirs.message);
 	assert_string_equal(ours.hint, "buy one");

@@ -330,7 +330,7 @@ TEST(a_copy_has_what_we_have)
 	assert_ok(worker_fork(&worker, add_one, &one, &err));
 	one = 0;
 	text_append(&line, "1\n");
-	assert_ok(worker_send(&worker, &line, &err));
+	worker_post(&worker, &line);
 	text_release(&line);
 	assert_int_equal(line_receive(worker.from_fd, &worker.pending, 30, &line), MESSAGE_READY);
 	assert_string_equal(text_string(&line), "42");
