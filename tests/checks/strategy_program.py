@@ -5,9 +5,11 @@
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.getcwd()
 TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
@@ -68,6 +70,24 @@ def test_in_a_row():
 	"""Those between are taken, and the count begins anew."""
 	tune(f"{STRATEGY} sometimes", "--evaluations", "60")
 	expect("what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 60)
+
+
+def test_interrupt():
+	"""One that does not read what it is told, which is more than a pipe holds."""
+	with open("asleep.sh", "w", encoding="ascii") as file:
+		file.write("touch started; exec sleep 1000\n")
+	environment = {name: value for name, value in ENVIRONMENT.items() if name != "TILETUNE_NVRTC"}
+	with subprocess.Popen([TILETUNE, "tune", "gemm", "-p", "M=4096,N=4096,K=4096,dtype=bf16", "-f", "mma", "--where", "BM == 128", "-d", "model:h200-sxm",
+			"--strategy", "program:sh asleep.sh", "-o", "interrupted.json"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
+		while not os.path.exists("started") and tuning.poll() is None:
+			time.sleep(0.01)
+		time.sleep(1)  # it is told
+		tuning.send_signal(signal.SIGINT)
+		try:
+			expect("the exit code", tuning.wait(20), 130)
+		except subprocess.TimeoutExpired:
+			tuning.kill()
+			raise
 
 
 def test_end():
