@@ -171,7 +171,7 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 	text_clear(&cuda->setup.helpers);
 	text_append_bytes(&cuda->setup.helpers, cubin->data, cubin->length);
 	job = cuda_anchor(device);
-	TRY(cuda_submit(device, &job, 1, &sampling, err));
+	TRY(device_submit(device, &job, 1, &sampling, err));
 	while (!device_poll(device, 3600, &event))
 		;
 	if (event.sample_count > 0)
@@ -236,7 +236,6 @@ const struct device_kind device_kind_cuda = {
 	.helpers = cuda_helpers,
 	.anchor = cuda_anchor,
 	.submit = cuda_submit,
-	.pending = cuda_pending,
 	.work = cuda_work,
 	.poll_fds = cuda_poll_fds,
 };

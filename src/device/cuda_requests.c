@@ -29,15 +29,9 @@ struct cuda_request {
 	struct device_event fault;        /* that ended the worker; outcome ok: none */
 };
 
-/* ---- the list of requests ---- */
-static void request_free(struct cuda_device *cuda, struct cuda_request *request)
+/* ---- requests ---- */
+static void request_free(struct cuda_request *request)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < cuda->request_count; i++)
-		if (cuda->requests[i] != request)
-			cuda->requests[kept++] = cuda->requests[i];
-	cuda->request_count = kept;
 	record_release(&measure_run_record, &request->run);
 	record_release(&device_event_record, &request->fault);
 	free(request->passed);
@@ -112,19 +106,7 @@ void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, s
 	free(run.jobs);
 	free(run.problems);
 	free(run.cubins);
-	ARRAY_GROW(cuda->requests, cuda->request_count, cuda->request_capacity);
-	cuda->requests[cuda->request_count++] = request;
 	pool_add(&cuda->pool, &request->task);
-}
-
-size_t cuda_pending(const struct device *device)
-{
-	const struct cuda_device *cuda = device->state;
-	size_t count = 0;
-
-	for (size_t i = 0; i < cuda->request_count; i++)
-		count += cuda->requests[i]->run.job_count;
-	return count;
 }
 
 /* ---- answers ---- */
@@ -217,7 +199,7 @@ static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request
 	answer(cuda, request, job, event);
 	if (request->run.job_count)
 		return POOL_WORKS;
-	request_free(cuda, request);
+	request_free(request);
 	return POOL_DONE;
 }
 
@@ -250,7 +232,7 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 			i++;
 	}
 	if (!request->run.job_count && !opens) {
-		request_free(cuda, request);
+		request_free(request);
 		return false;
 	}
 	request->is_alone &= find(request, request->alone) != SIZE_MAX;
@@ -293,7 +275,7 @@ static enum pool_heard hear(
 								: cuda->setup.kernel_timeout_s;
 		if (request->run.job_count)
 			return POOL_WORKS;
-		request_free(cuda, request);
+		request_free(request);
 		return POOL_DONE;
 	}
 	return request && message.kind == REPLY_RESULT &&
@@ -361,7 +343,7 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 	if (request->run.job_count && end != POOL_BROKEN)
 		pool_add_first(&cuda->pool, task);
 	else
-		request_free(cuda, request);
+		request_free(request);
 }
 
 static const struct pool_kind kind = {.name = "the measuring worker",
@@ -386,7 +368,7 @@ void cuda_work(struct device *device, double timeout_s)
 		const double now = clock_seconds();
 
 		pool_work(&cuda->pool);
-		if (device->event_count || !cuda->request_count || now >= deadline)
+		if (device->event_count || !device->unanswered || now >= deadline)
 			return;
 		pool_wait(&cuda->pool, deadline - now);
 	}
@@ -394,11 +376,12 @@ void cuda_work(struct device *device, double timeout_s)
 
 void cuda_requests_release(struct cuda_device *cuda)
 {
+	struct pool_task *task;
+
+	while ((task = pool_take(&cuda->pool)) != NULL)
+		request_free((struct cuda_request *)task);
 	if (cuda->pool.kind)
 		pool_close(&cuda->pool);
-	while (cuda->request_count)
-		request_free(cuda, cuda->requests[0]);
-	free(cuda->requests);
 	for (size_t i = 0; i < cuda->failed_count; i++)
 		free(cuda->failed[i].detail);
 	free(cuda->failed);

@@ -13,8 +13,6 @@
 #include "measure/protocol.h"
 #include "process/pool.h"
 
-struct cuda_request;
-
 /* A problem whose reference took a worker along. */
 struct cuda_failed {
 	char key[HASH_SIZE]; /* of what the problem is made of */
@@ -29,8 +27,6 @@ struct cuda_device {
 	struct pool pool; /* of one process */
 	int lock_fd;
 	bool lost;
-	struct cuda_request **requests; /* that are not answered */
-	size_t request_count, request_capacity;
 	struct cuda_failed *failed;
 	size_t failed_count, failed_capacity;
 	struct plan anchor;
@@ -40,7 +36,6 @@ void cuda_requests_open(struct cuda_device *cuda);
 /* Copies all. No jobs: the worker makes its context. */
 void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling);
-size_t cuda_pending(const struct device *device);
 void cuda_work(struct device *device, double timeout_s); /* until an event waits */
 void cuda_requests_release(struct cuda_device *cuda);
 

@@ -165,7 +165,7 @@ struct device_job device_anchor(struct device *device)
 /* From when it was asked something until nothing is left to answer. */
 static void count_busy(struct device *device)
 {
-	const bool is_busy = device->kind->pending && device->kind->pending(device);
+	const bool is_busy = device->unanswered > 0;
 
 	if (is_busy == (device->busy_since_s > 0))
 		return;
@@ -180,9 +180,13 @@ static void count_busy(struct device *device)
 enum status device_submit(struct device *device, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling, struct error *err)
 {
-	const enum status status =
-		count ? device->kind->submit(device, jobs, count, sampling, err) : STATUS_OK;
+	enum status status = STATUS_OK;
 
+	device->unanswered += count;
+	if (count)
+		status = device->kind->submit(device, jobs, count, sampling, err);
+	if (status != STATUS_OK)
+		device->unanswered -= count;
 	count_busy(device);
 	return status;
 }
@@ -195,8 +199,7 @@ double device_busy_seconds(const struct device *device)
 
 size_t device_pending(const struct device *device)
 {
-	return device->event_count - device->event_first +
-	       (device->kind->pending ? device->kind->pending(device) : 0);
+	return device->event_count - device->event_first + device->unanswered;
 }
 
 bool device_poll(struct device *device, double timeout_s, struct device_event *event)

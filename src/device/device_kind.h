@@ -15,6 +15,7 @@ struct device {
 	void *state;                                     /* the kind's own */
 	struct device_event *events;                     /* that wait to be polled */
 	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
+	size_t unanswered;           /* jobs that were submitted, and have no event yet */
 	size_t ahead;                /* device_ahead(), where it is not the usual number */
 	double busy_s, busy_since_s; /* since: 0 while nothing is pending */
 };
@@ -24,6 +25,7 @@ static inline void device_event_push(struct device *device, struct device_event 
 {
 	ARRAY_GROW(device->events, device->event_count, device->event_capacity);
 	device->events[device->event_count++] = event;
+	device->unanswered -= event.lost ? device->unanswered : device->unanswered > 0;
 }
 
 struct device_kind {
@@ -41,8 +43,6 @@ struct device_kind {
 	struct device_job (*anchor)(struct device *device);
 	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
 		const struct sampling *sampling, struct error *err);
-	/* Events still to come that do not wait yet; NULL: none. */
-	size_t (*pending)(const struct device *device);
 	/* Works until an event waits, at most timeout_s; NULL: all events are there at once. */
 	void (*work)(struct device *device, double timeout_s);
 	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);

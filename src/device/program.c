@@ -132,7 +132,6 @@ const struct device_kind device_kind_program = {
 	.close = program_close,
 	.anchor = program_anchor,
 	.submit = program_submit,
-	.pending = program_pending,
 	.work = program_work,
 	.poll_fds = program_fds,
 };

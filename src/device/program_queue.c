@@ -29,14 +29,11 @@ struct program_request {
 };
 
 /* ---- requests and their answers ---- */
-static void request_free(struct program *program, struct program_request *request)
+/* With those that it prepares, if it is the last to do so. */
+static void request_free(struct program_request *request)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < program->request_count; i++)
-		if (program->requests[i] != request)
-			program->requests[kept++] = program->requests[i];
-	program->request_count = kept;
+	if (request->next && !--request->next->preparing)
+		request_free(request->next);
 	free(request->jobs);
 	free(request);
 }
@@ -102,7 +99,7 @@ static void ask_to_measure(struct program *program, struct program_request *requ
 	if (request->left)
 		pool_add(&program->measures, &request->task);
 	else
-		request_free(program, request);
+		request_free(request);
 }
 
 /* outcome: of preparing the job that has this ticket. */
@@ -144,8 +141,6 @@ void program_request_add(struct program *program, const struct device_job *jobs,
 		.jobs = memory_zeroed(count + 1, sizeof(*request->jobs)),
 		.count = count,
 		.left = count};
-	ARRAY_GROW(program->requests, program->request_count, program->request_capacity);
-	program->requests[program->request_count++] = request;
 	for (size_t i = 0; i < count; i++)
 		request->jobs[i] = (struct program_job){.ticket = jobs[i].ticket,
 			.known = known_of(program, &jobs[i]),
@@ -155,16 +150,6 @@ void program_request_add(struct program *program, const struct device_job *jobs,
 			ask_to_prepare(program, request, &request->jobs[i]);
 	if (!request->preparing)
 		ask_to_measure(program, request);
-}
-
-size_t program_pending(const struct device *device)
-{
-	const struct program *program = device->state;
-	size_t count = 0;
-
-	for (size_t i = 0; i < program->request_count; i++)
-		count += program->requests[i]->left;
-	return count;
 }
 
 /* ---- the pools ---- */
@@ -206,8 +191,9 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	const struct sampling *sampling = &request->sampling;
 	struct json *line, *jobs;
 
-	if (!request->count) { /* it greeted: that was all */
-		request_free(program, request);
+	program->has_greeted = true;
+	if (!request->count) { /* that was all */
+		request_free(request);
 		return false;
 	}
 	line = json_new_object();
@@ -291,7 +277,7 @@ static enum pool_heard take(struct program *program, int64_t id, struct program_
 	request->task.was_killed = false;
 	if (request->left)
 		return POOL_WORKS;
-	request_free(program, request);
+	request_free(request);
 	return POOL_DONE;
 }
 
@@ -350,7 +336,7 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 	}
 	if (end == POOL_BROKEN) {
 		lose(program, how);
-		request_free(program, request);
+		request_free(request);
 		return;
 	}
 	for (size_t i = 0; request->jobs[job].done; i++)
@@ -359,7 +345,7 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 	if (request->left)
 		pool_add_first(&program->measures, task);
 	else
-		request_free(program, request);
+		request_free(request);
 }
 
 static const struct pool_kind measures = {.name = "the program",
@@ -378,11 +364,11 @@ enum status program_queue_open(struct program *program, struct error *err)
 	struct program_request *greeting = memory_zeroed(1, sizeof(*greeting));
 
 	pool_open(&program->measures, &measures, program, 1, 1);
-	ARRAY_GROW(program->requests, program->request_count, program->request_capacity);
-	program->requests[program->request_count++] = greeting;
 	pool_add(&program->measures, &greeting->task);
-	for (pool_work(&program->measures); program->request_count; pool_work(&program->measures))
+	do {
 		pool_wait(&program->measures, -1);
+		pool_work(&program->measures);
+	} while (!program->has_greeted && !program->lost);
 	return program->lost ? error_set(err, STATUS_FAILED, "%s", program->why) : STATUS_OK;
 }
 
@@ -411,7 +397,7 @@ void program_work(struct device *device, double timeout_s)
 
 		pool_work(&program->prepares);
 		pool_work(&program->measures);
-		if (device->event_count || !program->request_count || clock_seconds() >= deadline)
+		if (device->event_count || !device->unanswered || clock_seconds() >= deadline)
 			return;
 		until = fmin(deadline,
 			fmin(pool_next_s(&program->prepares), pool_next_s(&program->measures)));
@@ -424,23 +410,18 @@ void program_queue_release(struct program *program)
 {
 	struct pool_task *task;
 
-	/* the others are in the list */
-	while ((task = pool_take(&program->prepares)) != NULL) {
-		free(((struct program_request *)task)->jobs);
-		free(task);
-	}
+	while ((task = pool_take(&program->prepares)) != NULL ||
+		(task = pool_take(&program->measures)) != NULL)
+		request_free((struct program_request *)task);
 	if (program->prepares.kind)
 		pool_close(&program->prepares);
 	if (program->measures.kind)
 		pool_close(&program->measures);
-	while (program->request_count)
-		request_free(program, program->requests[0]);
 	for (size_t i = 0; i < program->known_count; i++) {
 		free(program->known[i].problem);
 		free(program->known[i].configuration);
 	}
 	free(program->known);
-	free(program->requests);
 	record_release(&program_hello_record, &program->hello);
 	free(program->why);
 }

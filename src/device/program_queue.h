@@ -21,8 +21,6 @@ struct program_known {
 	bool is_prepared, is_verified, is_measured;
 };
 
-struct program_request;
-
 struct program {
 	struct device *device;
 	const struct family *family;
@@ -33,9 +31,7 @@ struct program {
 	struct program_hello hello; /* of the process that measures */
 	struct program_known *known;
 	size_t known_count, known_capacity;
-	struct program_request **requests; /* to measure, that are not answered */
-	size_t request_count, request_capacity;
-	bool lost;
+	bool has_greeted, lost;
 	char *why; /* it is lost */
 };
 
@@ -46,7 +42,6 @@ void program_queue_prepare(struct program *program, size_t processes);
 /* An event for each job will come. */
 void program_request_add(struct program *program, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling);
-size_t program_pending(const struct device *device);
 void program_work(struct device *device, double timeout_s); /* until an event waits */
 size_t program_fds(const struct device *device, struct pollfd *fds, size_t max);
 void program_queue_release(struct program *program);
