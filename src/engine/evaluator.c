@@ -3,13 +3,32 @@
 
 #include <math.h>
 
-#include "engine/announced.h"
+#include "candidate/problem_reference.h"
+#include "engine/kernel_check.h"
 #include "engine/rounds.h"
 
 enum {
 	POLL_FDS = 64,
 	POLL_MILLISECONDS = 200,
 };
+
+/* What the device is told of a problem: its tensors and, where it measures, the compiled reference
+ * that candidates are compared with. */
+struct announced {
+	const struct problem *problem; /* borrowed */
+	struct build build;            /* of the reference */
+	struct reference_plan reference;
+	struct text *cubins; /* borrowed from the store */
+	struct device_problem told;
+};
+
+static void announced_free(struct announced *announced)
+{
+	build_release(&announced->build);
+	reference_plan_release(&announced->reference);
+	free(announced->cubins);
+	free(announced);
+}
 
 void evaluator_clear(struct evaluator *evaluator)
 {
@@ -113,6 +132,50 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	return trial;
 }
 
+/* The names that the code of a unit has for its entries; whether they get what they take. */
+static enum status take_entries(const struct compile_result *kernel, size_t unit,
+	struct reference_plan *reference, struct error *err)
+{
+	for (size_t i = 0; i < reference->output_count; i++) {
+		struct plan_launch *launch = reference->outputs[i].launch;
+
+		if (!launch || launch->unit != unit)
+			continue;
+		(void)kernel_take_entry(kernel, launch);
+		if (kernel_arguments_check(kernel, launch, reference->tensors, NULL, err) !=
+			STATUS_OK)
+			return error_context(err, "the reference");
+	}
+	for (size_t i = 0; reference->trusted && i < reference->trusted->launch_count; i++)
+		if (reference->trusted->launches[i].unit == unit)
+			(void)kernel_take_entry(kernel, &reference->trusted->launches[i]);
+	return STATUS_OK;
+}
+
+static enum status announce(struct context *context, struct announced *announced, struct error *err)
+{
+	const struct problem *problem = announced->problem;
+	const bool runs = context->store && device_measures(context->device);
+	struct build *build = &announced->build;
+
+	TRY(problem_reference(problem, runs ? &context->catalogue : NULL,
+		device_spec(context->device), build, &announced->reference, err));
+	announced->cubins = memory_zeroed(build->unit_count + 1, sizeof(*announced->cubins));
+	for (size_t i = 0; runs && i < build->unit_count; i++) {
+		const struct compile_result *kernel;
+
+		TRY(kernel_store_wait(context->store, &build->units[i], &kernel, err));
+		announced->cubins[i] = kernel->cubin;
+		TRY(take_entries(kernel, i, &announced->reference, err));
+	}
+	announced->told = (struct device_problem){.operation = problem->operation->name,
+		.text = problem->text,
+		.reference = &announced->reference,
+		.cubins = announced->cubins,
+		.cubin_count = runs ? build->unit_count : 0};
+	return STATUS_OK;
+}
+
 static struct announced *announced_of(
 	const struct evaluator *evaluator, const struct problem *problem)
 {
@@ -122,25 +185,21 @@ static struct announced *announced_of(
 	return NULL;
 }
 
-static void wait_for_any(const struct context *context)
-{
-	struct pollfd fds[POLL_FDS];
-	size_t count = device_poll_fds(context->device, fds, POLL_FDS);
-
-	if (context->compiler)
-		count += compiler_poll_fds(context->compiler, fds + count, POLL_FDS - count);
-	/* none: a process is started again after a pause */
-	poll(fds, (nfds_t)count, POLL_MILLISECONDS);
-}
-
 enum status evaluator_announce(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
 	struct announced *announced;
+	enum status status;
 
 	if (announced_of(evaluator, problem))
 		return STATUS_OK;
-	TRY(announced_make(evaluator->context, problem, &announced, err));
+	announced = memory_zeroed(1, sizeof(*announced));
+	announced->problem = problem;
+	status = announce(evaluator->context, announced, err);
+	if (status != STATUS_OK) {
+		announced_free(announced);
+		return status;
+	}
 	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
 	evaluator->announced[evaluator->announced_count++] = announced;
 	return STATUS_OK;
@@ -312,11 +371,17 @@ void evaluator_wait(const struct evaluator *evaluator)
 {
 	const struct context *context = evaluator->context;
 	const struct compiler *compiler = context->compiler;
+	struct pollfd fds[POLL_FDS];
+	size_t count;
 
 	if (evaluator->moved ||
 		(!device_pending(context->device) && !(compiler && compiler_pending(compiler))))
 		return;
-	wait_for_any(context);
+	count = device_poll_fds(context->device, fds, POLL_FDS);
+	if (compiler)
+		count += compiler_poll_fds(compiler, fds + count, POLL_FDS - count);
+	/* none: a process is started again after a pause */
+	poll(fds, (nfds_t)count, POLL_MILLISECONDS);
 }
 
 static bool is_busy(const struct evaluator *evaluator)
