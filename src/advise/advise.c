@@ -88,13 +88,13 @@ static double predict_row(const struct context *context, const struct problem *p
 	const struct family *family;
 	bool refitted, applies;
 
-	if (row_candidate_refitted(&context->catalogue, problem, device_spec(context->device), row,
+	if (row_candidate_refitted(&context->catalogue, problem, context->device->spec, row,
 		    &candidate, &refitted, NULL) == STATUS_OK)
 		return candidate.prediction.time_us;
 	if (catalogue_family(&context->catalogue, problem->operation, row->family, &family, NULL) !=
 			STATUS_OK ||
-		family_applies(family, problem, device_spec(context->device), &applies, NULL,
-			NULL) != STATUS_OK ||
+		family_applies(family, problem, context->device->spec, &applies, NULL, NULL) !=
+			STATUS_OK ||
 		!applies)
 		return INFINITY;
 	return row->time.median * work_ratio * other_kernel_ratio;
@@ -183,7 +183,7 @@ static int compare_promised(const void *a, const void *b, void *asked)
 /* Keeps the most promising rows of each kind. */
 static void choose_rows(struct advise *advise)
 {
-	const bool measures = device_measures(advise->session->context->device);
+	const bool measures = advise->session->context->device->kind->measures;
 	size_t kept = 1, of_kind[VARIANT_KIND_COUNT] = {0};
 
 	qsort_r(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_promised,
@@ -238,7 +238,7 @@ static void find_basis(const struct advise *advise, struct advice *row)
 	const struct context *context = advise->session->context;
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 
-	if (row_candidate(&context->catalogue, row->problem, device_spec(context->device),
+	if (row_candidate(&context->catalogue, row->problem, context->device->spec,
 		    &row->entry->winner, &candidate, NULL) == STATUS_OK)
 		row->basis = prediction_basis(candidate.bound);
 }
@@ -258,13 +258,13 @@ static void compare(const struct advise *advise, struct advice *row)
 	now = &row->entry->winner.time;
 	row->net_gain_ratio = before->median / now->median - 1;
 	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
-	row->copy_us = copy_us(asked, row, device_spec(advise->session->context->device));
+	row->copy_us = copy_us(asked, row, advise->session->context->device->spec);
 	/* half the intervals of both */
 	least_ratio = (before->ci95_high - before->ci95_low) / before->median / 2 +
 		      (now->ci95_high - now->ci95_low) / now->median / 2;
 	row->is_better = advice_gain_ratio(row) >= fmax(advice_gain_least_ratio, least_ratio);
-	advice_explain(device_spec(advise->session->context->device),
-		&advise->session->context->catalogue, asked, row);
+	advice_explain(advise->session->context->device->spec, &advise->session->context->catalogue,
+		asked, row);
 }
 
 static int compare_gain(const void *a, const void *b)

@@ -49,8 +49,8 @@ static enum status choose_at(struct range *range, const struct problem *problem,
 	const struct bound_family *bound;
 	size_t best = 0;
 
-	TRY(candidates_open(&session->context->catalogue, problem,
-		device_spec(session->context->device), &session->pool, &pool, err));
+	TRY(candidates_open(&session->context->catalogue, problem, session->context->device->spec,
+		&session->pool, &pool, err));
 	TRY(choose(&pool, &best, err));
 	bound = candidates_family_of(&pool, best)->bound;
 	configuration_format(bound, candidates_configuration(&pool, best), &configuration);

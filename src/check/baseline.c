@@ -92,8 +92,7 @@ static enum status write_cubins(const struct check *check, const struct check_ro
 		TRY(file_write(files[i], trial->kernels[i]->cubin.data,
 			trial->kernels[i]->cubin.length, err));
 	json = kernel_json("cubin", &row->work->winner, &trial->build, &trial->plan, units, files,
-		device_spec(check->context->device)->arch,
-		compiler_identity(check->context->compiler));
+		check->context->device->spec->arch, compiler_identity(check->context->compiler));
 	printed = json_print(json, true);
 	/* last: it says that the cubins are whole */
 	return file_write(metadata, printed, strlen(printed), err);

@@ -74,8 +74,8 @@ static void check_identity_release(struct check_identity *identity)
 static uint32_t check_identity_device(const struct tuned *baseline, const struct context *context,
 	struct check_identity *identity)
 {
-	const struct device_spec *spec = device_spec(context->device);
-	const char *name = device_identity(context->device)->name;
+	const struct device_spec *spec = context->device->spec;
+	const char *name = context->device->identity.name;
 	const struct gpu_model *then = &baseline->device;
 	struct gpu_model now = gpu_model_of(spec, name);
 	uint32_t parts = 0;
@@ -100,7 +100,7 @@ static uint32_t check_identity_device(const struct tuned *baseline, const struct
 static uint32_t check_identity_run(const struct tuned *baseline, const struct tuned_entry *entry,
 	const struct context *context, struct check_identity *identity)
 {
-	const struct device_identity *device = device_identity(context->device);
+	const struct device_identity *device = &context->device->identity;
 	const struct run *run = tuned_row_run(baseline, entry, &entry->winner);
 	const struct run none = {0};
 	const struct {
@@ -234,7 +234,7 @@ static enum status open_rows(struct check *check, struct error *err)
 		if ((family->program ? family : NULL) != check->context->program)
 			check_row_decide(row, CHECK_NOT_COMPARABLE,
 				"%s is not served by %s; --only %s checks it by itself",
-				family->name, device_identity(check->context->device)->name,
+				family->name, check->context->device->identity.name,
 				baseline->entries[i].operation);
 		if (check->measures && (baseline->entries[i].objective == OBJECTIVE_WARM_TIME) !=
 					       check->context->l2_warm)
@@ -279,10 +279,10 @@ enum status check_open(struct context *context, struct tuned *baseline,
 			.interrupted = options->interrupted,
 			.keeps_pruned = true,
 			.outlives_references = true}};
-	if (!device_compiles(context->device) && !context->program)
+	if (!context->device->kind->compiles && !context->program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"check: expected a GPU or a device model, found a recording");
-	check->measures = device_measures(context->device);
+	check->measures = context->device->kind->measures;
 	check->kept_folder = check_kept_folder(baseline->path);
 	TRY(read_problems(check, err));
 	TRY(open_rows(check, err));

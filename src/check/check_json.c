@@ -109,8 +109,7 @@ struct json *check_to_json(const struct check *check)
 {
 	const struct context *context = check->context;
 	struct check_document document = {.baseline = check->baseline->path,
-		.device = gpu_model_of(
-			device_spec(context->device), device_identity(context->device)->name),
+		.device = gpu_model_of(context->device->spec, context->device->identity.name),
 		.measures = check->measures,
 		.nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL,
 		.threshold_ratio = check->options.threshold_ratio,

@@ -76,7 +76,7 @@ static void text_row(const struct check_row *row, struct text *text)
 void check_report_text(const struct check *check, struct text *text)
 {
 	format_put(text, format_shown, "check of %s on %s", check->baseline->path,
-		device_spec(check->context->device)->title);
+		check->context->device->spec->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%\n", 100 * check->options.threshold_ratio);
 	else
@@ -129,7 +129,7 @@ void check_report_markdown(const struct check *check, struct text *text)
 	text_append(text, "### tiletune check: ");
 	append_counts(check, text);
 	format_put(text, format_markdown, "\n\nBaseline %s on %s", check->baseline->path,
-		device_spec(check->context->device)->title);
+		check->context->device->spec->title);
 	if (check->measures)
 		text_appendf(text, ", threshold %.3g%%.\n\n", 100 * check->options.threshold_ratio);
 	else
@@ -194,7 +194,7 @@ void check_report_junit(const struct check *check, struct text *text)
 	format_put(text, format_xml, " name=\"%s\"", check->baseline->path);
 	text_appendf(text, " %s timestamp=\"%s\">\n    <properties>\n", counts, date);
 	format_put(text, format_xml, "      <property name=\"device\" value=\"%s\"/>\n",
-		device_identity(check->context->device)->name);
+		check->context->device->identity.name);
 	for (size_t i = 0; i < check->identity.count; i++) {
 		const struct environment_difference *item = &check->identity.items[i];
 

@@ -182,7 +182,7 @@ static struct interval time_over(const struct interval *relative, double time_ra
 /* The anchor's time at the start, now and in the run that the entry is of; 0: not known. */
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
-	const double now = device_identity(check->context->device)->anchor_us;
+	const double now = check->context->device->identity.anchor_us;
 	const struct run *run = tuned_row_run(check->baseline, &row->entry, &row->entry.winner);
 
 	return run && now > 0 && run->anchor_us > 0 ? now / run->anchor_us : 0;

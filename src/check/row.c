@@ -41,7 +41,7 @@ static enum status build(const struct check *check, struct check_row *row, struc
 	TRY(catalogue_operation(&check->context->catalogue, row->operation, &operation, err));
 	TRY(problem_from_named_values(operation, &row->entry.problem, &work->problem, err));
 	return row_candidate(&check->context->catalogue, work->problem,
-		device_spec(check->context->device), &row->entry.winner, &work->winner, err);
+		check->context->device->spec, &row->entry.winner, &work->winner, err);
 }
 
 void check_row_open(const struct tuned_entry *entry, struct check_row *row)
@@ -180,7 +180,7 @@ static void compare_smem(const struct device_spec *spec, struct check_row *row, 
 static void compare_launch(const struct check *check, struct check_row *row, const char *where,
 	struct launch_figures then, struct launch_figures now)
 {
-	const struct device_spec *spec = device_spec(check->context->device);
+	const struct device_spec *spec = check->context->device->spec;
 
 	if (!check->measures) {
 		calculate_blocks(spec, &then);

@@ -99,7 +99,7 @@ static void print_row(const struct advice *asked, const struct advice *row)
 
 static const char *timing(const struct context *context)
 {
-	return device_measures(context->device) ? "measured" : "predicted, not measured";
+	return context->device->kind->measures ? "measured" : "predicted, not measured";
 }
 
 static void print_advice(const struct advise *advise)
@@ -110,10 +110,10 @@ static void print_advice(const struct advise *advise)
 	size_t of_kind = 0;
 
 	common_print(stdout, "%s %s on %s, %s\n", asked->problem->operation->name,
-		asked->problem->title, device_spec(context->device)->title, timing(context));
+		asked->problem->title, context->device->spec->title, timing(context));
 	print_winner(asked, "  as requested: ");
-	show_why(stdout, device_spec(context->device), asked->problem, &asked->entry->winner.score,
-		"    ", 0, "");
+	show_why(stdout, context->device->spec, asked->problem, &asked->entry->winner.score, "    ",
+		0, "");
 	for (size_t i = 1; i < advise->row_count; i++) {
 		const struct advice *row = &advise->rows[i];
 
@@ -157,7 +157,7 @@ static void print_range(const struct range *range)
 	const size_t count = range->problems->count;
 
 	common_print(stdout, "%s on %s, %s\n  %s {%s}\n",
-		range->problems->items[0]->operation->name, device_spec(context->device)->title,
+		range->problems->items[0]->operation->name, context->device->spec->title,
 		timing(context), range->family, range->configuration);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || i + 1 == count || range_is_edge(range, i) ||
@@ -205,8 +205,7 @@ static struct session session_of(struct advising *advising, const struct effort 
 /* What a GPU measures, or an estimate of few kernels. */
 static struct effort effort_of(const struct context *context, size_t evaluations)
 {
-	struct effort effort =
-		*effort_find(device_measures(context->device) ? "quick" : "estimate");
+	struct effort effort = *effort_find(context->device->kind->measures ? "quick" : "estimate");
 
 	if (!effort.measures)
 		effort.evaluations = evaluations;

@@ -140,7 +140,7 @@ static enum status explain_family(struct explain *explain, const struct candidat
 static enum status explain_problem(
 	struct explain *explain, const struct problem *problem, struct error *err)
 {
-	const struct device_spec *device = device_spec(explain->context.device);
+	const struct device_spec *device = explain->context.device->spec;
 	const struct candidates_options options = {.families = explain->options->families.items,
 		.where = explain->options->where,
 		.config = explain->options->config,

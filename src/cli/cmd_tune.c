@@ -170,7 +170,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 		struct candidates pool;
 
 		TRY(candidates_open(&tuning->context.catalogue, tuning->problems.items[i],
-			device_spec(tuning->context.device), &options, &pool, err));
+			tuning->context.device->spec, &options, &pool, err));
 		common_notices(&tuning->context);
 		show_space(&pool);
 		candidates_release(&pool);
@@ -247,11 +247,11 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 			tuning->context.l2_warm ? "without" : "with");
 	if (tuning->context.l2_warm)
 		session->objective = OBJECTIVE_WARM_TIME;
-	if (session->objective != OBJECTIVE_TIME && !device_measures(tuning->context.device))
+	if (session->objective != OBJECTIVE_TIME && !tuning->context.device->kind->measures)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a device that measures, found %s, whose times are predicted",
 			tuning->context.l2_warm ? "--l2 warm" : "--objective energy",
-			device_identity(tuning->context.device)->name);
+			tuning->context.device->identity.name);
 	TRY(tuning_open_tuned(tuning, err));
 	tuning->description = (struct run_description){.context = &tuning->context,
 		.operation = operation->name,
@@ -386,17 +386,16 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	enum status status;
 
 	TRY(choose_effort(tuning, &effort, err));
-	if (device_measures(context->device) || !device_compiles(context->device)) {
+	if (context->device->kind->measures || !context->device->kind->compiles) {
 		error_set(err, STATUS_BAD_INPUT,
 			"--compile-only: expected a device model, found %s %s",
-			device_identity(context->device)->kind,
-			device_identity(context->device)->name);
+			context->device->identity.kind, context->device->identity.name);
 		return error_hint(err, "--device model:h200-sxm");
 	}
 	common_notices(&tuning->context);
 	session.observer.end = options->dry_run ? removed : NULL;
 	tuned_init(&tuning->tuned, "",
-		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
+		gpu_model_of(context->device->spec, context->device->identity.name));
 	common_graceful = 1;
 	status = tuner_precompile(&session, err);
 	count = kernel_store_count(context->store, &compiled);

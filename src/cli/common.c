@@ -397,7 +397,7 @@ static char *command_line(void)
 
 struct run run_of(const struct context *context, const char *id)
 {
-	const struct device_identity *device = device_identity(context->device);
+	const struct device_identity *device = &context->device->identity;
 	struct run run = {.id = string_copy(id),
 		.command = command_line(),
 		.program = {string_copy(tiletune_version), string_copy(tiletune_commit)},
@@ -433,8 +433,7 @@ char *common_answer(const struct context *context, struct tuned *answer)
 	struct run run = run_now(context);
 	char *id = string_copy(run.id);
 
-	tuned_init(answer, "",
-		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
+	tuned_init(answer, "", gpu_model_of(context->device->spec, context->device->identity.name));
 	tuned_put_run(answer, &run);
 	return id;
 }

@@ -18,7 +18,7 @@
 
 void run_signature(const struct run_description *run, char signature[HASH_SIZE])
 {
-	const struct device_identity *device = device_identity(run->context->device);
+	const struct device_identity *device = &run->context->device->identity;
 	struct hash *hash = hash_new();
 	double numbers[2] = {run->budget_s, (double)run->seed};
 
@@ -111,9 +111,9 @@ const char *tuning_saved_path(const struct tuning *tuning)
 
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 {
-	const struct device_spec *spec = device_spec(tuning->context.device);
+	const struct device_spec *spec = tuning->context.device->spec;
 	CLEANUP(gpu_model_release)
-	struct gpu_model device = gpu_model_of(spec, device_identity(tuning->context.device)->name);
+	struct gpu_model device = gpu_model_of(spec, tuning->context.device->identity.name);
 
 	if (tuning_to_stdout(tuning) || !is_regular(tuning->output)) {
 		tuned_init(&tuning->tuned, tuning->output, device);
@@ -125,7 +125,7 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
 	TRY(tuned_expect_device(&tuning->tuned, &device, err));
 	for (size_t i = 0; i < tuning->tuned.entry_count && !tuning->options->output; i++) {
-		if (tuning->tuned.entries[i].predicted || device_measures(tuning->context.device))
+		if (tuning->tuned.entries[i].predicted || tuning->context.device->kind->measures)
 			continue;
 		error_set(err, STATUS_BAD_INPUT,
 			"%s: expected no measured entries where times are predicted, found "
@@ -214,7 +214,7 @@ static enum status read_journal(
 static struct json *run_journal_line(
 	const struct run_description *run, const char *id, const char *signature)
 {
-	const struct device_identity *identity = device_identity(run->context->device);
+	const struct device_identity *identity = &run->context->device->identity;
 	struct json *json = json_new_object(), *options = json_new_object();
 	struct run head = run_of(run->context, id);
 
@@ -223,7 +223,7 @@ static struct json *run_journal_line(
 	run_release(&head);
 	json_put_string(json, "signature", signature);
 	json_put_string(json, "device_kind", identity->kind);
-	json_put(json, "device", gpu_model_json(device_spec(run->context->device), identity->name));
+	json_put(json, "device", gpu_model_json(run->context->device->spec, identity->name));
 	json_put_string(options, "effort", run->effort);
 	json_put_string(options, "where", run->where);
 	if (run->config)
@@ -304,7 +304,7 @@ static enum status finish_run(const struct tuning *tuning, const struct session_
 		json_put_double(line, "compile_s", milliseconds(gpu->compile_s));
 		json_put_int(line, "workers", gpu->workers);
 	}
-	if (device_measures(context->device))
+	if (context->device->kind->measures)
 		json_put_double(line, "device_s", milliseconds(gpu->device_s));
 	return journal_write(tuning->journal, "finish", line, err);
 }

@@ -9,7 +9,7 @@
 #ifndef DEVICE_CUDA_REQUESTS_H
 #define DEVICE_CUDA_REQUESTS_H
 
-#include "device/device_kind.h"
+#include "device/device.h"
 #include "measure/protocol.h"
 #include "process/pool.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "device/device_kind.h"
+#include "device/device.h"
 
 extern const struct device_kind device_kind_cuda, device_kind_model, device_kind_program,
 	device_kind_replay;
@@ -88,6 +88,7 @@ enum status device_open(const char *name, const struct device_options *options,
 		return kind_unknown(name, err);
 	*device = memory_zeroed(1, sizeof(**device));
 	(*device)->kind = kind;
+	(*device)->ahead = 4; /* enough that it never waits for us */
 	string_put((*device)->identity.kind, sizeof((*device)->identity.kind), kind->name);
 	status = kind->open(*device, rest, options, err);
 	if (status == STATUS_OK && options->helpers_cubin)
@@ -109,38 +110,6 @@ void device_close(struct device *device)
 	free(device->events);
 	device_spec_free(device->spec);
 	free(device);
-}
-
-const struct device_spec *device_spec(const struct device *device)
-{
-	return device->spec;
-}
-
-void device_learned(struct device *device, const struct learned *learned)
-{
-	device->spec->learned = learned;
-}
-
-const struct device_identity *device_identity(const struct device *device)
-{
-	return &device->identity;
-}
-
-bool device_compiles(const struct device *device)
-{
-	return device->kind->compiles;
-}
-
-bool device_measures(const struct device *device)
-{
-	return device->kind->measures;
-}
-
-size_t device_ahead(const struct device *device)
-{
-	const size_t usual = 4; /* enough that it never waits for us */
-
-	return device->ahead ? device->ahead : usual;
 }
 
 bool device_recorded(const struct device *device, const char *operation, const char *problem,

@@ -20,9 +20,8 @@
 #include "candidate/build.h"
 #include "measure/protocol.h"
 
-struct device;
-
 struct catalogue;
+struct device;
 struct device_listing;
 struct family;
 
@@ -72,14 +71,6 @@ struct device_job {
 enum status device_open(const char *name, const struct device_options *options,
 	struct device **device, struct error *err);
 void device_close(struct device *device);
-const struct device_spec *device_spec(const struct device *device);
-/* What predictions for it go by from now on; borrowed. */
-void device_learned(struct device *device, const struct learned *learned);
-const struct device_identity *device_identity(const struct device *device);
-bool device_compiles(const struct device *device); /* false: replay needs no cubins */
-bool device_measures(const struct device *device); /* false: times are predicted */
-/* How many candidates it should have at a time, so that it does not wait. */
-size_t device_ahead(const struct device *device);
 
 /* What a device that is a recording can answer for: calls visit for every candidate recorded of
  * this problem (texts are canonical and borrowed for the call). False, without a call, on a device
@@ -120,5 +111,50 @@ enum status device_list_cuda(const struct device_options *options, struct device
 	size_t *count, char **why, struct error *err);
 /* What follows "cuda:": the number of a GPU or its UUID. count where there is none. */
 size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector);
+
+/* ---- the kinds. One more: one file that ends in a `const struct device_kind`, and one line in
+ * device.c ---- */
+struct device {
+	const struct device_kind *kind;
+	struct device_spec *spec;                        /* owned; set by open */
+	struct device_identity identity;                 /* filled by open */
+	void *state;                                     /* the kind's own */
+	struct device_event *events;                     /* that wait to be polled */
+	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
+	size_t unanswered; /* jobs that were submitted, and have no event yet */
+	size_t ahead;      /* candidates that it should have at a time, so that it does not wait */
+	double busy_s, busy_since_s; /* since: 0 while nothing is pending */
+};
+
+/* Takes the event. */
+static inline void device_event_push(struct device *device, struct device_event event)
+{
+	ARRAY_GROW(device->events, device->event_count, device->event_capacity);
+	device->events[device->event_count++] = event;
+	device->unanswered -= event.lost ? device->unanswered : device->unanswered > 0;
+}
+
+struct device_kind {
+	const char *name;        /* before the colon */
+	bool compiles, measures; /* false: it needs no cubins; its times are predicted */
+	/* What is in the machine, as device_list_cuda() says it; NULL: nothing. */
+	enum status (*list)(const struct device_options *options, struct device_listing **list,
+		size_t *count, char **why, struct error *err);
+	/* rest: what follows the colon ("" if nothing). On failure close is called, too. */
+	enum status (*open)(struct device *device, const char *rest,
+		const struct device_options *options, struct error *err);
+	void (*close)(struct device *device); /* state may be NULL */
+	/* As the functions of device.h of the same name; helpers and anchor may be NULL. */
+	enum status (*helpers)(struct device *device, const struct text *cubin, struct error *err);
+	struct device_job (*anchor)(struct device *device);
+	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
+		const struct sampling *sampling, struct error *err);
+	/* Works until an event waits, at most timeout_s; NULL: all events are there at once. */
+	void (*work)(struct device *device, double timeout_s);
+	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);
+	/* NULL: every candidate is possible */
+	void (*recorded)(const struct device *device, const char *operation, const char *problem,
+		device_recorded_visit *visit, void *context);
+};
 
 #endif

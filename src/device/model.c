@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "device/device_kind.h"
+#include "device/device.h"
 
 static enum status model_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)

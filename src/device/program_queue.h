@@ -7,7 +7,7 @@
 #ifndef DEVICE_PROGRAM_QUEUE_H
 #define DEVICE_PROGRAM_QUEUE_H
 
-#include "device/device_kind.h"
+#include "device/device.h"
 #include "device/program_process.h"
 #include "process/pool.h"
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "device/device_kind.h"
+#include "device/device.h"
 #include "family/catalogue.h"
 #include "family/problem.h"
 #include "format/journal.h"

@@ -63,21 +63,20 @@ static enum status open_compiler(const struct context_options *options, struct c
 		status = compiler_open(&compiler_options, &context->compiler, err);
 	}
 	if (status == STATUS_OK)
-		context->store =
-			kernel_store_new(context->compiler, device_spec(context->device)->arch);
+		context->store = kernel_store_new(context->compiler, context->device->spec->arch);
 	return status;
 }
 
 /* The helper kernels do not compile: is it that the compiler does not know the GPU? */
 static enum status refuse_architecture(const struct context *context, struct error *err)
 {
-	const int compute_capability = device_spec(context->device)->compute_capability;
+	const int compute_capability = context->device->spec->compute_capability;
 
 	if (!strstr(err->message, "gpu-architecture"))
 		return err->status;
 	return error_set(err, STATUS_NO_DEVICE,
 		"GPU %s: expected a compute capability that %s compiles for, found %d.%d",
-		device_identity(context->device)->name, compiler_identity(context->compiler),
+		context->device->identity.name, compiler_identity(context->compiler),
 		compute_capability / 10, compute_capability % 10);
 }
 
@@ -97,13 +96,12 @@ static enum status open_cuda(const struct context_options *options, struct conte
 	const char *name, const struct device_options *device_options, struct error *err)
 {
 	TRY(device_open(name, device_options, &context->device, err));
-	TRY(open_compiler(
-		options, context, device_identity(context->device)->driver_cuda_version, err));
+	TRY(open_compiler(options, context, context->device->identity.driver_cuda_version, err));
 	TRY(open_helpers(context, err));
-	if (device_identity(context->device)->process_count)
+	if (context->device->identity.process_count)
 		context->notice = string_format(
 			"%d other processes use this GPU: times may be longer and less certain",
-			device_identity(context->device)->process_count);
+			context->device->identity.process_count);
 	return STATUS_OK;
 }
 
@@ -117,8 +115,7 @@ static enum status open_several(const struct context_options *options, struct co
 	TRY(gpu_choice_open(device_options, options->device, &context->devices,
 		&context->device_count, &context->notice, err));
 	context->device = context->devices[0];
-	TRY(open_compiler(
-		options, context, device_identity(context->device)->driver_cuda_version, err));
+	TRY(open_compiler(options, context, context->device->identity.driver_cuda_version, err));
 	compiler_share(context->compiler, context->device_count);
 	return STATUS_OK;
 }
@@ -136,7 +133,7 @@ static enum status open_modelled(const struct context_options *options, struct c
 	enum status status;
 
 	TRY(device_open(name, device_options, &context->device, err));
-	if (!device_compiles(context->device))
+	if (!context->device->kind->compiles)
 		return STATUS_OK;
 	status = open_compiler(options, context, 0, &reason);
 	/* a library that was named is to be there */
@@ -160,7 +157,7 @@ static enum status open_auto(const struct context_options *options, struct conte
 	TRY(open_modelled(options, context, "model:", device_options, err));
 	context->notice = string_format("no GPU (`tiletune devices` says why): times are predicted "
 					"for %s; --device model:NAME takes another",
-		device_spec(context->device)->title);
+		context->device->spec->title);
 	return STATUS_OK;
 }
 
@@ -223,7 +220,7 @@ static enum status open_device(const struct context_options *options, struct con
 		: string_starts_with(options->device, "cuda:")
 			? open_cuda(options, context, options->device, device_options, err)
 			: open_modelled(options, context, options->device, device_options, err));
-	more = device_spec(context->device)->notice;
+	more = context->device->spec->notice;
 	if (more) {
 		notice = string_format("%s%s%s", context->notice ? context->notice : "",
 			context->notice ? "; " : "", more);
@@ -250,10 +247,10 @@ static enum status open_all(
 	TRY(open_device(options, context, &device_options, err));
 	context->learned = memory_zeroed(1, sizeof(*context->learned));
 	TRY(learned_open(&options->learned, (const char *const *)context->config_folders,
-		device_spec(context->device)->name, &context->catalogue, context->learned, err));
-	device_learned(context->device, context->learned);
+		context->device->spec->name, &context->catalogue, context->learned, err));
+	context->device->spec->learned = context->learned;
 	for (size_t i = 0; i < context->device_count; i++)
-		device_learned(context->devices[i], context->learned);
+		context->devices[i]->spec->learned = context->learned;
 	return STATUS_OK;
 }
 

@@ -93,7 +93,7 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 		evaluator_free_trial(evaluator, trial);
 		return status;
 	}
-	if (!store && device_compiles(evaluator->context->device))
+	if (!store && evaluator->context->device->kind->compiles)
 		take_estimate(trial);
 	*result = trial;
 	return STATUS_OK;
@@ -155,11 +155,11 @@ static enum status take_entries(const struct compile_result *kernel, size_t unit
 static enum status announce(struct context *context, struct announced *announced, struct error *err)
 {
 	const struct problem *problem = announced->problem;
-	const bool runs = context->store && device_measures(context->device);
+	const bool runs = context->store && context->device->kind->measures;
 	struct build *build = &announced->build;
 
-	TRY(problem_reference(problem, runs ? &context->catalogue : NULL,
-		device_spec(context->device), build, &announced->reference, err));
+	TRY(problem_reference(problem, runs ? &context->catalogue : NULL, context->device->spec,
+		build, &announced->reference, err));
 	announced->cubins = memory_zeroed(build->unit_count + 1, sizeof(*announced->cubins));
 	for (size_t i = 0; runs && i < build->unit_count; i++) {
 		const struct compile_result *kernel;
@@ -429,7 +429,7 @@ enum status evaluator_check(
 {
 	const struct sampling none = {0};
 
-	for (size_t i = 0; i < count && device_measures(evaluator->context->device); i++) {
+	for (size_t i = 0; i < count && evaluator->context->device->kind->measures; i++) {
 		if (!trials[i]->ticket || trials[i]->evaluation.outcome != OUTCOME_OK)
 			continue;
 		trials[i]->stage = TRIAL_ASKED;

@@ -173,11 +173,11 @@ enum status bits_rule_open(
 		strcmp(text, "same") != 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
-	if (!device_measures(session->context->device)) {
+	if (!session->context->device->kind->measures) {
 		error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected a device that measures, found %s, whose times are "
 			"predicted",
-			device_identity(session->context->device)->name);
+			session->context->device->identity.name);
 		return error_hint(err, "digests are of what a GPU ran: --device cuda:0, or "
 				       "--device replay:FILE of a journal that has them");
 	}

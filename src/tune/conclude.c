@@ -17,7 +17,7 @@
 /* Where the device measures, those that were timed together last. */
 static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
 {
-	bool measured = device_measures(search->session->context->device);
+	bool measured = search->session->context->device->kind->measures;
 
 	return evaluated->evaluation.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
 	       (search->stage || !measured || search->is_cut_short) &&
@@ -96,7 +96,7 @@ struct selection selection_of(const struct search *search)
 	}
 	if (!selection.count)
 		return selection;
-	if (device_measures(search->session->context->device) &&
+	if (search->session->context->device->kind->measures &&
 		search->session->objective != OBJECTIVE_ENERGY)
 		select_pair_rounds(selection.comparables, rounds, selection.count);
 	selection.winner = select_winner(selection.comparables, selection.count, selection.tied);
@@ -177,7 +177,7 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 		if (evaluator->trials[i]->number == evaluated->candidate &&
 			evaluator->trials[i]->stage > TRIAL_COMPILED)
 			trial = evaluator->trials[i];
-	if (!trial && !evaluator->count && device_measures(search->session->context->device)) {
+	if (!trial && !evaluator->count && search->session->context->device->kind->measures) {
 		TRY(search_add_trial(search, evaluated->candidate, TRIAL_LOADED, &trial, err));
 		TRY(evaluator_run(evaluator, err));
 	}
@@ -220,7 +220,7 @@ bool row_validity_row(const struct tuned_row *row, void *context)
 
 	/* gone, or not legal any more: it falls */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
-		    device_spec(row_validity->context->device), row, &candidate, NULL) != STATUS_OK)
+		    row_validity->context->device->spec, row, &candidate, NULL) != STATUS_OK)
 		return false;
 	return candidate_describe(&candidate, &today, NULL) == STATUS_OK &&
 	       strcmp(today.kernel_hash, row->kernel_hash) == 0 && !was_tried(row_validity, &today);
@@ -263,7 +263,7 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 	size_t winner, const bool *tied, const size_t *best_of_family,
 	const struct session *session, struct tuned_entry *entry, struct error *err)
 {
-	const bool predicted = !device_measures(session->context->device);
+	const bool predicted = !session->context->device->kind->measures;
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),

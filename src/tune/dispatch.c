@@ -126,8 +126,7 @@ struct member {
 
 static const char *uuid_of(const struct dispatch *dispatch, const struct member *member)
 {
-	return device_identity(dispatch->session->context->devices[member - dispatch->members])
-		->uuid;
+	return dispatch->session->context->devices[member - dispatch->members]->identity.uuid;
 }
 
 /* A GPU is lost: whether the problem may be what does it. */

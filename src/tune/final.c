@@ -20,7 +20,7 @@ static bool by_time(const struct search *search)
 
 static bool measures(const struct search *search)
 {
-	return device_measures(search->session->context->device);
+	return search->session->context->device->kind->measures;
 }
 
 /* ---- timing in turn ---- */

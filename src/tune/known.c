@@ -45,7 +45,7 @@ enum status known_load(
 {
 	CLEANUP(gpu_model_release)
 	struct gpu_model device =
-		gpu_model_of(device_spec(context->device), device_identity(context->device)->name);
+		gpu_model_of(context->device->spec, context->device->identity.name);
 
 	return load_file(known, path, context, &device, err) == STATUS_OK
 		       ? STATUS_OK
@@ -73,7 +73,7 @@ static const struct tuned_entry *find_entry(const struct known *known,
 			tuned_find_problem(&known->files[i], problem, objective);
 
 		*file = &known->files[i];
-		if (entry && entry->predicted != device_measures(context->device) &&
+		if (entry && entry->predicted != context->device->kind->measures &&
 			!entry->unfinished &&
 			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
 			row_validity_row(&entry->winner, &validity))

@@ -241,7 +241,7 @@ static double budget_seconds(const struct session *session)
 {
 	const double model_share = 2.25;
 
-	if (session->budget_s > 0 || device_measures(session->context->device))
+	if (session->budget_s > 0 || session->context->device->kind->measures)
 		return session->budget_s;
 	return session->effort->measures ? session->effort->seconds * model_share : 0;
 }
@@ -311,9 +311,8 @@ static enum status plan_candidates(struct search *search, struct error *err)
 				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
 	/* a strategy that was asked for has the only say */
-	if (search->session->effort->measures &&
-		device_measures(search->session->context->device) && !search->session->strategy &&
-		!search->session->effort->is_strict)
+	if (search->session->effort->measures && search->session->context->device->kind->measures &&
+		!search->session->strategy && !search->session->effort->is_strict)
 		search->listed_count = list_first_kernels(search, search->planned);
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
@@ -361,7 +360,7 @@ enum status search_prepare(
 	if (item->is_step)
 		options.families = NULL, options.where = NULL, options.config = NULL;
 	status = candidates_open(&session->context->catalogue, item->problem,
-		device_spec(session->context->device), &options, &prepared->pool, err);
+		session->context->device->spec, &options, &prepared->pool, err);
 	if (status != STATUS_OK)
 		return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
 	TRY(choose_strategy(prepared, name, err));
@@ -376,7 +375,7 @@ enum status search_open(struct search *search, struct error *err)
 
 	search->evaluator = (struct evaluator){.context = session->context,
 		.interrupted = session->interrupted,
-		.on_device_max = device_ahead(session->context->device),
+		.on_device_max = session->context->device->ahead,
 		/* what a user gives is tried, even against the family's rules */
 		.keeps_pruned = session->pool.config != NULL,
 		.first_look = {
@@ -388,9 +387,9 @@ enum status search_open(struct search *search, struct error *err)
 	search->incumbent = find_incumbent(search);
 	TRY(plan_candidates(search, err));
 	budget_start(&search->budget, session->effort, budget_seconds(session),
-		session->effort->measures && device_measures(session->context->device));
+		session->effort->measures && session->context->device->kind->measures);
 	/* of a budget on a model, which is as much for that; a third is left for compiling */
-	if (!device_measures(session->context->device))
+	if (!session->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);
 	TRY(resume_evaluations(search, err));

@@ -82,8 +82,7 @@ static bool has_room(const struct search *search)
 	const struct evaluator *evaluator = &search->evaluator;
 	const struct context *context = search->session->context;
 	/* a program's compilers are its own */
-	const size_t compiled_max =
-		context->program ? device_ahead(context->device) : TRIALS_COMPILED_MAX;
+	const size_t compiled_max = context->program ? context->device->ahead : TRIALS_COMPILED_MAX;
 
 	/* where nothing compiles the answer comes at once: to ask ahead would only be guessing */
 	if (!context->compiler && !context->program && evaluator->count)
@@ -304,8 +303,8 @@ enum status session_run(struct session *session, struct error *err)
 
 	session->pool.device = context->device;
 	session->pool.tuned = session->tuned;
-	session->pool.measured_steps = device_measures(context->device);
-	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
+	session->pool.measured_steps = context->device->kind->measures;
+	TRY(queue_open(&context->catalogue, session->problems, context->device->spec,
 		&session->pool, &queue, err));
 	session->queue = &queue;
 	status = dispatch_run(session, err);

@@ -207,8 +207,7 @@ enum status gather_run(
 	struct tuned tuned;
 	enum status status;
 
-	tuned_init(&tuned, "",
-		gpu_model_of(device_spec(context->device), device_identity(context->device)->name));
+	tuned_init(&tuned, "", gpu_model_of(context->device->spec, context->device->identity.name));
 	session.journal = NULL;
 	session.join = NULL;
 	session.tuned = &tuned;

@@ -121,7 +121,7 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 	size_t count = 0, kept = 0;
 
 	*candidates = memory_zeroed(pool->family_count * least + 1, sizeof(**candidates));
-	if (!effort->measures || !device_measures(search->session->context->device) ||
+	if (!effort->measures || !search->session->context->device->kind->measures ||
 		search->session->strategy || pool->family_count < 2 || !least)
 		return 0; /* a strategy that was asked for has the only say */
 	for (size_t f = 0; f < pool->family_count; f++) {

@@ -283,7 +283,7 @@ int tuner_main(void *argument, int input, int output)
 	context->alive = tell_alive;
 	opened.err.status = context_take(context, member->gpu, &opened.err);
 	serving.session.pool.device = context->device;
-	opened.anchor_us = device_identity(context->device)->anchor_us;
+	opened.anchor_us = context->device->identity.anchor_us;
 	tell(TUNER_OPENED, &tuner_opened_record, &opened);
 	while (message_receive(input, &pending, -1, &message) == MESSAGE_READY &&
 		message.kind != TUNER_END) {
@@ -323,8 +323,8 @@ static enum status request_reference(
 	CLEANUP(build_release) struct build build = {0};
 	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
 
-	TRY(problem_reference(problem, &context->catalogue, device_spec(context->device), &build,
-		&reference, err));
+	TRY(problem_reference(
+		problem, &context->catalogue, context->device->spec, &build, &reference, err));
 	return request_kernels(context->store, &build, err);
 }
 
@@ -334,7 +334,7 @@ enum status tuner_precompile(struct session *session, struct error *err)
 	CLEANUP(queue_release) struct queue queue = {0};
 	enum status status;
 
-	TRY(queue_open(&context->catalogue, session->problems, device_spec(context->device),
+	TRY(queue_open(&context->catalogue, session->problems, context->device->spec,
 		&session->pool, &queue, err));
 	TRY(request_helpers(context, err));
 	for (size_t i = 0; i < queue.count; i++)

@@ -116,8 +116,8 @@ static enum status choose_one(struct context *context, const struct options *opt
 	if (status == STATUS_OK && options->compile) {
 		struct json_at at = json_root(chosen, "choice");
 
-		status = chain_request(&context->catalogue, device_spec(context->device),
-			context->store, &at, err);
+		status = chain_request(
+			&context->catalogue, context->device->spec, context->store, &at, err);
 	}
 	problem_free(problem);
 	return status;

@@ -184,7 +184,7 @@ static bool are_tied(const struct comparison *comparison, const struct row *row)
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
 			.place_us = conclude_place_us(&rows[i]->loads[0]->evaluation.score,
-				device_spec(comparison->context->device), merged->loads)};
+				comparison->context->device->spec, merged->loads)};
 	}
 	select_pair_rounds(comparables, rounds, 2);
 	select_winner(comparables, 2, tied);
@@ -257,8 +257,7 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
 			status = row_candidate_from_json(&comparison->context->catalogue, problem,
-				device_spec(comparison->context->device), &item, &row->candidate,
-				err);
+				comparison->context->device->spec, &item, &row->candidate, err);
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
 			status = evaluator_add(&comparison->evaluator, &row->candidate,
@@ -346,7 +345,7 @@ static enum status prefetch(
 		struct trial *trial;
 
 		status = row_candidate_from_json(&comparison->context->catalogue, problem,
-			device_spec(comparison->context->device), &item, &candidate, err);
+			comparison->context->device->spec, &item, &candidate, err);
 		if (status != STATUS_OK)
 			break;
 		status = evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err);
@@ -441,7 +440,7 @@ int main(int argc, char **argv)
 		if (status != STATUS_OK)
 			fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_put_string(json, "format", "tiletune.compared_rows/1");
-		json_put(json, "device", device_json(device_spec(context.device)));
+		json_put(json, "device", device_json(context.device->spec));
 		json_put(json, "run", record_to_json(&run_record, &run));
 		run_release(&run);
 		json_put(json, "comparisons", results);

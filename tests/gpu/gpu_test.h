@@ -82,8 +82,8 @@ static inline void open_device(struct gpu_test *test, const char *name)
 
 	if (device_open(name, &options, &test->device, &err) != STATUS_OK)
 		die(&err);
-	arch = device_spec(test->device)->arch;
-	compiler_options.driver_cuda_version = device_identity(test->device)->driver_cuda_version;
+	arch = test->device->spec->arch;
+	compiler_options.driver_cuda_version = test->device->identity.driver_cuda_version;
 	if (compiler_open(&compiler_options, &compiler, &err) != STATUS_OK)
 		die(&err);
 	compile(test, compiler, arch, "common/helpers.cu", &result);

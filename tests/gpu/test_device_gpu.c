@@ -141,11 +141,11 @@ static void test_occupancy(struct gpu_test *test, const struct shape *shape)
 			enum occupancy_limiter limiter;
 			int ours;
 
-			if (smem[j] > device_spec(test->device)->smem_per_block_bytes)
+			if (smem[j] > test->device->spec->smem_per_block_bytes)
 				continue;
 			handle = load_entry(test, problem, shape, "good", threads[i], smem[j]);
 			event = next(test);
-			ours = event.resources ? occupancy_blocks_per_sm(device_spec(test->device),
+			ours = event.resources ? occupancy_blocks_per_sm(test->device->spec,
 							 (int)threads[i],
 							 event.resources[0].regs_per_thread,
 							 event.resources[0].smem_static_bytes,
@@ -174,7 +174,7 @@ static device_handle load_busy(
 		{.kind = ARGUMENT_BUFFER, .index = 2}, integer(iterations)};
 	char entry[] = "busy";
 	struct plan_launch launch = {.entry = entry,
-		.shape.grid = {(uint32_t)device_spec(test->device)->sm_count, 1, 1},
+		.shape.grid = {(uint32_t)test->device->spec->sm_count, 1, 1},
 		.shape.block = {256, 1, 1},
 		.shape.cluster = {1, 1, 1},
 		.shape.repeat = 1,
@@ -240,9 +240,9 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 			median_us[i]);
 	}
 	check(test,
-		fabs(median_us[LENGTHS] - device_identity(test->device)->anchor_us) <
+		fabs(median_us[LENGTHS] - test->device->identity.anchor_us) <
 			0.03 * median_us[LENGTHS],
-		"anchor: %.1f us at the start, %.1f now", device_identity(test->device)->anchor_us,
+		"anchor: %.1f us at the start, %.1f now", test->device->identity.anchor_us,
 		median_us[LENGTHS]);
 	for (int i = 0; i <= LENGTHS; i++)
 		device_unload(test->device, handles[i]);
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 	test.folders[0] = string_format("%s/templates", root);
 	test.folders[1] = string_format("%s/tests/gpu", root);
 	open_device(&test, name);
-	identity = device_identity(test.device);
+	identity = &test.device->identity;
 	printf("%s, driver %s, CUDA %d, %.0f of %.0f MHz, limit %.0f W, anchor %.1f us\n",
 		identity->name, identity->driver, identity->driver_cuda_version,
 		identity->clock_sm_hz / 1e6, identity->clock_sm_max_hz / 1e6,

@@ -59,7 +59,7 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 	if (!ours)
 		return error_set(
 			err, STATUS_FAILED, "%s: the compiler reports no %s", title, launch->entry);
-	blocks = occupancy_blocks_per_sm(device_spec(run->context.device),
+	blocks = occupancy_blocks_per_sm(run->context.device->spec,
 		(int)(launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2]),
 		ours->regs_per_thread, ours->smem_static_bytes, launch->shape.smem_dynamic_bytes,
 		&limiter);
@@ -130,8 +130,8 @@ static enum status problem_compare(
 		if (status == STATUS_OK && (!bound || bound->family != family)) {
 			bound_family_free(bound);
 			bound = NULL;
-			status = family_bind(family, problems.items[0],
-				device_spec(run->context.device), NULL, &bound, err);
+			status = family_bind(family, problems.items[0], run->context.device->spec,
+				NULL, &bound, err);
 		}
 		if (status == STATUS_OK)
 			status = evaluation_compare(run, bound, evaluation, err);

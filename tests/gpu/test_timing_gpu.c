@@ -143,7 +143,7 @@ static enum status announce(
 	struct build build = {0};
 	const struct compile_result *kernel;
 	enum status status = problem_reference(
-		problem, NULL, device_spec(run->context.device), &build, &reference, err);
+		problem, NULL, run->context.device->spec, &build, &reference, err);
 
 	if (status == STATUS_OK)
 		status = kernel_store_wait(run->context.store, &build.units[0], &kernel, err);
@@ -171,8 +171,8 @@ static enum status pair_load(struct timing_test *run, const char *family_name_, 
 	if (status == STATUS_OK)
 		status = problem_parse(run->operation, text, &problems, err);
 	if (status == STATUS_OK)
-		status = family_bind(family, problems.items[0], device_spec(run->context.device),
-			NULL, &bound, err);
+		status = family_bind(
+			family, problems.items[0], run->context.device->spec, NULL, &bound, err);
 	if (status == STATUS_OK)
 		status = configuration_default(bound, configuration, &found, err);
 	if (status == STATUS_OK && !found)
@@ -198,7 +198,7 @@ static double apart(double a, double b)
 
 static enum status test_anchor(struct timing_test *run, struct error *err)
 {
-	double at_start = device_identity(run->context.device)->anchor_us, now[2];
+	double at_start = run->context.device->identity.anchor_us, now[2];
 	struct taken taken;
 	device_handle anchor;
 	enum status status = device_anchor_handle(run->context.device, &anchor, err);

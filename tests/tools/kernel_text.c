@@ -257,11 +257,11 @@ static enum status answer(struct context *context, char *line, struct error *err
 	for (size_t i = 0; i < problems.count && status == STATUS_OK; i++) {
 		request.problem = problems.items[i];
 		status = family_applies(
-			family, request.problem, device_spec(context->device), &applies, NULL, err);
+			family, request.problem, context->device->spec, &applies, NULL, err);
 		if (status != STATUS_OK || !applies)
 			continue;
-		status = family_bind(family, request.problem, device_spec(context->device), NULL,
-			&request.bound, err);
+		status = family_bind(
+			family, request.problem, context->device->spec, NULL, &request.bound, err);
 		if (status != STATUS_OK)
 			break;
 		if (configuration[0] == '@')

@@ -126,7 +126,7 @@ static enum status compare_entry(struct comparison *comparison, const struct tun
 	rest = without_entry(&comparison->tuned, index);
 	const struct lookup_request request = {
 		.catalogue = &comparison->context.catalogue,
-		.device = device_spec(comparison->context.device),
+		.device = comparison->context.device->spec,
 		.tuned = &rest,
 		.without_best = true,
 	};

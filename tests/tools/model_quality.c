@@ -105,7 +105,7 @@ static enum status add_family(struct report *report, struct measured_problem *me
 	struct bound_family *bound = NULL;
 	struct predictor predictor;
 	bool applies = false;
-	const struct device_spec *device = device_spec(report->context.device);
+	const struct device_spec *device = report->context.device->spec;
 	enum status status = family_applies(family, measured->problem, device, &applies, NULL, err);
 
 	if (status == STATUS_OK && applies)

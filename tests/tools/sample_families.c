@@ -317,10 +317,10 @@ static enum status sample_problem(struct context *context, const struct family *
 	size_t parameters;
 	enum status status = STATUS_OK;
 
-	TRY(family_applies(family, problem, device_spec(context->device), &applies, NULL, err));
+	TRY(family_applies(family, problem, context->device->spec, &applies, NULL, err));
 	if (!applies)
 		return STATUS_OK;
-	TRY(family_bind(family, problem, device_spec(context->device), NULL, &sample.bound, err));
+	TRY(family_bind(family, problem, context->device->spec, NULL, &sample.bound, err));
 	parameters = sample.bound->space->parameter_count;
 	sample.problem_seen =
 		!shown || (was_shown(shown, hash_problem(sample.bound, totals->device)) &&
@@ -388,7 +388,7 @@ static enum status sample_family(struct context *context, const struct family *f
 	struct totals *totals, struct error *err)
 {
 	struct problem_list problems = {0};
-	enum status status = family_examples_check(family, device_spec(context->device), err);
+	enum status status = family_examples_check(family, context->device->spec, err);
 
 	for (size_t i = 0; i < family->examples.legal_count && status == STATUS_OK; i++)
 		status = problem_parse(

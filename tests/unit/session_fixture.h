@@ -167,7 +167,7 @@ static inline struct session_outcome session_fixture_run(
 	snprintf(id, sizeof(id), "run-%u", ++runs);
 	if (request->evaluations)
 		effort.evaluations = request->evaluations;
-	tuned_init(&tuned, "tuned", gpu_model_of(device_spec(fixture->context.device), "Test GPU"));
+	tuned_init(&tuned, "tuned", gpu_model_of(fixture->context.device->spec, "Test GPU"));
 	if (request->journal) {
 		struct json *line = json_new_object(), *program = json_new_object();
 
@@ -182,8 +182,7 @@ static inline struct session_outcome session_fixture_run(
 		json_put_string(line, "date", "2026-01-01");
 		json_put(line, "tiletune", program);
 		json_put_string(line, "device_kind", "replay");
-		json_put(line, "device",
-			gpu_model_json(device_spec(fixture->context.device), "Test GPU"));
+		json_put(line, "device", gpu_model_json(fixture->context.device->spec, "Test GPU"));
 		json_put_string(line, "signature", "signature");
 		json_put_string(line, "resumes", session.resume ? session.resume->run.id : NULL);
 		assert_ok(journal_write(session.journal, "run", line, &err));

@@ -26,7 +26,7 @@ static void stage_open(struct stage *stage)
 	session_fixture_open(
 		&stage->fixture, REPLAY_DATA "measured.jsonl.gz", "tile", "M=1000,N=1000,K=512");
 	tuned_init(&stage->tuned, "tuned",
-		gpu_model_of(device_spec(stage->fixture.context.device), "Test GPU"));
+		gpu_model_of(stage->fixture.context.device->spec, "Test GPU"));
 	stage->session = (struct session){.context = &stage->fixture.context,
 		.problems = &stage->fixture.problems,
 		.effort = effort_find("quick"),
@@ -35,8 +35,7 @@ static void stage_open(struct stage *stage)
 		.tuned = &stage->tuned,
 		.run_id = "run"};
 	assert_ok(queue_open(&stage->fixture.context.catalogue, &stage->fixture.problems,
-		device_spec(stage->fixture.context.device), &stage->session.pool, &stage->queue,
-		&err));
+		stage->fixture.context.device->spec, &stage->session.pool, &stage->queue, &err));
 	stage->session.queue = &stage->queue;
 	assert_ok(search_prepare(&stage->session, 0, &stage->search, &err));
 	assert_ok(search_open(stage->search, &err));

@@ -14,7 +14,7 @@ TEST(test_open)
 	const struct device_identity *identity;
 
 	bench_open(&bench, "name NVIDIA H200\n");
-	identity = device_identity(bench.device);
+	identity = &bench.device->identity;
 	assert_string_equal(identity->kind, "cuda");
 	assert_string_equal(identity->name, "NVIDIA H200");
 	assert_string_equal(identity->uuid, "GPU-105d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d5d");
@@ -24,9 +24,9 @@ TEST(test_open)
 	assert_true(identity->clock_sm_max_hz > 1.97e9 && identity->power_limit_w > 699);
 	/* 1000 us, and what a launch costs */
 	assert_true(fabs(identity->anchor_us - 1000) < 5);
-	assert_int_equal(device_spec(bench.device)->sm_count, 132);
-	assert_int_equal(device_spec(bench.device)->l2_bytes, 2 << 20);
-	assert_true(device_measures(bench.device) && device_compiles(bench.device));
+	assert_int_equal(bench.device->spec->sm_count, 132);
+	assert_int_equal(bench.device->spec->l2_bytes, 2 << 20);
+	assert_true(bench.device->kind->measures && bench.device->kind->compiles);
 	bench_close(&bench);
 }
 

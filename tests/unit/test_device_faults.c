@@ -126,7 +126,7 @@ TEST(test_killed_at_start)
 		bench_script(&bench, script);
 		assert_ok(device_open("cuda:0", &options, &bench.device, &err));
 		assert_true(file_exists(mark));
-		assert_true(device_identity(bench.device)->anchor_us > 0);
+		assert_true(bench.device->identity.anchor_us > 0);
 		unlink(mark);
 		assert_ok(device_list_cuda(&options, &list, &count, &why, &err));
 		assert_int_equal(count, 1);
@@ -349,7 +349,7 @@ TEST(test_uuid_and_lock)
 	assert_string_equal(list[0].busy_by, "");
 	assert_string_equal(list[1].busy_by, text);
 	assert_int_equal(list[1].facts.compute_capability, 90);
-	assert_string_equal(list[1].identity.uuid, device_identity(bench.device)->uuid);
+	assert_string_equal(list[1].identity.uuid, bench.device->identity.uuid);
 	free(list);
 	assert_ok(device_open("cuda:0", &options, &second, &err));
 	device_close(second);

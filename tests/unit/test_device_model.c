@@ -59,16 +59,16 @@ TEST(test_open)
 {
 	struct device *device = open_model("model:h200-sxm");
 
-	assert_string_equal(device_identity(device)->kind, "model");
-	assert_string_equal(device_identity(device)->name, device_spec(device)->title);
-	assert_int_equal(device_identity(device)->driver_cuda_version, 0);
-	assert_true(device_compiles(device));
-	assert_false(device_measures(device));
+	assert_string_equal(device->identity.kind, "model");
+	assert_string_equal(device->identity.name, device->spec->title);
+	assert_int_equal(device->identity.driver_cuda_version, 0);
+	assert_true(device->kind->compiles);
+	assert_false(device->kind->measures);
 	assert_null(device_anchor(device).plan);
 	assert_int_equal(device_poll_fds(device, NULL, 0), 0);
 	device_close(device);
 	device = open_model("model:"); /* the embedded default */
-	assert_int_equal(device_spec(device)->compute_capability, 90);
+	assert_int_equal(device->spec->compute_capability, 90);
 	device_close(device);
 	device_close(NULL);
 }

@@ -75,7 +75,7 @@ static void fixture_open(struct fixture *fixture, const char *commands)
 	assert_ok(problem_parse(operation, "M=512,1000,N=512,K=512", &fixture->problems, &err));
 	for (int i = 0; i < 2; i++)
 		assert_ok(candidates_open(&fixture->context.catalogue, fixture->problems.items[i],
-			device_spec(fixture->context.device), &all, &fixture->pools[i], &err));
+			fixture->context.device->spec, &all, &fixture->pools[i], &err));
 	fixture->evaluator = (struct evaluator){
 		.context = &fixture->context, .first_look = {.rounds = 1, .seconds_max = 1}};
 }

@@ -68,12 +68,12 @@ TEST(test_everything_is_replayed)
 		assert_ok(problem_parse(fixture.problems.items[0]->operation, "M=4096,N=256,K=2048",
 			&fixture.problems, &err));
 	}
-	assert_true(device_measures(fixture.context.device));
-	assert_false(device_compiles(fixture.context.device));
-	assert_string_equal(device_identity(fixture.context.device)->kind, "replay");
-	assert_string_equal(device_identity(fixture.context.device)->name, "Test GPU 100");
-	assert_int_equal(device_spec(fixture.context.device)->sm_count, 100);
-	assert_false(device_spec(fixture.context.device)->from_sheet);
+	assert_true(fixture.context.device->kind->measures);
+	assert_false(fixture.context.device->kind->compiles);
+	assert_string_equal(fixture.context.device->identity.kind, "replay");
+	assert_string_equal(fixture.context.device->identity.name, "Test GPU 100");
+	assert_int_equal(fixture.context.device->spec->sm_count, 100);
+	assert_false(fixture.context.device->spec->from_sheet);
 	outcome = session_fixture_run(&fixture, &(struct session_request){0});
 	assert_int_equal(outcome.problems, 2);
 	assert_int_equal(outcome.evaluated, 610);
@@ -227,9 +227,9 @@ TEST(test_a_recorded_model_predicts)
 	struct session_outcome outcome;
 
 	session_fixture_open(&fixture, PREDICTED, "gemm", GEMM_PROBLEM);
-	assert_false(device_measures(fixture.context.device));
-	assert_true(device_spec(fixture.context.device)->from_sheet);
-	assert_string_equal(device_spec(fixture.context.device)->name, "h200-sxm");
+	assert_false(fixture.context.device->kind->measures);
+	assert_true(fixture.context.device->spec->from_sheet);
+	assert_string_equal(fixture.context.device->spec->name, "h200-sxm");
 	outcome = session_fixture_run(&fixture, &(struct session_request){0});
 	/* the templates in the tree decide what of the recording is still legal */
 	assert_true(outcome.evaluated >= 10);
@@ -354,7 +354,7 @@ TEST(test_a_replay_of_a_replay_is_the_same)
 	text_append(&copy, strchr(content.data, '\n') + 1);
 	assert_ok(file_write(fixture.journal, copy.data, copy.length, &err));
 	session_fixture_open(&again, fixture.journal, "tile", TILE_PROBLEM);
-	assert_true(device_measures(again.context.device));
+	assert_true(again.context.device->kind->measures);
 	second = session_fixture_run(&again, &(struct session_request){0});
 	assert_string_equal(first.winners, second.winners);
 	assert_int_equal(first.evaluated, second.evaluated);

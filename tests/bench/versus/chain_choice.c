@@ -111,8 +111,8 @@ static enum status choose_rows(const struct context *context, const struct probl
 	CLEANUP(candidates_release) struct candidates pool = {0};
 
 	*rows = json_new_array();
-	if (candidates_open(&context->catalogue, problem, device_spec(context->device), &options,
-		    &pool, err) == STATUS_OK &&
+	if (candidates_open(&context->catalogue, problem, context->device->spec, &options, &pool,
+		    err) == STATUS_OK &&
 		take(&pool, per_family, *rows, err) == STATUS_OK)
 		return STATUS_OK;
 	json_free(*rows);
@@ -129,8 +129,7 @@ static enum status choose_steps(const struct context *context, const struct prob
 		&context->catalogue, problem->operation, "gemm_chain/separate", &family, err);
 
 	if (status == STATUS_OK)
-		status = family_bind(
-			family, problem, device_spec(context->device), NULL, &bound, err);
+		status = family_bind(family, problem, context->device->spec, NULL, &bound, err);
 	for (size_t i = 0; status == STATUS_OK && i < family->step_count; i++) {
 		const struct problem *step = bound->composite->steps[i].problem;
 		struct json *rows = NULL, *json;
