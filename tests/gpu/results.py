@@ -5,7 +5,7 @@ PyTorch, in a folder of this GPU model, beside a table results.csv that says of 
 	results.py OUT [NAME...]     NAMEs of tables; those of README if left out
 		--state FILE         what an earlier part left (OUT/state.tar.gz): goes on where that stopped
 		--limit SECONDS      of this part (560): nothing begins that cannot end
-		--into DIR           writes the files to DIR/<card>/, too; never over those of another card
+		--into DIR           writes tables whose suites are all tuned to DIR/<card>/, too; never over those of another card
 		--device D           cuda:0; with model:NAME only kernels are compiled, into --cache
 		--cache DIR          compiled kernels (session-cache)
 		--suites DIR         other suites of the same names, and
@@ -34,7 +34,7 @@ import time
 from glob import glob
 
 # name: suites; what quick effort tries on Hopper (the rest of the space is larger, not better); beside what; file of the
-# comparison; seconds to keep for it
+# comparison; seconds to keep for it behind the last suite: twice what it takes on an H200
 FLASH = ["-f", "flash_wgmma", "--where", "STAGES == 2 and CLUSTER == 1 and PACK == 0 and OVERLAP in [1, 2] and BN >= 64", "--budget", "1.5s"]
 DECODE = ["-f", "decode", "--budget", "4s", "--where", "ROW_TILES == 1 and ROW_WARPS == 1 and Q_REGS == (1 if head_dim <= 128 else 0) and KEY_WARPS >= 2 and BLOCKS_PER_SM == 1"
 	" and KEY_WARPS*KEYS in ([64] if head_dim == 256 else ([128] if head_dim == 128 else [256])) and CLUSTER <= 8 and STAGES in [2, 3]"]
@@ -52,6 +52,7 @@ COMPARED = {"scoreboard": ["--picks", "100", "--gaps", "0.15"]}  # more argument
 ORDER = ["bf16_aligned", "bf16_drawn", "bf16_misaligned", "fp8", "fp32", "attention", "decode", "attention_drawn", "scoreboard"]
 COLUMNS = ["file", "table", "n", "geometric_mean", "median", "lowest", "below_0.95", "beside", "entries", "commit", "date", "kernels", "uuid", "driver", "nvrtc"]
 LEAST = 20  # seconds, without which tuning does not begin
+NOT_TUNED = (5, 130, -2, -9)  # exit codes of a GPU that is away or taken, of a run that was stopped
 HERE = os.path.dirname(os.path.abspath(__file__))
 notes = []
 
@@ -133,11 +134,23 @@ class Run:
 		with open(path, encoding="utf-8") as file:
 			return file.read().split()
 
+	def rest(self, name):
+		"""Suites that are not."""
+		return [suite for suite in TABLES[name][0] if suite not in self.tuned(name)]
+
+	def is_compared(self, name):
+		"""Whether the comparison has every entry: its file is there after the first."""
+		path = self.where(TABLES[name][3] + ".json")
+		try:
+			return os.path.exists(path) and len(load(path)["entries"]) == len(load(self.where(name + ".json"))["entries"])
+		except ValueError:  # stopped while it was written
+			return False
+
 	def tune(self, name, suite):
 		"""False where time was over."""
 		if suite in self.tuned(name):
 			return True
-		keep = 0 if self.is_model else TABLES[name][4]
+		keep = TABLES[name][4] if self.rest(name) == [suite] and not self.is_model else 0
 		limit = self.left() - keep
 		if limit < LEAST:
 			note(f"{name}: {suite}: no time left")
@@ -149,6 +162,9 @@ class Run:
 		code, output = self.command(arguments, limit)
 		if code == 124:
 			note(f"{name}: {suite}: stopped with the time of this part; the next one goes on")
+			return False
+		if code in NOT_TUNED:
+			note(f"{name}: {suite}: exit {code}; the next part goes on: {(output.strip().splitlines() or [''])[-1][:200]}")
 			return False
 		if code != 0:
 			last = (output.strip().splitlines() or [f"exit {code}"])[-1][:200]
@@ -165,7 +181,7 @@ class Run:
 	def compare(self, name):
 		_, _, beside, output, keep = TABLES[name]
 		path = self.where(output + ".json")
-		if os.path.exists(path) or not os.path.exists(self.where(name + ".json")):
+		if self.is_compared(name) or not os.path.exists(self.where(name + ".json")):
 			return
 		if self.left() < keep / 2:
 			note(f"{name}: not compared: no time left")
@@ -180,7 +196,9 @@ class Run:
 			arguments = ["python3", os.path.join(HERE, "../bench/attention_vs_torch.py"), "--tiletune", self.tool, "--library", self.library,
 				"--cache-dir", self.options.cache, "--work", self.where("torch"), "-o", path, self.where(name + ".json")]
 		code, output = self.command(arguments, self.left())
-		if not os.path.exists(path):
+		if os.path.exists(path) and not self.is_compared(name):
+			note(f"{name}: not compared to the end: exit {code}; the next part compares again")
+		elif not os.path.exists(path):
 			note(f"{name}: not compared: {output.strip().splitlines()[-1][:160] if output.strip() else code}")
 		elif code not in (0, 1):
 			note(f"{name}: compared, exit {code}")
@@ -207,7 +225,7 @@ class Run:
 		hashes = sorted(entry["winner"].get("kernel_hash", "") for entry in tuned["entries"])
 		common = {"file": name, "entries": len(tuned["entries"]), "commit": run["tiletune"]["commit"], "date": run["date"], "uuid": run.get("uuid", ""), "driver": run.get("driver", ""),
 			"nvrtc": run.get("nvrtc", ""), "kernels": hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]}
-		if not os.path.exists(path):
+		if not self.is_compared(name):
 			return [{**common, "table": name}]
 		versus = load(path)
 		library = f"cuBLASLt {versus['cublaslt']}" if "cublaslt" in versus else f"PyTorch {versus.get('torch')}, cuDNN {versus.get('cudnn')}"
@@ -221,11 +239,11 @@ class Run:
 		os.makedirs(folder)
 		rows = []
 		for name, (_, _, _, versus, _) in TABLES.items():
-			if not os.path.exists(self.where(name + ".json")):
+			if self.rest(name) or not os.path.exists(self.where(name + ".json")):
 				continue
 			rows += self.row(name)
 			shutil.copy(self.where(name + ".json"), folder)
-			if os.path.exists(self.where(versus + ".json")):
+			if self.is_compared(name):
 				shutil.copy(self.where(versus + ".json"), folder)
 			journal = self.where(name + ".journal.jsonl")
 			if os.path.exists(journal):
@@ -293,11 +311,8 @@ def main():
 		if not run.tune(table, suite):
 			break
 		if not run.is_model:
-			rest = [each for each in TABLES[table][0] if each not in run.tuned(table)]
-			if not rest:
+			if not run.rest(table):
 				run.compare(table)
-			elif suite == [each for each in ORDER if each in TABLES[table][0]][-1]:
-				note(f"{table}: not compared: {', '.join(rest)} not tuned")
 			run.pack("state", run.work, "state")
 	if run.is_model:
 		print(f"{sum(len(files) for _, _, files in os.walk(options.cache))} files in {options.cache}")
@@ -312,7 +327,7 @@ def main():
 		print(f"{row['file']:16} {row['table']:32} {row.get('n', row['entries']):>4}  " + "  ".join(f"{row[k]:6.3f}" for k in ("geometric_mean", "median", "lowest") if k in row))
 	if options.into and rows:
 		install(folder, options.into, card, name)
-	missing = [table for table in wanted if not os.path.exists(run.where(TABLES[table][3] + ".json"))]
+	missing = [table for table in wanted if not run.is_compared(table)]
 	print("\n".join([f"left out: {text}" for text in notes if "wrote" not in text] + ([f"not complete: {', '.join(missing)}"] if missing else [])))
 	return 0 if not missing else 4
 
