@@ -3,7 +3,10 @@
 A claim is a piece of a page, word for word, and one expression for each number in it; a number counts as right if the
 expression, rounded as the page rounds it, is the same. Every number with decimals or a per cent sign in the pages' prose
 and tables must lie in a claim, or in a passage that says why it has no file (NOT_MEASURED). Of attention.md, gemm.md and gemm_chain.md some tables and
-sentences are recomputed, not all."""
+sentences are recomputed, not all.
+
+	tests/checks/claims.py OUT [--write]	--write: numbers and rows of the pages, and the claims here, as the files have them
+"""
 import glob
 import os
 import re
@@ -229,14 +232,49 @@ NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 
 def numbers(text):
+	"""Where each stands, what it is, its decimals."""
 	for match in NUMBER.finditer(re.sub(r"\]\([^)]*\)|`[^`]*`", lambda m: " " * len(m.group()), text)):
-		digits = match.group().rstrip(",").replace(",", "")
-		yield float(digits), len(digits.partition(".")[2])
+		shown = match.group().rstrip(",")
+		yield match.start(), shown, float(shown.replace(",", "")), len(shown.partition(".")[2])
+
+
+def is_wrong(number, value, decimals):
+	return abs(number - value) > 0.5000001 * 10**-decimals
+
+
+def corrected(text, values):
+	"""The claim with these values, rounded as it rounds."""
+	for (start, shown, number, decimals), value in reversed(list(zip(numbers(text), values))):
+		if is_wrong(number, value, decimals):
+			text = text[:start] + f"{value:{',' if ',' in shown else ''}.{decimals}f}" + text[start + len(shown) :]
+	return text
+
+
+def row_in_place(page, row):
+	"""The page with this row, or piece of one, in the place of the only one that has its first cell."""
+	first = re.match(r"[| ]*[^|]*\|", row).group()
+	like = list(re.finditer(re.escape(first) + r"[^|\n]*\|" * (row.count("|") - first.count("|")), page))
+	return page[: like[0].start()] + row + page[like[0].end() :] if len(like) == 1 else page
 
 
 failures = []
 pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, H100, OPEN)}
 rows_of = {(page, rows): list(rows()) for page, rows in ROWS}
+if "--write" in sys.argv:
+	with open(__file__, encoding="utf-8") as file:
+		own = file.read()
+	for page, text, values in CLAIMS:
+		new = corrected(text, [float(v) for v in values()])
+		pages[page] = pages[page].replace(text, new)
+		own = own.replace(text.replace("\n", "\\n"), new.replace("\n", "\\n"))
+	for (page, _), rows in rows_of.items():
+		for row in rows:
+			pages[page] = pages[page] if row in pages[page] else row_in_place(pages[page], row)
+	for path, text in [*pages.items(), (__file__, own)]:
+		with open(path, "w", encoding="utf-8") as file:
+			file.write(text)
+	print("written: look at the differences, and run the check")
+	sys.exit(0)
 for (page, _), rows in rows_of.items():
 	failures += [f"{page}: expected the row {row}, did not find it" for row in rows if row not in pages[page]]
 for page, text, values in CLAIMS:
@@ -246,8 +284,8 @@ for page, text, values in CLAIMS:
 	said, found = list(numbers(text)), [float(v) for v in values()]
 	if len(said) != len(found):
 		failures.append(f"{page}: {text!r}: expected {len(said)} values, found {len(found)}")
-	for (number, decimals), value in zip(said, found):
-		if abs(number - value) > 0.5000001 * 10**-decimals:
+	for (_, _, number, decimals), value in zip(said, found):
+		if is_wrong(number, value, decimals):
 			failures.append(f"{page}: {text!r}: says {number}, the file says {value:.5g}")
 for page, text, _ in NOT_MEASURED:
 	if text not in pages[page]:

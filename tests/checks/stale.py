@@ -53,15 +53,19 @@ verdicts = {name: judge(name) for name in dict.fromkeys(FILES.values())}
 bad = []
 for start, name in FILES.items():
 	label = next(line.split("|")[1] for line in home.splitlines() if line.startswith(f"| {start}"))
-	if (" * " in label) != (verdicts[name][1] > 0):
+	is_starred, stale = " * " in label, verdicts[name][1] > 0
+	if is_starred != stale and "--write" in sys.argv:
+		home = home.replace(f"|{label}|", f"|{label.rstrip()} * |" if stale else f"|{label.replace(' * ', ' ')}|")
+	elif is_starred != stale:
 		bad.append(f"README.md: {label.strip()}: expected {'a' if verdicts[name][1] else 'no'} star: {verdicts[name][1]} of {verdicts[name][2]} winners of {name} that were looked at have other kernels than today's")
 lines = ["| tuned file | commits of its runs | its kernels are those that ship |", "|---|---|---|"]
 lines += [f"| [{name}]({name}) | {', '.join(commits)} | {'no' if stale else 'yes'} |" for name, (commits, stale, _) in verdicts.items()]
 table = "\n".join(lines)
 if "--write" in sys.argv:
 	page = re.sub(r"\| tuned file \|[^\n]*\n(?:\|[^\n]*\n)+", table + "\n", page)
-	with open(PAGE, "w", encoding="utf-8") as file:
-		file.write(page)
+	for path, text in ((PAGE, page), ("README.md", home)):
+		with open(path, "w", encoding="utf-8") as file:
+			file.write(text)
 if table not in page:
 	bad.append(f"{PAGE}: expected this table (tests/checks/stale.py {OUT} --write):\n{table}")
 print("\n".join(bad) or table)

@@ -40,7 +40,7 @@ DECODE = ["-f", "decode", "--budget", "4s", "--where", "ROW_TILES == 1 and ROW_W
 	" and KEY_WARPS*KEYS in ([64] if head_dim == 256 else ([128] if head_dim == 128 else [256])) and CLUSTER <= 8 and STAGES in [2, 3]"]
 TABLES = {
 	"tuned": (["bf16_aligned", "bf16_misaligned", "fp8", "fp32"], [], "cublaslt", "versus_cublaslt", 60),
-	"bf16_drawn": (["bf16_drawn"], [], "cublaslt", "versus_bf16_drawn", 45),
+	"plain_drawn": (["bf16_drawn"], [], "cublaslt", "versus_plain_drawn", 30),
 	"attention": (["attention"], FLASH, "torch", "versus_attention", 60),
 	"attention_drawn": (["attention_drawn"], FLASH, "torch", "versus_attention_drawn", 60),
 	"decode": (["decode"], DECODE, "torch", "versus_decode", 60),
@@ -273,6 +273,9 @@ def install(source, into, card, name):
 	kept = [row for row in read_rows(f"{target}/results.csv") if row["file"] not in {new["file"] for new in rows}]
 	for path in glob(f"{source}/*"):
 		shutil.copy(path, target)
+		earlier = os.path.join(target, os.path.basename(path) + ".gz")
+		if os.path.exists(earlier):  # compressed by hand
+			os.remove(earlier)
 	write_rows(f"{target}/results.csv", kept + rows)
 	return note(f"wrote {target}")
 
