@@ -183,14 +183,15 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status write_through(const char *path, const void *data, size_t size, struct error *err)
+static enum status write_through(
+	const char *path, file_writer *write, const void *context, struct error *err)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	enum status status;
 
 	if (fd < 0)
 		return file_error(err, path, "opening for writing");
-	status = file_write_all(fd, data, size, err);
+	status = write(fd, context, err);
 	close(fd);
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
 }
@@ -215,8 +216,8 @@ static int create_temporary(const char *target, char **path)
 }
 
 /* mode: of the file that is replaced; NULL: it is new. */
-static enum status write_replacing(
-	const char *target, const void *data, size_t size, const mode_t *mode, struct error *err)
+static enum status write_replacing(const char *target, file_writer *write, const void *context,
+	const mode_t *mode, struct error *err)
 {
 	CLEANUP(memory_free) char *temporary = NULL;
 	enum status status;
@@ -224,7 +225,7 @@ static enum status write_replacing(
 
 	if (fd < 0)
 		return file_error(err, target, "creating a temporary file next to it");
-	status = file_write_all(fd, data, size, err);
+	status = write(fd, context, err);
 	if (status == STATUS_OK && ((mode && fchmod(fd, *mode & 07777) != 0) || fsync(fd) != 0))
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
 	if (close(fd) != 0 && status == STATUS_OK)
@@ -239,19 +240,37 @@ static enum status write_replacing(
 	return status;
 }
 
-enum status file_write(const char *path, const void *data, size_t size, struct error *err)
+enum status file_write_by(
+	const char *path, file_writer *write, const void *context, struct error *err)
 {
 	CLEANUP(memory_free) char *target = NULL;
 	struct stat info;
 
 	TRY(path_to_write(path, &target, err));
 	if (stat(target, &info) != 0)
-		return write_replacing(target, data, size, NULL, err);
+		return write_replacing(target, write, context, NULL, err);
 	if (S_ISDIR(info.st_mode))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a file to write, found a folder", path);
-	return S_ISREG(info.st_mode) ? write_replacing(target, data, size, &info.st_mode, err)
-				     : write_through(target, data, size, err);
+	return S_ISREG(info.st_mode) ? write_replacing(target, write, context, &info.st_mode, err)
+				     : write_through(target, write, context, err);
+}
+
+struct content {
+	const void *data;
+	size_t size;
+};
+
+static enum status write_content(int fd, const void *context, struct error *err)
+{
+	const struct content *content = context;
+
+	return file_write_all(fd, content->data, content->size, err);
+}
+
+enum status file_write(const char *path, const void *data, size_t size, struct error *err)
+{
+	return file_write_by(path, write_content, &(struct content){data, size}, err);
 }
 
 enum status file_expect_writable(const char *path, struct error *err)

@@ -367,7 +367,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 		return STATUS_OK;
 	}
 	exporting->source.tuned = &exporting->tuned;
-	TRY(tuned_load(exporting->file, &exporting->tuned, err));
+	TRY(tuned_load_packed(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file need no templates: where there are none, none are built */
 	if (operation || compiles)
 		TRY(catalogue_load(

@@ -278,7 +278,8 @@ static enum status write_streams(
 {
 	if (is_stream && !tuning_to_stdout(tuning))
 		TRY(tuned_replace(&tuning->tuned, tuning->output, err));
-	return machine ? common_write_record(&tuned_record, &tuning->tuned, err) : STATUS_OK;
+	return machine ? common_write_record(&tuned_record, tuned_open(&tuning->tuned), err)
+		       : STATUS_OK;
 }
 
 static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)

@@ -49,7 +49,7 @@ static enum status read_tuned(const struct checked *file, struct error *err)
 {
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 
-	return tuned_load(file->path, &tuned, err);
+	return tuned_load_packed(file->path, &tuned, err);
 }
 
 static enum status read_journal(const struct checked *file, struct error *err)
@@ -148,14 +148,19 @@ static const struct {
 };
 
 /* ---- formats ---- */
-/* What the file says that it is: "format" of the whole, or of a journal's first line. */
+/* Reads it (but a tuned file): "format" of the whole says what it is, or a journal's first line. */
 static enum status find_format(struct checked *file, struct error *err)
 {
-	const char *content = text_string(&file->content);
 	CLEANUP(json_release) struct json *line = NULL, *root = NULL;
 	struct json_at at, event;
 	const char *format;
 
+	if (tuned_is_file(file->path)) {
+		string_put(file->format, sizeof(file->format), "tiletune.tuned/1");
+		return STATUS_OK;
+	}
+	TRY(file_read(file->path, &file->content, err));
+	const char *content = text_string(&file->content);
 	/* a journal is not one JSON text unless it has one line */
 	if (json_parse(content, strcspn(content, "\n"), file->path, &line, NULL) == STATUS_OK) {
 		at = json_root(line, file->path);
@@ -190,7 +195,6 @@ static enum status unknown_format(const struct checked *file, struct error *err)
 
 static enum status check_file(struct checked *file, struct error *err)
 {
-	TRY(file_read(file->path, &file->content, err));
 	TRY(find_format(file, err));
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
 		if (strcmp(formats[i].format, file->format) == 0)
@@ -227,14 +231,6 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 	return json;
 }
 
-static void print_reason(const struct error *reason)
-{
-	common_print_lines(stdout, reason->message);
-	if (reason->hint[0])
-		common_print(stdout, "\n  hint: %s", reason->hint);
-	common_print(stdout, "\n");
-}
-
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct validate_options *options = options_;
@@ -262,8 +258,11 @@ static enum status run(void *options_, const struct string_list *positional, str
 			json_push(verdicts, verdict(&file, found, &reason));
 		else if (found == STATUS_OK)
 			common_print(stdout, "%s: ok (%s)\n", file.path, file.format);
-		else
-			print_reason(&reason);
+		else {
+			common_print_lines(stdout, reason.message);
+			common_print(
+				stdout, "%s%s\n", reason.hint[0] ? "\n  hint: " : "", reason.hint);
+		}
 		text_release(&file.content);
 	}
 	if (options->common.json)

@@ -106,16 +106,20 @@ enum status export_choose(const struct operation *operation, const char *const *
 	qsort(wanted, problems->count, sizeof(*wanted), compare_wanted);
 	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
 	for (size_t i = 0; i < tuned->entry_count; i++) {
-		const struct tuned_entry *entry = &tuned->entries[i];
+		struct tuned_entry *entry = &tuned->entries[i];
 
-		if (entry->objective == source->objective &&
-			(!operation || strcmp(entry->operation, operation->name) == 0) &&
-			is_wanted(entry, wanted, problems->count, &parts))
-			source->entries[source->entry_count++] = entry;
+		if (entry->objective != source->objective ||
+			(operation && strcmp(entry->operation, operation->name) != 0) ||
+			!is_wanted(entry, wanted, problems->count, &parts))
+			continue;
+		tuned_entry_open(entry);
+		source->entries[source->entry_count++] = entry;
 	}
 	source->untuned = memory_zeroed(problems->count + 1, sizeof(*source->untuned));
 	for (size_t i = 0; predicts && i < problems->count; i++)
 		if (!wanted_find(wanted, problems->count, problems->items[i]->text)->tuned)
 			source->untuned[source->untuned_count++] = problems->items[i];
+	for (size_t i = 0; source->untuned_count && i < tuned->entry_count; i++)
+		tuned_entry_open(&tuned->entries[i]); /* any may answer for these */
 	return STATUS_OK;
 }

@@ -92,30 +92,40 @@ static void join(
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
+static bool is_equal(const struct tuned_entry *a, const struct tuned_entry *b)
+{
+	CLEANUP(memory_free) char *a_text = tuned_entry_text(a);
+	CLEANUP(memory_free) char *b_text = tuned_entry_text(b);
+
+	return strcmp(a_text, b_text) == 0;
+}
+
 static void merge_entry(struct tuned *into, const struct tuned *from,
-	const struct tuned_entry *theirs, const struct decision *decision)
+	const struct tuned_entry *packed, const struct decision *decision)
 {
 	struct merge_summary *summary = decision->summary;
-	const struct conflict conflict = {.into = into,
-		.from = from,
-		.ours = tuned_find(into, theirs->operation, &theirs->problem, theirs->objective),
-		.theirs = theirs};
-	struct tuned_entry copy;
+	struct tuned_entry theirs = tuned_entry_copy(packed);
+	struct tuned_entry *ours =
+		tuned_find_packed(into, theirs.operation, &theirs.problem, theirs.objective);
+	const struct conflict conflict = {
+		.into = into, .from = from, .ours = ours, .theirs = &theirs};
 	const char *kept;
 
-	if (conflict.ours && record_equal(&tuned_entry_record, conflict.ours, theirs)) {
+	if (ours && is_equal(ours, &theirs)) {
 		summary->equal++;
-		return;
+	} else if (!ours || ours->predicted != theirs.predicted) {
+		/* one measured, one predicted: measured stays, or comes */
+		*(ours ? &summary->outranked : &summary->added) += 1;
+		tuned_put_entry(into, &theirs, NULL, &kept);
+	} else {
+		summary->conflicts++;
+		tuned_entry_open(ours);
+		tuned_entry_open(&theirs);
+		join(into, &conflict, decision);
+		if (packed->packed.length)
+			tuned_entry_pack(ours);
 	}
-	/* one measured, one predicted: measured stays, or comes */
-	if (!conflict.ours || conflict.ours->predicted != theirs->predicted) {
-		*(conflict.ours ? &summary->outranked : &summary->added) += 1;
-		copy = tuned_entry_copy(theirs);
-		tuned_put_entry(into, &copy, NULL, &kept);
-		return;
-	}
-	summary->conflicts++;
-	join(into, &conflict, decision);
+	tuned_entry_release(&theirs);
 }
 
 static enum status merge(struct tuned *into, const struct tuned *from,

@@ -40,6 +40,7 @@ struct tuned_version tuned_version_of(const char *path)
 
 /* Entries on their way into a file. */
 struct loading {
+	bool packs;
 	struct tuned_entry *entries;
 	size_t count, capacity;
 	enum status status; /* of the first that is none */
@@ -66,6 +67,8 @@ static void load_entry(const struct json_at *at, void *context)
 		(struct tuned_entry){0};
 	loading->status = record_from_json(
 		&tuned_entry_record, at, &loading->entries[loading->count], NULL, &loading->err);
+	if (loading->status == STATUS_OK && loading->packs)
+		tuned_entry_pack(&loading->entries[loading->count]);
 	loading->count += loading->status == STATUS_OK;
 }
 
@@ -76,16 +79,10 @@ static void loading_release(struct loading *loading)
 	free(loading->entries);
 }
 
-enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
+static enum status load(
+	const char *path, const struct loading *how, struct tuned *tuned, struct error *err)
 {
-	return tuned_load_wanted(path, NULL, NULL, tuned, err);
-}
-
-enum status tuned_load_wanted(const char *path,
-	bool (*wants)(const struct json_text *entry, void *context), void *context,
-	struct tuned *tuned, struct error *err)
-{
-	CLEANUP(loading_release) struct loading loading = {.wants = wants, .context = context};
+	CLEANUP(loading_release) struct loading loading = *how;
 	const struct json_elements elements = {
 		.list = "entries", .wants = wants_entry, .visit = load_entry, .context = &loading};
 	CLEANUP(json_release) struct json *tree = NULL;
@@ -115,6 +112,51 @@ enum status tuned_load_wanted(const char *path,
 	return STATUS_OK;
 }
 
+enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
+{
+	return load(path, &(struct loading){0}, tuned, err);
+}
+
+enum status tuned_load_packed(const char *path, struct tuned *tuned, struct error *err)
+{
+	return load(path, &(struct loading){.packs = true}, tuned, err);
+}
+
+enum status tuned_load_wanted(const char *path,
+	bool (*wants)(const struct json_text *entry, void *context), void *context,
+	struct tuned *tuned, struct error *err)
+{
+	return load(path, &(struct loading){.wants = wants, .context = context}, tuned, err);
+}
+
+struct tuned *tuned_open(struct tuned *tuned)
+{
+	for (size_t i = 0; i < tuned->entry_count; i++)
+		tuned_entry_open(&tuned->entries[i]);
+	return tuned;
+}
+
+static bool wants_none(const struct json_text *entry, void *context)
+{
+	(void)entry;
+	(void)context;
+	return false;
+}
+
+bool tuned_is_file(const char *path)
+{
+	CLEANUP(json_release) struct json *around = NULL;
+	const struct json_elements entries = {.list = "entries", .wants = wants_none};
+	struct json_at root;
+
+	if (!file_is_regular(path) ||
+		json_load_elements(path, &entries, &around, NULL) != STATUS_OK)
+		return false;
+	root = json_root(around, path);
+	return json_type(&root) == JSON_OBJECT &&
+	       json_expect_format(&root, "tiletune.tuned/1", NULL) == STATUS_OK;
+}
+
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 {
 	for (size_t i = 0; i < tuned->entry_count; i++) {
@@ -128,6 +170,7 @@ void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 			problem_from_named_values(operation, &entry->problem, &problem, NULL) !=
 				STATUS_OK)
 			continue;
+		tuned_entry_open(entry);
 		named_values_release(&entry->problem);
 		entry->problem = problem_named_values(problem);
 		problem_free(problem);
@@ -138,8 +181,7 @@ void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 /* As an element of the file's list, which begins two levels deep. */
 static void append_entry(const struct tuned_entry *entry, struct text *text)
 {
-	CLEANUP(json_release) struct json *tree = record_to_json(&tuned_entry_record, entry);
-	CLEANUP(memory_free) char *printed = json_print(tree, true);
+	CLEANUP(memory_free) char *printed = tuned_entry_text(entry);
 
 	for (const char *line = printed; *line;) {
 		const size_t length = strcspn(line, "\n");
@@ -152,30 +194,35 @@ static void append_entry(const struct tuned_entry *entry, struct text *text)
 	}
 }
 
-/* The text of the whole, but an entry's tree at a time: trees take ten times the memory. */
-static void append_file(const struct tuned *tuned, struct text *text)
+/* An entry at a time: together their text would take more memory than they do. */
+static enum status write_file(int fd, const void *context, struct error *err)
 {
 	static const char end[] = "]\n}\n";
-	struct tuned around = *tuned;
+	static const size_t piece = 1 << 20;
+	struct tuned around = *(const struct tuned *)context;
+	const size_t count = around.entry_count;
 	CLEANUP(json_release) struct json *tree = NULL;
+	CLEANUP(text_release) struct text text = {0};
 
 	around.entry_count = 0;
 	tree = record_to_json(&tuned_record, &around);
-	json_append(tree, true, text);
-	text_cut(text, text->length - strlen(end));
-	for (size_t i = 0; i < tuned->entry_count; i++) {
-		text_append(text, i ? ", " : "");
-		append_entry(&tuned->entries[i], text);
+	json_append(tree, true, &text);
+	text_cut(&text, text.length - strlen(end));
+	for (size_t i = 0; i < count; i++) {
+		text_append(&text, i ? ", " : "");
+		append_entry(&around.entries[i], &text);
+		if (text.length < piece)
+			continue;
+		TRY(file_write_all(fd, text.data, text.length, err));
+		text_clear(&text);
 	}
-	text_append(text, end);
+	text_append(&text, end);
+	return file_write_all(fd, text.data, text.length, err);
 }
 
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err)
 {
-	CLEANUP(text_release) struct text text = {0};
-
-	append_file(tuned, &text);
-	TRY(file_write(path, text.data, text.length, err));
+	TRY(file_write_by(path, write_file, tuned, err));
 	tuned->version = tuned_version_of(path);
 	return STATUS_OK;
 }
@@ -188,7 +235,7 @@ enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run
 
 	if (!now.inode || memcmp(&now, &tuned->version, sizeof(now)) == 0)
 		return STATUS_OK;
-	TRY(tuned_load(path, &theirs, err));
+	TRY(tuned_load_packed(path, &theirs, err));
 	TRY(run ? tuned_merge_written(tuned, &theirs, run, err)
 		: tuned_merge(tuned, &theirs, &ignored, err));
 	tuned->version = theirs.version;
@@ -225,7 +272,7 @@ enum status tuned_expect_device(
 	return error_hint(err, "write to another file with -o");
 }
 
-struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
+struct tuned_entry *tuned_find_packed(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective)
 {
 	struct tuned_index own = {0};
@@ -233,6 +280,16 @@ struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
 		tuned->entries, tuned->entry_count, operation, problem, objective);
 
 	tuned_index_clear(&own);
+	return found;
+}
+
+struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
+	const struct named_values *problem, enum objective objective)
+{
+	struct tuned_entry *found = tuned_find_packed(tuned, operation, problem, objective);
+
+	if (found)
+		tuned_entry_open(found);
 	return found;
 }
 

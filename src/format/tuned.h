@@ -38,6 +38,12 @@ RECORD_DECLARE(struct tuned, tuned_record);
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device);
 /* Errors: unreadable, not of the format, with file and JSON path. */
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err);
+/* Its entries are packed: many take little memory. tuned_find() opens the one that it finds. */
+enum status tuned_load_packed(const char *path, struct tuned *tuned, struct error *err);
+/* All of its entries; returns it. */
+struct tuned *tuned_open(struct tuned *tuned);
+/* Whether it is a regular file of the format, by what stands around its entries. */
+bool tuned_is_file(const char *path);
 /* Only the entries that are wanted, by their text; what is wrong in others may go unseen. */
 enum status tuned_load_wanted(const char *path,
 	bool (*wants)(const struct json_text *entry, void *context), void *context,
@@ -60,8 +66,10 @@ void tuned_release(struct tuned *tuned);
 enum status tuned_expect_device(
 	const struct tuned *tuned, const struct gpu_model *device, struct error *err);
 
-/* The entry with this canonical problem and objective, or NULL. */
+/* The entry with this canonical problem and objective, or NULL; opened, or as it is. */
 struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
+	const struct named_values *problem, enum objective objective);
+struct tuned_entry *tuned_find_packed(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective);
 struct tuned_entry *tuned_find_problem(
 	const struct tuned *tuned, const struct problem *problem, enum objective objective);

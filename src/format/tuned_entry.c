@@ -5,10 +5,13 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 #include "candidate/resources.h"
 #include "family/compile_option.h"
+#include "record/record_read.h"
+#include "record/record_write.h"
 
 #define FAMILY(type)        RECORD_VALUE(type, family, "family", .rule = &family_name_rule)
 #define CONFIGURATION(type) RECORD_NAMED_VALUES(type, configuration, "configuration")
@@ -261,6 +264,7 @@ static const struct record_member entry_members[] = {
 		struct tuned_entry, margin, margin_record, "margin", .flags = RECORD_OPTIONAL),
 	RECORD_POINTER(
 		struct tuned_entry, bits, entry_bits_record, "bits", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct tuned_entry, packed, "packed", .flags = RECORD_NOT_JSON),
 };
 RECORD_DEFINE(struct tuned_entry, tuned_entry_record, entry_members, .name = "entry", .open = true);
 
@@ -274,6 +278,78 @@ struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry)
 
 	record_copy(&tuned_entry_record, entry, &copy);
 	return copy;
+}
+
+/* ---- packed entries ---- */
+/* Before the compressed bytes stands how many there are inflated. */
+static char *inflated(const struct text *packed)
+{
+	uLongf size;
+	char *text;
+
+	memcpy(&size, packed->data, sizeof(size));
+	text = memory_zeroed(size + 1, 1);
+	if (uncompress((Bytef *)text, &size, (const Bytef *)packed->data + sizeof(size),
+		    packed->length - sizeof(size)) != Z_OK)
+		BUG("a packed entry is not what was packed");
+	return text;
+}
+
+char *tuned_entry_text(const struct tuned_entry *entry)
+{
+	CLEANUP(json_release) struct json *tree = NULL;
+
+	if (entry->packed.length)
+		return inflated(&entry->packed);
+	tree = record_to_json(&tuned_entry_record, entry);
+	return json_print(tree, true);
+}
+
+void tuned_entry_pack(struct tuned_entry *entry)
+{
+	CLEANUP(memory_free) char *text = NULL;
+	struct tuned_entry packed = {.operation = entry->operation,
+		.problem = entry->problem,
+		.objective = entry->objective,
+		.predicted = entry->predicted,
+		.run = entry->run};
+	uLongf size, room;
+
+	if (entry->packed.length)
+		return;
+	text = tuned_entry_text(entry);
+	size = strlen(text);
+	room = compressBound(size);
+	packed.packed.data = memory_zeroed(sizeof(size) + room, 1);
+	memcpy(packed.packed.data, &size, sizeof(size));
+	if (compress2((Bytef *)packed.packed.data + sizeof(size), &room, (const Bytef *)text, size,
+		    Z_BEST_SPEED) != Z_OK)
+		BUG("an entry was not compressed");
+	packed.packed.length = packed.packed.capacity = sizeof(size) + room;
+	packed.packed.data = memory_resize(packed.packed.data, packed.packed.length, 1);
+	entry->operation = entry->run = NULL;
+	entry->problem = (struct named_values){0};
+	tuned_entry_release(entry);
+	*entry = packed;
+}
+
+void tuned_entry_open(struct tuned_entry *entry)
+{
+	CLEANUP(memory_free) char *text = NULL;
+	CLEANUP(json_release) struct json *tree = NULL;
+	struct tuned_entry open = {0};
+	struct json_at at;
+
+	if (!entry->packed.length)
+		return;
+	text = tuned_entry_text(entry);
+	if (json_parse(text, strlen(text), "", &tree, NULL) != STATUS_OK)
+		BUG("a packed entry is no JSON");
+	at = json_root(tree, "");
+	if (record_from_json(&tuned_entry_record, &at, &open, NULL, NULL) != STATUS_OK)
+		BUG("a packed entry is no entry");
+	tuned_entry_release(entry);
+	*entry = open;
 }
 
 struct tuned_row tuned_row_copy(const struct tuned_row *row)

@@ -133,10 +133,17 @@ struct tuned_entry {
 	struct tuned_model *model;
 	struct tuned_margin *margin;
 	struct tuned_bits *bits;
+	struct text packed; /* of length 0 in an open entry */
 };
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);
 struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry);
+/* Of a packed entry there are operation, problem, objective, timing and run; the whole lies in
+ * `packed`, as compressed JSON that takes a tenth of the memory. */
+void tuned_entry_pack(struct tuned_entry *entry);
+void tuned_entry_open(struct tuned_entry *entry);
+/* Its JSON, as a text with lines; a packed entry stays so. Caller frees. */
+char *tuned_entry_text(const struct tuned_entry *entry);
 struct tuned_row tuned_row_copy(const struct tuned_row *row);
 
 /* The row of "families", or NULL. */

@@ -28,7 +28,7 @@ static enum status load_file(struct known *known, const char *path, const struct
 {
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 
-	TRY(tuned_load(path, &tuned, err));
+	TRY(tuned_load_packed(path, &tuned, err));
 	if (!gpu_model_same(&tuned.device, device))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a tuned file of %s, found one of %s", path, device->name,
@@ -169,7 +169,7 @@ static double distance(const struct problem *problem, const char *there)
 
 struct near {
 	double octaves;
-	const struct tuned_entry *entry;
+	struct tuned_entry *entry;
 	size_t place; /* in the files */
 };
 
@@ -193,7 +193,7 @@ static struct near *near_of(const struct known *known, const struct problem *pro
 	*count = 0;
 	for (size_t f = 0; known && f < known->count; f++)
 		for (size_t i = 0; i < known->files[f].entry_count; i++) {
-			const struct tuned_entry *entry = &known->files[f].entries[i];
+			struct tuned_entry *entry = &known->files[f].entries[i];
 			CLEANUP(memory_free) char *text = NULL;
 			double octaves;
 
@@ -221,10 +221,11 @@ size_t known_near(const struct known *known, const struct candidates *pool,
 
 	for (size_t i = 0; i < near_count && i < TRIED_MAX && count < KNOWN_NEAR_MAX; i++) {
 		const struct tuned_row *winner = &near[i].entry->winner;
-		const ptrdiff_t candidate =
-			candidates_find_named(pool, winner->family, &winner->configuration);
+		ptrdiff_t candidate;
 		size_t same = 0;
 
+		tuned_entry_open(near[i].entry);
+		candidate = candidates_find_named(pool, winner->family, &winner->configuration);
 		while (same < count && (ptrdiff_t)candidates[same] != candidate)
 			same++;
 		if (candidate >= 0 && same == count)

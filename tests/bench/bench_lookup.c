@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What `lookup` takes, of a tuned file of 1e4 entries that has the problem: processor time and
- * memory of the program. The file's entries are those of a real one with other M.
+ * memory of the program; and the memory of what reads all entries. The file's entries are those of
+ * a real one with other M.
  */
 #include <math.h>
 #include <stdio.h>
@@ -54,20 +55,21 @@ static void make_file(const char *path)
 }
 
 /* Of a child. */
-static struct rusage run(const char *program, const char *path)
+static struct rusage run(const char *program, const char *command, const char *path)
 {
 	struct rusage usage;
 	const pid_t child = fork();
 	int state = -1;
 
 	if (child == 0) {
-		if (freopen("/dev/null", "w", stdout))
-			execl(program, program, "lookup", path, "gemm", "-p",
+		if (freopen("/dev/null", "w", stdout) && strcmp(command, "lookup") == 0)
+			execl(program, program, command, path, "gemm", "-p",
 				"M=4096,N=4096,K=4096,dtype=bf16", "--path", ".", (char *)NULL);
+		execl(program, program, command, path, (char *)NULL);
 		_exit(127);
 	}
 	if (child < 0 || wait4(child, &state, 0, &usage) != child || state != 0) {
-		fprintf(stderr, "bench_lookup: %s lookup %s failed\n", program, path);
+		fprintf(stderr, "bench_lookup: %s %s %s failed\n", program, command, path);
 		exit(EXIT_FAILURE);
 	}
 	return usage;
@@ -86,18 +88,23 @@ int main(void)
 	CLEANUP(memory_free) char *program = path_join(folder, "../tiletune");
 	CLEANUP(memory_free) char *path = path_join(folder, "bench_lookup.json");
 	struct rusage usage;
-	double time_s = INFINITY, memory_mb;
+	double time_s = INFINITY, memory_mb, whole_mb;
 
 	make_file(path);
 	for (int turn = 0; turn < 3; turn++) { /* the best: others may use the machine, too */
-		usage = run(program, path);
+		usage = run(program, "lookup", path);
 		time_s = fmin(time_s, seconds(usage.ru_utime) + seconds(usage.ru_stime));
 	}
-	unlink(path);
 	memory_mb = (double)usage.ru_maxrss / 1024;
+	usage = run(program, "validate", path);
+	unlink(path);
+	whole_mb = (double)usage.ru_maxrss / 1024;
 	printf("lookup among %d entries: %.2f s (promised: <= %.1f) %s\n", ENTRIES, time_s,
 		promised_s, time_s <= promised_s ? "ok" : "MISSED");
 	printf("lookup among %d entries: %.0f MiB (promised: <= %.0f) %s\n", ENTRIES, memory_mb,
 		promised_mb, memory_mb <= promised_mb ? "ok" : "MISSED");
-	return time_s <= promised_s && memory_mb <= promised_mb ? EXIT_SUCCESS : EXIT_FAILURE;
+	printf("%d entries loaded: %.0f MiB (promised: <= %.0f) %s\n", ENTRIES, whole_mb,
+		promised_mb, whole_mb <= promised_mb ? "ok" : "MISSED");
+	return time_s <= promised_s && fmax(memory_mb, whole_mb) <= promised_mb ? EXIT_SUCCESS
+										: EXIT_FAILURE;
 }

@@ -37,8 +37,9 @@ struct side {
 	const char *date, *timing, *families;
 };
 
-static void assert_merged(
-	struct side ours, struct side theirs, const char *expected, size_t conflicts)
+/* packed: of bit 0 ours, of bit 1 theirs */
+static void assert_merged_packed(struct side ours, struct side theirs, const char *expected,
+	size_t conflicts, unsigned packed)
 {
 	struct tuned into, from;
 	struct merge_summary summary = {0};
@@ -48,13 +49,24 @@ static void assert_merged(
 	open_file(&from, "from.json", theirs.date, theirs.timing, theirs.families);
 	into.entries[0].unfinished = strcmp(ours.timing, "stopped") == 0;
 	from.entries[0].unfinished = strcmp(theirs.timing, "stopped") == 0;
+	if (packed & 1)
+		tuned_entry_pack(&into.entries[0]);
+	if (packed & 2)
+		tuned_entry_pack(&from.entries[0]);
 	assert_ok(tuned_merge(&into, &from, &summary, &err));
-	assert_entry(&into, expected);
+	assert_entry(tuned_open(&into), expected);
 	assert_int_equal(summary.conflicts, conflicts);
 	assert_int_equal(summary.added, 0);
 	assert_int_equal(into.run_count, strcmp(ours.date, theirs.date) == 0 ? 1 : 2);
 	tuned_release(&into);
 	tuned_release(&from);
+}
+
+static void assert_merged(
+	struct side ours, struct side theirs, const char *expected, size_t conflicts)
+{
+	for (unsigned packed = 0; packed < 4; packed++)
+		assert_merged_packed(ours, theirs, expected, conflicts, packed);
 }
 
 TEST(test_the_later_run_stays)

@@ -338,3 +338,51 @@ TEST(test_two_writers_of_one_problem)
 	unlink(path);
 	free(path);
 }
+
+static size_t row_bytes(const struct tuned_entry *entry)
+{
+	return entry->family_count + entry->tied_count + (entry->winner.family != NULL);
+}
+
+/* A packed entry is what it was once it is open, is found as before, and stands in a file as the
+ * open one does. */
+TEST(test_packed_entries)
+{
+	struct tuned open, packed;
+	struct error err = {0};
+	struct text files[2] = {{0}};
+
+	assert_ok(tuned_load("results/nvidia-h200/tuned.json", &open, &err));
+	assert_ok(tuned_load_packed("results/nvidia-h200/tuned.json", &packed, &err));
+	assert_int_equal(packed.entry_count, open.entry_count);
+	for (size_t i = 0; i < open.entry_count; i++) {
+		struct tuned_entry *entry = &packed.entries[i];
+
+		assert_int_equal(row_bytes(entry), 0);
+		assert_true(named_values_equal(&entry->problem, &open.entries[i].problem));
+		assert_int_equal(entry->predicted, open.entries[i].predicted);
+		assert_string_equal(entry->run, open.entries[i].run);
+	}
+	for (int i = 0; i < 2; i++) {
+		char *path = string_format("%s/packed-%d.json", TEST_SCRATCH, i);
+
+		assert_ok(tuned_replace(i ? &packed : &open, path, &err));
+		assert_ok(file_read(path, &files[i], &err));
+		unlink(path);
+		free(path);
+	}
+	assert_string_equal(files[1].data, files[0].data);
+	assert_int_equal(row_bytes(&packed.entries[7]), 0);
+	for (size_t i = 0; i < open.entry_count; i++) {
+		const struct tuned_entry *from = &open.entries[i];
+		struct tuned_entry *found =
+			tuned_find(&packed, from->operation, &from->problem, from->objective);
+
+		assert_ptr_equal(found, &packed.entries[i]);
+		assert_true(record_equal(&tuned_entry_record, found, from));
+	}
+	text_release(&files[0]);
+	text_release(&files[1]);
+	tuned_release(&open);
+	tuned_release(&packed);
+}
