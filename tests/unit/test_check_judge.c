@@ -84,6 +84,11 @@ TEST(intervals_combine)
 	assert_true(fabs(ratio.value - 2) < 1e-12);
 	assert_true(fabs(ratio.low - (2 - hypot(0.1, 0.1))) < 1e-12);
 	assert_true(fabs(ratio.high - (2 + hypot(0.1, 0.1))) < 1e-12);
+	/* low where now is low and then was high */
+	ratio = check_estimate_over(
+		&(struct interval){2.0, 1.9, 2.3}, &(struct interval){1.0, 0.98, 1.1});
+	assert_true(fabs(ratio.low - (2 - hypot(0.1, 2 * 0.1))) < 1e-12);
+	assert_true(fabs(ratio.high - (2 + hypot(0.3, 2 * 0.02))) < 1e-12);
 	assert_true(fabs(check_estimate_half_ratio(&now) - 0.05) < 1e-12);
 	wide = check_estimate_stretched(&now);
 	/* the table of Student's distribution, 3 degrees of freedom: 3.182 at 95%, 5.841 at 99% */

@@ -26,6 +26,10 @@ TEST(test_shared_memory)
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 32, 0, 115713, NULL), 1);
 	/* static and dynamic count together */
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 32, 4096, 115712 - 4096, NULL), 2);
+	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 32, 4096, 115712 - 4095, NULL), 1);
+	/* 233472 / (44 KB + 1 KB) */
+	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 32, 45056, 0, &limiter), 5);
+	assert_int_equal(limiter, LIMITER_SMEM);
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 32, 0, 232448, NULL), 1);
 	assert_int_equal(occupancy_blocks_per_sm(&hopper, 256, 32, 0, 232449, &limiter), 0);
 	assert_int_equal(limiter, LIMITER_NONE_FITS);
