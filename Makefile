@@ -15,8 +15,8 @@ PYTHON  ?= /usr/bin/python3
 .SECONDARY:
 .SUFFIXES:
 Q := $(if $(V),,@)
-# one line of progress, where somebody looks at it; V=1 shows every command
-PROGRESS = $(if $(V),,[ ! -t 1 ] || printf '\r\033[K  %s')
+# a line that is overwritten on a terminal, a line for each file elsewhere; V=1 shows every command
+PROGRESS = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,say() { if [ -t 1 ]; then printf '\r\033[K  %s' "$$1"; else echo "  $$1"; fi; }; say)
 # all cores, also where nobody asked for them with -j (clean and what follows it are not made at once)
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
@@ -91,7 +91,7 @@ $(OUT)/gen/%.o: $(OUT)/gen/%.c
 $(OUT)/tiletune: $(OUT)/obj/cli/main.o $(OUT)/gen/version.o $(LIBRARY)
 	@$(PROGRESS) 'LINK $@'
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/lib'
-	@$(PROGRESS) ''
+	@[ ! -t 1 ] || printf '\r\033[K'
 
 # build/tiletune: the release binary, whatever else is being built
 ifeq ($(VARIANT),release)

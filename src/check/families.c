@@ -108,6 +108,8 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 			family, problems.items[0], device, NULL, &bound, NULL, err));
 	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
+	if (!found && bound && is_own)
+		return whole_space_check(bound, store, notices, err);
 	if (!found) {
 		format_put(notices, format_shown, "%s: nothing to compile was found%s\n",
 			family->file, problems.count ? "" : " (an example would name a problem)");

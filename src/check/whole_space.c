@@ -15,6 +15,7 @@ enum {
 	PLANS_MAX = 100000, /* configurations whose launches are worked out */
 };
 static const double product_max = 1e7; /* more would take long to walk */
+static const char of_gpu[] = "limit of the GPU";
 
 struct configurations {
 	choice (*items)[SPACE_PARAMETERS_MAX];
@@ -94,13 +95,20 @@ static bool visit(const choice *configuration, void *context)
 	return true;
 }
 
+static enum status none_launched(const struct bound_family *bound, struct error *err)
+{
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: %s: expected a configuration that can be launched on %s, found none",
+		bound->family->file, bound->problem->title, bound->device->title);
+}
+
 static enum status compile(const struct walk *walk, const struct configurations *chosen,
 	struct kernel_store *store, struct text *notices, struct error *err)
 {
 	struct trial *trials = memory_zeroed(chosen->count + 1, sizeof(*trials));
-	const struct trial *first = NULL;
+	const struct trial *first = NULL, *first_beyond = NULL;
 	enum status status = STATUS_OK;
-	size_t waiting = chosen->count, failed = 0;
+	size_t waiting = chosen->count, failed = 0, beyond = 0;
 
 	for (size_t i = 0; i < chosen->count && status == STATUS_OK; i++) {
 		struct candidate candidate = {.bound = walk->bound};
@@ -113,18 +121,28 @@ static enum status compile(const struct walk *walk, const struct configurations 
 		kernel_store_poll(store, 1);
 		for (size_t i = 0; i < chosen->count && status == STATUS_OK; i++)
 			if (trials[i].stage < TRIAL_COMPILED) {
-				status = trial_take_compiled(&trials[i], false, err);
+				status = trial_take_compiled(&trials[i], true, err);
 				waiting += trials[i].stage < TRIAL_COMPILED;
 			}
 	}
 	for (size_t i = 0; i < chosen->count && status == STATUS_OK; i++) {
 		const enum outcome outcome = trials[i].evaluation.outcome;
 
-		if (outcome == OUTCOME_OK || outcome == OUTCOME_PRUNED_BY_MODEL)
-			continue;
-		if (!failed++)
+		if (outcome == OUTCOME_PRUNED_BY_MODEL &&
+			string_starts_with(trials[i].evaluation.detail, of_gpu) && !beyond++)
+			first_beyond = &trials[i];
+		if (outcome != OUTCOME_OK && outcome != OUTCOME_PRUNED_BY_MODEL && !failed++)
 			first = &trials[i];
 	}
+	if (beyond)
+		format_put(notices, format_shown,
+			"%s: %zu of the %zu kernels that were compiled would not be tried on %s; "
+			"%s: %s\n",
+			walk->bound->family->file, beyond, chosen->count,
+			walk->bound->device->title, first_beyond->evaluation.configuration,
+			first_beyond->evaluation.detail);
+	if (beyond && beyond == chosen->count && status == STATUS_OK)
+		status = none_launched(walk->bound, err);
 	if (failed)
 		format_put(notices, format_shown,
 			"%s: %zu of the %zu kernels that were compiled do not compile; %s: %.*s\n",
@@ -140,7 +158,6 @@ static enum status compile(const struct walk *walk, const struct configurations 
 enum status whole_space_check(struct bound_family *bound, struct kernel_store *store,
 	struct text *notices, struct error *err)
 {
-	static const char of_gpu[] = "limit of the GPU";
 	const struct space *space = bound->space;
 	CLEANUP(memory_free)
 	double *by_constraint = memory_zeroed(space->constraint_count + 1, sizeof(double));
@@ -164,6 +181,8 @@ enum status whole_space_check(struct bound_family *bound, struct kernel_store *s
 				"not tried\n",
 				bound->family->file, bound->problem->title, by_constraint[i],
 				space->tail[0], space->constraints[i].why);
+	if (!walk.legal)
+		return none_launched(bound, err);
 	if (walk.unlaunchable) {
 		error_set(err, STATUS_BAD_INPUT,
 			"%s: %s: expected launches of all %zu legal configurations, found %zu "

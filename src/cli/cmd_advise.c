@@ -283,7 +283,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(catalogue_operation(
 		&advising.context.catalogue, positional->items[0], &operation, err));
 	catalogue_show_defaults(&advising.context.catalogue, command->common.verbose);
-	TRY(common_check_families(
+	TRY(catalogue_expect_families(
 		&advising.context.catalogue, operation, command->families.items, err));
 	if (!command->problems.count)
 		TRY(common_problems(operation, &command->problems, NULL, &none, err));

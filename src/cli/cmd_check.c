@@ -168,15 +168,23 @@ static enum status run_check(const struct check_command *command, struct check *
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	struct check_command *command = options_;
-	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
+	const char *name = positional->count > 1 ? positional->items[1] : NULL;
+	CLEANUP(own_kernel_release) struct own_kernel own = {0};
+	CLEANUP(folders_release) struct folders folders = {0};
 	CLEANUP(tuned_release) struct tuned baseline = {0};
 	CLEANUP(common_context_release) struct context context = {0};
 	CLEANUP(check_release) struct check check = {0};
 	struct check_options options;
 	enum status status;
 
-	if (positional->count > 1)
-		string_list_add(&command->only, positional->items[1]);
+	if (name && own_kernel_is_file(name)) {
+		string_list_add(&command->common.paths, name);
+		TRY(own_kernel_load(name, &own, err));
+		name = own.name;
+	}
+	if (name)
+		string_list_add(&command->only, name);
+	folders = folders_find(&command->common.paths);
 	TRY(read_options(command, &options, err));
 	TRY(common_expect_output("junit", command->junit, positional, err));
 	TRY(common_expect_output("markdown", command->markdown, positional, err));
@@ -212,7 +220,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 const struct command command_check = {
 	.name = "check",
 	.summary = "Detect regressions: compile and time the winners of a tuned file again",
-	.arguments = "BASELINE.json [OPERATION -p PROBLEM]",
+	.arguments = "BASELINE.json [OPERATION|FILE.json -p PROBLEM]",
 	.description =
 		"Compiles every winner of the baseline again. On a GPU it is verified and timed,\n"
 		"interleaved with an anchor kernel, which tells a slower clock from a slower\n"

@@ -183,7 +183,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		&explain.context, err));
 	TRY(catalogue_operation(catalogue, positional->items[0], &operation, err));
 	catalogue_show_defaults(catalogue, options->common.verbose);
-	TRY(common_check_families(catalogue, operation, options->families.items, err));
+	TRY(catalogue_expect_families(catalogue, operation, options->families.items, err));
 	TRY(common_problems(operation, &options->problems, NULL, &explain.problems, err));
 	common_notices(&explain.context);
 	explain.run_id = common_answer(&explain.context, &explain.answer);

@@ -79,21 +79,6 @@ static enum status draft(const struct new_options *options, const char *file,
 	return STATUS_OK;
 }
 
-/* A kernel's JSON needs no draft; a T1 file has a converter. */
-static enum status refuse_json(const char *file, struct error *err)
-{
-	CLEANUP(json_release) struct json *tree = NULL;
-	struct json_at root;
-
-	if (!own_kernel_is_file(file))
-		return STATUS_OK;
-	TRY(json_load(file, &tree, err));
-	root = json_root(tree, file);
-	TRY(own_kernel_refuse_t1(&root, err));
-	return error_set(
-		err, STATUS_BAD_INPUT, "%s: expected a CUDA source, found a JSON file", file);
-}
-
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct new_options *options = options_;
@@ -102,7 +87,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(json_release) struct json *tree = NULL;
 
 	TRY(common_expect_output("output", options->output, positional, err));
-	TRY(refuse_json(file, err));
+	TRY(own_kernel_refuse(file, err));
 	if (options->output && file_is_regular(options->output)) {
 		error_set(err, STATUS_BAD_INPUT,
 			"--output: expected no file there, as a draft would replace what was "

@@ -440,7 +440,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		&tuning.folders, &tuning.context, err));
 	TRY(read_problems(&tuning, name, &operation, err));
 	/* before anything is opened or compiled */
-	TRY(common_check_families(
+	TRY(catalogue_expect_families(
 		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
 	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)

@@ -216,16 +216,6 @@ enum status common_problems(const struct operation *operation, const struct stri
 	return STATUS_OK;
 }
 
-enum status common_check_families(const struct catalogue *catalogue,
-	const struct operation *operation, const char *const *names, struct error *err)
-{
-	const struct family *family;
-
-	for (; names && *names; names++)
-		TRY(catalogue_family(catalogue, operation, *names, &family, err));
-	return STATUS_OK;
-}
-
 /* A GPU of this machine; selector: its number or UUID. */
 static enum status spec_of_gpu(const char *selector, const char *const *configs,
 	struct device_spec **spec, struct error *err)

@@ -98,9 +98,6 @@ void common_context_release(struct context *context);
  * Errors, STATUS_BAD_INPUT: there are none; hint: how to name one. */
 enum status common_problems(const struct operation *operation, const struct string_list *texts,
 	const char *const *extra, struct problem_list *problems, struct error *err);
-/* Refuses a family (names: NULL-terminated, may be NULL) that the operation does not have. */
-enum status common_check_families(const struct catalogue *catalogue,
-	const struct operation *operation, const char *const *names, struct error *err);
 
 /* ---- the GPU model that a tuned file is of, for commands that open no device ---- */
 /* The file's sheet, or, of a GPU without one, what the file says of it and the default rates of its

@@ -109,7 +109,9 @@ void show_speed(FILE *out, int width, const struct problem *problem, const struc
 		common_print(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
 }
 
-void show_learned(FILE *out, const struct bound_family *bound)
+/* What predictions come from in addition to physics, " (shipped: 17201 timings)"; nothing where
+ * that is all. */
+static void show_learned(FILE *out, const struct bound_family *bound)
 {
 	const struct prediction_basis basis = prediction_basis(bound);
 	CLEANUP(memory_free) char *source = prediction_basis_text(basis);
@@ -278,11 +280,13 @@ static void show_families(FILE *out, const struct problem_result *result)
 static void show_difference(FILE *out, const struct problem_result *result,
 	const struct evaluated *winner, const struct evaluated *second)
 {
-	double ratio = paired_time_us(result, second) / paired_time_us(result, winner) - 1;
+	const double ratio = paired_time_us(result, second) / paired_time_us(result, winner) - 1;
+	const bool is_shorter = second->evaluation.time.median < winner->evaluation.time.median;
 
-	common_print(out, "             %.1f%% %s\n", 100 * (ratio < 0 ? -ratio : ratio),
+	common_print(out, "             %.1f%% %s%s\n", 100 * fabs(ratio),
 		ratio < 0 ? "faster, but tied with the winner, which won by the rule for ties below"
-			  : "slower");
+			  : "slower",
+		is_shorter && ratio > 0 ? " side by side, which decides" : "");
 }
 
 static void show_ties(FILE *out, const struct problem_result *result)
@@ -349,16 +353,21 @@ static void show_failures(FILE *out, const struct problem_result *result)
 
 	for (size_t i = 0; i < result->evaluated->count; i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
-		const char *first = evaluation->detail, *line;
+		const bool compile = evaluation->outcome == OUTCOME_COMPILE_FAILED;
+		CLEANUP(memory_free) char *line = NULL;
+		const char *first = evaluation->detail, *from;
 
 		if (shown[evaluation->outcome] || !first)
 			continue;
-		line = evaluation->outcome == OUTCOME_COMPILE_FAILED ? strstr(first, "error")
-								     : first;
-		for (line = line ? line : first; line > first && line[-1] != '\n'; line--)
+		from = evaluation->outcome == OUTCOME_COMPILE_FAILED ? strstr(first, "error")
+								     : NULL;
+		for (from = from ? from : first; from > first && from[-1] != '\n'; from--)
 			;
-		common_print(out, "  %s: %s: %.*s\n", outcome_name(evaluation->outcome),
-			evaluation->configuration, (int)strcspn(line, "\n"), line);
+		line = string_copy_bytes(from, strcspn(from, compile ? "\n" : ""));
+		common_print(out, "  %s: %s: ", outcome_name(evaluation->outcome),
+			evaluation->configuration);
+		common_print_lines(out, line);
+		fputc('\n', out);
 		shown[evaluation->outcome] = true;
 	}
 }
@@ -391,9 +400,6 @@ static void show_end(struct show *show, const struct problem_result *result)
 	const struct problem *problem = result->pool->problem;
 	CLEANUP(memory_free) char *bits = bits_words(result->entry);
 
-	clear_line(show);
-	if (show->several)
-		heading(show, result->pool, result->number, result->count);
 	common_print(show->out, "%s\n",
 		!winner->evaluation.predicted ? ""
 		: winner->evaluation.score.without_model

@@ -20,10 +20,6 @@ struct show {
 
 struct session_observer show_observer(struct show *show);
 
-/* What predictions come from in addition to physics, " (shipped: 17201 timings)"; nothing where
- * that is all.
- */
-void show_learned(FILE *out, const struct bound_family *bound);
 /* "512 tiles on 132 slots: 4 waves, ...": why a score is what it is, launch by launch; then one
  * predicted time and where it comes from, unless predicted_us is 0. */
 void show_why(FILE *out, const struct device_spec *device, const struct problem *problem,

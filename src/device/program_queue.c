@@ -369,7 +369,10 @@ enum status program_queue_open(struct program *program, struct error *err)
 		pool_wait(&program->measures, -1);
 		pool_work(&program->measures);
 	} while (!program->has_greeted && !program->lost);
-	return program->lost ? error_set(err, STATUS_FAILED, "%s", program->why) : STATUS_OK;
+	if (!program->lost)
+		return STATUS_OK;
+	error_set(err, STATUS_FAILED, "%s", "");
+	return error_lines(err, program->why);
 }
 
 void program_queue_prepare(struct program *program, size_t processes)

@@ -346,10 +346,11 @@ static enum status take_events(struct evaluator *evaluator, struct error *err)
 		struct trial *trial = find(evaluator, event.ticket);
 
 		evaluator->moved = true;
-		if (event.lost)
-			status = error_set(err, STATUS_NO_DEVICE, "the device is lost: %s",
-				event.detail ? event.detail : "it stopped answering");
-		else if (trial && trial->stage != TRIAL_DONE)
+		if (event.lost) {
+			error_set(err, STATUS_NO_DEVICE, "the device is lost: ");
+			status = error_lines(
+				err, event.detail ? event.detail : "it stopped answering");
+		} else if (trial && trial->stage != TRIAL_DONE)
 			status = take_event(evaluator, trial, &event, err);
 		device_event_release(&event);
 	}

@@ -401,6 +401,16 @@ enum status catalogue_family(const struct catalogue *catalogue, const struct ope
 	return *family ? STATUS_OK : name_unknown("family", name, names, err);
 }
 
+enum status catalogue_expect_families(const struct catalogue *catalogue,
+	const struct operation *operation, const char *const *names, struct error *err)
+{
+	const struct family *family;
+
+	for (; names && *names; names++)
+		TRY(catalogue_family(catalogue, operation, *names, &family, err));
+	return STATUS_OK;
+}
+
 static void hash_tree(struct hash *hash, const char *name, const struct json *tree)
 {
 	char *text = json_print(tree, false);

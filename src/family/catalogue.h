@@ -40,6 +40,9 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 /* name: "gemm/mma", or "mma" with the operation given (else NULL). */
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
+/* Refuses a family (names: NULL-terminated, may be NULL) that the operation does not have. */
+enum status catalogue_expect_families(const struct catalogue *catalogue,
+	const struct operation *operation, const char *const *names, struct error *err);
 /* Whether a family is served by others. */
 bool catalogue_has_composites(const struct catalogue *catalogue);
 

@@ -164,6 +164,20 @@ enum status own_kernel_refuse_t1(const struct json_at *root, struct error *err)
 		strcmp(path_name(file) + stem, ".json") == 0 ? ".tiletune" : "");
 }
 
+enum status own_kernel_refuse(const char *path, struct error *err)
+{
+	CLEANUP(json_release) struct json *tree = NULL;
+	struct json_at root;
+
+	if (!own_kernel_is_file(path))
+		return STATUS_OK;
+	TRY(json_load(path, &tree, err));
+	root = json_root(tree, path);
+	TRY(own_kernel_refuse_t1(&root, err));
+	return error_set(
+		err, STATUS_BAD_INPUT, "%s: expected a CUDA source, found a JSON file", path);
+}
+
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = NULL;

@@ -24,6 +24,8 @@ struct own_kernel {
 bool own_kernel_is_file(const char *name);
 /* An error for a T1 file, whose hint names the command that converts it. */
 enum status own_kernel_refuse_t1(const struct json_at *root, struct error *err);
+/* A kernel's JSON where a source is expected: it needs no draft; a T1 file has a converter. */
+enum status own_kernel_refuse(const char *path, struct error *err);
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err);
 void own_kernel_release(struct own_kernel *own);
 

@@ -269,7 +269,11 @@ enum status tuned_expect_device(
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: expected a tuned file of %s, found one of %s; it was not changed", tuned->path,
 		device->name, tuned->device.name);
-	return error_hint(err, "write to another file with -o");
+	if (tuned->device.sheet)
+		return error_hint(err,
+			"write to another file with -o; --device model:%s is the file's GPU",
+			tuned->device.sheet);
+	return error_hint(err, "write to another file with -o, or name the file's GPU by --device");
 }
 
 struct tuned_entry *tuned_find_packed(const struct tuned *tuned, const char *operation,

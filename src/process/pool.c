@@ -85,8 +85,10 @@ static void start_failed(struct pool *pool, bool for_good, const char *why)
 	pool->start_failures++;
 	pool->not_before_s =
 		clock_seconds() + pool->kind->pause_s * (pool->start_failures > 1 ? 6 : 1);
-	if (for_good || pool->start_failures >= START_FAILURES_MAX)
-		error_set(&pool->broken, STATUS_NO_DEVICE, "%s", why);
+	if (for_good || pool->start_failures >= START_FAILURES_MAX) {
+		error_set(&pool->broken, STATUS_NO_DEVICE, "%s", "");
+		error_lines(&pool->broken, why);
+	}
 }
 
 static void start(struct pool *pool, struct pool_member *member)

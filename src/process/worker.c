@@ -309,7 +309,7 @@ static void append_last_message(int fd, struct text *how)
 	if (got <= 0)
 		return;
 	message[got] = '\0';
-	text_appendf(how, "; its last message: %s", message);
+	text_appendf(how, "; its last message:%c%s", strchr(message, '\n') ? '\n' : ' ', message);
 }
 
 /* False: it does not end, as where a driver's call cannot be interrupted. It is left alone then. */

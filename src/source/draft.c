@@ -107,13 +107,16 @@ static void put_unless_empty(struct json *tree, const char *key, struct json *ob
 		json_free(object);
 }
 
-static struct json *launches_of(const char *entry, struct json *arguments)
+static struct json *launches_of(
+	const char *entry, const struct source_kernel *kernel, struct json *arguments)
 {
 	struct json *launch = json_new_object(), *launches = json_new_array();
 
 	json_put_string(launch, "entry", entry);
 	json_put(launch, "grid", marks());
 	json_put(launch, "block", marks());
+	if (kernel->is_sized_at_launch)
+		json_put_string(launch, "smem_bytes", DRAFT_MARK);
 	json_put(launch, "args", arguments);
 	json_push(launches, launch);
 	return launches;
@@ -152,7 +155,7 @@ struct json *draft_new(
 		json_put(tree, "constants", constants);
 	}
 	put_unless_empty(tree, "symbols", symbols);
-	json_put(tree, "launches", launches_of(entry, arguments));
+	json_put(tree, "launches", launches_of(entry, kernel, arguments));
 	return tree;
 }
 

@@ -216,6 +216,20 @@ static void add_kernel(struct kernel_source *source, struct source_kernel *kerne
 	source->kernels[source->kernel_count++] = *kernel;
 }
 
+static bool declares_extern_shared(const char *text, const char *end)
+{
+	bool is_extern = false;
+
+	for (size_t length; end && text < end; text += length ? length : 1) {
+		length = text_word_length(text);
+		if (length && is_extern && text_word_is(text, length, "__shared__"))
+			return true;
+		is_extern = length ? text_word_is(text, length, "extern")
+				   : is_extern && strchr(" \t\n\r", *text);
+	}
+	return false;
+}
+
 /* Behind what was read. */
 static const char *read_kernel(struct kernel_source *source, const char *text, const char *global)
 {
@@ -230,6 +244,7 @@ static const char *read_kernel(struct kernel_source *source, const char *text, c
 	if (!body || *body != '{') /* declared only */
 		return global + strlen("__global__");
 	kernel.name = string_copy_bytes(name, length);
+	kernel.is_sized_at_launch = declares_extern_shared(body, text_matching(body));
 	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
 	if (angle)
 		variables_read(angle + 1, text_matching(angle) - 1, &kernel.templates,

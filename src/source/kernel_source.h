@@ -27,6 +27,7 @@ struct source_kernel {
 	char *name;
 	struct source_variable *arguments, *templates;
 	size_t argument_count, template_count;
+	bool is_sized_at_launch; /* its body has extern __shared__ */
 };
 
 /* A macro that the source expects from outside, or defines under #ifndef. */

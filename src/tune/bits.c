@@ -173,6 +173,11 @@ enum status bits_rule_open(
 		strcmp(text, "same") != 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
+	if (session->context->program)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--bits: expected kernels whose outputs tiletune reads, found a program: "
+			"%s",
+			session->context->program->file);
 	if (!session->context->device->kind->measures) {
 		error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected a device that measures, found %s, whose times are "

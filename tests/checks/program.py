@@ -187,6 +187,31 @@ def test_hello():
 		expect(f"{program}", words in done.stderr, True)
 
 
+def test_its_log():
+	"""Its last message keeps its lines, where it cannot be started and where a configuration ends it."""
+	with open("raising.py", "w", encoding="utf-8") as file:
+		file.write("""
+import json, sys
+for line in sys.stdin:
+	asked = json.loads(line)
+	if asked["request"] != "hello" or len(sys.argv) == 1:
+		raise ValueError("no such thing")
+	print(json.dumps({"id": asked["id"], "protocol": "tiletune.program/1", "versions": {}, "device": {"name": "x"}, "abilities": []}), flush=True)
+""")
+	for words in ([], ["later"]):
+		kernel(program=["/usr/bin/python3", "raising.py", *words])
+		said = tune(codes=(1, 5)).stderr
+		expect(f"{words}: lines", ("\nTraceback (most recent call last):\n" in said, "\nValueError: no such thing\n" in said, "\\x0a" in said), (True, True, False))
+
+
+def test_bits():
+	"""Digests are of kernels."""
+	kernel()
+	for rule in ("same", "invariant=M"):
+		expect(rule, "found a program" in run("tune", "program.json", "-p", "M=64,128", "--bits", rule, codes=(2,)).stderr, True)
+	expect("nothing was measured", any(isinstance(line, dict) and line["request"] != "hello" for line in asked()), False)
+
+
 def test_resume():
 	"""A run that is killed goes on where it was; nothing is measured twice."""
 	kernel("48/16=hang")
@@ -309,9 +334,9 @@ for line in sys.stdin:
 	done = script("plain.json", "--parts", "run1,others,run2,judged")
 	expect("done", (done.returncode, done.stderr), (0, ""))
 	expect("drawn", [row["drawn"] for row in made_rows()], [50, 0])
-	judged = asked_of("out/judged.log")
+	judged = os.stat("out/judged.log").st_mtime_ns
 	done = script("plain.json", "--parts", "run1,others,truth,run2,judged")
-	expect("more is known: judged once more", asked_of("out/judged.log") != judged, True)
+	expect("more is known: judged once more", os.stat("out/judged.log").st_mtime_ns != judged, True)
 	expect("drawn of both", [row["drawn"] for row in made_rows()], [50, 60])
 	rows = {row["tokens"]: row for row in made_rows()}
 	best = min(sum((abs(m - 64), abs(n - 128), 4 + 2 + 64 / 8 + 1)) for m in described["parameters"]["BLOCK_SIZE_M"] for n in described["parameters"]["BLOCK_SIZE_N"])

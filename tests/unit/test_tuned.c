@@ -100,7 +100,7 @@ TEST(test_other_devices_are_refused)
 		} else {
 			assert_fails(tuned_expect_device(&tuned, &model, &err), STATUS_BAD_INPUT,
 				"expected a tuned file of");
-			assert_string_equal(err.hint, "write to another file with -o");
+			assert_true(string_starts_with(err.hint, "write to another file with -o"));
 		}
 		gpu_model_release(&model);
 	}

@@ -11,24 +11,18 @@ they should hold. `prepare(problem, configuration)` compiles, if that can be don
 """
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
-try:
-	import torch
-except ImportError:
-	torch = None  # type: ignore[assignment]
+from .program_job import Data, Job, on_gpu, torch
 
-SAMPLE_SECONDS, SETS_MAX, CPU_CACHE_BYTES, FEWEST_ROUNDS = 300e-6, 64, 64 << 20, 3
-# What is right by tiletune's rule: this part of the expected value, and a sixteenth of it of the largest one.
-TOLERANCES = {"float64": 2**-30, "float32": 2**-13, "float16": 2**-8, "bfloat16": 2**-5, "float8_e4m3fn": 2**-2, "float8_e5m2": 2**-2}
+FEWEST_ROUNDS = 3
 # The class of an exception and what it means; compilers' and drivers' names, looked for in this order.
 OUTCOMES = (("OutOfMemory", "out_of_memory"), ("MemoryError", "out_of_memory"), ("OutOfResources", "launch_failed"), ("Compil", "compile_failed"),
 	("PTXAS", "compile_failed"), ("Assertion", "compile_failed"))
@@ -43,149 +37,11 @@ def outcome_of(error: Exception) -> str:
 	return next((outcome for part, outcome in OUTCOMES if any(part in name for name in names)), "launch_failed")
 
 
-def is_torch(dtype: object) -> bool:
-	return torch is not None and isinstance(dtype, torch.dtype)
-
-
-def on_gpu() -> bool:
-	return torch is not None and torch.cuda.is_available()
-
-
-def empty(shape: Sequence[int], dtype: Any) -> Any:
-	if is_torch(dtype):
-		return torch.empty(tuple(shape), dtype=dtype, device="cuda" if on_gpu() else "cpu")
-	return numpy.empty(tuple(shape), dtype=dtype)
-
-
-def filled(spec: Any, generator: numpy.random.Generator) -> Any:
-	"""An input of its own: random, made by the user's function, or a copy of an array."""
-	if callable(spec):
-		return spec(generator)
-	if not isinstance(spec, tuple):
-		return spec.clone() if hasattr(spec, "clone") else spec.copy()
-	if not is_torch(spec[1]):
-		return generator.uniform(-1, 1, tuple(spec[0])).astype(spec[1])
-	made = empty(spec[0], torch.float32)
-	seeded = torch.Generator(made.device).manual_seed(int(generator.integers(1 << 62)))
-	return made.uniform_(-1, 1, generator=seeded).to(spec[1])
-
-
-def poison(array: Any) -> None:
-	if hasattr(array, "fill_"):
-		array.fill_(float("nan") if array.is_floating_point() else 0x5A)
-	else:
-		array.fill(numpy.nan if array.dtype.kind == "f" else 0x5A)
-
-
-def compared(found: Any, expected: Any) -> dict[str, Any]:
-	"""tiletune's "verification" of one output, on the device that has it."""
-	relative = TOLERANCES.get(str(found.dtype).removeprefix("torch."), 0.0)
-	if is_torch(found.dtype):
-		found, expected = (torch.as_tensor(one, device=found.device).detach().double().flatten() for one in (found, expected))
-	else:
-		found, expected = (numpy.asarray(one, dtype=float).ravel() for one in (found, expected))
-	if len(found) != len(expected):
-		raise ValueError(f"expected {len(found)} elements of the reference, found {len(expected)}")
-	difference, size = abs(found - expected), abs(expected)
-	largest, worst = (float(one.max()) if len(one) else 0.0 for one in (size, difference))
-	violations = int((~(difference <= relative * (size + largest / 16))).sum())
-	return {"points": len(found), "violations": violations, "max_abs_error": None if worst != worst else worst,
-		"max_rel_error": None if worst != worst else worst / (largest or 1)}
-
-
-def merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
-	worst = {key: None if any(part[key] is None for part in parts) else max(part[key] for part in parts) for key in ("max_abs_error", "max_rel_error")}
-	return {"points": sum(part["points"] for part in parts), "violations": sum(part["violations"] for part in parts), **worst}
-
-
-class Data:
-	"""A problem's inputs, in sets that together exceed twice the last cache, and what outputs should hold."""
-
-	def __init__(self, problem: dict[str, Any], program: "Program") -> None:
-		generator = numpy.random.default_rng(program.seed)
-		self.sets = [[filled(spec, generator) for spec in program.inputs(problem)]]
-		size = sum(array.nbytes for array in self.sets[0])
-		cache = torch.cuda.get_device_properties(0).L2_cache_size if on_gpu() else CPU_CACHE_BYTES
-		while len(self.sets) < SETS_MAX and size * len(self.sets) <= 2 * cache:
-			self.sets.append([filled(spec, generator) for spec in program.inputs(problem)])
-		self.expected = program.reference(problem, *self.sets[0])
-		if not isinstance(self.expected, (list, tuple)):
-			self.expected = [self.expected]
-
-
-class Job:
-	"""A configuration that is ready to run."""
-
-	def __init__(self, problem: dict[str, Any], configuration: dict[str, Any], program: "Program", data: Data) -> None:
-		self.data = data
-		self.run, outputs = program.make(problem, configuration)
-		self.outputs = [[empty(*spec) for spec in outputs] for _ in data.sets]
-		self.calls = itertools.cycle(list(zip(data.sets, self.outputs)))
-		self.once()  # compiles, where that was not done
-		synchronise()
-		self.repeats, self.graph = 1, None
-		self.graph = self.captured()
-		while (seconds := self.timed()) < SAMPLE_SECONDS and self.repeats < 1 << 20:
-			self.repeats = int(self.repeats * min(10.0, 1.2 * SAMPLE_SECONDS / max(seconds, 1e-9))) + 1
-			self.graph = self.captured()
-
-	def once(self) -> None:
-		inputs, outputs = next(self.calls)
-		self.run(*inputs, *outputs)
-
-	def captured(self) -> Any:
-		"""A CUDA graph of `repeats` runs; None: there is none, and they are launched one by one between two events."""
-		if not on_gpu() or (self.graph is None and self.repeats > 1):
-			return None
-		graph = torch.cuda.CUDAGraph()
-		try:
-			with torch.cuda.graph(graph):
-				for _ in range(self.repeats):
-					self.once()
-			return graph
-		except RuntimeError:
-			synchronise()
-			return None
-
-	def timed(self) -> float:
-		"""Seconds of `repeats` runs."""
-		go = self.graph.replay if self.graph else lambda: [self.once() for _ in range(self.repeats)]
-		if not on_gpu():
-			started = time.perf_counter()
-			go()
-			return time.perf_counter() - started
-		before, after = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-		torch.cuda._sleep(100_000)  # pylint: disable=protected-access  # no sample holds the processor's time for queueing
-		self.once()
-		before.record()
-		go()
-		after.record()
-		after.synchronize()
-		return before.elapsed_time(after) * 1e-3
-
-	def sample_us(self) -> float:
-		return self.timed() / self.repeats * 1e6
-
-	def verified(self) -> dict[str, Any]:
-		for array in self.outputs[0]:
-			poison(array)
-		self.run(*self.data.sets[0], *self.outputs[0])
-		synchronise()
-		if len(self.outputs[0]) != len(self.data.expected):
-			raise ValueError(f"expected {len(self.outputs[0])} outputs of the reference, found {len(self.data.expected)}")
-		return merged([compared(*pair) for pair in zip(self.outputs[0], self.data.expected)])
-
-
-def synchronise() -> None:
-	if on_gpu():
-		torch.cuda.synchronize()
-
-
 class Program:
 	def __init__(self, make: Callable[..., Any], reference: Callable[..., Any], inputs: Callable[..., Any], prepare: Callable[..., Any] | None) -> None:
 		self.make, self.reference, self.inputs, self.compile = make, reference, inputs, prepare
 		self.seed, self.data, self.jobs, self.id = 1, {}, {}, 0  # type: ignore[var-annotated]
-		self.failed, self.channel = False, sys.stdout
+		self.channel = sys.stdout
 
 	def say(self, **members: Any) -> None:
 		self.channel.write(json.dumps({"id": self.id, **members}, allow_nan=False) + "\n")
@@ -204,26 +60,21 @@ class Program:
 		self.say(protocol="tiletune.program/1", versions=versions, device=device, abilities=["prepare"] if self.compile else [])
 
 	def prepare(self, request: dict[str, Any]) -> None:
-		assert self.compile
 		job = request["jobs"][0]
-		self.tried(0, lambda: self.compile(job["problem"], job["configuration"]) and None, "compile_failed")  # type: ignore[misc]
-		if not self.failed:
+		if self.tried(0, lambda: self.compile(job["problem"], job["configuration"]), "compile_failed")[0]:  # type: ignore[misc]
 			self.say(job=0, outcome="ok")
 
-	def tried(self, index: int, what: Callable[[], Any], otherwise: str | None = None) -> Any:
-		"""What becomes of it; an exception is the job's answer."""
-		self.failed = False
+	def tried(self, index: int, what: Callable[[], Any], otherwise: str | None = None) -> tuple[bool, Any]:
+		"""Whether it went well, and what it returned; an exception is the job's answer."""
 		try:
-			return what()
+			return True, what()
 		except Exception as error:  # pylint: disable=broad-exception-caught
-			lost = "CUDA error" in str(error)
-			self.failed = True
-			outcome = outcome_of(error)
+			lost, outcome = "CUDA error" in str(error), outcome_of(error)
 			self.say(job=index, outcome="crashed" if lost else otherwise if otherwise and outcome == "launch_failed" else outcome,
 				detail=f"{type(error).__name__}: {error}"[:2000])
 			if lost:
 				raise Lost from error
-			return None
+			return False, None
 
 	def job(self, asked: dict[str, Any]) -> Job:
 		problem = json.dumps(asked["problem"])
@@ -241,14 +92,14 @@ class Program:
 		self.jobs = {key: job for key, job in self.jobs.items() if key in kept}  # the others' memory is for these
 		for index, asked in enumerate(request["jobs"]):
 			self.say(progress=index, allow_s=300)
-			job = self.tried(index, lambda asked=asked: self.job(asked))
-			check = self.tried(index, job.verified) if job and request["verify"] else None
-			if self.failed:
-				continue
+			is_right, job = self.tried(index, lambda asked=asked: self.job(asked))
+			check = None
+			if is_right and request["verify"]:
+				is_right, check = self.tried(index, job.verified)
 			if check and check["violations"]:
 				self.say(job=index, outcome="wrong_result", verification=check)
-				continue
-			jobs[index], checks[index], samples[index] = job, {"verification": check} if check else {}, []
+			elif is_right:
+				jobs[index], checks[index], samples[index] = job, {"verification": check} if check else {}, []
 		started = time.perf_counter()
 		for done in range(request["rounds"]):
 			if request["seconds"] and done >= FEWEST_ROUNDS and time.perf_counter() - started > request["seconds"]:
@@ -257,11 +108,11 @@ class Program:
 				if request["give_up_us"] and done >= FEWEST_ROUNDS and min(samples[index]) > request["give_up_us"]:
 					continue
 				self.say(progress=index)
-				sample = self.tried(index, jobs[index].sample_us)
-				if self.failed:
-					del jobs[index]
-				else:
+				is_right, sample = self.tried(index, jobs[index].sample_us)
+				if is_right:
 					samples[index].append(sample)
+				else:
+					del jobs[index]
 		for index in jobs:
 			self.say(job=index, outcome="ok", samples_us=samples[index], **checks[index])
 
