@@ -272,10 +272,10 @@ static enum status find_exact(
 	answer->result = memory_zeroed(1, sizeof(*answer->result));
 	*answer->result = tuned_row_copy(&entry->winner);
 	TRY(row_renew(&candidate, answer->result, &is_older, err));
-	if (!entry->predicted)
-		time = string_format(" at %.2f us", entry->winner.time.median);
+	time = string_format(
+		" at %.2f us%s", entry->winner.time.median, entry->predicted ? " by physics" : "");
 	answer->why = string_format("the file has this problem, %s%s%s%s",
-		timing_names[entry->predicted], time ? time : "",
+		timing_names[entry->predicted], time,
 		entry->unfinished ? ", by a search that was stopped" : "",
 		is_older ? " with other sources than today's (`tiletune check` compares)" : "");
 	answer->from = entry;

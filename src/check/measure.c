@@ -116,8 +116,10 @@ static void take_bits(const struct check *check, struct check_row *row)
 	if (then && now)
 		verdict = bits_compare(then, now, &rows);
 	if (verdict == BITS_UNKNOWN)
-		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s has no digests of its bits",
-			then ? "today's kernel" : "the baseline");
+		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s no digests of its bits",
+			row->entry.winner.by_program ? "a program has"
+			: then                       ? "today's kernel has"
+						     : "the baseline has");
 	if (verdict != BITS_OTHER)
 		return;
 	bits_describe(now, rows, &common);

@@ -210,6 +210,8 @@ def test_bits():
 	for rule in ("same", "invariant=M"):
 		expect(rule, "found a program" in run("tune", "program.json", "-p", "M=64,128", "--bits", rule, codes=(2,)).stderr, True)
 	expect("nothing was measured", any(isinstance(line, dict) and line["request"] != "hello" for line in asked()), False)
+	tune()
+	expect("check", "a program has no digests" in run("check", "tuned.json", "program.json", "--bits", codes=(4,)).stdout, True)
 
 
 def test_resume():
