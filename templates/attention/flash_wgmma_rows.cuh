@@ -2,7 +2,7 @@
 // of its warp's 16 and the one 8 below): masks, online softmax, output. Rows lie as wgmma lays out
 // its accumulators (common/wgmma.cuh), a quad of lanes holds one between them.
 #include "attention/flash_wgmma_schedule.cuh"
-#include "attention/quad.cuh"
+#include "common/quad.cuh"
 #include "common/stmatrix.cuh"
 #pragma once
 constexpr int score_count = BN / 2; // of a thread, in 64 rows

@@ -2,7 +2,7 @@
 // all in registers. It owns TALL tiles of 16 rows. Lane l holds, of each 16 x 8 tile, the rows l/4
 // and l/4 + 8 (`half` 0 and 1) in columns 2*(l%4) and 2*(l%4)+1 (common/mma.cuh).
 #include "attention/element.cuh"
-#include "attention/quad.cuh"
+#include "common/quad.cuh"
 #include "common/ldmatrix.cuh"
 #include "common/mma.cuh"
 #pragma once

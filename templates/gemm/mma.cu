@@ -2,6 +2,7 @@
 //
 // What a block does with its tile is mma_tile.cuh's. Constants from the build: BM BN BK WM WN
 // STAGES MIN_BLOCKS, A_VEC and B_VEC (elements per copy that the pitches allow), C_ALIGN (bytes).
+#include "common/quad.cuh"
 #include "epilogue.cuh"
 #include "gemm_types.cuh"
 #include "mma_tile.cuh"
@@ -26,7 +27,7 @@ __device__ __forceinline__ void store_row(output::memory *to, float (&sum)[n_til
 #pragma unroll
 		for (int w = 0; w < 4; w++)
 			word[w] = output_run<2>(sum[j + w]).word[0];
-		transpose_quad(word, lane);
+		quad_transpose(word, (u32)lane);
 		int column = (j + lane % 4) * 8;
 		if (row_inside)
 			store_words<4>(to + column, word, inside - column);

@@ -180,28 +180,6 @@ struct producer {
 	}
 };
 
-// Lane t of a quad holds words t of rows 0..3; afterwards it holds row t, words 0..3.
-__device__ __forceinline__ void transpose_quad(u32 (&word)[4], int lane)
-{
-#pragma unroll
-	for (int distance = 1; distance <= 2; distance *= 2)
-#pragma unroll
-		for (int r = 0; r < 4; r++) {
-			int other = r ^ distance;
-			if (r > other)
-				continue;
-			// Of the pair (r, other) a lane keeps the row on its side of the 2x2
-			// exchange.
-			bool upper = (lane & distance) != 0;
-			u32 give = upper ? word[r] : word[other];
-			u32 take = __shfl_xor_sync(0xffffffffu, give, distance);
-			if (upper)
-				word[r] = take;
-			else
-				word[other] = take;
-		}
-}
-
 // The sums of `steps` steps, which `from_global` begins with.
 __device__ __forceinline__ void tile_multiply(float (&sum)[m_tiles][n_tiles][4],
 	producer &from_global, const fragment_reader &reader, u32 ring, int steps)

@@ -1,29 +1,9 @@
 // Writing a warp's sums, as mma.sync lays them out: rounded to the element type into Y, or as fp32
 // into this block's plane of the workspace. Y_ALIGN is the power of two, 16 at most, that divides
 // the bytes of a row of Y.
+#include "common/quad.cuh"
 #include "gemm_chain/chain_types.cuh"
 #pragma once
-// Lane t of a quad holds words t of rows 0..3; afterwards it holds row t, words 0..3.
-__device__ __forceinline__ void quad_transpose(u32 (&word)[4], int lane)
-{
-#pragma unroll
-	for (int distance = 1; distance <= 2; distance *= 2)
-#pragma unroll
-		for (int r = 0; r < 4; r++) {
-			int other = r ^ distance;
-			if (r > other)
-				continue;
-			// Of the pair a lane keeps the row on its side of the 2 x 2 exchange.
-			bool upper = (lane & distance) != 0;
-			u32 give = upper ? word[r] : word[other];
-			u32 take = __shfl_xor_sync(0xffffffffu, give, distance);
-			if (upper)
-				word[r] = take;
-			else
-				word[other] = take;
-		}
-}
-
 // WORDS pairs of elements of which the first `inside` elements lie in the row (0 and less: none).
 template <int WORDS>
 __device__ __forceinline__ void store_pairs(
@@ -56,7 +36,7 @@ __device__ __forceinline__ void row_store(element_memory *to, const float (&sum)
 #pragma unroll
 		for (int w = 0; w < 4; w++)
 			word[w] = element::store2(sum[j + w][2 * half], sum[j + w][2 * half + 1]);
-		quad_transpose(word, lane);
+		quad_transpose(word, (u32)lane);
 		int column = (j + lane % 4) * 8;
 		if (row_inside)
 			store_pairs<4>(to + column, word, inside - column);
