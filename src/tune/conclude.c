@@ -321,7 +321,7 @@ static bool is_undecided(const struct search *search, const struct selection *se
 {
 	size_t tied = 0;
 
-	if (!search->session->only_decided || device_measures(search->session->context->device) ||
+	if (!search->session->only_decided || search->session->context->device->kind->measures ||
 		selection->count < 2 ||
 		!search->evaluated.items[selection->indices[selection->winner]]
 			 .evaluation.score.without_model)
