@@ -38,12 +38,27 @@ static enum status sum_workspaces(const struct bound_model *model, const struct 
 }
 
 /* ---- what no model says ---- */
-/* Of the tensors among its arguments: bytes, and of their real numbers the type that the device is
- * fastest with. */
+/* Adds the bytes of a tensor; its type, if it is of real numbers and the device is faster with it.
+ */
+static void take_tensor(
+	const struct bound_family *bound, size_t tensor, struct launch_work *launch, double *most)
+{
+	const struct plan_buffer *taken = &bound->model.tensors[tensor];
+	const double peak = device_spec_peak_flop_per_s(bound->device, taken->dtype);
+
+	launch->tensor_bytes += (double)taken->bytes;
+	if (!dtype_is_float(taken->dtype) || peak <= *most)
+		return;
+	launch->dtype = taken->dtype;
+	*most = peak;
+}
+
+/* Of the tensors among its arguments; where there are none, the type of all of them. */
 static void take_arguments(
 	const struct bound_family *bound, size_t index, struct launch_work *launch)
 {
 	const struct argument_list *arguments = &bound->family->launches[index].arguments;
+	const size_t tensors = bound->family->operation->tensor_count;
 	double most = 0;
 
 	launch->dtype = DTYPE_FP32;
@@ -53,19 +68,15 @@ static void take_arguments(
 		const bool is_map = argument->kind == ARGUMENT_TENSOR_MAP;
 		const size_t buffer = is_map ? bound->family->tensor_maps[argument->index].buffer
 					     : argument->index;
-		const struct plan_buffer *tensor = &bound->model.tensors[buffer];
-		double peak;
 
-		if ((argument->kind != ARGUMENT_BUFFER && !is_map) ||
-			buffer >= bound->family->operation->tensor_count)
-			continue;
-		launch->tensor_bytes += (double)tensor->bytes;
-		peak = device_spec_peak_flop_per_s(bound->device, tensor->dtype);
-		if (dtype_is_float(tensor->dtype) && peak > most) {
-			launch->dtype = tensor->dtype;
-			most = peak;
-		}
+		if ((is_map || argument->kind == ARGUMENT_BUFFER) && buffer < tensors)
+			take_tensor(bound, buffer, launch, &most);
 	}
+	if (launch->tensor_bytes > 0)
+		return;
+	for (size_t i = 0; i < tensors; i++)
+		take_tensor(bound, i, launch, &most);
+	launch->tensor_bytes = 0;
 }
 
 static double flop_of(const struct launch_work *launch)
@@ -90,7 +101,7 @@ static double bytes_of(const struct launch_work *launch)
  * time. */
 static void fill_in(const struct bound_family *bound, struct work *work)
 {
-	double flop = work->flop, bytes = work->min_bytes, runs = 0, tensor_bytes = 0;
+	double flop = work->flop, bytes = work->min_bytes, silent = 0, tensor_bytes = 0;
 	bool says_flop = false, says_bytes = false;
 
 	for (size_t i = 0; i < work->launch_count; i++) {
@@ -101,22 +112,22 @@ static void fill_in(const struct bound_family *bound, struct work *work)
 		says_bytes |= bytes_of(launch) > 0;
 		flop -= flop_of(launch);
 		bytes -= bytes_of(launch);
-		runs += launch->has_model ? 0 : repeat;
+		silent += !launch->has_model;
 		tensor_bytes += launch->has_model ? 0 : repeat * launch->tensor_bytes;
 	}
 	for (size_t i = 0; i < work->launch_count; i++) {
 		struct launch_work *launch = &work->launches[i];
-		const double equal =
-			1 / ((runs > 0 ? runs : (double)work->launch_count * launch->shape.repeat));
+		const double equal = 1 / ((silent > 0 ? silent : (double)work->launch_count) *
+						 launch->shape.repeat);
 		const double by_tensors =
 			tensor_bytes > 0 ? launch->tensor_bytes / tensor_bytes : equal;
 
-		if (launch->has_model && runs > 0)
+		if (launch->has_model && silent > 0)
 			continue;
-		if ((runs > 0 || !says_flop) && flop > 0 && launch->units > 0)
+		if ((silent > 0 || !says_flop) && flop > 0 && launch->units > 0)
 			launch->prologue[device_spec_fastest_pipe(bound->device, launch->dtype)] =
 				equal * flop / launch->units;
-		if ((runs > 0 || !says_bytes) && bytes > 0)
+		if ((silent > 0 || !says_bytes) && bytes > 0)
 			launch->dram_read_bytes = by_tensors * bytes;
 	}
 }
