@@ -261,7 +261,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		else {
 			common_print_lines(stdout, reason.message);
 			common_print(
-				stdout, "%s%s\n", reason.hint[0] ? "\n  hint: " : "", reason.hint);
+				stdout, reason.hint[0] ? "\n  hint: %s\n" : "%s\n", reason.hint);
 		}
 		text_release(&file.content);
 	}
