@@ -49,11 +49,10 @@ struct group_store {
 #if ROWS_ARE_B
 		const swapped_tile<fragments, factors> swapped = {
 			sums, finish, shared_factors, row, column, thread};
-#if STORE == 1
-		swapped.store(stage, map, c);
-#else
-		swapped.store(c);
-#endif
+		if constexpr (STORE == 1)
+			swapped.store(stage, map, c);
+		else
+			swapped.store(c);
 #else
 #pragma unroll
 		for (int f = 0; f < fragments; ++f) {

@@ -73,8 +73,9 @@ template <int FRAGMENTS, typename FACTORS> struct swapped_tile {
 	}
 
 	// Through shared memory: 64 rows by TMA where they are the group's, else row by row.
+	template <typename STAGING>
 	__device__ __forceinline__ void store(
-		buffers &stage, const tensor_map &map, output::memory *c) const
+		STAGING &stage, const tensor_map &map, output::memory *c) const
 	{
 #pragma unroll
 		for (int half = 0; half < BM / 64; ++half) {
@@ -83,7 +84,7 @@ template <int FRAGMENTS, typename FACTORS> struct swapped_tile {
 				break;
 #pragma unroll
 			for (int f = 0; f < FRAGMENTS; ++f) {
-				buffers here = stage;
+				STAGING here = stage;
 				here.buffers += stage.at * buffers::buffer_bytes;
 				fill(here.buffers, half * 8, f);
 				i32 left = column + f * 64;
