@@ -1,13 +1,15 @@
 // flash_wgmma's tiles in shared memory: how they lie, how TMA fills them, how wgmma finds them.
-// A tile of ROWS rows of Q, K or V lies as [boxes][ROWS][span], lines of `span` bytes along head_dim,
-// swizzled by as much. Q and K are read along k = head_dim, V with n = head_dim innermost.
+// A tile of ROWS rows of Q, K or V lies as [boxes][ROWS][span], lines of `span` bytes along
+// head_dim, swizzled by as much. Q and K are read along k = head_dim, V with n = head_dim
+// innermost.
 #include "attention/element.cuh"
+#include "common/swizzle.cuh"
 #include "common/tma.cuh"
 #include "common/tma_ranks.cuh"
 #include "common/wgmma_registers.cuh"
 #pragma once
-// PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 32 bytes; TMA fills what
-// lies beyond with zeros.
+// PADDED_DIM and PADDED_DIM_V are head_dim and head_dim_v in whole k steps of 32 bytes; TMA fills
+// what lies beyond with zeros.
 constexpr int element_bytes = sizeof(element_memory);
 constexpr __device__ __forceinline__ int line_span(int bytes)
 {
@@ -40,8 +42,8 @@ WGMMA_DEFINE_REGISTERS(multiply_values, PADDED_DIM_V, FLASH_TYPE, WGMMA_LAYOUT_B
 #endif
 #endif
 
-// Operand of the rows from `row` on, of a tile of ROWS rows with k along its lines of LINE bytes; and
-// the distance to that of k step `step`.
+// Operand of the rows from `row` on, of a tile of ROWS rows with k along its lines of LINE bytes;
+// and the distance to that of k step `step`.
 template <int ROWS, int LINE = span> __device__ __forceinline__ u64 rows_operand(u32 tile, u32 row)
 {
 	return wgmma_descriptor<LINE>(tile + row * LINE, 16, 8 * LINE);
@@ -65,12 +67,12 @@ constexpr __device__ __forceinline__ u32 values_advance(int step)
 #endif
 
 // Where the 16 bytes number `chunk` of a row of such a tile lie, swizzled as TMA does it.
-template <int ROWS, int LINE> __device__ __forceinline__ u32 rows_place(u32 tile, u32 row, u32 chunk)
+template <int ROWS, int LINE>
+__device__ __forceinline__ u32 rows_place(u32 tile, u32 row, u32 chunk)
 {
 	constexpr u32 chunks = LINE / 16;
-	constexpr u32 rows_per_turn = 8 / chunks; // 8 rows meet each bank group once
-	u32 turn = row / rows_per_turn % chunks;
-	return tile + chunk / chunks * (ROWS * LINE) + row * LINE + ((chunk % chunks) ^ turn) * 16;
+	return tile + chunk / chunks * (ROWS * LINE) + row * LINE +
+	       ((chunk % chunks) ^ swizzle<chunks>(row)) * 16;
 }
 
 // A group's weights, where they go through shared memory: 64 rows with k = keys along the lines.
@@ -90,8 +92,8 @@ __device__ __forceinline__ void rows_load(
 	for (int column = 0; column < COLUMNS; column += line / element_bytes) {
 		u32 box = tile + column * element_bytes * ROWS;
 		if constexpr (SHARE > 1)
-			tma_load_multicast(box, map, barrier, column, row, matrix,
-				(u16)((1u << SHARE) - 1u));
+			tma_load_multicast(
+				box, map, barrier, column, row, matrix, (u16)((1u << SHARE) - 1u));
 		else
 			tma_load(box, map, barrier, column, row, matrix);
 	}

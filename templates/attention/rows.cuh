@@ -7,6 +7,7 @@
 //
 #include "common/cp_async.cuh"
 #include "common/ldmatrix.cuh"
+#include "common/swizzle.cuh"
 #pragma once
 template <int COLUMNS, bool SWIZZLED> struct row_layout {
 	static_assert(COLUMNS % 16 == 0, "a k step of the tensor cores is two chunks");
@@ -15,18 +16,9 @@ template <int COLUMNS, bool SWIZZLED> struct row_layout {
 		"XOR stays inside a row only for these widths");
 	static constexpr int pitch_bytes = (SWIZZLED ? chunks : chunks + 1) * 16;
 
-	// 8 chunks of 16 bytes are one pass over the banks: rows of 4 (2) chunks share a pass in
-	// twos (fours), so that the row's lowest bits need no help there.
 	static __device__ __forceinline__ int twist(int row)
 	{
-		if constexpr (!SWIZZLED)
-			return 0;
-		else if constexpr (chunks == 2)
-			return row >> 2 & 1;
-		else if constexpr (chunks == 4)
-			return row >> 1 & 3;
-		else
-			return row & 7;
+		return SWIZZLED ? (int)swizzle<chunks>((u32)row) : 0;
 	}
 	static __device__ __forceinline__ u32 offset(int row, int chunk)
 	{

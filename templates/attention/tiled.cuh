@@ -6,6 +6,7 @@
 // between.
 #include "attention/element.cuh"
 #include "common/cp_async.cuh"
+#include "common/swizzle.cuh"
 #pragma once
 constexpr int block_threads = 256;
 constexpr int block_warps = block_threads / 32;
@@ -51,13 +52,8 @@ __device__ __forceinline__ int visible_keys(
 // same chunk meet different banks; no byte is spent on padding. (wmma reads plain rows only.)
 template <bool TWISTED> __device__ __forceinline__ int chunk_place(int row, int chunk)
 {
-	int twist = 0;
-	if constexpr (TWISTED && row_chunks % 8 == 0)
-		twist = row & 7;
-	else if constexpr (TWISTED && row_chunks == 4)
-		twist = row >> 1 & 3;
-	else if constexpr (TWISTED && row_chunks == 2)
-		twist = row >> 2 & 1;
+	constexpr bool fits = row_chunks == 2 || row_chunks == 4 || row_chunks % 8 == 0;
+	int twist = TWISTED && fits ? (int)swizzle<row_chunks>((u32)row) : 0;
 	return row * head_dim + (chunk ^ twist) * 8;
 }
 

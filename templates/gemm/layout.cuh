@@ -1,16 +1,9 @@
 // Where an element of a tile lies in shared memory. A layout answers offset(row, byte): the byte
 // address, from the tile's start, of byte `byte` of row `row`. whole_chunks: 16-byte chunks of a
 // row stay together and aligned.
-#include "common/types.cuh"
+#include "common/swizzle.cuh"
 #pragma once
-// Rows of ROW_BYTES, unpadded, whose 16-byte chunks are exchanged by XOR so that the eight rows of
-// an ldmatrix (or lanes that walk down a column) fall into different banks.
-//
-// The XOR works inside panels of `panel` chunks: the largest power of two, at most 8 (the 128 bytes
-// of all 32 banks), that divides the chunks of a row. So it never leaves the row, whatever the
-// row's length: a row of 12 chunks has panels of 4. Rows of an odd number of chunks (panel 1) start
-// in different banks by themselves, and with a panel of p chunks 8/p consecutive rows do; only then
-// the XOR changes. So chunk' = chunk ^ (SPREAD * (row / (8 / panel))) % panel.
+// Rows of ROW_BYTES, unpadded, whose 16-byte chunks are exchanged by XOR (common/swizzle.cuh).
 //
 // SPREAD 1 serves accesses of 16 bytes per row. SPREAD 2 serves accesses of 32 bytes per row, as
 // four rows of eight 32-bit elements: neighbouring rows are then moved by whole pairs of chunks.
@@ -18,10 +11,7 @@ template <int ROW_BYTES, int SPREAD = 1> struct swizzled_rows {
 	static_assert(ROW_BYTES % 16 == 0, "a row is made of 16-byte chunks");
 	static constexpr int row_bytes = ROW_BYTES;
 	static constexpr int chunks = ROW_BYTES / 16;
-	static constexpr int panel = chunks % 8 == 0   ? 8
-				     : chunks % 4 == 0 ? 4
-				     : chunks % 2 == 0 ? 2
-						       : 1;
+	static constexpr int panel = swizzle_panel(chunks);
 	static constexpr bool whole_chunks = true;
 
 	// What is XORed to the byte within the row.

@@ -12,6 +12,7 @@
 // through distributed shared memory in the order of their ranks, each for its share of the columns.
 #include "common/activation.cuh"
 #include "common/ldmatrix.cuh"
+#include "common/swizzle.cuh"
 #include "common/tma.cuh"
 #include "common/wgmma_registers.cuh"
 #include "gemm_chain/store.cuh"
@@ -205,7 +206,7 @@ __device__ __forceinline__ void tiles_compute(
 				ldmatrix_x4(held[i],
 					at.rows.at(row) +
 						(u32)((i / 4 * block_rows + line) * line_bytes +
-							((i % 4 * 2 + lane / 16) ^ (line & 7)) *
+							((i % 4 * 2 + lane / 16) ^ swizzle<8>(line)) *
 								16));
 			__syncwarp();
 		}
