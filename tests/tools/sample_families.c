@@ -139,7 +139,7 @@ static double code_size(const struct sample *sample, const choice *configuration
 static const choice *most_news(const struct sample *sample)
 {
 	enum {
-		LOOKED_AT = 38
+		LOOKED_AT = 48
 	};
 	size_t parameters = sample->bound->space->parameter_count, best = 0, count_of_best = 0;
 	double size_of_best = INFINITY;
@@ -283,7 +283,7 @@ static uint64_t hash_value(const struct bound_family *bound, size_t parameter, s
 static bool is_looked_at(size_t value, size_t count)
 {
 	enum {
-		LOOKED_AT = 3
+		LOOKED_AT = 4
 	};
 
 	for (size_t i = 0; i < LOOKED_AT && count > LOOKED_AT; i++)
