@@ -31,9 +31,8 @@ def tool(name, *arguments, learned=False):
 
 def model_quality(journal, learned):
 	"""Of each problem of a journal: configurations, rank correlation, per cent that the model's first 8 are behind the best."""
-	said = tool("model_quality", *(["-c"] if learned else []), ".", "model:h200-sxm", f"{FOLDER}/{journal}.journal.jsonl.gz", learned=learned)
-	return [(int(count), float(rank), float(eight)) for count, rank, eight in
-		re.findall(r"(?m)^ *(\d+) rank +(-?[\d.]+) best +\d+ regret +[\d.]+ +[\d.]+ +([\d.]+) ", said)]
+	import model_quality as model  # pylint: disable=import-outside-toplevel
+	return [(count, rank, round(100 * losses[2], 1)) for count, rank, losses in model.qualities(sys.argv[1], f"{FOLDER}/{journal}.journal.jsonl.gz", learned).values()]
 
 
 def model_rows():
@@ -419,8 +418,6 @@ def energy_saved(size):
 
 SESSION = entry(4096, 4096, 4096)
 WINNER = SESSION["winner"]
-SCORE = WINNER["score"]
-MODEL = SESSION["model"]
 LATER = ["lookup", "lookup_again"]
 
 def slowed_medians():

@@ -18,7 +18,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from figures import FOLDER, tool  # noqa: E402  pylint: disable=wrong-import-position
+from figures import FOLDER  # noqa: E402  pylint: disable=wrong-import-position
+from model_quality import qualities  # noqa: E402  pylint: disable=wrong-import-position
 
 FIRST, LARGE = (1, 4, 8, 16), 512
 JOURNALS = ("exhaustive_wgmma", "exhaustive_drawn")
@@ -45,10 +46,10 @@ def spaces():
 def of_tiletune(sizes, learned):
 	"""The shares of one way to predict, for each of the problems."""
 	for name in JOURNALS:
-		said = tool("model_quality", *(["-c"] if learned else []), ".", "model:h200-sxm", f"{FOLDER}/{name}.journal.jsonl.gz", learned=learned)
-		for regrets, m, n, k, dtype in re.findall(r"regret +((?:[\d.]+ +){3}[\d.]+)% .*  M=(\d+),N=(\d+),K=(\d+),dtype=(\w+)", said):
-			if dtype == "bf16" and (int(m), int(n), int(k)) in sizes:
-				yield [1 / (1 + float(regret) / 100) for regret in regrets.split()]
+		for problem, (_, _, losses) in qualities(sys.argv[1], f"{FOLDER}/{name}.journal.jsonl.gz", learned).items():
+			*values, dtype = re.match(r"gemm M=(\d+),N=(\d+),K=(\d+),dtype=(\w+)", problem).groups()
+			if dtype == "bf16" and tuple(map(int, values)) in sizes:
+				yield [1 / (1 + loss) for loss in losses]
 
 
 def of_heuristics(sizes):
