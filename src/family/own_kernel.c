@@ -60,15 +60,15 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 }
 
 /* ---- whose a member is ---- */
-static bool has_member(const struct record_slots *slots, const char *name)
+static bool has_member(const struct record_fields *fields, const char *name)
 {
-	return record_slot_find(slots, name, 0) != SIZE_MAX;
+	return record_field_find(fields, name, 0) != SIZE_MAX;
 }
 
-static void add_names(const struct record_slots *slots, struct name_set *names)
+static void add_names(const struct record_fields *fields, struct name_set *names)
 {
-	for (size_t i = 0; i < slots->count; i++) {
-		const struct record_member *member = slots->items[i].member;
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct record_member *member = fields->items[i].member;
 
 		if (record_is_json(member))
 			name_set_add(names, member->name, strlen(member->name));
@@ -104,12 +104,12 @@ static enum status split(const struct json_at *root, struct own_kernel *own, str
 {
 	static const char *const apart[] = {"format", "name", "summary", NULL};
 	CLEANUP(name_set_release) struct name_set names = {0};
-	struct record_slots of_operation, of_family;
+	struct record_fields of_operation, of_family;
 	const char *summary = first_entry(root), *name = own->name, *source;
 	struct json_at member = {0};
 
-	record_slots_fill(&operation_record, &of_operation);
-	record_slots_fill(&family_record, &of_family);
+	record_fields_fill(&operation_record, &of_operation);
+	record_fields_fill(&family_record, &of_family);
 	add_names(&of_operation, &names);
 	add_names(&of_family, &names);
 	TRY(json_expect_keys(root, (const char *const *)names.items, err));

@@ -6,33 +6,33 @@
 #include <string.h>
 
 /* ---- walking ---- */
-static void slots_add(
-	const struct record *record, size_t base, struct record_slots *slots, unsigned depth)
+static void fields_add(
+	const struct record *record, size_t base, struct record_fields *fields, unsigned depth)
 {
 	for (size_t i = 0; i < record->member_count; i++) {
 		const struct record_member *member = &record->members[i];
 
 		if (member->shape == RECORD_FLATTENED && depth < 8) {
-			slots_add(member->record, base + member->offset, slots, depth + 1);
+			fields_add(member->record, base + member->offset, fields, depth + 1);
 			continue;
 		}
-		if (slots->count == RECORD_MEMBERS_MAX || depth == 8)
+		if (fields->count == RECORD_MEMBERS_MAX || depth == 8)
 			BUG("record %s has too many members for one object", record->name);
-		slots->items[slots->count++] = (struct record_slot){record, member, base};
+		fields->items[fields->count++] = (struct record_field){record, member, base};
 	}
 }
 
-void record_slots_fill(const struct record *record, struct record_slots *slots)
+void record_fields_fill(const struct record *record, struct record_fields *fields)
 {
-	slots->count = 0;
-	slots_add(record, 0, slots, 0);
+	fields->count = 0;
+	fields_add(record, 0, fields, 0);
 }
 
-size_t record_slot_find(const struct record_slots *slots, const char *name, size_t from)
+size_t record_field_find(const struct record_fields *fields, const char *name, size_t from)
 {
-	for (size_t i = 0; i < slots->count; i++) {
-		const size_t at = (from + i) % slots->count;
-		const struct record_member *member = slots->items[at].member;
+	for (size_t i = 0; i < fields->count; i++) {
+		const size_t at = (from + i) % fields->count;
+		const struct record_member *member = fields->items[at].member;
 
 		if (record_is_json(member) && strcmp(member->name, name) == 0)
 			return at;

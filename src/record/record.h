@@ -144,22 +144,22 @@ bool record_equal(const struct record *record, const void *a, const void *b);
 
 /* ---- how a struct is walked by its table: for record/record_*.c ---- */
 /* The members of one JSON object, with the members of flattened records. */
-struct record_slot {
+struct record_field {
 	const struct record *record; /* that the member stands in */
 	const struct record_member *member;
 	size_t base; /* offset of that record's struct */
 };
 
-struct record_slots {
-	struct record_slot items[RECORD_MEMBERS_MAX];
+struct record_fields {
+	struct record_field items[RECORD_MEMBERS_MAX];
 	size_t count;
 };
 
-void record_slots_fill(const struct record *record, struct record_slots *slots);
+void record_fields_fill(const struct record *record, struct record_fields *fields);
 
-/* The slot of a member of JSON, looked for from the from-th slot on: members mostly stand in the
+/* The field of a member of JSON, looked for from the from-th field on: members mostly stand in the
  * order of the table. SIZE_MAX: there is none. */
-size_t record_slot_find(const struct record_slots *slots, const char *name, size_t from);
+size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
 /* Whether JSON has the member, by its own name. */
 bool record_is_json(const struct record_member *member);
 

@@ -24,12 +24,12 @@ void csv_append(struct text *line, const char *field)
 void record_cells(const struct record *record, const void *value,
 	void (*each)(const struct record_cell *cell, void *context), void *context)
 {
-	struct record_slots slots;
+	struct record_fields fields;
 
-	record_slots_fill(record, &slots);
-	for (size_t i = 0; i < slots.count; i++) {
-		const struct record_member *member = slots.items[i].member;
-		const char *base = value ? (const char *)value + slots.items[i].base : NULL;
+	record_fields_fill(record, &fields);
+	for (size_t i = 0; i < fields.count; i++) {
+		const struct record_member *member = fields.items[i].member;
+		const char *base = value ? (const char *)value + fields.items[i].base : NULL;
 
 		if (member->flags & RECORD_NOT_JSON || member->shape != RECORD_ONE ||
 			member->kind > RECORD_KIND_FLAGS || member->kind == RECORD_KIND_BYTES ||

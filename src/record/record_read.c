@@ -236,14 +236,14 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 	return STATUS_OK;
 }
 
-static enum status read_member(const struct json_at *at, const struct record_slot *slot, void *base,
+static enum status read_member(const struct json_at *at, const struct record_field *of, void *base,
 	const struct reading *outer)
 {
-	const struct record_member *member = slot->member;
+	const struct record_member *member = of->member;
 	struct reading reading = *outer;
 	char *field = (char *)base + member->offset;
 
-	reading.record = slot->record;
+	reading.record = of->record;
 	if (member->flags & RECORD_NULLABLE && json_type(at) == JSON_NULL) {
 		record_set_absent(member, base);
 		if (member->kind == RECORD_KIND_REAL) /* there, and not finite */
@@ -255,7 +255,7 @@ static enum status read_member(const struct json_at *at, const struct record_slo
 	record_set_present(member, base);
 	switch (member->shape) {
 	case RECORD_OWNED:
-		return read_item(at, member, record_room(slot->record, member, base, 1), &reading);
+		return read_item(at, member, record_room(of->record, member, base, 1), &reading);
 	case RECORD_LIST:
 	case RECORD_FIXED:
 	case RECORD_FILLED:
@@ -270,7 +270,7 @@ static enum status read_member(const struct json_at *at, const struct record_slo
 }
 
 /* The error of a member that the table does not name; none where such are skipped. */
-static enum status read_unknown(const struct record *record, const struct record_slots *slots,
+static enum status read_unknown(const struct record *record, const struct record_fields *fields,
 	const struct json_at *item, const struct reading *reading)
 {
 	const char *names[RECORD_MEMBERS_MAX + 1] = {NULL};
@@ -278,9 +278,9 @@ static enum status read_unknown(const struct record *record, const struct record
 
 	if (record->open)
 		return STATUS_OK;
-	for (size_t i = 0; i < slots->count; i++)
-		if (record_is_json(slots->items[i].member))
-			names[count++] = slots->items[i].member->name;
+	for (size_t i = 0; i < fields->count; i++)
+		if (record_is_json(fields->items[i].member))
+			names[count++] = fields->items[i].member->name;
 	json_error(item, reading->err, "a known member here");
 	return name_hint(item->key, names, reading->err);
 }
@@ -291,30 +291,30 @@ static enum status read_object(const struct record *record, const struct json_at
 {
 	struct reading reading = *outer;
 	struct json_at found[RECORD_MEMBERS_MAX], item = {0};
-	struct record_slots slots;
+	struct record_fields fields;
 	size_t next = 0;
 
 	TRY(json_expect(at, JSON_OBJECT, reading.err));
-	record_slots_fill(record, &slots);
-	memset(found, 0, slots.count * sizeof(found[0]));
+	record_fields_fill(record, &fields);
+	memset(found, 0, fields.count * sizeof(found[0]));
 	while (json_next(at, &item)) {
-		const size_t index = record_slot_find(&slots, item.key, next);
+		const size_t index = record_field_find(&fields, item.key, next);
 
-		if (index < slots.count && slots.items[index].member != key) {
+		if (index < fields.count && fields.items[index].member != key) {
 			found[index] = item;
 			next = index + 1;
 		} else {
-			TRY(read_unknown(record, &slots, &item, &reading));
+			TRY(read_unknown(record, &fields, &item, &reading));
 		}
 	}
-	for (size_t i = 0; i < slots.count; i++) {
-		const struct record_member *member = slots.items[i].member;
-		void *base = (char *)value + slots.items[i].base;
+	for (size_t i = 0; i < fields.count; i++) {
+		const struct record_member *member = fields.items[i].member;
+		void *base = (char *)value + fields.items[i].base;
 
 		if (!record_is_json(member) || member == key)
 			continue;
 		if (found[i].node) {
-			TRY(read_member(&found[i], &slots.items[i], base, &reading));
+			TRY(read_member(&found[i], &fields.items[i], base, &reading));
 			continue;
 		}
 		if (!(member->flags & RECORD_OPTIONAL))

@@ -159,13 +159,13 @@ static struct json *member_to_json(const struct record_member *member, const voi
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object)
 {
-	struct record_slots slots;
+	struct record_fields fields;
 	struct json *json;
 
-	record_slots_fill(record, &slots);
-	for (size_t i = 0; i < slots.count; i++) {
-		const struct record_member *member = slots.items[i].member;
-		const char *base = (const char *)value + slots.items[i].base;
+	record_fields_fill(record, &fields);
+	for (size_t i = 0; i < fields.count; i++) {
+		const struct record_member *member = fields.items[i].member;
+		const char *base = (const char *)value + fields.items[i].base;
 
 		if (!record_is_json(member) || member == key)
 			continue;
