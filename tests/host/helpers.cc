@@ -212,9 +212,40 @@ static void check_anything()
 	}
 }
 
+/* Of the bytes of all rows and where they stand, whatever the threads; not of what is between rows.
+ */
+static void check_checksum()
+{
+	unsigned char bytes[3 * 24];
+	const auto sum = [&](unsigned threads, i64 row_bytes) {
+		u64 found = 0;
+
+		launch(threads, [&] { tt_checksum(bytes, 3, row_bytes, 24, &found); });
+		return found;
+	};
+
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(7 * i);
+	for (i64 row_bytes : {13, 16}) {
+		const u64 before = sum(32, row_bytes);
+
+		expect(sum(1, row_bytes) == before, "the same sum of one thread", code_u8);
+		bytes[row_bytes] ^= 1;
+		expect(sum(32, row_bytes) == before, "nothing of what is between rows", code_u8);
+		bytes[24 + row_bytes - 1] ^= 1;
+		expect(sum(32, row_bytes) != before, "another sum for another byte", code_u8);
+		bytes[24 + row_bytes - 1] ^= 1;
+		std::swap_ranges(bytes, bytes + row_bytes, bytes + 24);
+		expect(sum(32, row_bytes) != before, "another sum for exchanged rows", code_u8);
+		std::swap_ranges(bytes, bytes + row_bytes, bytes + 24);
+		bytes[row_bytes] ^= 1;
+	}
+}
+
 int main()
 {
 	check_groups(0);
+	check_checksum();
 	check_groups(1);
 	check_anything();
 	for (int type = 0; type < TYPES; type++) {
