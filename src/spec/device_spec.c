@@ -288,7 +288,7 @@ double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dt
 	       (double)spec->sm_count * spec->clock_hz;
 }
 
-/* ---- names of expressions: they are slots of every name table; their order is stored nowhere ----
+/* ---- names of expressions: every name table has them; their order is stored nowhere ----
  */
 static const char *const value_names[] = {
 #define ROW(name, attribute, kind, least, summary) #name,
