@@ -23,7 +23,7 @@ enum status file_read_pieces(const char *path, file_piece *take, void *context, 
 
 /* Replaces path by data as described above. On failure the old file is intact. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
-/* The same of what `write` writes to the descriptor with file_write_all(), piece by piece. */
+/* As above, for what `write` writes to the descriptor with file_write_all(), piece by piece. */
 typedef enum status file_writer(int fd, const void *context, struct error *err);
 enum status file_write_by(
 	const char *path, file_writer *write, const void *context, struct error *err);

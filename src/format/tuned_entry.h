@@ -138,7 +138,7 @@ struct tuned_entry {
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);
 struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry);
-/* Of a packed entry there are operation, problem, objective, timing and run; the whole lies in
+/* Of a packed entry there are operation, problem, objective, timing and run; the whole is in
  * `packed`, as compressed JSON that takes a tenth of the memory. */
 void tuned_entry_pack(struct tuned_entry *entry);
 void tuned_entry_open(struct tuned_entry *entry);

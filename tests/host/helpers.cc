@@ -27,7 +27,7 @@ template <class BODY> static void launch(unsigned threads, BODY body)
 {
 	static char shared[64];
 
-	host::launch({1, 1, 1}, {threads, 1, 1}, shared, sizeof(shared), body);
+	host::launch({1, 1, 1}, {threads, 1, 1}, shared, sizeof(shared), false, body);
 }
 
 /* A tensor, and what lies behind it. */
