@@ -259,11 +259,15 @@ static struct tuned_row tied_of(const struct candidates *pool, const struct eval
 		.time = evaluated->evaluation.time};
 }
 
-static enum status entry_new(const struct candidates *pool, const struct evaluated_list *evaluated,
-	size_t winner, const bool *tied, const size_t *best_of_family,
-	const struct session *session, struct tuned_entry *entry, struct error *err)
+static enum status entry_new(const struct search *search, const struct selection *selection,
+	struct tuned_entry *entry, struct error *err)
 {
+	const struct candidates *pool = &search->pool;
+	const struct evaluated_list *evaluated = &search->evaluated;
+	const struct session *session = search->session;
 	const bool predicted = !session->context->device->kind->measures;
+	const size_t winner = selection->indices[selection->winner];
+	CLEANUP(memory_free) size_t *best = memory_zeroed(pool->family_count + 1, sizeof(*best));
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),
@@ -275,12 +279,14 @@ static enum status entry_new(const struct candidates *pool, const struct evaluat
 		.space = space_of(pool, evaluated),
 		.bits = bits_of_entry(session, pool->problem)};
 	TRY(row_of(pool, &evaluated->items[winner], &entry->winner, err));
-	for (size_t i = 0; i < evaluated->count; i++)
-		if (tied[i] && i != winner)
-			entry->tied[entry->tied_count++] = tied_of(pool, &evaluated->items[i]);
+	for (size_t i = 0; i < selection->count; i++)
+		if (selection->tied[i] && i != selection->winner)
+			entry->tied[entry->tied_count++] =
+				tied_of(pool, &evaluated->items[selection->indices[i]]);
+	find_best_of_families(search, winner, best);
 	for (size_t f = 0; f < pool->family_count; f++)
-		if (best_of_family[f] != SIZE_MAX)
-			TRY(row_of(pool, &evaluated->items[best_of_family[f]],
+		if (best[f] != SIZE_MAX)
+			TRY(row_of(pool, &evaluated->items[best[f]],
 				&entry->families[entry->family_count++], err));
 	if (!predicted && !session->context->program) {
 		entry->l2 = evaluated->items[winner].evaluation.flags & FLAG_MASK(WARM_L2)
@@ -394,8 +400,6 @@ enum status search_conclude(struct search *search, struct error *err)
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	CLEANUP(memory_free) bool *tied = memory_zeroed(total, sizeof(*tied));
 	CLEANUP(memory_free) double *paired_us = memory_zeroed(total, sizeof(*paired_us));
-	CLEANUP(memory_free)
-	size_t *best = memory_zeroed(search->pool.family_count, sizeof(*best));
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
 		.tied = tied,
@@ -421,13 +425,11 @@ enum status search_conclude(struct search *search, struct error *err)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	if (is_undecided(search, &selection))
 		return conclude_undecided(search, &selection, &result, err);
-	find_best_of_families(search, result.winner, best);
 	/* where time is left */
 	if (search->session->objective != OBJECTIVE_ENERGY &&
 		budget_left_seconds(&search->budget) > energy_seconds_said)
 		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
-	TRY(entry_new(&search->pool, &search->evaluated, result.winner, tied, best, search->session,
-		&entry, err));
+	TRY(entry_new(search, &selection, &entry, err));
 	TRY(store_entry(search, &entry, search->session->journal, &result.kept, err));
 	result.entry = &entry;
 	if (observer->end)
@@ -439,13 +441,8 @@ enum status search_conclude(struct search *search, struct error *err)
 enum status search_save_best(struct search *search, struct error *err)
 {
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
-	CLEANUP(memory_free)
-	bool *tied = memory_zeroed(search->evaluated.count + 1, sizeof(*tied));
-	CLEANUP(memory_free)
-	size_t *best = memory_zeroed(search->pool.family_count + 1, sizeof(*best));
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 	const char *kept;
-	size_t winner;
 
 	if (!selection.count) {
 		selection_release(&selection);
@@ -455,12 +452,7 @@ enum status search_save_best(struct search *search, struct error *err)
 	}
 	if (!selection.count || is_undecided(search, &selection))
 		return STATUS_OK;
-	winner = selection.indices[selection.winner];
-	for (size_t i = 0; i < selection.count; i++)
-		tied[selection.indices[i]] = selection.tied[i];
-	find_best_of_families(search, winner, best);
-	TRY(entry_new(&search->pool, &search->evaluated, winner, tied, best, search->session,
-		&entry, err));
+	TRY(entry_new(search, &selection, &entry, err));
 	entry.unfinished = true;
 	return store_entry(search, &entry, NULL, &kept, err);
 }
