@@ -5,6 +5,8 @@
 #include "unit/unit.h"
 #include "tuned_entries.h"
 
+#include <math.h>
+
 TEST(test_families_are_merged)
 {
 	struct tuned tuned;
@@ -23,6 +25,25 @@ TEST(test_families_are_merged)
 	/* within 1% of the old one: level, and the new one is the winner */
 	assert_null(put(&tuned, entry(P1, "measured", "r4", "gemm/c:4.03")));
 	check(&tuned, P1, "gemm/c | gemm/c:4.03 gemm/b@r2:4 gemm/a@r1:5");
+	tuned_release(&tuned);
+}
+
+/* By how much the winner is ahead of the next family, wherever that stands: its time over the
+ * winner's. */
+TEST(test_the_margin_is_to_the_next_family)
+{
+	static const char *const orders[] = {
+		"gemm/a:4 gemm/b:10 gemm/c:6", "gemm/a:4 gemm/c:6 gemm/b:10"};
+	struct tuned tuned;
+
+	open_empty(&tuned);
+	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
+		put(&tuned, entry(P1, "measured", "r1", orders[i]));
+		assert_string_equal(find(&tuned, P1)->margin->family, "gemm/c");
+		assert_true(fabs(find(&tuned, P1)->margin->ratio - 1.5) < 1e-12);
+	}
+	put(&tuned, entry(P2, "measured", "r1", "gemm/a:4"));
+	assert_null(find(&tuned, P2)->margin);
 	tuned_release(&tuned);
 }
 
