@@ -310,6 +310,38 @@ TEST(a_crash_fails_its_row_only)
 	fixture_close(&fixture);
 }
 
+static void assert_worse(struct check_fixture *fixture, const char *expected)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	check_resources(&fixture->check, &fixture->rows[0]);
+	check_differences_list(&fixture->rows[0], true, &text);
+	assert_string_equal(text_string(&text), expected);
+}
+
+/* What the compiler complained about when the baseline was made is no regression, heat never is,
+ * spills are told by their size. */
+TEST(only_new_complaints_are_told)
+{
+	struct check_fixture fixture;
+	struct evaluation *now;
+
+	fixture_open(&fixture, script);
+	now = &fixture.rows[0].work->trial->evaluation;
+	if (!now->resources)
+		now->resources = memory_zeroed(1, sizeof(*now->resources));
+	fixture.rows[0].entry.winner.flags = FLAG_MASK(WGMMA_SERIALIZED);
+	now->flags = FLAG_MASK(WGMMA_SERIALIZED) | FLAG_MASK(THROTTLED) | FLAG_MASK(SPILLS) |
+		     FLAG_MASK(WARM_L2);
+	assert_worse(&fixture, "");
+	now->flags |= FLAG_MASK(SETMAXNREG_IGNORED);
+	assert_worse(&fixture, "the compiler now reports setmaxnreg_ignored");
+	fixture.rows[0].entry.winner.flags = 0;
+	assert_worse(&fixture, "the compiler now reports wgmma_serialized; the compiler now "
+			       "reports setmaxnreg_ignored");
+	fixture_close(&fixture);
+}
+
 /* 1 outranks 3 outranks 4. */
 TEST(the_worst_verdict_is_the_exit_code)
 {
