@@ -29,10 +29,7 @@ static void worker_drop(struct worker *worker)
 	worker_end(worker, NULL);
 }
 
-static void gpus_release(struct measure_gpus *gpus)
-{
-	record_release(&measure_gpus_record, gpus);
-}
+static RECORD_RELEASE(gpus_release, measure_gpus_record);
 
 /* Where it is not known, a process is asked, which goes on as the device's. */
 static enum status find_gpu(struct cuda_device *cuda, const char *selector,

@@ -112,6 +112,15 @@ enum status device_list_cuda(const struct device_options *options, struct device
 /* What follows "cuda:": the number of a GPU or its UUID. count where there is none. */
 size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector);
 
+/* ---- several GPUs of one model for one run: "cuda:all", "cuda:0,cuda:2" ---- */
+bool device_is_several(const char *name);
+/* Opens and locks each, in the order in which they are named; no process is started before a device
+ * is asked for something. One that does not open, as when another process holds it, is left out,
+ * and *notice says so (the caller frees; NULL: nothing). Errors: STATUS_BAD_INPUT for GPUs of
+ * several models, with the lists to use; STATUS_NO_DEVICE: none is left. */
+enum status device_open_several(const struct device_options *options, const char *names,
+	struct device ***devices, size_t *count, char **notice, struct error *err);
+
 /* ---- the kinds. One more: one file that ends in a `const struct device_kind`, and one line in
  * device.c ---- */
 struct device {
@@ -143,7 +152,7 @@ struct device_kind {
 	/* rest: what follows the colon ("" if nothing). On failure close is called, too. */
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);
-	void (*close)(struct device *device); /* state may be NULL */
+	void (*close)(struct device *device); /* state may be NULL; NULL: nothing to do */
 	/* As the functions of device.h of the same name; helpers and anchor may be NULL. */
 	enum status (*helpers)(struct device *device, const struct text *cubin, struct error *err);
 	struct device_job (*anchor)(struct device *device);

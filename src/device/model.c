@@ -15,11 +15,6 @@ static enum status model_open(struct device *device, const char *rest,
 	return STATUS_OK;
 }
 
-static void model_close(struct device *device)
-{
-	(void)device;
-}
-
 /* The compiler's, with the blocks that fit on an SM; one that does not fit fails. */
 static void inspect(
 	const struct device *device, const struct device_job *job, struct device_event *event)
@@ -75,6 +70,5 @@ const struct device_kind device_kind_model = {
 	.compiles = true,
 	.measures = false,
 	.open = model_open,
-	.close = model_close,
 	.submit = model_submit,
 };

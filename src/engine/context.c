@@ -2,7 +2,6 @@
 #include "engine/context.h"
 
 #include "base/file.h"
-#include "device/gpu_choice.h"
 
 char **context_folders(const char *const *roots, const char *name)
 {
@@ -112,7 +111,7 @@ static enum status open_several(const struct context_options *options, struct co
 	if (!options->several)
 		return error_set(err, STATUS_BAD_INPUT, "device: expected one GPU, found \"%s\"",
 			options->device);
-	TRY(gpu_choice_open(device_options, options->device, &context->devices,
+	TRY(device_open_several(device_options, options->device, &context->devices,
 		&context->device_count, &context->notice, err));
 	context->device = context->devices[0];
 	TRY(open_compiler(options, context, context->device->identity.driver_cuda_version, err));
@@ -215,7 +214,7 @@ static enum status open_device(const struct context_options *options, struct con
 			? open_program(options, context, program, device_options, err)
 		: strcmp(options->device, "auto") == 0
 			? open_auto(options, context, device_options, err)
-		: gpu_choice_is_several(options->device)
+		: device_is_several(options->device)
 			? open_several(options, context, device_options, err)
 		: string_starts_with(options->device, "cuda:")
 			? open_cuda(options, context, options->device, device_options, err)

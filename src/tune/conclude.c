@@ -434,6 +434,8 @@ enum status search_conclude(struct search *search, struct error *err)
 	result.entry = &entry;
 	if (observer->end)
 		observer->end(observer->context, &result);
+	if (search->session->taker.end)
+		search->session->taker.end(search->session->taker.context, &result);
 	return STATUS_OK;
 }
 

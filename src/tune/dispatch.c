@@ -203,8 +203,8 @@ static void take_done(struct dispatch *dispatch, struct member *member, struct t
 
 	if (observer->words && done->words)
 		observer->words(observer->context, done->words);
-	if (observer->read)
-		observer->read(observer->context, problem, &done->told);
+	if (session->taker.read)
+		session->taker.read(session->taker.context, problem, &done->told);
 	session->unsaved |= done->unsaved;
 	session->gpus[member->run] = done->gpu;
 	for (size_t i = 0; i < done->entry_count; i++) {

@@ -78,7 +78,8 @@ static const struct journal_problem *recorded_problem(
 	return journal_problem_find(run, problem->operation->name, problem->text);
 }
 
-/* What bits are wanted may have changed since. */
+/* Outcomes that say more of the machine than of the candidate are not taken over. What bits are
+ * wanted may have changed since. */
 static bool worth_taking(const struct search *search, const struct evaluation *evaluation)
 {
 	const bool is_other = search->bits && evaluation->bits &&
@@ -137,7 +138,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	return STATUS_OK;
 }
 
-/* The oldest run of the chain first. */
+/* Tells the search everything that was evaluated, in the order in which it came: the oldest run of
+ * the chain first. */
 static enum status take_run(struct search *search, const struct journal_run *run, struct error *err)
 {
 	const struct session *session = search->session;
@@ -162,11 +164,6 @@ static enum status take_run(struct search *search, const struct journal_run *run
 		search->resumed++;
 	}
 	return STATUS_OK;
-}
-
-enum status resume_evaluations(struct search *search, struct error *err)
-{
-	return take_run(search, search->session->resume, err);
 }
 
 /* ---- opening and closing ---- */
@@ -392,7 +389,7 @@ enum status search_open(struct search *search, struct error *err)
 	if (!session->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);
-	TRY(resume_evaluations(search, err));
+	TRY(take_run(search, session->resume, err));
 	if (session->observer.begin)
 		session->observer.begin(session->observer.context, &search->pool, search->number,
 			session->queue->count);

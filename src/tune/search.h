@@ -66,10 +66,6 @@ bool resume_is_concluded(const struct session *session, size_t number);
 /* If so its entry is put into the tuned file again, and *done is set. */
 enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err);
 
-/* Tells the search everything that was evaluated, in the order in which it came. Outcomes that say
- * more of the machine than of the candidate (device lost, too noisy) are not taken over. */
-enum status resume_evaluations(struct search *search, struct error *err);
-
 /* ---- the end of a search (tune/final.c): the fastest and what is near them are timed in turn.
  * Two runs on one machine should name the same winner. What a search happens to try, how fast the
  * GPU ran just then and where a binary was loaded must not decide; so candidates are compared round

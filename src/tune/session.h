@@ -66,8 +66,13 @@ struct session_observer {
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
 	void (*notice)(void *context, const char *text);
 	void (*words)(void *context, const char *text);
-	/* In the process of a GPU, after a problem: what is kept of it; and in that of the run.
-	 * NULL: nothing. */
+};
+
+/* Who wants all that was measured for each problem; of several GPUs end and write are called in the
+ * process of one, what was written is read in that of the run. All NULL: no one. */
+struct session_taker {
+	void *context;
+	void (*end)(void *context, const struct problem_result *result);
 	void (*write)(void *context, const struct problem *problem, struct text *kept);
 	void (*read)(void *context, const struct problem *problem, const struct text *kept);
 };
@@ -100,6 +105,7 @@ struct session {
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;
+	struct session_taker taker;
 	/* Of several GPUs, in the process of one: fills in run_id and journal, and copies what the
 	 * tuned file says of the run, which goes on with `resumes`. */
 	enum status (*join)(void *joins, struct session *session, const char *resumes,

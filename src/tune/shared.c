@@ -55,23 +55,7 @@ static struct row *row_of(struct gather *gather, const struct evaluation *evalua
 	return row;
 }
 
-/* ---- what the session says ---- */
-static void hear_begin(void *context, const struct candidates *pool, size_t problem, size_t count)
-{
-	const struct gather *gather = context;
-
-	if (gather->is_search)
-		gather->session->observer.begin(
-			gather->session->observer.context, pool, problem, count);
-}
-
-static void hear_progress(void *context, const struct session_progress *progress)
-{
-	const struct gather *gather = context;
-
-	gather->session->observer.progress(gather->session->observer.context, progress);
-}
-
+/* ---- what the session measures ---- */
 static size_t number_of(const struct gather *gather, const struct problem *problem)
 {
 	const struct problem_list *problems = gather->session->problems;
@@ -82,13 +66,11 @@ static size_t number_of(const struct gather *gather, const struct problem *probl
 	return p;
 }
 
-static void hear_end(void *context, const struct problem_result *result)
+static void take_end(void *context, const struct problem_result *result)
 {
 	struct gather *gather = context;
 	const size_t p = number_of(gather, result->pool->problem);
 
-	if (gather->is_search)
-		gather->session->observer.end(gather->session->observer.context, result);
 	for (size_t i = 0; p < gather->session->problems->count && i < result->evaluated->count;
 		i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
@@ -104,29 +86,6 @@ static void hear_end(void *context, const struct problem_result *result)
 			row->us[p] = result->paired_us[i] > 0 ? result->paired_us[i]
 							      : evaluation->time.median;
 	}
-}
-
-static void hear_taken(void *context, const struct problem *problem, size_t number, size_t count,
-	const struct tuned_entry *entry)
-{
-	(void)context, (void)problem, (void)number, (void)count, (void)entry;
-}
-
-static void hear_failed(void *context, const struct problem *problem, const struct error *err)
-{
-	const struct gather *gather = context;
-
-	/* later: a family that does not apply to a problem */
-	if (gather->is_search)
-		gather->session->observer.failed(gather->session->observer.context, problem, err);
-}
-
-static void hear_words(void *context, const char *text)
-{
-	const struct gather *gather = context;
-
-	if (gather->is_search)
-		gather->session->observer.words(gather->session->observer.context, text);
 }
 
 /* A row's time for one problem, for the process of the run. */
@@ -192,13 +151,6 @@ static void read_times(void *context, const struct problem *problem, const struc
 	record_release(&row_times_record, &times);
 }
 
-static void hear_notice(void *context, const char *text)
-{
-	const struct gather *gather = context;
-
-	session_notice(gather->session, text);
-}
-
 enum status gather_run(
 	struct gather *gather, const struct candidates_options *pool, struct error *err)
 {
@@ -214,17 +166,14 @@ enum status gather_run(
 	session.tuned_path = NULL;
 	session.keep_going = true;
 	session.pool = *pool;
-	session.observer = (struct session_observer){.context = gather,
-		.begin = hear_begin,
-		.progress = hear_progress,
-		.end = hear_end,
-		.taken = hear_taken,
-		.failed = hear_failed,
-		.notice = hear_notice,
-		.words = hear_words,
-		.write = write_times,
-		.read = read_times};
+	session.taker = (struct session_taker){gather, take_end, write_times, read_times};
+	session.observer.taken = NULL;
 	if (!gather->is_search) {
+		/* a family that does not apply to a problem is no news then */
+		session.observer.begin = NULL;
+		session.observer.end = NULL;
+		session.observer.failed = NULL;
+		session.observer.words = NULL;
 		session.effort = effort_find("exhaustive");
 		session.strategy = NULL;
 	}

@@ -225,7 +225,6 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 {
 	struct session *session = &serving->session;
 	const struct problem *problem = session->queue->items[task->number].problem;
-	const struct session_observer *observer = &session->observer;
 	const struct tuned_entry *entry;
 	struct tuner_done done = {0};
 	const char *kept;
@@ -237,8 +236,8 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 	done.err.status =
 		tuner_tune(&serving->ahead, session, task->number, task->following, &done.err);
 	done.unsaved = session->unsaved;
-	if (observer->write)
-		observer->write(observer->context, problem, &done.told);
+	if (session->taker.write)
+		session->taker.write(session->taker.context, problem, &done.told);
 	done.gpu = tuner_gpu(session);
 	done.words = take_words(serving);
 	entry = tuned_find_problem(session->tuned, problem, session->objective);
