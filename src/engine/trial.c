@@ -271,7 +271,5 @@ void trial_release(struct trial *trial)
 	plan_release(&trial->plan);
 	work_release(&trial->work);
 	evaluation_release(&trial->evaluation);
-	if (trial->owns_bound)
-		candidate_release(&trial->candidate);
 	*trial = (struct trial){0};
 }

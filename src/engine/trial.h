@@ -32,7 +32,6 @@ struct trial {
 	enum trial_stage stage, goal;
 	const struct problem *problem; /* borrowed; NULL: kernels without tensors */
 	struct candidate candidate;    /* bound NULL: nothing was compiled for it */
-	bool owns_bound;               /* the candidate's bound family is freed with the trial */
 	size_t number;                 /* the caller's, for the candidate */
 	struct value *slots;
 	struct build build;

@@ -20,8 +20,7 @@
 
 enum measure_request {
 	REQUEST_LIST = 1, /* which GPUs are there; no context is made */
-	REQUEST_RUN,
-	REQUEST_COUNT
+	REQUEST_RUN
 };
 
 enum measure_reply {

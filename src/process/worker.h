@@ -4,8 +4,9 @@
  *
  * A worker is this program (or a path that an option names) started with a hidden command by
  * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
- * carry frames (magic, kind, size, payload; host byte order), the payload being a packed record
- * (record/record_wire.h). It dies with its parent.
+ * carry frames (process/message.h). It dies with its parent. What tunes on one of several GPUs is a
+ * copy instead (worker_fork()): it needs all that the run has read and decided, and is made before
+ * there is a second thread.
  */
 #ifndef PROCESS_WORKER_H
 #define PROCESS_WORKER_H
