@@ -272,6 +272,7 @@ int tuner_main(void *argument, int input, int output)
 	struct context *context = serving.session.context;
 	struct tuner_opened opened = {0};
 	struct text pending = {0};
+	bool ends = false;
 	struct message message;
 
 	output_fd = output;
@@ -284,11 +285,12 @@ int tuner_main(void *argument, int input, int output)
 	serving.session.pool.device = context->device;
 	opened.anchor_us = context->device->identity.anchor_us;
 	tell(TUNER_OPENED, &tuner_opened_record, &opened);
-	while (message_receive(input, &pending, -1, &message) == MESSAGE_READY &&
-		message.kind != TUNER_END) {
+	while (!ends && message_receive(input, &pending, -1, &message) == MESSAGE_READY) {
 		serve(&serving, &message);
+		ends = message.kind == TUNER_END;
 		message_release(&message);
 	}
+	text_release(&pending);
 	*serving.session.interrupted = 1;
 	tuner_drop(&serving.ahead);
 	context_release(context); /* its processes have ended then */
