@@ -54,10 +54,9 @@ __device__ __forceinline__ void store_partial_row(
 	}
 }
 
-// `arrived`: null where a second launch adds the parts of split-K.
 extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_mma(const input::memory *A,
-	const input::memory *B, output::memory *C, float *partial, u32 *arrived, int M, int N,
-	int K, int lda, int ldb, int ldc, int group_m, int rows_a, int rows_b, EPILOGUE_PARAMETERS)
+	const input::memory *B, output::memory *C, float *partial, int M, int N, int K, int lda,
+	int ldb, int ldc, int group_m, int rows_a, int rows_b, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const u32 ring = shared_address(shared);
@@ -103,6 +102,4 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_mma(const
 				store_row(C + row * ldc + column, line, finish, (i32)row, column,
 					lane, row_inside);
 		}
-	if (gridDim.y > 1 && arrived)
-		split_k_arrive<BM, BN, threads>(partial, C, arrived + blockIdx.x, m, n, finish);
 }

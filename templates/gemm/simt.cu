@@ -246,10 +246,9 @@ __device__ __forceinline__ void main_loop(float (&sum)[TM][TN], int a_first, int
 	cp_async_wait<0>();
 }
 
-// `arrived`: null where a second launch adds the parts of split-K.
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_simt(const float *A,
-	const float *B, float *C, float *partial, u32 *arrived, int M, int N, int K, int lda,
-	int ldb, int ldc, int group_m, int rows_a, int rows_b, EPILOGUE_PARAMETERS)
+extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
+	gemm_simt(const float *A, const float *B, float *C, float *partial, int M, int N, int K,
+		int lda, int ldb, int ldc, int group_m, int rows_a, int rows_b, EPILOGUE_PARAMETERS)
 {
 	extern __shared__ __align__(128) u8 shared[];
 	const int warp = threadIdx.x / 32;
@@ -294,6 +293,4 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS) gemm_simt(cons
 					make_float4(four[0], four[1], four[2], four[3]);
 		}
 	}
-	if (gridDim.y > 1 && arrived)
-		split_k_arrive<BM, BN, threads>(partial, C, arrived + blockIdx.x, m, n, finish);
 }

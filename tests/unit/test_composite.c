@@ -147,20 +147,20 @@ static void bind_chain(struct fixture *fixture, const char *problem, struct boun
 
 static const char split[] =
 	"{\"BM\": 128, \"WM\": 64, \"BN\": 64, \"WN\": 32, \"BK\": 32, \"STAGES\": "
-	"3, \"MIN_BLOCKS\": 1, \"GROUP_M\": 1, \"SPLIT_K\": 8}";
+	"3, \"MIN_BLOCKS\": 1, \"GROUP_M\": 1, \"SPLIT_K\": 4}";
 static const char whole[] = "{\"BM\": 128, \"WM\": 64, \"BN\": 128, \"WN\": 64, \"BK\": 32, "
 			    "\"STAGES\": 3, \"MIN_BLOCKS\": 1, \"GROUP_M\": 1, \"SPLIT_K\": 1}";
 
 static void check_chain_plan(const struct plan *plan)
 {
-	/* A, B, C, Y, the intermediate, each step's partial sums and counters */
-	assert_int_equal(plan->buffer_count, 9);
+	/* A, B, C, Y, the intermediate, each step's partial sums */
+	assert_int_equal(plan->buffer_count, 7);
 	assert_string_equal(plan->buffers[4].name, "intermediate");
 	assert_string_equal(plan->buffers[5].name, "step1_partial");
 	assert_int_equal(plan->buffers[5].bytes, 0);
-	assert_string_equal(plan->buffers[7].name, "step2_partial");
-	assert_int_equal(plan->buffers[7].bytes, 8 * 1024 * 64 * 4);
-	assert_int_equal(plan->workspace_bytes, 1024 * 2048 * 2 + 8 * 1024 * 64 * 4);
+	assert_string_equal(plan->buffers[6].name, "step2_partial");
+	assert_int_equal(plan->buffers[6].bytes, 4 * 1024 * 64 * 4);
+	assert_int_equal(plan->workspace_bytes, 1024 * 2048 * 2 + 4 * 1024 * 64 * 4);
 	assert_int_equal(plan->launch_count, 3);
 	assert_string_equal(plan->launches[2].entry, "gemm_split_k_reduce");
 	/* A, B -> intermediate; intermediate, C -> Y */
@@ -170,8 +170,8 @@ static void check_chain_plan(const struct plan *plan)
 	assert_int_equal(plan->launches[1].arguments[0].index, 4);
 	assert_int_equal(plan->launches[1].arguments[1].index, 2);
 	assert_int_equal(plan->launches[1].arguments[2].index, 3);
-	assert_int_equal(plan->launches[1].arguments[3].index, 7);
-	assert_int_equal(plan->launches[2].arguments[0].index, 7);
+	assert_int_equal(plan->launches[1].arguments[3].index, 6);
+	assert_int_equal(plan->launches[2].arguments[0].index, 6);
 	assert_int_equal(plan->launches[2].arguments[1].index, 3);
 	assert_int_equal(plan->launches[2].unit, plan->launches[1].unit);
 }
