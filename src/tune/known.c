@@ -184,16 +184,19 @@ static int compare(const void *a, const void *b)
 }
 
 /* Caller frees. */
-static struct near *near_of(const struct known *known, const struct problem *problem,
-	enum objective objective, size_t *count)
+static struct near *near_of(const struct known *known, const struct tuned *also,
+	const struct problem *problem, enum objective objective, size_t *count)
 {
+	const size_t files = known ? known->count : 0;
 	struct near *near = NULL;
 	size_t capacity = 0, place = 0;
 
 	*count = 0;
-	for (size_t f = 0; known && f < known->count; f++)
-		for (size_t i = 0; i < known->files[f].entry_count; i++) {
-			struct tuned_entry *entry = &known->files[f].entries[i];
+	for (size_t f = 0; f < files + (also != NULL); f++) {
+		const struct tuned *file = f < files ? &known->files[f] : also;
+
+		for (size_t i = 0; i < file->entry_count; i++) {
+			struct tuned_entry *entry = &file->entries[i];
 			CLEANUP(memory_free) char *text = NULL;
 			double octaves;
 
@@ -207,17 +210,18 @@ static struct near *near_of(const struct known *known, const struct problem *pro
 			ARRAY_GROW(near, *count, capacity);
 			near[(*count)++] = (struct near){octaves, entry, place++};
 		}
+	}
 	if (near)
 		qsort(near, *count, sizeof(*near), compare);
 	return near;
 }
 
-size_t known_near(const struct known *known, const struct candidates *pool,
-	enum objective objective, size_t candidates[KNOWN_NEAR_MAX])
+size_t known_near(const struct known *known, const struct tuned *also,
+	const struct candidates *pool, enum objective objective, size_t candidates[KNOWN_NEAR_MAX])
 {
 	size_t near_count, count = 0;
 	CLEANUP(memory_free)
-	struct near *near = near_of(known, pool->problem, objective, &near_count);
+	struct near *near = near_of(known, also, pool->problem, objective, &near_count);
 
 	for (size_t i = 0; i < near_count && i < TRIED_MAX && count < KNOWN_NEAR_MAX; i++) {
 		const struct tuned_row *winner = &near[i].entry->winner;

@@ -29,8 +29,9 @@ void known_take(const struct known *known, const struct context *context, enum o
 enum {
 	KNOWN_NEAR_MAX = 8
 };
-/* Winners of the nearest problems as candidates of this one; returns how many. */
-size_t known_near(const struct known *known, const struct candidates *pool,
-	enum objective objective, size_t candidates[KNOWN_NEAR_MAX]);
+/* Winners of the nearest problems as candidates of this one; returns how many. also: one more file,
+ * or NULL. */
+size_t known_near(const struct known *known, const struct tuned *also,
+	const struct candidates *pool, enum objective objective, size_t candidates[KNOWN_NEAR_MAX]);
 
 #endif

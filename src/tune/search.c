@@ -299,8 +299,9 @@ static size_t list_first_kernels(const struct search *search, size_t *candidates
  * trusts: it says what the family is worth when the model's first candidates do not compile. */
 static enum status plan_candidates(struct search *search, struct error *err)
 {
+	const struct session *session = search->session;
 	const struct candidates *pool = &search->pool;
-	const struct bits_rule *rule = search->session->bits;
+	const struct bits_rule *rule = session->bits;
 	size_t members;
 
 	search->planned =
@@ -308,18 +309,20 @@ static enum status plan_candidates(struct search *search, struct error *err)
 				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
 	/* a strategy that was asked for has the only say */
-	if (search->session->effort->measures && search->session->context->device->kind->measures &&
-		!search->session->strategy && !search->session->effort->is_strict)
+	if (session->effort->measures && session->context->device->kind->measures &&
+		!session->strategy && !session->effort->is_strict)
 		search->listed_count = list_first_kernels(search, search->planned);
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
-	search->planned_count += known_near(search->session->known, pool,
-		search->session->objective, search->planned + search->planned_count);
+	/* of a program nothing is predicted: what its other problems found is all that tells */
+	search->planned_count += known_near(session->known,
+		session->context->program && !session->strategy ? session->tuned : NULL, pool,
+		session->objective, search->planned + search->planned_count);
 	for (size_t f = 0; f < pool->family_count; f++)
 		if (pool->families[f].bound->composite && pool->families[f].count)
 			search->planned[search->planned_count++] = pool->families[f].first;
-	for (size_t f = 0; f < pool->family_count && !search->session->effort->measures; f++) {
+	for (size_t f = 0; f < pool->family_count && !session->effort->measures; f++) {
 		size_t candidate = search_default_candidate(pool, f);
 
 		if (candidate != SIZE_MAX)

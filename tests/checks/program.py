@@ -235,6 +235,16 @@ def test_resume():
 	expect("the file", open("program.json", encoding="ascii").read(), text)  # pylint: disable=consider-using-with
 
 
+def test_near():
+	"""What one problem found is tried early on the next one: the best of 24 x 24 would be among 12 by chance once in 48 times."""
+	kernel(parameters={"BM": [48 + 200 * i for i in range(24)], "BN": [80 + 200 * i for i in range(24)]}, constraints=[])
+	tune("--config", "BM=48,BN=80")
+	run("tune", "program.json", "-p", "M=128", "--evaluations", "12")
+	with open("tuned.json", encoding="utf-8") as file:
+		winners = [entry["winner"]["configuration"] for entry in json.load(file)["entries"]]
+	expect("the winners", winners, 2 * [{"BM": 48, "BN": 80}])
+
+
 def test_recorded():
 	"""The blocked product of matrices (tests/own/matmul.c), as `make bench` recorded it: within 5% of the best after 20 of 60."""
 	recorded = f"{ROOT}/tests/data/program/matmul.jsonl.gz"
