@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 FOLDER = "results/nvidia-h200"
+AGAIN = "several_gpus_again"
 
 
 @functools.cache
@@ -64,7 +65,7 @@ def share_rows(seconds=(1, 3, 10, 60)):
 		shares = [max((share for at_s, share in problem if at_s <= after_s), default=0) for problem in problems]
 		return f"{statistics.fmean(shares):.3f} ({min(shares):.3f})"
 
-	for what, name in (("GEMM", "tuned"), ("attention", "attention"), ("decoding", "decode")):
+	for what, name in (("GEMM", "tuned"), ("attention", "attention"), ("decoding", "decode"), ("a Triton kernel", "triton_moe")):
 		found = collections.defaultdict(list)
 		with gzip.open(f"{FOLDER}/{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
 			for line in map(json.loads, file):
@@ -181,7 +182,12 @@ def own_kernels():
 	return [runpy.run_path("tests/gpu/own.py")["row"](kernel) for kernel in load("own_kernels")["kernels"]]
 
 
-AGAIN = "several_gpus_again"
+def two_programs():
+	"""The new program's times over the old one's, busy seconds an evaluation likewise, the busier GPU's share over half, new and old."""
+	with open(f"{FOLDER}/two_programs.txt", encoding="utf-8") as file:
+		new, old = ([list(map(float, line.split()[1:])) for line in file.readlines() if line.startswith(name)] for name in ("new ", "old ") if not file.seek(0))
+	return [geometric_mean([f(a) / f(b) for a, b in zip(new, old)]) for f in (lambda r: r[0], lambda r: sum(r[2:]) / r[1])] + [
+		statistics.fmean(2 * max(r[2:]) / sum(r[2:]) for r in rows) for rows in (new, old)]
 
 
 def gpus_run(name, file="several_gpus"):
