@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Intervals of 95% hold the truth in 93 to 97 of 100 cases of what GPUs recorded (tests/tools/intervals.py).
+"""Intervals of 95% hold the truth in what GPUs recorded (tests/tools/intervals.py): of one kernel beside itself in 93 to 97 of 100
+cases; of two kernels in at least 93 by today's sampler (RENEWED), and in at least 90 with the older journals, whose rounds lie further apart.
 
 	tests/checks/intervals.py OUT		OUT: the folder with the binary
 """
@@ -11,8 +12,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.dont_write_bytecode = True
 from intervals import rates  # noqa: E402  pylint: disable=wrong-import-position
 
+RENEWED = ("tuned", "attention", "attention_drawn", "decode")  # what `make results` writes
+
 journals = sorted(glob.glob("results/*/*.journal.jsonl.gz"))
-found = rates(os.path.join(sys.argv[1], "tests/intervals"), journals)
-for rate in found:
-    if not 0.93 <= rate <= 0.97:
-        sys.exit(f"{len(journals)} journals of results: expected 93% to 97% of the intervals to hold the truth, found {rate:.1%}")
+program = os.path.join(sys.argv[1], "tests/intervals")
+one, two = rates(program, journals)
+_, today = rates(program, [path for path in journals if os.path.basename(path).split(".")[0] in RENEWED])
+for what, rate, low, high in (("one kernel", one, 0.93, 0.97), ("two kernels", two, 0.90, 1), ("two kernels, today's sampler", today, 0.93, 1)):
+    if not low <= rate <= high:
+        sys.exit(f"{what}: expected {low:.0%} to {high:.0%} of the intervals to hold the truth, found {rate:.1%}")

@@ -28,7 +28,7 @@ DATA = "tests/data/report/"
 SUITE = "results/nvidia-h200/tuned.json"
 SHEET = "configs/devices/h200-sxm.json"
 BINS = (2.5, 1.7, 1.35, 1.2, 1.1, 1.02)
-ATTENTION = "results/nvidia-h200/attention.json"
+ATTENTION = DATA + "stages.json"
 binary = sys.argv[1] + "/tiletune"
 failures = []
 
