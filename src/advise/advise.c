@@ -233,26 +233,13 @@ static double copy_us(
 	return device->dram_bytes_per_s > 0 ? bytes / device->dram_bytes_per_s * 1e6 : 0;
 }
 
-static void find_basis(const struct advise *advise, struct advice *row)
-{
-	const struct context *context = advise->session->context;
-	CLEANUP(candidate_release) struct candidate candidate = {0};
-
-	if (row_candidate(&context->catalogue, row->problem, context->device->spec,
-		    &row->entry->winner, &candidate, NULL) == STATUS_OK)
-		row->basis = prediction_basis(candidate.bound);
-}
-
 static void compare(const struct advise *advise, struct advice *row)
 {
 	const struct advice *asked = &advise->rows[0];
 	const struct summary *before, *now;
 	double least_ratio;
 
-	if (!row->entry)
-		return;
-	find_basis(advise, row);
-	if (row == asked)
+	if (!row->entry || row == asked)
 		return;
 	before = &asked->entry->winner.time;
 	now = &row->entry->winner.time;
@@ -312,7 +299,6 @@ static void put_why(const struct advise *advise, struct advice *row)
 	if (!row->entry)
 		return;
 	why = json_new_object();
-	json_put(why, "prediction", record_to_json(&prediction_basis_record, &row->basis));
 	row->entry->winner.why = why;
 	if (row == asked)
 		return;

@@ -9,7 +9,6 @@
 #define ADVISE_ADVISE_H
 
 #include "advise/variant.h"
-#include "score/prediction.h"
 #include "tune/session.h"
 
 /* One difference between the asked problem's winner and the variant's. */
@@ -34,10 +33,9 @@ struct advice {
 	struct tuned_entry *entry; /* of the session's file; NULL: it could not be tuned */
 	struct plan_buffer *tensors;
 	double flop;
-	double work;                   /* its FLOP; where they are not known its least bytes */
-	double tensor_bytes;           /* with pitches */
-	double promised_us;            /* by the asked problem's kernels, before it is tuned */
-	struct prediction_basis basis; /* of the winner's prediction */
+	double work;         /* its FLOP; where they are not known its least bytes */
+	double tensor_bytes; /* with pitches */
+	double promised_us;  /* by the asked problem's kernels, before it is tuned */
 	/* Of variants with an entry: */
 	double net_gain_ratio;        /* the asked problem's time / this one's - 1 */
 	double throughput_gain_ratio; /* of work per second, padding counted as work */

@@ -57,16 +57,11 @@ static const char *heading(enum variant_kind kind)
 static void print_winner(const struct advice *row, const char *indent)
 {
 	const struct tuned_row *winner = &row->entry->winner;
-	CLEANUP(memory_free)
-	char *configuration = tuned_row_configuration(winner),
-	     *basis = prediction_basis_text(row->basis);
+	CLEANUP(memory_free) char *configuration = tuned_row_configuration(winner);
 
 	common_print(stdout, "%s%.2f us, ", indent, winner->time.median);
 	show_speed(stdout, 0, row->problem, &winner->score, winner->time.median);
-	common_print(stdout, "  %s {%s}", winner->family, configuration);
-	if (row->basis.source != PREDICTION_PHYSICS)
-		common_print(stdout, " (%s)", basis);
-	putchar('\n');
+	common_print(stdout, "  %s {%s}\n", winner->family, configuration);
 }
 
 static void print_cost(const struct advice *asked, const struct advice *row)

@@ -148,6 +148,10 @@ def check_problems(browser, folder):
 	expect("candidates of the slowest", f"{len(own)} candidates" in text(page, "#detail"), True)
 	expect("no column of nothing", "never" in text(page, "main"), False)
 	done(page, path, "many problems")
+	copied = next(i for i, e in enumerate(entries) if e["winner"]["family"] == "gemm/wgmma_repack")
+	page = show_page(browser, path, f"#p{copied}")
+	found = {int(row["Registers"]) for row in rows(page, "candidates") if row.get("Family") == "wgmma_repack"}
+	expect("registers of the kernel that multiplies, not of the copy before it", entries[copied]["winner"]["regs_per_thread"] in found and min(found) > 60, True)
 	for width in (420, 1280):
 		page = show_page(browser, path, "#p5", width=width)
 		expect(f"{width} px: nothing is wider than the page", page.value("document.documentElement.scrollWidth"), width)

@@ -102,11 +102,13 @@ function readJournal(text, label, notices) {
 function candidateOf(line) {
 	const values = valuesOf(line.configuration), samples = line.samples_us ?? [];
 	const time = line.time_us?.median ?? [...samples].sort((a, b) => a - b)[samples.length >> 1];
+	// Of several launches the kernel that has most registers: copies and sums have fewer.
+	const main = (line.resources ?? []).reduce((a, b) => a && a.regs_per_thread >= b.regs_per_thread ? a : b, undefined);
 	return { family: line.family, configuration: line.configuration, values, tile: tileOf(values), outcome: line.outcome,
 		detail: line.detail, search: line.outcome === "ok" ? time : undefined, score: line.score, at: line.at_s,
-		predicted: line.score?.predicted_time_us, regs: line.score?.regs_per_thread ?? line.resources?.[0]?.regs_per_thread,
-		blocks: line.score?.blocks_per_sm ?? line.resources?.[0]?.blocks_per_sm, smem: line.score?.smem_bytes,
-		spill: (line.resources?.[0]?.spill_store_bytes ?? 0) + (line.resources?.[0]?.spill_load_bytes ?? 0) };
+		predicted: line.score?.predicted_time_us, regs: line.score?.regs_per_thread ?? main?.regs_per_thread,
+		blocks: line.score?.blocks_per_sm ?? main?.blocks_per_sm, smem: line.score?.smem_bytes,
+		spill: (main?.spill_store_bytes ?? 0) + (main?.spill_load_bytes ?? 0) };
 }
 
 function isOf(row, other) {
