@@ -171,7 +171,7 @@ static enum status config_condition(const struct bound_family *bound,
 	struct error *err)
 {
 	const struct space *space = bound->space;
-	struct value values[SPACE_PARAMETERS_MAX];
+	struct value values[SPACE_PARAMETERS_MAX] = {0};
 
 	TRY(configuration_parse(bound, options->config, values, given, err));
 	for (size_t i = 0; i < space->parameter_count; i++) {

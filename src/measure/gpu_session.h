@@ -52,7 +52,7 @@ struct gpu_session {
 };
 
 enum {
-	SCRATCH_BYTES = 8192,
+	SCRATCH_BYTES = 32768,
 	SCRATCH_RESULTS_OFFSET = 0, /* struct helper_compare_result, of each output */
 	SCRATCH_COUNTERS_OFFSET = PLAN_OUTPUTS_MAX * sizeof(struct helper_compare_result),
 	SCRATCH_COUNTERS = (SCRATCH_BYTES - SCRATCH_COUNTERS_OFFSET) / 8,

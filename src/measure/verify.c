@@ -325,7 +325,7 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 
 	if (!total || total > SCRATCH_COUNTERS)
 		return true;
-	gpu_progress(gpu, 0);
+	gpu_progress(gpu, (double)problem->made_count * gpu->options.kernel_timeout_s);
 	if (!scratch_clear(gpu))
 		return false;
 	for (size_t made = 0; made < problem->made_count; made++) {

@@ -131,7 +131,7 @@ void budget_count(struct budget *budget, double time_us)
 
 const char *budget_spent(const struct budget *budget)
 {
-	if (budget->evaluations >= budget->effort->evaluations - budget->effort->kept ||
+	if (budget->evaluations >= budget->effort->evaluations - budget->kept ||
 		budget->attempts >= effort_attempts(budget->effort))
 		return "the effort's number of evaluations is reached";
 	if (clock_seconds() - budget->started >= budget->search_seconds)

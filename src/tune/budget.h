@@ -43,6 +43,7 @@ struct budget {
 	size_t evaluations;    /* where nothing is measured, only those that can run: see
 				  budget_count() */
 	size_t attempts;
+	size_t kept; /* of the effort's evaluations, where neighbours of the best follow */
 	size_t since_gain;
 	double best_us; /* infinite: none yet */
 };

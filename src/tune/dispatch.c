@@ -144,14 +144,15 @@ static void take_back(struct dispatch *dispatch, int64_t number, const struct er
 
 static void lose(struct dispatch *dispatch, struct member *member, const struct error *reason)
 {
-	CLEANUP(memory_free)
-	char *text = string_format(
-		"%s takes no more problems: %s", uuid_of(dispatch, member), reason->message);
+	const char *uuid = uuid_of(dispatch, member), *why = reason->message;
+	CLEANUP(memory_free) char *text = string_format("%s takes no more problems: %s", uuid, why);
 
 	if (member->state == MEMBER_TUNES)
 		take_back(dispatch, member->number, reason);
 	if (!*dispatch->session->interrupted)
 		session_notice(dispatch->session, text);
+	if (member->following >= 0)
+		dispatch->session->queue->items[member->following].is_ahead = false;
 	member->state = MEMBER_GONE;
 	worker_end(&member->worker, NULL);
 }

@@ -388,6 +388,9 @@ enum status search_open(struct search *search, struct error *err)
 	TRY(plan_candidates(search, err));
 	budget_start(&search->budget, session->effort, budget_seconds(session),
 		session->effort->measures && session->context->device->kind->measures);
+	if (session->effort->evaluations < search->pool.count &&
+		session->context->device->kind->measures && session->objective != OBJECTIVE_ENERGY)
+		search->budget.kept = session->effort->kept;
 	/* of a budget on a model, which is as much for that; a third is left for compiling */
 	if (!session->context->device->kind->measures)
 		search->budget.started -=

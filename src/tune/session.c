@@ -93,7 +93,8 @@ static bool has_room(const struct search *search)
 		return false;
 	return compilers_have_room(search) &&
 	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ASKED) < compiled_max &&
-	       search->budget.evaluations + evaluator->count < search->session->effort->evaluations;
+	       search->budget.evaluations + evaluator->count + search->budget.kept <
+		       search->session->effort->evaluations;
 }
 
 /* ask strategy -> compile */
