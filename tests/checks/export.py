@@ -67,6 +67,7 @@ def expected_entry(entry):
         "defines": [f"{name}={value}" for name, value in winner.get("defines", {}).items()],
         "options": winner.get("options", []), "time_us": winner["time_us"]["median"],
         "workspace_bytes": winner.get("workspace_bytes", 0), "kernel_hash": winner["kernel_hash"],
+        "verified": winner.get("verified", "reference") if entry["timing"] == "measured" else None,
         "launches": [{"source": launch["source"], "entry": launch["entry"], "grid": launch["grid"], "block": launch["block"],
             "cluster": launch.get("cluster", [1, 1, 1]), "smem_dynamic_bytes": launch["smem_dynamic_bytes"],
             "repeat": launch.get("repeat", 1), "args": launch["args"]} for launch in winner.get("launches", [])]}
@@ -142,7 +143,7 @@ def make(_file, _tuned, folder, path):
         yield {"operation": variable("OPERATION"), "problem": pairs(variable("PROBLEM"), " "), "family": variable("FAMILY"),
             "configuration": pairs(variable("CONFIGURATION"), " "), "defines": defines, "options": options,
             "time_us": variable("TIME_US"), "timing": variable("TIMING"), "workspace_bytes": variable("WORKSPACE_BYTES"),
-            "launches": launches}
+            "verified": said.get(f"TILETUNE_{name}_VERIFIED"), "launches": launches}
 
 
 CMAKE_NAMES = ("PROBLEM", "TIMING", "FAMILY", "CONFIGURATION", "DEFINES", "OPTIONS", "TIME_US", "WORKSPACE_BYTES", "SOURCE", "ENTRY",
@@ -344,6 +345,13 @@ def main():
         for file, tuned in files:
             for form, decoder in TABLES.items():
                 counts[form] = counts.get(form, 0) + compare(form, decoder, file, tuned, folder)
+        file, repeated = os.path.join(folder, "repeated.json"), next(tuned for _, tuned in files if any(e["winner"].get("launches") for e in tuned["entries"]))
+        for launch in (launch for entry in repeated["entries"] for launch in entry["winner"].get("launches", [])):
+            launch["repeat"] = 3
+        with open(file, "w", encoding="utf-8") as content:
+            json.dump(repeated, content)
+        for form, decoder in TABLES.items():
+            compare(form, decoder, file, repeated, folder)
         for number, (operation, words) in enumerate(MADE.items()):
             file = os.path.join(folder, f"made{number}.json")
             tiletune("tune", operation, *words, "--device", "model:h200-sxm", "--effort", "estimate", "--strategy", "random",
