@@ -148,6 +148,10 @@ def check_problems(browser, folder):
 	expect("candidates of the slowest", f"{len(own)} candidates" in text(page, "#detail"), True)
 	expect("no column of nothing", "never" in text(page, "main"), False)
 	done(page, path, "many problems")
+	many = next(i for i, e in enumerate(entries) if [e["problem"][key] for key in ("M", "K", "dtype")] == [512, 14336, "fp8_e4m3"])
+	page = show_page(browser, path, f"#p{many}")
+	boxes = page.value("[...document.querySelectorAll('#detail svg')].map(svg => [...svg.querySelectorAll('text')].filter(t => t.textContent.includes('–')).map(t => t.getBoundingClientRect()).map(b => [b.top, b.left, b.right]))")
+	expect("labels of heat maps that overlap", [b for line in boxes for a, b in zip(line, line[1:]) if a[0] == b[0] and b[1] < a[2]], [])
 	copied = next(i for i, e in enumerate(entries) if e["winner"]["family"] == "gemm/wgmma_repack")
 	page = show_page(browser, path, f"#p{copied}")
 	found = {int(row["Registers"]) for row in rows(page, "candidates") if row.get("Family") == "wgmma_repack"}

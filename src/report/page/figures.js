@@ -318,7 +318,8 @@ function binOf(over) {
 
 // rows, columns: labels; cells(row, column) -> {kind, text, tip, go, winner, strong}; legend: [[kind, text]]
 function grid({ rows, columns, rowName, columnName, cells, legend, ...rest }) {
-	const left = 70, top = 36, high = 26, wide = Math.max(40, Math.min(64, 520 / columns.length));
+	const longest = Math.max(...columns.map(label => label.length));
+	const left = 70, top = 36, high = 26, wide = Math.max(40, 7 * longest + 6, Math.min(64, 520 / columns.length));
 	const width = Math.max(480, left + wide * columns.length + 10), places = [];
 	let x = 8, y = top + high * rows.length + 20;
 	for (const [kind, text] of legend) {
