@@ -1,6 +1,6 @@
 #!/bin/sh
 # No file of code over 500 lines; at most 24 folders with C in src, none with more than 24 files or 4,500 lines of C
-# that are neither blank nor comments; README at most 9 KiB, results at most 16 MiB.
+# that are neither blank nor comments; README at most 9 KiB, results at most 15 MiB.
 set -u
 bad=0
 for file in $(find src tests templates -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh'); do
@@ -31,5 +31,5 @@ at_most() { # what, bytes, limit
 	bad=1
 }
 at_most README.md "$(wc -c <README.md)" 9216
-at_most results "$(find results -type f -exec cat {} + | wc -c)" 16777216
+at_most results "$(find results -type f -exec cat {} + | wc -c)" 15728640
 exit $bad
