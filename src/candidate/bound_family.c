@@ -239,7 +239,7 @@ static enum status add_block_limit(
 	if (launch->block.count > 2)
 		text_appendf(&limit, " and (%s) <= 64", expression_text(launch->block.items[2]));
 	text_append_char(&limit, ')');
-	return add_limit(launch, limit.data, "limit of the GPU: threads of a block",
+	return add_limit(launch, limit.data, GPU_LIMIT ": threads of a block",
 		launch->block.items[0], space, err);
 }
 
@@ -255,8 +255,8 @@ static enum status add_grid_limit(
 
 		(void)expression_slots(blocks, &names);
 		if (names) /* else it is a number */
-			TRY(add_limit(launch, limit, "limit of the GPU: blocks of a grid", blocks,
-				space, err));
+			TRY(add_limit(
+				launch, limit, GPU_LIMIT ": blocks of a grid", blocks, space, err));
 	}
 	return STATUS_OK;
 }
@@ -279,7 +279,7 @@ static enum status add_limits(const struct family *family, const struct device_s
 			continue;
 		limit = string_format("0 <= (%s) <= %" PRId64, expression_text(launch->smem_bytes),
 			device->smem_per_block_bytes);
-		TRY(add_limit(launch, limit, "limit of the GPU: shared memory of a block",
+		TRY(add_limit(launch, limit, GPU_LIMIT ": shared memory of a block",
 			launch->smem_bytes, space, err));
 	}
 	return STATUS_OK;

@@ -17,6 +17,9 @@
 
 struct composite; /* candidate/composite.h */
 
+/* What reasons begin with that no family states: of a constraint, and of a kernel once compiled. */
+#define GPU_LIMIT "limit of the GPU"
+
 /* The family's launches and models, with all that follows from problem and device computed
  * beforehand: candidates are scored by the hundred thousand. */
 struct bound_model {

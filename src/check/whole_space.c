@@ -15,7 +15,6 @@ enum {
 	PLANS_MAX = 100000, /* configurations whose launches are worked out */
 };
 static const double product_max = 1e7; /* more would take long to walk */
-static const char of_gpu[] = "limit of the GPU";
 
 struct configurations {
 	choice (*items)[SPACE_PARAMETERS_MAX];
@@ -129,7 +128,7 @@ static enum status compile(const struct walk *walk, const struct configurations 
 		const enum outcome outcome = trials[i].evaluation.outcome;
 
 		if (outcome == OUTCOME_PRUNED_BY_MODEL &&
-			string_starts_with(trials[i].evaluation.detail, of_gpu) && !beyond++)
+			string_starts_with(trials[i].evaluation.detail, GPU_LIMIT) && !beyond++)
 			first_beyond = &trials[i];
 		if (outcome != OUTCOME_OK && outcome != OUTCOME_PRUNED_BY_MODEL && !failed++)
 			first = &trials[i];
@@ -175,7 +174,8 @@ enum status whole_space_check(struct bound_family *bound, struct kernel_store *s
 		walk.seen[i] = memory_zeroed(space->parameters[i].values.count + 1, sizeof(bool));
 	TRY(space_enumerate(bound->space, visit, &walk, &removed, err));
 	for (size_t i = 0; i < space->constraint_count; i++)
-		if (by_constraint[i] > 0 && string_starts_with(space->constraints[i].why, of_gpu))
+		if (by_constraint[i] > 0 &&
+			string_starts_with(space->constraints[i].why, GPU_LIMIT))
 			format_put(notices, format_shown,
 				"%s: %s: %.0f of %.0f configurations are beyond the %s, and are "
 				"not tried\n",

@@ -79,7 +79,5 @@ enum status option_parse(const struct command *command, int count, char **argume
 /* Frees the lists inside a command's struct. */
 void option_release(const struct command *command, void *options);
 void option_help(const struct command *command, struct text *text);
-/* The names of the choices, apart by separators. */
-void option_choices(const struct option *option, const char *separator, struct text *text);
 
 #endif

@@ -17,7 +17,7 @@ char **context_folders(const char *const *roots, const char *name)
 	return folders;
 }
 
-void context_folders_free(char **folders)
+static void context_folders_free(char **folders)
 {
 	for (char **folder = folders; folder && *folder; folder++)
 		free(*folder);

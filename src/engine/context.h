@@ -65,6 +65,5 @@ void context_release(struct context *context);
 /* roots -> roots/<name>, an own kernel's file as it is, NULL-terminated; caller frees each and the
  * array. */
 char **context_folders(const char *const *roots, const char *name);
-void context_folders_free(char **folders);
 
 #endif

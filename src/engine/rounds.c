@@ -5,7 +5,8 @@
 
 #include "base/clock.h"
 
-size_t round_look(const struct round_limits *limits, size_t look)
+/* Rounds up to a look (from 0). */
+static size_t round_look(const struct round_limits *limits, size_t look)
 {
 	const double growth = (double)limits->last_look / (double)limits->first_look;
 

@@ -44,8 +44,6 @@ struct round_limits {
 	void *context;
 };
 
-/* Rounds up to a look (from 0). */
-size_t round_look(const struct round_limits *limits, size_t look);
 /* Samples all series in turn until the limits say stop. A series that fails (its outcome says how)
  * takes no part in later rounds. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status rounds_run(struct evaluator *evaluator, struct round_series *series, size_t count,

@@ -180,9 +180,9 @@ static const char *limit_of_none(const struct trial *trial)
 					launch->shape.block[2]),
 				0, resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
 				NULL) > 0)
-			return "limit of the GPU: registers of a thread times threads of a block";
+			return GPU_LIMIT ": registers of a thread times threads of a block";
 	}
-	return "limit of the GPU: shared memory of a block";
+	return GPU_LIMIT ": shared memory of a block";
 }
 
 static enum status prune(struct trial *trial, struct error *err)
@@ -210,7 +210,7 @@ static void finish_uncompiled(struct trial *trial, const struct compile_result *
 			      strstr(kernel->log, "uses too much shared data");
 
 	trial_finish(trial, is_limit ? OUTCOME_PRUNED_BY_MODEL : kernel->outcome,
-		is_limit ? "limit of the GPU: shared memory that a kernel declares" : kernel->log);
+		is_limit ? GPU_LIMIT ": shared memory that a kernel declares" : kernel->log);
 }
 
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err)

@@ -111,7 +111,8 @@ void named_values_put(
 	item->value = value.type == VALUE_STRING ? value_string(string_copy(value.string)) : value;
 }
 
-const struct value *named_values_find(const struct named_values *values, const char *name)
+/* NULL: there is none of this name. */
+static const struct value *named_values_find(const struct named_values *values, const char *name)
 {
 	for (size_t i = 0; i < values->count; i++)
 		if (strcmp(values->items[i].name, name) == 0)

@@ -34,8 +34,6 @@ struct named_values named_values_new(size_t count);
 void named_values_release(struct named_values *values);
 void named_values_put(struct named_values *values, size_t index, const char *name,
 	struct value value); /* index < count of named_values_new() */
-/* NULL: there is none of this name. */
-const struct value *named_values_find(const struct named_values *values, const char *name);
 /* The same names with the same values, in any order. */
 bool named_values_equal(const struct named_values *a, const struct named_values *b);
 /* "M=4096,dtype=bf16" with separator ",". */

@@ -111,7 +111,9 @@ static enum status refuse(const struct key *key, const char *found, struct error
 	return key->values ? name_hint(found, key->values, err) : STATUS_BAD_INPUT;
 }
 
-enum status key_value_check(
+/* A key's value from one of the expression language; an integral float is an integer, for a real
+ * key too: a number is written in one way. */
+static enum status key_value_check(
 	const struct key *key, struct value found, struct value *value, struct error *err)
 {
 	CLEANUP(text_release) struct text text = {0};

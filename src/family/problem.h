@@ -27,10 +27,6 @@ RECORD_DECLARE(struct key, key_record);
 /* A value from text: the enum's own string, an integer in the key's range, or a real number. */
 enum status key_value_parse(
 	const struct key *key, const char *text, struct value *value, struct error *err);
-/* The same from a value of the expression language; an integral float is an integer, for a real key
- * too: a number is written in one way. */
-enum status key_value_check(
-	const struct key *key, struct value found, struct value *value, struct error *err);
 
 /* ---- problems ---- */
 /* From some of its values: fills in defaults, checks ranges and constraints. given[i]: values[i] is

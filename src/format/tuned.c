@@ -28,7 +28,8 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 		.index = memory_zeroed(1, sizeof(*tuned->index))};
 }
 
-struct tuned_version tuned_version_of(const char *path)
+/* All members are 0 unless the path is a regular file. */
+static struct tuned_version tuned_version_of(const char *path)
 {
 	struct stat info;
 

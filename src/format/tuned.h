@@ -19,8 +19,6 @@
 struct tuned_version {
 	uint64_t device, inode, size, seconds, nanoseconds;
 };
-/* All members are 0 unless the path is a regular file. */
-struct tuned_version tuned_version_of(const char *path);
 
 struct tuned {
 	char *path;                   /* for messages */

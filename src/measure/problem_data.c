@@ -148,7 +148,8 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 	return sets;
 }
 
-size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
+/* Enough more for a sample of short runs to find that many sets on which nothing ran. */
+static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
 {
 	while (sets < SETS_IN_PLACE && 2 * sets * set_bytes <= memory_bytes / 4)
 		sets *= 2;

@@ -53,8 +53,6 @@ struct problem_data {
 
 /* How many sets, of a GPU with so much memory: pure function. */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
-/* Enough more for a sample of short runs to find that many sets on which nothing ran. */
-size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes);
 
 /* Different draws of group sizes that the sets hold; 1: none, or groups of one size. */
 size_t problem_data_draws(const struct problem_data *problem);

@@ -13,7 +13,8 @@ struct reading {
 static enum status read_object(const struct record *record, const struct json_at *at, void *value,
 	const struct record_member *key, const struct reading *reading);
 
-enum status record_rule_check(const struct record_rule *rule, const char *text,
+/* A string must be what the rule says (NULL: anything). */
+static enum status record_rule_check(const struct record_rule *rule, const char *text,
 	const struct json_at *at, struct error *err)
 {
 	if (!rule || (rule->accepts ? rule->accepts(text) : *text != '\0'))

@@ -15,10 +15,8 @@ enum status record_from_json(const struct record *record, const struct json_at *
 /* Whether it could be read, without a context. */
 enum status record_check(const struct record *record, const struct json_at *at, struct error *err);
 
-/* For custom readers: a string that must be what the rule says (NULL: anything), and the index of
- * a string among names (NULL-terminated; the message lists them and offers the nearest). */
-enum status record_rule_check(const struct record_rule *rule, const char *text,
-	const struct json_at *at, struct error *err);
+/* For custom readers: the index of a string among names (NULL-terminated; the message lists them
+ * and offers the nearest). */
 enum status record_name_from_json(
 	const struct json_at *at, const char *const *names, int *index, struct error *err);
 
