@@ -63,7 +63,7 @@ $(OUT)/obj/%.o: src/%.c | packages
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
 
 # version and commit change often: one object has them, outside of the library, so that tests are
-# not linked anew
+# not linked again
 $(OUT)/gen/version.c: FORCE
 	@mkdir -p $(@D); printf 'extern const char tiletune_version[], tiletune_commit[];\nconst char tiletune_version[] = "%s";\nconst char tiletune_commit[] = "%s";\n' '$(VERSION)' '$(COMMIT)' >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 .PHONY: FORCE

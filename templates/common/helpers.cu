@@ -13,7 +13,7 @@
 //       Element (r, c) at data[r*ld + c] becomes a function of contents, seed and r*cols + c alone,
 //       rounded to the dtype: uniform in [low, high], normal (mean low, deviation high), 0, 1, its
 //       index r*cols + c, or a permutation of the indices (of integers; fewer than 2^32); or what
-//       made inputs hold (made.cuh). The pitch (cols <= c < ld) becomes the poison, so that whoever
+//       made inputs hold (made.cuh). The pitch (cols <= c < ld) becomes the poison, so that what
 //       reads it shows. Nothing is written after the last row's last column: the tensor ends there.
 //   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
 //       Where groups begin, or their sizes, see there.

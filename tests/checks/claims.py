@@ -183,7 +183,7 @@ CLAIMS = [
 	(NOTES, "`check` at a threshold of 3% calls 0 different, and for `tune` 0 are not tied; of 100 pairs with a copy that was slowed by 2.5 to 3.1% (median of each kernel) `check` finds 100, `tune` 100.",
 		lambda: [3, load("pairs")["unchanged"]["different"], load("pairs")["unchanged"]["not_tied"], load("pairs")["slowed"]["pairs"],
 			*slowed_medians(), load("pairs")["slowed"]["different"], load("pairs")["slowed"]["not_tied"]]),
-	(NOTES, "four kernels of 6 us to 1.6 ms, two of them at the power limit, loaded anew for each of 25 pairs. Of 100 pairs",
+	(NOTES, "four kernels of 6 us to 1.6 ms, two of them at the power limit, loaded again for each of 25 pairs. Of 100 pairs",
 		lambda: [min(k["time_us"] for k in load("pairs")["kernels"]), max(k["time_us"] for k in load("pairs")["kernels"]) / 1e3,
 			load("pairs")["kernels"][0]["unchanged"]["pairs"], load("pairs")["unchanged"]["pairs"]]),
 	(NOTES, "20 kernels of 1.7 us to 22 ms. As they are, 2 medians of 20 are within 2% or 0.5 us of ncu's duration",

@@ -11,7 +11,7 @@ A line without " | " says what the rows below it are about:
 
 A row of a file is `old text | new text | message | hint`: the first old text becomes the new one, * is the whole file. A row of
 a command line is `arguments | message | hint`. Message and hint are how they begin, the message after the copy's name; a row without
-a hint expects none; "..." is the last argument, and a message that begins with ... may begin with more. \\n is a newline. The checksums of a journal's lines are made anew, unless the row changes one.
+a hint expects none; "..." is the last argument, and a message that begins with ... may begin with more. \\n is a newline. The checksums of a journal's lines are made again, unless the row changes one.
 """
 import collections
 import concurrent.futures

@@ -219,7 +219,7 @@ def check_amounts(cases):
 	for number, (found, wanted) in enumerate(zip(chosen + [""] * len(kept), kept)):
 		if found != wanted:
 			where = next((line for line in reversed(kept[: number + 1]) if not line.startswith(" ")), "")
-			expect({"family": AMOUNTS, "label": "ACCEPT=1 writes it anew", "problem": where}, "line", found, wanted)
+			expect({"family": AMOUNTS, "label": "ACCEPT=1 writes it again", "problem": where}, "line", found, wanted)
 			break
 
 

@@ -12,7 +12,7 @@ done | paste -sd' ' - | {
 	echo "rank correlation $rank, learned $learned_rank; first kernel behind by $first, $learned_first%; first 8 by $eight, $learned_eight%"
 	awk -v r="$rank" -v f="$first" -v e="$eight" -v lr="$learned_rank" -v lf="$learned_first" \
 		-v le="$learned_eight" 'BEGIN { exit !(le != "" && lr > r + 0.1 && 2 * lf < f && le < e) }' || {
-		echo "expected what was learned to halve what the first kernel loses: \`make learned\` fits it anew"
+		echo "expected what was learned to halve what the first kernel loses: \`make learned\` fits it again"
 		exit 1
 	}
 }

@@ -2,7 +2,7 @@
 """README's tables say of which commit's kernels they are: a star stands in each row whose kernels the sources of
 today no longer make, and results/nvidia-h200/README.md lists the commits of every tuned file behind a row.
 
-	tests/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write: the list and the stars anew
+	tests/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write: the list and the stars again
 """
 import gzip
 import json

@@ -67,7 +67,7 @@ def test_refused():
 
 
 def test_in_a_row():
-	"""Those between are taken, and the count begins anew."""
+	"""Those between are taken, and the count begins again."""
 	tune(f"{STRATEGY} sometimes", "--evaluations", "60")
 	expect("what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 60)
 

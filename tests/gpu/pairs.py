@@ -4,7 +4,7 @@ different, and the other one found? From the folder of `make dist TESTS=1`:
 
 	pairs.py OUTPUT.json		(tiletune.pairs/1)
 
-Each of COUNT rounds loads three candidates of one configuration anew and times them in turn, through
+Each of COUNT rounds loads three candidates of one configuration again and times them in turn, through
 compare_rows: a kernel, the same kernel, and one whose threads spin before they begin. What `check`
 says of the second and third beside the first (threshold 3%), and whether `tune` takes them for tied,
 is counted. How many cycles are 3% is measured first.

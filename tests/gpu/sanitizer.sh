@@ -15,7 +15,7 @@
 # EVALUATIONS (3) per case; JOBS (6) at once; LIMIT (100) seconds a case; DEVICE (cuda:0); CASES, an
 # expression of grep -E over their names; CONTROL=0: no control; CACHE (in OUT), compiled kernels;
 # TILETUNE_KERNEL_TIMEOUT (60), seconds for what an unchecked kernel does in a few milliseconds. REPORT=1:
-# run nothing, write the table anew from the logs in OUT. memcheck takes 20 s for all cases on an
+# run nothing, write the table again from the logs in OUT. memcheck takes 20 s for all cases on an
 # H200 with 16 cores, racecheck two to three minutes.
 set -u
 build=${BUILD:-.}

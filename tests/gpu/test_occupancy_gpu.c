@@ -2,7 +2,7 @@
  *
  * Our blocks per SM, from the compiler's report and the sheet, against the driver's, for every
  * configuration that was loaded in the journals named on the command line. The journals hold what
- * the driver said; what we say is computed here anew, with the kernels from the cache.
+ * the driver said; what we say is computed here again, with the kernels from the cache.
  */
 #include "gpu/bench_test.h"
 #include "candidate/candidate.h"

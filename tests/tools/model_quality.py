@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Today's model against recorded timings: every candidate that a journal measured is predicted anew
+"""Today's model against recorded timings: every candidate that a journal measured is predicted again
 (`tiletune export --format features`), before compilation, as a search does. For each problem: candidates, rank correlation, per cent that the
 best of the model's first 1, 4, 8 and 16 kernels is behind the fastest; then means over the problems with ten candidates or more.
 Of configurations that share a kernel (they differ in launch arguments only) the model's first counts.

@@ -93,7 +93,7 @@ TEST_WITH(test_what_is_resumed, setup, teardown)
 	assert_string_equal(run->run.id, "four");
 	run = journal_previous(&record, run);
 	assert_string_equal(run->run.id, "fresh");
-	assert_null(journal_previous(&record, run)); /* --fresh began anew */
+	assert_null(journal_previous(&record, run)); /* --fresh began again */
 	assert_string_equal(journal_previous(&record, &record.runs[1])->run.id, "one");
 	journal_record_release(&record);
 }

@@ -57,7 +57,7 @@ TEST(test_a_journal_named_beside_its_tuned_file_counts_once)
 	report_release(&report);
 }
 
-/* Replaces `from` by `to`, which is as long, in a line, and makes its checksum anew. */
+/* Replaces `from` by `to`, which is as long, in a line, and makes its checksum again. */
 static void append_line(struct text *lines, const char *line, const char *from, const char *to)
 {
 	static const char member[] = ",\"checksum\":\"";

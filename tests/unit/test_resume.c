@@ -99,13 +99,13 @@ TEST(test_cut_anywhere)
 	struct session_outcome full;
 	struct text journal = {0};
 	struct error err = {0};
-	size_t total, unsettled, entries;
+	size_t total, still_open, entries;
 
 	open_two(&fixture);
 	full = session_fixture_run(&fixture, &whole);
 	assert_int_equal(full.problems, 2);
 	total = count_evaluations(&fixture, &entries);
-	unsettled = count_open(&fixture);
+	still_open = count_open(&fixture);
 	assert_true(total > 30);
 	assert_int_equal(total, full.evaluated);
 	assert_int_equal(entries, 2);
@@ -130,7 +130,7 @@ TEST(test_cut_anywhere)
 			assert_true(resumed.winner_us >= full.winner_us);
 			assert_int_equal(resumed.problems + resumed.taken, 2);
 			now = count_evaluations(&fixture, &entries);
-			assert_true(now >= total && now <= total + unsettled);
+			assert_true(now >= total && now <= total + still_open);
 			assert_int_equal(entries, 2);
 			free(resumed.winners);
 		}

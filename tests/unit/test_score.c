@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The whole score: golden values (tests/data/score/golden.csv: a change of the model is a diff to
- * review; TILETUNE_REGENERATE=1 in the environment writes the file anew), rankings that must come
+ * review; TILETUNE_REGENERATE=1 in the environment writes the file again), rankings that must come
  * out right, and its JSON.
  */
 #include <math.h>

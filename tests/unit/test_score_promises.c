@@ -139,7 +139,8 @@ TEST(latency_is_paid_where_a_schedule_waits)
 }
 
 /* A wave that is not full, at the end, is one more: a persistent block has begun to load its tile
- * while it ended the one before, unless it is the only wave; blocks of an ordinary grid begin anew.
+ * while it ended the one before, unless it is the only wave; blocks of an ordinary grid begin
+ * again.
  */
 TEST(the_last_wave_of_a_persistent_kernel_waits_for_no_first_load)
 {
