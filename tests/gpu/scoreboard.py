@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """CUDA-L2's thousand matrix products (fp16, fp32 sums, H100) as a suite, and what came of it beside their published ratios.
 
-    scoreboard.py suite OFFLINE.csv [COUNT] > SUITE.json     COUNT (24) of each size class, drawn with SEED
-    scoreboard.py theirs OFFLINE.csv SERVER.csv > THEIRS.csv     of the same products: time of cuBLASLt's best over theirs
-    scoreboard.py table VERSUS.json THEIRS.csv [-o PICTURE.svg]     by class; exit 1 where a goal is missed
+    scoreboard.py suite THEIRS.csv [COUNT] > SUITE.json     COUNT (24; 1000: all) of each size class, drawn with SEED
+    scoreboard.py theirs OFFLINE.csv SERVER.csv > THEIRS.csv     all products: time of cuBLASLt's best over theirs
+    scoreboard.py table VERSUS.json... THEIRS.csv [-o PICTURE.svg]     by class; exit 1 where a goal is missed
 
 OFFLINE.csv, SERVER.csv: eval_results/cuda_l2_h100_F32F16F16F32_speedup_{offline,server}.csv of deepreinforce-ai/CUDA-L2.
 Theirs is the lower of two ratios, over the best of 100 algorithms for either layout of B, and host time; ours is of B as
@@ -12,6 +12,7 @@ that needs theirs to be built.
 """
 import argparse
 import csv
+import gzip
 import json
 import math
 import random
@@ -48,10 +49,15 @@ def draw(every: list[Sizes], count: int) -> list[Sizes]:
 	return [each[i] for i in range(count) for each in drawn if i < len(each)]
 
 
+def read_theirs(path: str) -> dict[Sizes, tuple[float, float]]:
+	with open(path, encoding="utf-8", newline="") as file:
+		return {(int(row["M"]), int(row["N"]), int(row["K"])): (float(row["offline"]), float(row["server"])) for row in csv.DictReader(file)}
+
+
 def suite(path: str, count: int) -> dict[str, object]:
-	drawn = draw(list(published(path)), count)
+	drawn = draw(list(read_theirs(path)), count)
 	return {"format": "tiletune.suite/1", "name": "scoreboard", "operation": "gemm", "effort": "quick",
-		"summary": f"{len(drawn)} fp16 products of CUDA-L2's thousand, {count} of each size class, drawn with seed {SEED} (tests/gpu/scoreboard.py)",
+		"summary": f"{len(drawn)} fp16 products of CUDA-L2's thousand, at most {count} of each size class, drawn with seed {SEED} (tests/gpu/scoreboard.py)",
 		"problems": [f"M={m},N={n},K={k},dtype=fp16" for m, n, k in drawn]}
 
 
@@ -76,13 +82,16 @@ def line(name: str, ours: list[dict[str, float]], their: list[tuple[float, float
 		+ (f"  {goal:.2f} {'reached' if met else 'missed'}" if goal else "")), met
 
 
-def table(path: str, their_path: str, picture: str | None) -> int:
-	with open(path, encoding="utf-8") as file:
-		versus = json.load(file)
-	with open(their_path, encoding="utf-8", newline="") as file:
-		their = {(int(row["M"]), int(row["N"]), int(row["K"])): (float(row["offline"]), float(row["server"])) for row in csv.DictReader(file)}
+def load(path: str) -> dict[str, object]:
+	with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:  # type: ignore[operator]
+		return json.load(file)
+
+
+def table(paths: list[str], their_path: str, picture: str | None) -> int:
+	parts = [load(path) for path in paths]  # of one suite that several GPUs of a model shared
+	versus, their = parts[0], read_theirs(their_path)
 	ours: dict[Sizes, dict[str, float]] = {}
-	for entry in versus["entries"]:
+	for entry in [entry for part in parts for entry in part["entries"]]:  # type: ignore[attr-defined]
 		if not entry.get("ratio") or not entry["agrees"]:
 			print(f"left out: {entry['problem']}: {entry.get('not_comparable') or 'results differ'}")
 			continue
@@ -118,16 +127,16 @@ def draw_picture(ours: dict[Sizes, dict[str, float]], their: dict[Sizes, tuple[f
 	from matplotlib import pyplot
 
 	figure, axes = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
-	x = [flop(sizes) for sizes in ours]
+	x, many = [flop(sizes) for sizes in ours], len(ours) > 200  # then smaller, and as pixels: vectors would be 200 kB
 	axes.axhline(1, color="0.6", linewidth=0.8)
-	axes.scatter(x, [their[sizes][0] for sizes in ours], s=12, marker="x", linewidths=0.8, color="tab:orange", label="CUDA-L2 (published, H100)")
-	axes.scatter(x, [each["ratio"] for each in ours.values()], s=12, color="tab:blue", label=f"tiletune ({versus['device']['name']})")  # type: ignore[index]
+	axes.scatter(x, [their[sizes][0] for sizes in ours], s=4 if many else 12, marker="x", linewidths=0.6, color="tab:orange", rasterized=many, label="CUDA-L2 (published, H100)")
+	axes.scatter(x, [each["ratio"] for each in ours.values()], s=4 if many else 12, color="tab:blue", rasterized=many, label=f"tiletune ({versus['device']['name']})")  # type: ignore[index]
 	axes.set(xscale="log", yscale="log", xlabel="FLOP of one product", ylabel="time of cuBLASLt's best of 100 / time", title="fp16 products with fp32 sums: above 1 is faster than cuBLASLt")
 	ticks = [0.2, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2]
 	axes.set_yticks(ticks, [str(tick) for tick in ticks])
 	axes.minorticks_off()
 	axes.legend()
-	figure.savefig(path, metadata={"Date": None})
+	figure.savefig(path, dpi=160, metadata={"Date": None})
 
 
 def main() -> int:
@@ -139,12 +148,12 @@ def main() -> int:
 	if options.command == "suite":
 		json.dump(suite(options.files[0], int(options.files[1]) if len(options.files) > 1 else COUNT), sys.stdout, indent="\t")
 		print()
-	elif len(options.files) != 2:
-		parser.error(f"{options.command} takes two files")
 	elif options.command == "theirs":
 		theirs(*options.files)
+	elif len(options.files) < 2:
+		parser.error("table takes one comparison or more, and what is published")
 	else:
-		return table(*options.files, options.picture)
+		return table(options.files[:-1], options.files[-1], options.picture)
 	return 0
 
 

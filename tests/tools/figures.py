@@ -111,16 +111,16 @@ def suite_h100(way):
 
 
 def scoreboard_rows():
-	"""By size class: ours and what CUDA-L2 publishes of the same shapes."""
-	entries = load("../nvidia-h100/versus_scoreboard")["entries"]
+	"""By GPU and size class: ours and what CUDA-L2 publishes of the same shapes."""
 	with open("results/nvidia-h100/scoreboard_theirs.csv", encoding="utf-8") as file:
 		published = {tuple(int(row[key]) for key in "MNK"): float(row["offline"]) for row in csv.DictReader(file)}
-	all_ours = [(tuple(int(item[2:]) for item in e["problem"].split(",")[:3]), e["ratio"]["median"], e["gaps"]["ratio"]) for e in entries if e["agrees"]]
-	for name, low, high in (("below 1 G", 0, 1e9), ("1 to 10 G", 1e9, 1e10), ("10 to 100 G", 1e10, 1e11), ("100 G to 1 T", 1e11, 1e12), ("above 1 T", 1e12, math.inf), ("all", 0, math.inf)):
-		ours = [row for row in all_ours if low <= 2 * math.prod(row[0]) < high]
-		ratios, gaps, theirs = [row[1] for row in ours], [row[2] for row in ours], [published[row[0]] for row in ours]
-		yield (f"| {name} | {len(ours)} | {geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {sum(r < 0.95 for r in ratios)} | "
-			f"{geometric_mean(gaps):.3f} | {min(gaps):.3f} | {geometric_mean(theirs):.3f} | {min(theirs):.3f} |")
+	for where, files in (("thousand, H200", [f"versus_thousand_{part}" for part in (1, 2, 3, 4)]), ("drawn, H200", ["versus_scoreboard"]), ("drawn, H100", ["../nvidia-h100/versus_scoreboard"])):
+		everything = [(tuple(int(item[2:]) for item in e["problem"].split(",")[:3]), e["ratio"]["median"], e["gaps"]["ratio"]) for file in files for e in load(file)["entries"] if e["agrees"]]
+		for name, low, high in (("below 1 G", 0, 1e9), ("1 to 10 G", 1e9, 1e10), ("10 to 100 G", 1e10, 1e11), ("100 G to 1 T", 1e11, 1e12), ("above 1 T", 1e12, math.inf), ("all", 0, math.inf)):
+			ours = [row for row in everything if low <= 2 * math.prod(row[0]) < high]
+			ratios, gaps, theirs = [row[1] for row in ours], [row[2] for row in ours], [published[row[0]] for row in ours]
+			yield (f"| {where}: {name} | {len(ours)} | {geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {sum(r < 0.95 for r in ratios)} | "
+				f"{geometric_mean(gaps):.3f} | {min(gaps):.3f} | {geometric_mean(theirs):.3f} | {min(theirs):.3f} |")
 
 
 def few_rows_scaled(scale):
