@@ -235,73 +235,59 @@ static void show_steps(FILE *out, const struct candidates *pool, size_t candidat
 	}
 }
 
-/* Compared with the winner: by the rounds that both have, where they were timed in turn. */
-static double paired_time_us(const struct problem_result *result, const struct evaluated *item)
-{
-	const double paired_us = result->paired_us[item - result->evaluated->items];
-
-	return paired_us > 0 ? paired_us : item->evaluation.time.median;
-}
-
-/* The fastest but the winner, of those timed as it was; family SIZE_MAX: of all. NULL: none. */
-static const struct evaluated *fastest_other(const struct problem_result *result, size_t family)
-{
-	const struct evaluated *winner = &result->evaluated->items[result->winner], *best = NULL;
-
-	for (size_t i = 0; i < result->evaluated->count; i++) {
-		const struct evaluated *item = &result->evaluated->items[i];
-
-		if (item == winner || item->evaluation.outcome != OUTCOME_OK ||
-			item->remeasured != winner->remeasured ||
-			(family != SIZE_MAX && result->pool->family_of[item->candidate] != family))
-			continue;
-		if (!best || paired_time_us(result, item) < paired_time_us(result, best))
-			best = item;
-	}
-	return best;
-}
-
 /* The best of each family compared with the winner: by how much it won. */
-static void show_families(FILE *out, const struct problem_result *result)
+static void show_families(FILE *out, const struct tuned_entry *entry)
 {
-	const struct evaluated *winner = &result->evaluated->items[result->winner];
+	for (size_t f = 0; f < entry->family_count; f++) {
+		const struct tuned_row *best = &entry->families[f];
 
-	for (size_t f = 0; f < result->pool->family_count; f++) {
-		const struct evaluated *best = fastest_other(result, f);
-
-		if (best && f != result->pool->family_of[winner->candidate])
+		if (strcmp(best->family, entry->winner.family) != 0)
 			common_print(out,
 				"  best of %-22s %10.2f us, %.2f times the winner's time\n",
-				best->evaluation.family, best->evaluation.time.median,
-				best->evaluation.time.median / winner->evaluation.time.median);
+				best->family, best->time.median,
+				best->time.median / entry->winner.time.median);
 	}
 }
 
-static void show_difference(FILE *out, const struct problem_result *result,
-	const struct evaluated *winner, const struct evaluated *second)
+/* Why the runner-up lost, in one line. */
+static void show_lost(FILE *out, const struct tuned_entry *entry)
 {
-	const double ratio = paired_time_us(result, second) / paired_time_us(result, winner) - 1;
-	const bool is_shorter = second->evaluation.time.median < winner->evaluation.time.median;
+	static const char *const rules[] = {
+		[LOST_SLOWER] = "",
+		[LOST_UNTIED] = ", tied with the winner, but not with the fastest of all",
+		[LOST_EARLIER] = ", tied in an earlier round, and not timed in the last",
+		[LOST_INCUMBENT] = ", but tied: the file's winner so far stays",
+		[LOST_PREDICTION] = ", but tied: the better prediction wins",
+		[LOST_PLANNED] = ", but tied: one that every run tries wins",
+		[LOST_SMEM] = ", but tied: shared memory decides",
+		[LOST_REGISTERS] = ", but tied: fewer registers win",
+		[LOST_ORDER] = ", but tied, with equal resources: the order decides",
+	};
+	const struct tuned_lost *lost = entry->runner_up->lost;
+	const bool is_shorter = entry->runner_up->time.median < entry->winner.time.median;
+	const bool is_energy = entry->objective == OBJECTIVE_ENERGY;
 
-	common_print(out, "             %.1f%% %s%s\n", 100 * fabs(ratio),
-		ratio < 0 ? "faster, but tied with the winner, which won by the rule for ties below"
-			  : "slower",
-		is_shorter && ratio > 0 ? " side by side, which decides" : "");
+	if (!lost)
+		return;
+	common_print(out, "             %.1f%% %s%s%s", 100 * fabs(lost->ratio - 1),
+		lost->ratio < 1 ? (is_energy ? "less energy" : "faster")
+				: (is_energy ? "more energy" : "slower"),
+		lost->rounds && is_shorter && lost->ratio > 1 ? " side by side, which decides" : "",
+		rules[lost->by]);
+	if (isfinite(lost->value))
+		common_print(out, " (%.6g, winner %.6g)", lost->value, lost->winner_value);
+	fputc('\n', out);
 }
 
-static void show_ties(FILE *out, const struct problem_result *result)
+static void show_ties(FILE *out, const struct tuned_entry *entry)
 {
-	const bool predicted = result->evaluated->items[result->winner].evaluation.predicted;
-	size_t ties = 0;
-
-	for (size_t i = 0; i < result->evaluated->count; i++)
-		ties += result->tied[i] && i != result->winner;
-	if (ties)
+	if (entry->tied_count)
 		common_print(out,
 			"  %zu other%s tied with it (within 1%% or its noise): the file's winner "
 			"so far wins, else %s shared memory, then fewest registers, then order\n",
-			ties, ties == 1 ? " is" : "s are",
-			predicted ? "the best prediction by steps of 1%, then least" : "most");
+			entry->tied_count, entry->tied_count == 1 ? " is" : "s are",
+			entry->predicted ? "the best prediction by steps of 1%, then least"
+					 : "most");
 }
 
 static void show_model(FILE *out, const struct problem_result *result)
@@ -396,7 +382,6 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 static void show_end(struct show *show, const struct problem_result *result)
 {
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
-	const struct evaluated *second = fastest_other(result, SIZE_MAX);
 	const struct problem *problem = result->pool->problem;
 	CLEANUP(memory_free) char *bits = bits_words(result->entry);
 
@@ -416,12 +401,13 @@ static void show_end(struct show *show, const struct problem_result *result)
 	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
 		common_print(show->out, "             timed in a %s L2\n",
 			winner->evaluation.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
-	if (second) {
-		show_row(show->out, "runner-up", problem, second);
-		show_difference(show->out, result, winner, second);
+	if (result->runner_up != SIZE_MAX) {
+		show_row(show->out, "runner-up", problem,
+			&result->evaluated->items[result->runner_up]);
+		show_lost(show->out, result->entry);
 	}
-	show_families(show->out, result);
-	show_ties(show->out, result);
+	show_families(show->out, result->entry);
+	show_ties(show->out, result->entry);
 	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
 		show_model(show->out, result);
 	show_outcomes(show->out, result);

@@ -44,13 +44,6 @@ static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *ent
 	return strcmp(row->run ? row->run : entry->run, run) == 0;
 }
 
-static void clear_tied(struct tuned_entry *entry)
-{
-	for (size_t i = 0; i < entry->tied_count; i++)
-		tuned_row_release(&entry->tied[i]);
-	entry->tied_count = 0;
-}
-
 /* False: there are none. */
 static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 {
@@ -69,11 +62,8 @@ static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 			best = entry->family_count;
 		entry->families[entry->family_count++] = *row;
 	}
-	if (entry->family_count && !is_of_run(&entry->winner, entry, run)) {
-		tuned_row_release(&entry->winner);
-		entry->winner = tuned_row_copy(&entry->families[best]);
-		clear_tied(entry);
-	}
+	if (entry->family_count && !is_of_run(&entry->winner, entry, run))
+		tuned_entry_set_winner(entry, &entry->families[best]);
 	return entry->family_count;
 }
 
@@ -173,6 +163,7 @@ static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_
 {
 	struct tuned_row copy = tuned_row_copy(row);
 
+	tuned_row_forget_lost(&copy); /* that was another comparison */
 	if (!copy.run)
 		copy.run = string_copy(entry->run);
 	return copy;
@@ -331,10 +322,8 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 				      : "the winner stays one of a family that was not tuned now";
 	}
 	if (best) {
-		tuned_row_release(&entry->winner);
-		entry->winner = tuned_row_copy(best);
+		tuned_entry_set_winner(entry, best);
 		entry->unfinished = old->unfinished;
-		clear_tied(entry);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -103,6 +104,29 @@ static const struct record_member errors_members[] = {
 static RECORD_DEFINE(
 	struct tuned_errors, errors_record, errors_members, .name = "errors", .open = true);
 
+const char *const lost_by_names[] = {[LOST_SLOWER] = "slower",
+	[LOST_UNTIED] = "untied",
+	[LOST_EARLIER] = "earlier_round",
+	[LOST_INCUMBENT] = "incumbent",
+	[LOST_PREDICTION] = "prediction",
+	[LOST_PLANNED] = "planned",
+	[LOST_SMEM] = "shared_memory",
+	[LOST_REGISTERS] = "registers",
+	[LOST_ORDER] = "order",
+	NULL};
+
+static const struct record_member lost_members[] = {
+	RECORD_ENUM(struct tuned_lost, by, lost_by_names, "by"),
+	RECORD_VALUE(struct tuned_lost, ratio, "ratio", .low = 0, .high = INFINITY),
+	AMOUNT(struct tuned_lost, ratio_low, NAN),
+	AMOUNT(struct tuned_lost, ratio_high, NAN),
+	RECORD_VALUE(struct tuned_lost, rounds, "rounds", .flags = RECORD_OPTIONAL),
+	AMOUNT(struct tuned_lost, value, NAN),
+	AMOUNT(struct tuned_lost, winner_value, NAN),
+};
+static RECORD_DEFINE(struct tuned_lost, lost_record, lost_members, .name = "lost", .open = true);
+#define LOST RECORD_POINTER(struct tuned_row, lost, lost_record, "lost", .flags = RECORD_OPTIONAL)
+
 /* ---- any JSON, as text ---- */
 static enum status text_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
@@ -163,6 +187,7 @@ static const struct record_member row_members[] = {
 	RECORD_POINTER(struct tuned_row, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, run, "run", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, why, "why", .flags = RECORD_OPTIONAL),
+	LOST,
 };
 RECORD_DEFINE(struct tuned_row, tuned_row_record, row_members, .name = "result", .open = true);
 
@@ -178,6 +203,7 @@ static const struct record_member tied_members[] = {
 	FAMILY(struct tuned_row),
 	CONFIGURATION(struct tuned_row),
 	RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),
+	LOST,
 };
 static RECORD_DEFINE(struct tuned_row, tied_record, tied_members, .name = "tied", .open = true);
 
@@ -257,6 +283,8 @@ static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct tuned_entry, run, "run"),
 	RECORD_NESTED(struct tuned_entry, winner, tuned_row_record, "winner"),
 	RECORD_RECORDS(struct tuned_entry, tied, tied_count, tied_record, "tied"),
+	RECORD_POINTER(
+		struct tuned_entry, runner_up, tied_record, "runner_up", .flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct tuned_entry, families, family_count, tuned_row_record, "families"),
 	RECORD_POINTER(struct tuned_entry, space, space_record, "space", .flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct tuned_entry, model, model_record, "model", .flags = RECORD_OPTIONAL),
@@ -350,6 +378,30 @@ void tuned_entry_open(struct tuned_entry *entry)
 		BUG("a packed entry is no entry");
 	tuned_entry_release(entry);
 	*entry = open;
+}
+
+void tuned_row_forget_lost(struct tuned_row *row)
+{
+	free(row->lost);
+	row->lost = NULL;
+}
+
+void tuned_entry_set_winner(struct tuned_entry *entry, const struct tuned_row *row)
+{
+	struct tuned_row winner = tuned_row_copy(row);
+
+	tuned_row_release(&entry->winner);
+	entry->winner = winner;
+	tuned_row_forget_lost(&entry->winner);
+	for (size_t i = 0; i < entry->tied_count; i++)
+		tuned_row_release(&entry->tied[i]);
+	entry->tied_count = 0;
+	if (entry->runner_up)
+		tuned_row_release(entry->runner_up);
+	free(entry->runner_up);
+	entry->runner_up = NULL;
+	for (size_t i = 0; i < entry->family_count; i++)
+		tuned_row_forget_lost(&entry->families[i]);
 }
 
 struct tuned_row tuned_row_copy(const struct tuned_row *row)

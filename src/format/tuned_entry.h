@@ -40,6 +40,32 @@ struct tuned_errors {
 	double max_abs_error, max_rel_error; /* NaN: not verified */
 };
 
+/* By what a candidate lost to the winner (tune/select.h). */
+enum lost_by {
+	LOST_SLOWER,  /* than the winner, by more than the noise and the width of a tie */
+	LOST_UNTIED,  /* slower by that than the fastest, which a launch of the winner's kernel is
+			 not */
+	LOST_EARLIER, /* tied, as far as an earlier round of the final measurement tells */
+	/* these are tied, and differ in the order of preference */
+	LOST_INCUMBENT, /* the winner of the entry that stood there stays */
+	LOST_PREDICTION,
+	LOST_PLANNED, /* the winner is one that every run of the problem tries */
+	LOST_SMEM,
+	LOST_REGISTERS,
+	LOST_ORDER, /* of the space */
+};
+extern const char *const lost_by_names[]; /* NULL-terminated */
+
+struct tuned_lost {
+	enum lost_by by;
+	double ratio;                 /* its time, or energy, over the winner's */
+	double ratio_low, ratio_high; /* 95%, by the rounds that both have; NaN: not known */
+	uint64_t rounds;              /* that both have; 0: they were not timed side by side */
+	/* What decided, of it and of the winner: bytes, registers, predicted microseconds; of
+	 * LOST_UNTIED the time over that of the fastest; NaN: it has no number. */
+	double value, winner_value;
+};
+
 struct tuned_row {
 	char *family; /* "gemm/mma" */
 	struct named_values configuration;
@@ -67,11 +93,13 @@ struct tuned_row {
 	bool by_program;             /* compared and timed by a program of the user's */
 	char *run;                   /* of an older run that the row stayed of; NULL: the entry's */
 	struct json *why;            /* in answers of explain, lookup and advise; NULL: nothing */
+	struct tuned_lost *lost; /* to the entry's winner; NULL: not known, or it is the winner */
 };
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
 /* Family, configuration and steps alone; of other members nothing is kept. */
 RECORD_DECLARE(struct tuned_row, tuned_choice_record);
 void tuned_row_release(struct tuned_row *row);
+void tuned_row_forget_lost(struct tuned_row *row);
 
 struct tuned_space {
 	double product;
@@ -125,9 +153,10 @@ struct tuned_entry {
 	bool unfinished; /* the winner is the best so far of a search that was stopped */
 	char *run;
 	struct tuned_row winner;
-	struct tuned_row *tied; /* family, configuration, time */
+	struct tuned_row *tied; /* family, configuration, time, lost */
 	size_t tied_count;
-	struct tuned_row *families; /* the best of each */
+	struct tuned_row *runner_up; /* the same members, of the next fastest; or NULL */
+	struct tuned_row *families;  /* the best of each */
 	size_t family_count;
 	struct tuned_space *space; /* these may be NULL */
 	struct tuned_model *model;
@@ -137,6 +166,8 @@ struct tuned_entry {
 };
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);
+/* This row wins, and nothing is known of how others compare with it. */
+void tuned_entry_set_winner(struct tuned_entry *entry, const struct tuned_row *row);
 struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry);
 /* Of a packed entry there are operation, problem, objective, timing and run; the whole is in
  * `packed`, as compressed JSON that takes a tenth of the memory. */

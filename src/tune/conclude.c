@@ -13,103 +13,6 @@
 #include "tune/bits.h"
 #include "tune/shortlist.h"
 
-/* ---- the winner ---- */
-/* Where the device measures, those that were timed together last. */
-static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
-{
-	bool measured = search->session->context->device->kind->measures;
-
-	return evaluated->evaluation.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
-	       (search->stage || !measured || search->is_cut_short) &&
-	       (search->session->objective != OBJECTIVE_ENERGY ||
-		       evaluated->evaluation.measured.energy_j > 0);
-}
-
-double conclude_place_us(const struct score *score, const struct device_spec *device, size_t loads)
-{
-	const struct launch_score *longest = &score->launches[score->longest];
-
-	if (!score->launch_count || longest->tiles >= (double)device->sm_count / 2)
-		return 0;
-	return SELECT_PLACE_US / sqrt(fmax(1, (double)loads));
-}
-
-struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated)
-{
-	const struct evaluation *evaluation = &evaluated->evaluation;
-	struct comparable comparable = {.median_us = evaluation->time.median,
-		.ci95_low_us = evaluation->time.ci95_low,
-		.ci95_high_us = evaluation->time.ci95_high,
-		.predicted_us =
-			evaluation->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
-		.order = evaluated->candidate,
-		.kernel_hash = evaluation->predicted ? NULL : evaluation->kernel_hash,
-		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
-
-	for (size_t i = 0; i < search->listed_count; i++)
-		comparable.is_planned |= search->planned[i] == evaluated->candidate;
-	if (search->session->objective == OBJECTIVE_ENERGY) {
-		/* microjoules in the place of microseconds; the counter's step in addition to the
-		 * noise */
-		const struct measured *measured = &evaluation->measured;
-		const double half_ratio = measured->energy_resolution_ratio / 2;
-
-		comparable.median_us = measured->energy_j * 1e6;
-		comparable.ci95_low_us = comparable.median_us * (1 - half_ratio);
-		comparable.ci95_high_us = comparable.median_us * (1 + half_ratio);
-	}
-	if (evaluation->score.launch_count) {
-		const struct launch_score *longest =
-			&evaluation->score.launches[evaluation->score.longest];
-
-		/* with the compiled kernel's registers, where it was compiled */
-		if (evaluation->predicted)
-			comparable.predicted_us = evaluation->score.predicted_time_us;
-		comparable.smem_bytes = (double)longest->smem_bytes;
-		comparable.regs_per_thread = longest->regs_per_thread;
-		if (!evaluation->predicted && search->session->objective != OBJECTIVE_ENERGY)
-			comparable.place_us = conclude_place_us(
-				&evaluation->score, search->pool.device, evaluated->loads);
-	}
-	return comparable;
-}
-
-struct selection selection_of(const struct search *search)
-{
-	const size_t total = search->evaluated.count;
-	struct selection selection = {
-		.comparables = memory_zeroed(total + 1, sizeof(*selection.comparables)),
-		.indices = memory_zeroed(total + 1, sizeof(*selection.indices)),
-		.tied = memory_zeroed(total + 1, sizeof(*selection.tied))};
-	CLEANUP(memory_free) struct rounds *rounds = memory_zeroed(total + 1, sizeof(*rounds));
-
-	for (size_t i = 0; i < total; i++) {
-		const struct evaluated *evaluated = &search->evaluated.items[i];
-
-		if (!is_comparable(search, evaluated))
-			continue;
-		selection.indices[selection.count] = i;
-		rounds[selection.count] =
-			(struct rounds){.samples_us = evaluated->evaluation.samples_us,
-				.count = evaluated->evaluation.sample_count};
-		selection.comparables[selection.count++] = comparable_of(search, evaluated);
-	}
-	if (!selection.count)
-		return selection;
-	if (search->session->context->device->kind->measures &&
-		search->session->objective != OBJECTIVE_ENERGY)
-		select_pair_rounds(selection.comparables, rounds, selection.count);
-	selection.winner = select_winner(selection.comparables, selection.count, selection.tied);
-	return selection;
-}
-
-void selection_release(struct selection *selection)
-{
-	free(selection->comparables);
-	free(selection->indices);
-	free(selection->tied);
-}
-
 static void find_best_of_families(const struct search *search, size_t winner, size_t *best)
 {
 	for (size_t f = 0; f < search->pool.family_count; f++)
@@ -191,41 +94,6 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 	return STATUS_OK;
 }
 
-/* ---- row validity ---- */
-static bool is_same(const struct evaluation *a, const struct evaluation *b)
-{
-	/* composite families have one configuration, also where their steps differ: the hash tells
-	 */
-	return strcmp(a->family, b->family) == 0 &&
-	       strcmp(a->configuration, b->configuration) == 0 &&
-	       strcmp(a->kernel_hash, b->kernel_hash) == 0;
-}
-
-static bool was_tried(const struct row_validity *row_validity, const struct evaluation *row)
-{
-	for (size_t i = 0; i < row_validity->recorded_count; i++)
-		if (is_same(&row_validity->recorded[i], row))
-			return true;
-	for (size_t i = 0; row_validity->evaluated && i < row_validity->evaluated->count; i++)
-		if (is_same(&row_validity->evaluated->items[i].evaluation, row))
-			return true;
-	return false;
-}
-
-bool row_validity_row(const struct tuned_row *row, void *context)
-{
-	const struct row_validity *row_validity = context;
-	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(evaluation_release) struct evaluation today = {0};
-
-	/* gone, or not legal any more: it falls */
-	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
-		    row_validity->context->device->spec, row, &candidate, NULL) != STATUS_OK)
-		return false;
-	return candidate_describe(&candidate, &today, NULL) == STATUS_OK &&
-	       strcmp(today.kernel_hash, row->kernel_hash) == 0 && !was_tried(row_validity, &today);
-}
-
 /* ---- the entry ---- */
 static enum status row_of(const struct candidates *pool, const struct evaluated *evaluated,
 	struct tuned_row *row, struct error *err)
@@ -249,14 +117,18 @@ static struct tuned_space *space_of(
 	return space;
 }
 
-static struct tuned_row tied_of(const struct candidates *pool, const struct evaluated *evaluated)
+static struct tuned_row tied_of(
+	const struct search *search, const struct selection *selection, size_t which)
 {
+	const struct candidates *pool = &search->pool;
+	const struct evaluated *evaluated = &search->evaluated.items[which];
 	const struct bound_family *bound = candidates_family_of(pool, evaluated->candidate)->bound;
 
 	return (struct tuned_row){.family = string_copy(evaluated->evaluation.family),
 		.configuration = configuration_named_values(
 			bound, candidates_configuration(pool, evaluated->candidate)),
-		.time = evaluated->evaluation.time};
+		.time = evaluated->evaluation.time,
+		.lost = selection_lost(search, selection, which)};
 }
 
 static enum status entry_new(const struct search *search, const struct selection *selection,
@@ -266,7 +138,7 @@ static enum status entry_new(const struct search *search, const struct selection
 	const struct evaluated_list *evaluated = &search->evaluated;
 	const struct session *session = search->session;
 	const bool predicted = !session->context->device->kind->measures;
-	const size_t winner = selection->indices[selection->winner];
+	const size_t winner = selection->indices[selection->chosen.winner];
 	CLEANUP(memory_free) size_t *best = memory_zeroed(pool->family_count + 1, sizeof(*best));
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
@@ -280,14 +152,23 @@ static enum status entry_new(const struct search *search, const struct selection
 		.bits = bits_of_entry(session, pool->problem)};
 	TRY(row_of(pool, &evaluated->items[winner], &entry->winner, err));
 	for (size_t i = 0; i < selection->count; i++)
-		if (selection->tied[i] && i != selection->winner)
+		if (selection->tied[i] && i != selection->chosen.winner)
 			entry->tied[entry->tied_count++] =
-				tied_of(pool, &evaluated->items[selection->indices[i]]);
+				tied_of(search, selection, selection->indices[i]);
+	if (selection->runner_up != SIZE_MAX) {
+		entry->runner_up = memory_zeroed(1, sizeof(*entry->runner_up));
+		*entry->runner_up = tied_of(search, selection, selection->runner_up);
+	}
 	find_best_of_families(search, winner, best);
 	for (size_t f = 0; f < pool->family_count; f++)
-		if (best[f] != SIZE_MAX)
+		if (best[f] != SIZE_MAX) {
 			TRY(row_of(pool, &evaluated->items[best[f]],
-				&entry->families[entry->family_count++], err));
+				&entry->families[entry->family_count], err));
+			if (best[f] != winner)
+				entry->families[entry->family_count].lost =
+					selection_lost(search, selection, best[f]);
+			entry->family_count++;
+		}
 	if (!predicted && !session->context->program) {
 		entry->l2 = evaluated->items[winner].evaluation.flags & FLAG_MASK(WARM_L2)
 				    ? L2_WARM
@@ -329,7 +210,7 @@ static bool is_undecided(const struct search *search, const struct selection *se
 
 	if (!search->session->only_decided || search->session->context->device->kind->measures ||
 		selection->count < 2 ||
-		!search->evaluated.items[selection->indices[selection->winner]]
+		!search->evaluated.items[selection->indices[selection->chosen.winner]]
 			 .evaluation.score.without_model)
 		return false;
 	for (size_t i = 0; i < selection->count; i++)
@@ -398,11 +279,9 @@ enum status search_conclude(struct search *search, struct error *err)
 	const struct session_observer *observer = &search->session->observer;
 	size_t total = search->evaluated.count;
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
-	CLEANUP(memory_free) bool *tied = memory_zeroed(total, sizeof(*tied));
 	CLEANUP(memory_free) double *paired_us = memory_zeroed(total, sizeof(*paired_us));
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
-		.tied = tied,
 		.paired_us = paired_us,
 		.number = search->number,
 		.count = search->session->queue->count,
@@ -415,12 +294,11 @@ enum status search_conclude(struct search *search, struct error *err)
 	session_notice(search->session, contradiction);
 	if (!selection.count)
 		return nothing_works(search, err);
-	result.winner = selection.indices[selection.winner];
-	for (size_t i = 0; i < selection.count; i++) {
-		tied[selection.indices[i]] = selection.tied[i];
+	result.winner = selection.indices[selection.chosen.winner];
+	result.runner_up = selection.runner_up;
+	for (size_t i = 0; i < selection.count; i++)
 		if (search->session->objective != OBJECTIVE_ENERGY)
 			paired_us[selection.indices[i]] = selection.comparables[i].median_us;
-	}
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	if (is_undecided(search, &selection))

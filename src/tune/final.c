@@ -411,7 +411,7 @@ enum status final_measure_again(
 	selection = selection_of(search);
 	if (!selection.count)
 		return STATUS_OK;
-	winner = &search->evaluated.items[selection.indices[selection.winner]];
+	winner = &search->evaluated.items[selection.indices[selection.chosen.winner]];
 	count = choose_best(search, &selection, chosen);
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		struct evaluated *item = &search->evaluated.items[i];
@@ -485,7 +485,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	if (!goes_on(search) || !selection.count || search->session->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
 		return 0;
-	winner = search->evaluated.items[selection.indices[selection.winner]].candidate;
+	winner = search->evaluated.items[selection.indices[selection.chosen.winner]].candidate;
 	count = untried_launches(
 		search, winner, *candidates, most < LAUNCHES_TRIED ? most : LAUNCHES_TRIED);
 	return count + untried_neighbours(search, winner, *candidates + count,

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "family/problem.h"
-#include "tune/conclude.h"
+#include "engine/row.h"
 
 enum {
 	TRIED_MAX = 64 /* of the nearest, some may not be legal here, or be the same */
@@ -236,4 +236,39 @@ size_t known_near(const struct known *known, const struct tuned *also,
 			candidates[count++] = (size_t)candidate;
 	}
 	return count;
+}
+
+/* ---- whether a row still stands ---- */
+static bool is_same(const struct evaluation *a, const struct evaluation *b)
+{
+	/* composite families have one configuration, also where their steps differ: the hash tells
+	 */
+	return strcmp(a->family, b->family) == 0 &&
+	       strcmp(a->configuration, b->configuration) == 0 &&
+	       strcmp(a->kernel_hash, b->kernel_hash) == 0;
+}
+
+static bool was_tried(const struct row_validity *row_validity, const struct evaluation *row)
+{
+	for (size_t i = 0; i < row_validity->recorded_count; i++)
+		if (is_same(&row_validity->recorded[i], row))
+			return true;
+	for (size_t i = 0; row_validity->evaluated && i < row_validity->evaluated->count; i++)
+		if (is_same(&row_validity->evaluated->items[i].evaluation, row))
+			return true;
+	return false;
+}
+
+bool row_validity_row(const struct tuned_row *row, void *context)
+{
+	const struct row_validity *row_validity = context;
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	CLEANUP(evaluation_release) struct evaluation today = {0};
+
+	/* gone, or not legal any more: it falls */
+	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
+		    row_validity->context->device->spec, row, &candidate, NULL) != STATUS_OK)
+		return false;
+	return candidate_describe(&candidate, &today, NULL) == STATUS_OK &&
+	       strcmp(today.kernel_hash, row->kernel_hash) == 0 && !was_tried(row_validity, &today);
 }

@@ -34,4 +34,19 @@ enum {
 size_t known_near(const struct known *known, const struct tuned *also,
 	const struct candidates *pool, enum objective objective, size_t candidates[KNOWN_NEAR_MAX]);
 
+/* ---- whether a row of the tuned file still stands after a run over its family that did not end
+ * with it: the sources make the same kernel of it as when it was measured, and the run did not try
+ * it (what it said of it would be newer) ---- */
+/* What the run tried of this problem; the context of row_validity_row(). */
+struct row_validity {
+	const struct context *context;
+	const struct problem *problem;
+	const struct evaluated_list *evaluated; /* or NULL */
+	const struct evaluation *recorded;      /* of a journal; recorded_count of them */
+	size_t recorded_count;
+};
+
+/* For struct tuned_judge. */
+bool row_validity_row(const struct tuned_row *row, void *row_validity);
+
 #endif

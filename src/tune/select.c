@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,22 +22,43 @@ static double prediction_step(const struct comparable *comparable)
 	return floor(log(comparable->predicted_us) / SELECT_PREDICTION_RATIO);
 }
 
-bool select_prefers(const struct comparable *a, const struct comparable *b)
+/* The first in the order of preference that tells them apart; *prefers_a: whether it is for a. */
+static enum lost_by criterion(
+	const struct comparable *a, const struct comparable *b, bool *prefers_a)
 {
 	const double step_a = prediction_step(a), step_b = prediction_step(b);
 	const bool is_measured = !(a->predicted_us > 0);
 
-	if (a->incumbent != b->incumbent)
-		return a->incumbent;
-	if (step_a < step_b || step_a > step_b)
-		return step_a < step_b;
-	if (a->is_planned != b->is_planned)
-		return a->is_planned;
-	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes)
-		return (a->smem_bytes > b->smem_bytes) == is_measured;
-	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread)
-		return a->regs_per_thread < b->regs_per_thread;
-	return a->order < b->order;
+	if (a->incumbent != b->incumbent) {
+		*prefers_a = a->incumbent;
+		return LOST_INCUMBENT;
+	}
+	if (step_a < step_b || step_a > step_b) {
+		*prefers_a = step_a < step_b;
+		return LOST_PREDICTION;
+	}
+	if (a->is_planned != b->is_planned) {
+		*prefers_a = a->is_planned;
+		return LOST_PLANNED;
+	}
+	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes) {
+		*prefers_a = (a->smem_bytes > b->smem_bytes) == is_measured;
+		return LOST_SMEM;
+	}
+	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread) {
+		*prefers_a = a->regs_per_thread < b->regs_per_thread;
+		return LOST_REGISTERS;
+	}
+	*prefers_a = a->order < b->order;
+	return LOST_ORDER;
+}
+
+bool select_prefers(const struct comparable *a, const struct comparable *b)
+{
+	bool prefers_a;
+
+	criterion(a, b, &prefers_a);
+	return prefers_a;
 }
 
 static bool same_kernel(const struct comparable *a, const struct comparable *b)
@@ -58,23 +80,43 @@ static size_t fastest_of(
 	return fastest;
 }
 
-size_t select_winner(const struct comparable *comparables, size_t count, bool *tied)
+struct chosen select_choose(const struct comparable *comparables, size_t count, bool *tied)
 {
-	size_t fastest = fastest_of(comparables, count, NULL), preferred = fastest, winner;
+	struct chosen chosen = {.fastest = fastest_of(comparables, count, NULL)};
+	const struct comparable *launch;
 
+	chosen.preferred = chosen.fastest;
 	for (size_t i = 0; i < count; i++) {
-		tied[i] = meets(&comparables[fastest], &comparables[i]);
-		if (tied[i] && select_prefers(&comparables[i], &comparables[preferred]))
-			preferred = i;
+		tied[i] = meets(&comparables[chosen.fastest], &comparables[i]);
+		if (tied[i] && select_prefers(&comparables[i], &comparables[chosen.preferred]))
+			chosen.preferred = i;
 	}
-	winner = fastest = fastest_of(comparables, count, &comparables[preferred]);
+	chosen.launch = fastest_of(comparables, count, &comparables[chosen.preferred]);
+	chosen.winner = chosen.launch;
+	launch = &comparables[chosen.launch];
 	for (size_t i = 0; i < count; i++)
-		if (same_kernel(&comparables[i], &comparables[preferred]) &&
-			meets(&comparables[fastest], &comparables[i]) &&
-			select_prefers(&comparables[i], &comparables[winner]))
-			winner = i;
-	tied[winner] = true;
-	return winner;
+		if (same_kernel(&comparables[i], launch) && meets(launch, &comparables[i]) &&
+			select_prefers(&comparables[i], &comparables[chosen.winner]))
+			chosen.winner = i;
+	tied[chosen.winner] = true;
+	return chosen;
+}
+
+enum lost_by select_lost(const struct comparable *comparables, const struct chosen *chosen,
+	const struct comparable *lost, bool is_of_selection)
+{
+	const struct comparable *winner = &comparables[chosen->winner];
+	const bool is_launch = same_kernel(lost, winner);
+	const struct comparable *fastest =
+		&comparables[is_launch ? chosen->launch : chosen->fastest];
+	bool prefers_winner;
+
+	if (!meets(fastest, lost))
+		return meets(winner, lost) ? LOST_UNTIED : LOST_SLOWER;
+	if (!is_of_selection)
+		return LOST_EARLIER;
+	return criterion(
+		is_launch ? winner : &comparables[chosen->preferred], lost, &prefers_winner);
 }
 
 bool select_may_win(const struct comparable *comparables, size_t count, size_t which)
@@ -152,4 +194,196 @@ void select_pair_rounds(struct comparable *comparables, const struct rounds *rou
 		comparables[i].ci95_low_us = base_us * ratio.low;
 		comparables[i].ci95_high_us = base_us * ratio.high;
 	}
+}
+
+/* ---- of a search ---- */
+/* Where the device measures, those that were timed together last. */
+static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
+{
+	bool measured = search->session->context->device->kind->measures;
+
+	return evaluated->evaluation.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
+	       (search->stage || !measured || search->is_cut_short) &&
+	       (search->session->objective != OBJECTIVE_ENERGY ||
+		       evaluated->evaluation.measured.energy_j > 0);
+}
+
+double select_place_us(const struct score *score, const struct device_spec *device, size_t loads)
+{
+	const struct launch_score *longest = &score->launches[score->longest];
+
+	if (!score->launch_count || longest->tiles >= (double)device->sm_count / 2)
+		return 0;
+	return SELECT_PLACE_US / sqrt(fmax(1, (double)loads));
+}
+
+struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated)
+{
+	const struct evaluation *evaluation = &evaluated->evaluation;
+	struct comparable comparable = {.median_us = evaluation->time.median,
+		.ci95_low_us = evaluation->time.ci95_low,
+		.ci95_high_us = evaluation->time.ci95_high,
+		.predicted_us =
+			evaluation->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
+		.order = evaluated->candidate,
+		.kernel_hash = evaluation->predicted ? NULL : evaluation->kernel_hash,
+		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
+
+	for (size_t i = 0; i < search->listed_count; i++)
+		comparable.is_planned |= search->planned[i] == evaluated->candidate;
+	if (search->session->objective == OBJECTIVE_ENERGY) {
+		/* microjoules in the place of microseconds; the counter's step in addition to the
+		 * noise */
+		const struct measured *measured = &evaluation->measured;
+		const double half_ratio = measured->energy_resolution_ratio / 2;
+
+		comparable.median_us = measured->energy_j * 1e6;
+		comparable.ci95_low_us = comparable.median_us * (1 - half_ratio);
+		comparable.ci95_high_us = comparable.median_us * (1 + half_ratio);
+	}
+	if (evaluation->score.launch_count) {
+		const struct launch_score *longest =
+			&evaluation->score.launches[evaluation->score.longest];
+
+		/* with the compiled kernel's registers, where it was compiled */
+		if (evaluation->predicted)
+			comparable.predicted_us = evaluation->score.predicted_time_us;
+		comparable.smem_bytes = (double)longest->smem_bytes;
+		comparable.regs_per_thread = longest->regs_per_thread;
+		if (!evaluation->predicted && search->session->objective != OBJECTIVE_ENERGY)
+			comparable.place_us = select_place_us(
+				&evaluation->score, search->pool.device, evaluated->loads);
+	}
+	return comparable;
+}
+
+/* The fastest but the winner of those that were timed as it was; SIZE_MAX: none. */
+static size_t runner_up_of(const struct search *search, const struct selection *selection)
+{
+	const struct evaluated *items = search->evaluated.items;
+	const size_t winner = selection->indices[selection->chosen.winner];
+	size_t best = SIZE_MAX;
+	double best_us = INFINITY;
+
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		const struct comparable *timed = selection->of[i];
+		const double us =
+			timed ? timed->median_us : comparable_of(search, &items[i]).median_us;
+
+		if (i == winner || items[i].evaluation.outcome != OUTCOME_OK ||
+			items[i].remeasured != items[winner].remeasured || !(us > 0) ||
+			us >= best_us)
+			continue;
+		best = i;
+		best_us = us;
+	}
+	return best;
+}
+
+struct selection selection_of(const struct search *search)
+{
+	const size_t total = search->evaluated.count;
+	struct selection selection = {
+		.comparables = memory_zeroed(total + 1, sizeof(*selection.comparables)),
+		.indices = memory_zeroed(total + 1, sizeof(*selection.indices)),
+		.tied = memory_zeroed(total + 1, sizeof(*selection.tied)),
+		.of = memory_zeroed(total + 1, sizeof(*selection.of))};
+	CLEANUP(memory_free) struct rounds *rounds = memory_zeroed(total + 1, sizeof(*rounds));
+
+	for (size_t i = 0; i < total; i++) {
+		const struct evaluated *evaluated = &search->evaluated.items[i];
+
+		if (!is_comparable(search, evaluated))
+			continue;
+		selection.indices[selection.count] = i;
+		selection.of[i] = &selection.comparables[selection.count];
+		rounds[selection.count] =
+			(struct rounds){.samples_us = evaluated->evaluation.samples_us,
+				.count = evaluated->evaluation.sample_count};
+		selection.comparables[selection.count++] = comparable_of(search, evaluated);
+	}
+	if (!selection.count)
+		return selection;
+	if (search->session->context->device->kind->measures &&
+		search->session->objective != OBJECTIVE_ENERGY)
+		select_pair_rounds(selection.comparables, rounds, selection.count);
+	selection.chosen = select_choose(selection.comparables, selection.count, selection.tied);
+	selection.runner_up = runner_up_of(search, &selection);
+	return selection;
+}
+
+void selection_release(struct selection *selection)
+{
+	free(selection->comparables);
+	free(selection->indices);
+	free(selection->tied);
+	free(selection->of);
+}
+
+/* ---- the losers ---- */
+/* Its time over the winner's, by the rounds that both have. */
+static void compare_rounds(const struct search *search, const struct evaluated *lost,
+	const struct evaluated *winner, struct tuned_lost *result)
+{
+	const struct rounds rounds = {lost->evaluation.samples_us, lost->evaluation.sample_count};
+	const struct rounds over = {winner->evaluation.samples_us, winner->evaluation.sample_count};
+	const size_t common = rounds.count < over.count ? rounds.count : over.count;
+	struct interval ratio;
+
+	if (!search->stage || search->session->objective == OBJECTIVE_ENERGY ||
+		common < SELECT_ROUNDS_MIN)
+		return;
+	ratio = select_ratio(&rounds, &over, CONFIDENCE_95);
+	result->rounds = common;
+	result->ratio = ratio.value;
+	result->ratio_low = ratio.low;
+	result->ratio_high = ratio.high;
+}
+
+static struct tuned_lost lost_of(const struct search *search, const struct selection *selection,
+	const struct evaluated *evaluated, const struct comparable *lost, bool is_of_selection)
+{
+	const struct chosen *chosen = &selection->chosen;
+	const struct comparable *won = &selection->comparables[chosen->winner];
+	const double fastest_us = selection->comparables[chosen->fastest].median_us;
+	struct tuned_lost result = {
+		.by = select_lost(selection->comparables, chosen, lost, is_of_selection),
+		.ratio = lost->median_us / won->median_us,
+		.ratio_low = NAN,
+		.ratio_high = NAN,
+		.value = NAN,
+		.winner_value = NAN};
+
+	if (is_of_selection)
+		compare_rounds(search, evaluated,
+			&search->evaluated.items[selection->indices[chosen->winner]], &result);
+	if (result.by == LOST_UNTIED) {
+		result.value = lost->median_us / fastest_us;
+		result.winner_value = won->median_us / fastest_us;
+	} else if (result.by == LOST_PREDICTION) {
+		result.value = lost->predicted_us;
+		result.winner_value = won->predicted_us;
+	} else if (result.by == LOST_SMEM) {
+		result.value = lost->smem_bytes;
+		result.winner_value = won->smem_bytes;
+	} else if (result.by == LOST_REGISTERS) {
+		result.value = lost->regs_per_thread;
+		result.winner_value = won->regs_per_thread;
+	}
+	return result;
+}
+
+struct tuned_lost *selection_lost(
+	const struct search *search, const struct selection *selection, size_t which)
+{
+	const struct evaluated *evaluated = &search->evaluated.items[which];
+	const struct comparable *timed = selection->of[which];
+	const struct comparable own = timed ? *timed : comparable_of(search, evaluated);
+	struct tuned_lost lost;
+
+	/* where energy decides, of what was not asked for it nothing can be said */
+	if (!(own.median_us > 0))
+		return NULL;
+	lost = lost_of(search, selection, evaluated, timed ? timed : &own, timed != NULL);
+	return memory_copy(&lost, sizeof(lost));
 }

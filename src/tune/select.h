@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/statistics.h"
+#include "tune/search.h"
 
 /* What a candidate is selected by. */
 struct comparable {
@@ -44,13 +44,24 @@ struct comparable {
 bool select_prefers(const struct comparable *a, const struct comparable *b);
 #define SELECT_PREDICTION_RATIO 0.01
 
-/* The winner's index; tied[i] says who is tied with the fastest (the winner included). count > 0.
+/* Who was chosen; indices. */
+struct chosen {
+	size_t winner;
+	size_t fastest;   /* of all */
+	size_t preferred; /* of those tied with it: names the kernel */
+	size_t launch;    /* the fastest of that kernel */
+};
+/* tied[i] says who is tied with the fastest (the winner included). count > 0.
  * First the most preferred kernel that has a launch tied with the overall fastest is chosen, then
  * its most preferred launch that is tied with its own fastest. That launch need not be tied with
  * the overall fastest: the winner may be slower by SELECT_TIE_RATIO twice. A candidate is tied if
  * its interval, widened by half of SELECT_TIE_RATIO of its median and by its place_us on both
  * sides, meets that of the fastest median. */
-size_t select_winner(const struct comparable *comparables, size_t count, bool *tied);
+struct chosen select_choose(const struct comparable *comparables, size_t count, bool *tied);
+/* By what one lost to the winner. One that is not of the selection was timed before the others; its
+ * time is corrected by what the clock did since. */
+enum lost_by select_lost(const struct comparable *comparables, const struct chosen *chosen,
+	const struct comparable *lost, bool is_of_selection);
 
 /* Whether one of them may win in a measurement that is sharper: it is within twice the tie of the
  * fastest, and nothing that is preferred to it is faster and tied, or of its own kernel. */
@@ -76,5 +87,29 @@ size_t select_fastest(const struct rounds *rounds, size_t count);
 /* The ratio of two candidates' times, by the rounds that both have. */
 struct interval select_ratio(
 	const struct rounds *rounds, const struct rounds *over, enum confidence confidence);
+
+/* ---- of a search ---- */
+/* The candidates whose times may be compared, and the winner of them. */
+struct selection {
+	struct comparable *comparables; /* paired by rounds where they were timed side by side */
+	size_t *indices;                /* into evaluated */
+	bool *tied;
+	const struct comparable **of; /* per evaluated; NULL: it is not in the selection */
+	size_t count;                 /* 0: nothing works */
+	struct chosen chosen;         /* indices into comparables */
+	/* Into evaluated: the next fastest, of any round of the final measurement; SIZE_MAX: none.
+	 */
+	size_t runner_up;
+};
+struct selection selection_of(const struct search *search);
+void selection_release(struct selection *selection);
+/* Whether it is in the selection or not. */
+struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated);
+/* What code placement may add to a time that is the mean of this number of loads. */
+double select_place_us(const struct score *score, const struct device_spec *device, size_t loads);
+
+/* By what an evaluated one lost; the caller frees it. NULL: nothing can be said. */
+struct tuned_lost *selection_lost(
+	const struct search *search, const struct selection *selection, size_t which);
 
 #endif

@@ -27,8 +27,7 @@ struct bits_rule;
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
-	size_t winner;    /* index into evaluated */
-	const bool *tied; /* per evaluated: tied with the fastest */
+	size_t winner, runner_up; /* indices into evaluated; runner_up SIZE_MAX: none */
 	/* Per evaluated: its time compared with the fastest, by the rounds that both have; 0: it
 	 * did not compete by its time. */
 	const double *paired_us;

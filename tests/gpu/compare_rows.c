@@ -183,11 +183,11 @@ static bool are_tied(const struct comparison *comparison, const struct row *row)
 		comparables[i] = (struct comparable){.median_us = time.median,
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
-			.place_us = conclude_place_us(&rows[i]->loads[0]->evaluation.score,
+			.place_us = select_place_us(&rows[i]->loads[0]->evaluation.score,
 				comparison->context->device->spec, merged->loads)};
 	}
 	select_pair_rounds(comparables, rounds, 2);
-	select_winner(comparables, 2, tied);
+	select_choose(comparables, 2, tied);
 	return tied[0] && tied[1];
 }
 

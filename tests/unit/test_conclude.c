@@ -135,3 +135,77 @@ TEST(a_search_that_was_cut_short_has_the_best_of_the_search)
 	assert_rows(&stage, "tile/split 100: tile/direct 115 tile/split 100");
 	stage_close(&stage);
 }
+
+/* ---- why others lost ---- */
+static const struct tuned_row *runner_up_of(const struct stage *stage)
+{
+	const struct tuned_entry *entry = &stage->tuned.entries[0];
+
+	assert_non_null(entry->runner_up);
+	assert_non_null(entry->runner_up->lost);
+	return entry->runner_up;
+}
+
+TEST(the_entry_says_by_what_the_runner_up_lost)
+{
+	struct stage stage;
+	struct error err = {0};
+	const struct tuned_lost *lost;
+
+	stage_open(&stage);
+	evaluate(&stage, "tile/direct", 0, 100, 120);
+	evaluate(&stage, "tile/direct", 1, 105, 123);
+	evaluate(&stage, "tile/split", 0, 125, 150);
+	assert_ok(search_conclude(stage.search, &err));
+	assert_float_equal(runner_up_of(&stage)->time.median, 123, 1e-9);
+	lost = runner_up_of(&stage)->lost;
+	assert_int_equal(lost->by, LOST_SLOWER);
+	assert_float_equal(lost->ratio, 1.025, 1e-9);
+	assert_true(lost->ratio_low <= lost->ratio && lost->ratio <= lost->ratio_high);
+	assert_int_equal(lost->rounds, 9);
+	for (size_t i = 0; i < stage.tuned.entries[0].family_count; i++) {
+		const struct tuned_row *row = &stage.tuned.entries[0].families[i];
+
+		assert_true(!row->lost == (strcmp(row->family, "tile/direct") == 0));
+	}
+	assert_null(stage.tuned.entries[0].winner.lost);
+	stage_close(&stage);
+}
+
+TEST(tied_rows_say_what_was_preferred)
+{
+	struct stage stage;
+	struct error err = {0};
+	const struct tuned_entry *entry;
+
+	stage_open(&stage);
+	evaluate(&stage, "tile/direct", 0, 100, 120);
+	evaluate(&stage, "tile/direct", 5, 105, 120.3);
+	assert_ok(search_conclude(stage.search, &err));
+	entry = &stage.tuned.entries[0];
+	assert_int_equal(entry->tied_count, 1);
+	assert_int_equal(entry->tied[0].lost->by, LOST_SMEM);
+	assert_true(entry->tied[0].lost->value < entry->tied[0].lost->winner_value);
+	assert_float_equal(runner_up_of(&stage)->time.median, entry->tied[0].time.median, 1e-9);
+	stage_close(&stage);
+}
+
+/* It was timed before the others were timed again, and is the next fastest all the same. */
+TEST(the_runner_up_may_be_of_an_earlier_round)
+{
+	struct stage stage;
+	struct error err = {0};
+
+	stage_open(&stage);
+	evaluate(&stage, "tile/direct", 0, 100, 120);
+	evaluate(&stage, "tile/direct", 1, 105, 130);
+	evaluate(&stage, "tile/direct", 2, 103, 124);
+	stage.search->stage = 2;
+	for (size_t i = 0; i < 2; i++)
+		stage.search->evaluated.items[i].stage = 2;
+	assert_ok(search_conclude(stage.search, &err));
+	assert_float_equal(runner_up_of(&stage)->time.median, 124, 1e-9);
+	assert_int_equal(runner_up_of(&stage)->lost->by, LOST_SLOWER);
+	assert_int_equal(runner_up_of(&stage)->lost->rounds, 0);
+	stage_close(&stage);
+}

@@ -170,7 +170,7 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 		rounds[k] = (struct rounds){times_us[k], count};
 	}
 	select_pair_rounds(comparables, rounds, 2);
-	select_winner(comparables, 2, tied);
+	select_choose(comparables, 2, tied);
 	return tied[0] && tied[1];
 }
 

@@ -24,7 +24,7 @@ TEST(a_clear_winner_wins)
 		at(110, 0.001, 50, 0), at(100, 0.001, 90, 1), at(150, 0.001, 10, 2)};
 	bool tied[3];
 
-	assert_int_equal(select_winner(comparables, 3, tied), 1);
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 1);
 	assert_false(tied[0]);
 	assert_true(tied[1]);
 	assert_false(tied[2]);
@@ -36,7 +36,7 @@ TEST(within_one_percent_is_a_tie_and_the_rule_decides)
 		at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
 	bool tied[3];
 
-	assert_int_equal(select_winner(comparables, 3, tied), 0); /* the better prediction */
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 0); /* the better prediction */
 	assert_true(tied[0]);
 	assert_false(tied[2]);
 }
@@ -48,18 +48,18 @@ TEST(the_place_of_the_code_is_no_merit)
 		at(5.85, 0.001, 5, 0), at(5.6, 0.001, 6, 1), at(6.1, 0.001, 4, 2)};
 	bool tied[3];
 
-	assert_int_equal(select_winner(comparables, 3, tied), 1);
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 1);
 	assert_false(tied[0]);
 	for (int i = 0; i < 3; i++)
 		comparables[i].place_us = SELECT_PLACE_US;
-	assert_int_equal(select_winner(comparables, 3, tied), 0); /* the better prediction */
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 0); /* the better prediction */
 	assert_true(tied[0]);
 	assert_false(tied[2]);
 	/* beside 100 us it is nothing */
 	comparables[0] = at(101.5, 0, 1, 0);
 	comparables[1] = at(100, 0, 2, 1);
 	comparables[0].place_us = comparables[1].place_us = SELECT_PLACE_US;
-	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
 	assert_false(tied[0]);
 }
 
@@ -69,10 +69,10 @@ TEST(the_incumbent_stays_if_tied)
 	bool tied[2];
 
 	comparables[1].incumbent = true;
-	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
 	comparables[1] = at(105, 0, 1, 1);
 	comparables[1].incumbent = true;
-	assert_int_equal(select_winner(comparables, 2, tied), 0);
+	assert_int_equal(select_choose(comparables, 2, tied).winner, 0);
 }
 
 TEST(noise_widens_the_tie)
@@ -80,7 +80,7 @@ TEST(noise_widens_the_tie)
 	struct comparable comparables[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
 	bool tied[2];
 
-	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
 	assert_true(tied[1]);
 }
 
@@ -95,9 +95,9 @@ TEST(resources_then_order_decide)
 	comparables[0].smem_bytes = 2000;
 	comparables[1].regs_per_thread = 100;
 	comparables[2].regs_per_thread = 100;
-	assert_int_equal(select_winner(comparables, 3, tied), 2);
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 2);
 	comparables[1].regs_per_thread = 90;
-	assert_int_equal(select_winner(comparables, 3, tied), 1);
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 1);
 }
 
 /* What was measured is not chosen by what was predicted, which may be slower by all of the tie. */
@@ -110,11 +110,12 @@ TEST(measured_ties_fall_to_resources)
 	comparables[0].smem_bytes = 3000;
 	comparables[1].smem_bytes = comparables[2].smem_bytes = 2000;
 	/* the deepest pipeline: what is shallower is slower by about the width of the tie */
-	assert_int_equal(select_winner(comparables, 3, tied), 0);
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 0);
 	comparables[0].smem_bytes = 1000;
-	assert_int_equal(select_winner(comparables, 3, tied), 1); /* the first in the space */
+	assert_int_equal(
+		select_choose(comparables, 3, tied).winner, 1); /* the first in the space */
 	comparables[2].smem_bytes = 4000;
-	assert_int_equal(select_winner(comparables, 3, tied), 2);
+	assert_int_equal(select_choose(comparables, 3, tied).winner, 2);
 }
 
 /* A launch that is just behind what is tied does not decide between kernels, only its own
@@ -129,12 +130,66 @@ TEST(the_kernel_is_chosen_before_its_launch)
 		comparables[i].smem_bytes = 1000;
 		comparables[i].kernel_hash = "deep";
 	}
-	assert_int_equal(select_winner(comparables, 4, tied), 2);
+	assert_int_equal(select_choose(comparables, 4, tied).winner, 2);
 	assert_true(tied[1]);
 	assert_true(tied[2]);
 	assert_false(tied[3]);
 	comparables[1].median_us = comparables[1].ci95_low_us = comparables[1].ci95_high_us = 101.2;
-	assert_int_equal(select_winner(comparables, 4, tied), 0);
+	assert_int_equal(select_choose(comparables, 4, tied).winner, 0);
+}
+
+static void assert_lost(
+	const struct comparable *comparables, size_t count, size_t which, enum lost_by by)
+{
+	bool tied[8];
+	const struct chosen chosen = select_choose(comparables, count, tied);
+
+	assert_int_not_equal(chosen.winner, which);
+	assert_string_equal(
+		lost_by_names[select_lost(comparables, &chosen, &comparables[which], true)],
+		lost_by_names[by]);
+}
+
+/* Each step of the order of preference, from the last to the first: the one that decided. */
+TEST(what_decided_is_known)
+{
+	struct comparable comparables[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(103, 0, 0, 2)};
+
+	assert_lost(comparables, 3, 2, LOST_SLOWER);
+	assert_lost(comparables, 3, 1, LOST_ORDER);
+	comparables[1].regs_per_thread = 100;
+	assert_lost(comparables, 3, 1, LOST_REGISTERS);
+	comparables[0].smem_bytes = 1000;
+	assert_lost(comparables, 3, 1, LOST_SMEM);
+	comparables[1].is_planned = true;
+	assert_lost(comparables, 3, 0, LOST_PLANNED);
+	comparables[0].predicted_us = 50;
+	comparables[1].predicted_us = 60;
+	assert_lost(comparables, 3, 1, LOST_PREDICTION);
+	comparables[1].incumbent = true;
+	assert_lost(comparables, 3, 0, LOST_INCUMBENT);
+}
+
+/* The winner's kernel has a launch that is tied with the fastest, and a launch that is not wins;
+ * another kernel's launch lies between the two. */
+TEST(what_is_not_tied_with_the_fastest_lost_before_the_order_was_asked)
+{
+	struct comparable comparables[] = {
+		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.5, 0, 0, 1), at(101.3, 0, 0, 0)};
+	bool tied[4];
+	struct chosen chosen;
+
+	for (int i = 1; i < 3; i++) {
+		comparables[i].smem_bytes = 1000;
+		comparables[i].kernel_hash = "deep";
+	}
+	assert_lost(comparables, 4, 0, LOST_SMEM);
+	assert_lost(comparables, 4, 1, LOST_ORDER);
+	assert_lost(comparables, 4, 3, LOST_UNTIED);
+	/* one of an earlier round: the order was never asked */
+	chosen = select_choose(comparables, 3, tied);
+	comparables[3].median_us = comparables[3].ci95_low_us = comparables[3].ci95_high_us = 100.2;
+	assert_int_equal(select_lost(comparables, &chosen, &comparables[3], false), LOST_EARLIER);
 }
 
 /* Where few blocks run, of a time, and where it was measured. */
@@ -200,7 +255,7 @@ TEST(noisy_runs_agree)
 
 			comparables[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
 		}
-		winners[run] = select_winner(comparables, 5, tied);
+		winners[run] = select_choose(comparables, 5, tied).winner;
 	}
 	for (int run = 1; run < 20; run++)
 		assert_int_equal(winners[run], winners[0]);
@@ -228,9 +283,10 @@ TEST(pairing_sees_through_a_falling_clock)
 			.ci95_high_us = time.ci95_high * 1.05,
 			.predicted_us = i ? 90 : 50};
 	}
-	assert_int_equal(select_winner(comparables, 2, tied), 0); /* taken for level, wrongly */
+	assert_int_equal(
+		select_choose(comparables, 2, tied).winner, 0); /* taken for level, wrongly */
 	select_pair_rounds(comparables, rounds, 2);
-	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
 	assert_false(tied[0]);
 	rounds[0].count = 5;
 	comparables[0].median_us = 1;
@@ -337,6 +393,6 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 		fabs(select_ratio(&rounds[1], &rounds[0], CONFIDENCE_95).value - 1 / 1.03) < 1e-9);
 	select_pair_rounds(comparables, rounds, 2);
 	assert_true(fabs(comparables[0].median_us / comparables[1].median_us - 1.03) < 1e-9);
-	assert_int_equal(select_winner(comparables, 2, tied), 1);
+	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
 	assert_false(tied[0]);
 }

@@ -22,6 +22,9 @@ TEST(test_families_are_merged)
 	check(&tuned, P1, "gemm/b@r2 | gemm/c:8 gemm/b@r2:4 gemm/a@r1:5");
 	/* what was tied with the new winner is not tied with the old one */
 	assert_int_equal(find(&tuned, P1)->tied_count, 0);
+	assert_null(find(&tuned, P1)->runner_up);
+	for (size_t i = 0; i < find(&tuned, P1)->family_count; i++)
+		assert_null(find(&tuned, P1)->families[i].lost);
 	/* within 1% of the old one: level, and the new one is the winner */
 	assert_null(put(&tuned, entry(P1, "measured", "r4", "gemm/c:4.03")));
 	check(&tuned, P1, "gemm/c | gemm/c:4.03 gemm/b@r2:4 gemm/a@r1:5");

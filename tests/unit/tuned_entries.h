@@ -92,6 +92,12 @@ static inline struct tuned_entry entry(
 		entry.families[entry.family_count++] = row(item, strtod(colon + 1, NULL));
 	}
 	entry.tied[0] = row("gemm/tied", 5);
+	entry.runner_up = memory_zeroed(1, sizeof(*entry.runner_up));
+	*entry.runner_up = row("gemm/tied", 5);
+	for (size_t i = 1; i < entry.family_count; i++) {
+		entry.families[i].lost = memory_zeroed(1, sizeof(*entry.families[i].lost));
+		*entry.families[i].lost = (struct tuned_lost){.ratio = 2};
+	}
 	free(list);
 	return entry;
 }
