@@ -71,7 +71,7 @@ FORCE:
 
 # files that are built in
 PAGE := src/report/page
-PAGE_SCRIPT := $(foreach n,data figures tables problem search main,$(PAGE)/$(n).js)
+PAGE_SCRIPT := $(foreach n,data figures tables problem why search main,$(PAGE)/$(n).js)
 $(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json)
 $(OUT)/gen/default_device.c: EMBED = spec/sheet.h device_spec_default_json=configs/devices/h200-sxm.json \
 	'device_spec_architecture_json[]=configs/devices/defaults/*.json'

@@ -2,6 +2,7 @@
 numbers as people read them, the card's limit, and the candidates of a search (tests/checks/report_browser.py)."""
 import json
 import math
+import statistics
 
 TILE = ("BM", "BN", "BK")
 
@@ -62,11 +63,12 @@ class Search:
 
 	def __init__(self, lines, entry):
 		winner = entry["winner"]
-		final, number, rounds = {}, 0, {}
+		final, number, rounds, by_round = {}, 0, {}, {}
 		for e in (e for e in lines if e["event"] == "final"):
 			key = e["family"], e["configuration"]
 			number += rounds.get(key) == number
 			final[key], rounds[key] = e["time_us"]["median"], number
+			by_round.setdefault(key, {})[number] = e["time_us"]["median"]
 		for row in (*entry.get("tied", []), winner):
 			key = row["family"], named(row["configuration"])
 			final[key], rounds[key] = row["time_us"]["median"], number
@@ -79,8 +81,13 @@ class Search:
 			e["over_winner"] = final[key] / winner["time_us"]["median"] if rounds.get(key) == number else None
 			e["winner"] = key == (winner["family"], named(winner["configuration"]))
 			e["stage"] = 0 if e["over_winner"] else 1 if e["final"] else 2
+			# of an earlier round: corrected by what the clock did to those that were in the last one too
+			clock = [times[number] / times[rounds[key]] for times in by_round.values() if e["final"] and {number, rounds[key]} <= set(times)]
+			e["over_final"] = e["over_winner"] or (e["final"] and final[key] * (statistics.median(clock) if clock else 1) / winner["time_us"]["median"])
 		self.timed.sort(key=lambda e: (e["stage"], e["final"] or 0, e["search"]))
 		self.winner = next(e for e in self.timed if e["winner"])
+		others = [e for e in self.timed if not e["winner"]]
+		self.runner_up = min((e for e in others if e["over_final"]), key=lambda e: e["over_final"], default=None) or min(others, key=lambda e: e["search"])
 
 	def cells(self, family):
 		"""(BM, BN) -> what a heat map says: the final measurement where there is one."""
@@ -90,6 +97,7 @@ class Search:
 		text = {}
 		for place, tried in found.items():
 			timed = [e for e in tried if e["outcome"] == "ok"]
-			final = [e["over_winner"] for e in timed if e["over_winner"]]
+			won = [e for e in timed if e["winner"]]
+			final = [e["over_winner"] for e in won or timed if e["over_winner"]]
 			text[place] = over(min(final or [e["over_best"] for e in timed]), 0) if timed else "×"
 		return text

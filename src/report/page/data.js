@@ -6,7 +6,8 @@
 // candidate:  a configuration of the search: {family, configuration, values, tile, outcome, search, final, ...}
 // Times are in microseconds. `final` is the final measurement, in which the best candidates are timed
 // in turn; `search` is a candidate's own time in the search. One never stands for the other:
-// overWinner is the final time over the winner's; overBest is the time in the search over the least one there.
+// overWinner is the final time over the winner's; overEarlier is that of an earlier round, corrected by what the clock
+// did since; overBest is the time in the search over the least one there.
 
 // ---- unpacking ----
 function bytesOf(base64) {
@@ -53,7 +54,7 @@ function rowOf(json) {
 	return { family: json.family, configuration, values, tile: tileOf(values), time: time.median, low: time.ci95_low,
 		high: time.ci95_high, samples: time.samples, tflops: json.tflops, gbPerS: json.gb_per_s, score: json.score,
 		regs: json.regs_per_thread, smem: json.smem_bytes, spill: json.spill_bytes, verified: json.verified_by || json.verified, inputs: json.bits?.inputs,
-		blocks: json.score?.blocks_per_sm ?? json.launches?.[0]?.blocks_per_sm, compiled: json.defines };
+		blocks: json.score?.blocks_per_sm ?? json.launches?.[0]?.blocks_per_sm, compiled: json.defines, lost: json.lost };
 }
 
 // ---- journals ----
@@ -137,8 +138,10 @@ function candidatesOf(entry) {
 				continue;
 			}
 			// who is measured again begins another round, which the winner was chosen by
-			round += finals.get(key)?.round === round;
-			finals.set(key, { final: candidateOf(line).search, round });
+			const known = finals.get(key) ?? { rounds: new Map() }, final = candidateOf(line).search;
+			round += known.round === round;
+			known.rounds.set(round, final);
+			finals.set(key, Object.assign(known, { final, round, samples: line.samples_us }));
 		}
 	}
 	entry.damaged = damaged;
@@ -149,6 +152,16 @@ function candidatesOf(entry) {
 	entry.candidates = [...found.values()];
 	finishCandidates(entry);
 	return entry.candidates;
+}
+
+// What the clock did since an earlier round of the final measurement: by those that were in the last one too.
+function clockOf(entry, timed, round) {
+	entry.clocks ??= new Map();
+	if (!entry.clocks.has(round)) {
+		const both = timed.filter(c => c.rounds?.has(round) && c.rounds.has(entry.round));
+		entry.clocks.set(round, both.length ? medianOf(both.map(c => c.rounds.get(entry.round) / c.rounds.get(round))) : 1);
+	}
+	return entry.clocks.get(round);
 }
 
 function finishCandidates(entry) {
@@ -171,6 +184,8 @@ function finishCandidates(entry) {
 		if (rows.size && c.final > 0 && c.round === entry.round)
 			c.overWinner = c.final / entry.winner.time;
 		c.stage = c.overWinner ? 0 : rows.size && c.final > 0 ? 1 : 2;
+		if (c.stage === 1)
+			c.overEarlier = c.final * clockOf(entry, timed, c.round) / entry.winner.time;
 	}
 	entry.timed = timed.sort((a, b) => a.stage - b.stage || (a.stage < 2 ? a.final - b.final : 0) || a.search - b.search);
 }
@@ -205,7 +220,8 @@ function entryOf(given, id, source, sheets) {
 		every: Object.entries(json?.problem ?? {}).map(([key, value]) => `${key}=${value}`).join(","),
 		concluded: Boolean(json), predicted: json?.timing === "predicted", space: json?.space, model: json?.model, bits: json?.bits,
 		run: source.tuned?.runs.find(r => r.id === json?.run) ?? run, where: run?.options?.where,
-		families: (json?.families ?? []).map(rowOf), tied: (json?.tied ?? []).map(rowOf), rules: json?.rules ?? [],
+		families: (json?.families ?? []).map(rowOf), runnerUp: json?.runner_up && rowOf(json.runner_up), objective: json?.objective,
+		tied: (json?.tied ?? []).map((row, i) => ({ ...rowOf(row), smem: given.tied_smem?.[i] ?? undefined })),
 		winner: json && rowOf(json.winner) };
 	if (entry.winner) {
 		entry.flop = entry.winner.tflops * entry.winner.time * 1e6 || 0;

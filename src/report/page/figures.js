@@ -255,14 +255,31 @@ function plot({ series, x, y, lines = [], winner, width = 480, height = 320, ...
 			at += 28 + 7.6 * s.name.length;
 		}
 	}
-	// above the end of what is seen of a line: at its right, or where it leaves the plot
-	function label(canvas, { points: [from, to], label }) {
-		const [X, Y] = scales, start = Math.max(left, X.at(from[0])), end = Math.min(right, X.at(to[0])), y = Y.at(to[1]);
-		if (end - start < 40 || y < top - 4 || y > bottom)
+	// Next to what is seen of a line, where it hides the fewest points and other labels; at its right end if it can.
+	function label(canvas, { points: [from, to], label }, taken) {
+		const [X, Y] = scales, start = Math.max(left, X.at(from[0])), end = Math.min(right, X.at(to[0]));
+		const wide = 7.2 * label.length + 4, high = 14, places = [], slope = (Y.at(to[1]) - Y.at(from[1])) / (X.at(to[0]) - X.at(from[0]));
+		if (end - start < 40)
 			return;
-		const slanted = from[1] !== to[1];
-		canvas.put("text", { class: slanted ? "label" : "label end", x: round(slanted ? Math.max(start, end - 70) + 8 : end - 2),
-			y: round(slanted ? Math.min(bottom - 6, y + 40) : y - 5) }, label);
+		for (let x = end - wide - 2; x >= start - wide; x -= 12)
+			for (const above of [true, false]) {
+				// of a slanted line: above to its left, beneath to its right
+				const line = Y.at(to[1]) + slope * ((above ? x + wide : x) - X.at(to[0])), y = above ? line - high - 3 : line + 3;
+				if (x >= left && x + wide <= right && y >= top - 14 && y + high <= bottom)
+					places.push({ x, y });
+			}
+		const meets = (p, m, by) => m.x > p.x - by && m.x < p.x + wide + by && m.y > p.y - by && m.y < p.y + high + by;
+		const hidden = p => canvas.marks.reduce((count, m) => count + meets(p, m, 6), 0) +
+			1e6 * taken.filter(t => t.x < p.x + wide && t.x + t.wide > p.x && t.y < p.y + high && t.y + high > p.y).length;
+		let best, least = Infinity;
+		for (const p of places) {
+			const count = least > 0 ? hidden(p) : Infinity;
+			[best, least] = count < least ? [p, count] : [best, least];
+		}
+		if (!best)
+			return;
+		taken.push({ ...best, wide });
+		canvas.put("text", { class: "label", x: round(best.x + 2), y: round(best.y + 11) }, label);
 	}
 	const path = points => points.map((p, i) => `${i ? "L" : "M"}${round(p[0])} ${round(p[1])}`).join("");
 	function draw(canvas) {
@@ -296,8 +313,9 @@ function plot({ series, x, y, lines = [], winner, width = 480, height = 320, ...
 				add("path", { class: `dots s${s.kind}${points.length > 3000 ? " many" : points.length < 200 ? " few" : ""}`,
 					d: dots.join("") });
 		}
+		const taken = [];
 		for (const line of lines.filter(line => line.label))
-			label(canvas, line);
+			label(canvas, line, taken);
 		if (winner && inside(winner))
 			add("circle", { class: "winner", cx: round(X.at(winner.x)), cy: round(Y.at(winner.y)), r: 8 });
 		canvas.marks.sort((a, b) => a.x - b.x);

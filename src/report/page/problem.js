@@ -1,4 +1,4 @@
-// All problems: one picture and one table. One problem: its winner, and why others lost.
+// All problems: one picture and one table. One problem: its winner.
 
 function shortFamily(entry, family) {
 	return family?.startsWith(`${entry.operation}/`) ? family.slice(entry.operation.length + 1) : family ?? "";
@@ -129,119 +129,7 @@ function reasons(entry) {
 	if (verified && verified !== "reference" && !entry.predicted)
 		list.push(verified === "program" ? "verified_by: program. The program compares and times by itself."
 			: `Its result was compared with: ${verified}.`);
-	if (entry.chosen?.search && time)
-		list.push(`In the search, alone on the card, it took ${showTime(entry.chosen.search)}${entry.predicted || !entry.concluded ? "" : `, in the final measurement ${showTime(time)}`}.`);
+	if (entry.chosen?.search && time && !entry.predicted)
+		list.push(`In the search, alone on the card, it took ${showTime(entry.chosen.search)}${entry.concluded ? `, in the final measurement ${showTime(time)}` : ""}.`);
 	return node("ul", {}, list.map(text => node("li", {}, text)));
-}
-
-function differing(a, b) {
-	return Object.keys(a.values).filter(key => a.values[key] !== b.values[key]);
-}
-
-// Why the winner stands before one that is tied with it, as far as the files tell (src/tune/select.h).
-function tieOf(entry, row, other) {
-	const { winner } = entry, keys = differing(other, winner), sides = [];
-	const launch = other.family === winner.family && keys.every(key => winner.compiled && !(key in winner.compiled)) &&
-		other.regs === winner.regs;
-	const smem = launch ? winner.smem : other.smem, kib = bytes => `${show(bytes / 1024)} KiB`;
-	if (row.low > 0 && winner.low > 0)
-		sides.push(` (intervals ${showSpan(row.low, row.high)} of ${row.samples} samples and, of the winner, ${showSpan(winner.low, winner.high)} of ${winner.samples})`);
-	const tied = `tied: within 1% or the noise of both${sides.join("")}`;
-	const equal = Number.isFinite(smem) && winner.smem === smem;
-	if (winner.smem > smem)
-		return `${tied}; among tied ones more shared memory wins: ${kib(smem)}, winner ${kib(winner.smem)}`;
-	if (equal && winner.regs < other.regs)
-		return `${tied}; among tied ones of equal shared memory fewer registers win: ${other.regs}, winner ${winner.regs}`;
-	if (equal && winner.regs === other.regs && isListedBefore(entry, winner, other))
-		return `${tied}; shared memory and registers are equal, so the order of the space decides`;
-	return `${tied}; then the file's former winner stays, else more shared memory, then fewer registers, then the order of the space decide: which one, the files do not tell`;
-}
-
-function isListedBefore(entry, a, b) {
-	const parameters = entry.searches[0]?.line?.families.find(f => f.name === a.family)?.parameters ?? [];
-	const first = a.family === b.family && parameters.find(p => a.values[p.name] !== b.values[p.name]);
-	return first && first.values.indexOf(String(a.values[first.name])) < first.values.indexOf(String(b.values[first.name]));
-}
-
-// Why a row is not the winner, by what the files say of both.
-function whyLost(entry, other) {
-	const winner = entry.winner, a = winner.score, b = other.score ?? entry.families.find(row => isOf(row, other))?.score, list = [];
-	const tied = entry.tied.find(row => isOf(row, other));
-	const more = (name, words) => a?.[name] > 0 && b?.[name] > 1.03 * a[name] &&
-		list.push(`${words} ${(b[name] / a[name]).toFixed(2)} times the winner's`);
-	const known = (name, words, text = show) => other[name] > 0 && winner[name] > 0 && other[name] !== winner[name] &&
-		list.push(`${text(other[name])} ${words}, winner ${text(winner[name])}`);
-	if (tied)
-		list.push(tieOf(entry, tied, other));
-	if (a && b) {
-		const [busy, best] = [busyOf(entry, b), busyOf(entry, a)];
-		if (b.waves > a.waves || busy < best - 0.02)
-			list.push(`${b.waves} wave${b.waves > 1 ? "s" : ""} with ${percent(busy)} of the card's slots busy, winner ${a.waves} with ${percent(best)}`);
-		if (b.tile_efficiency_ratio < a.tile_efficiency_ratio - 0.005)
-			list.push(`${percent(1 - b.tile_efficiency_ratio, 1)} of its work is outside of the problem, winner ${percent(1 - a.tile_efficiency_ratio, 1)}`);
-		if (b.blocks_per_sm < a.blocks_per_sm)
-			list.push(`${b.blocks_per_sm} block${b.blocks_per_sm > 1 ? "s" : ""} per SM, limited by ${b.occupancy_limiter}, winner ${a.blocks_per_sm}`);
-		more("l2_bytes", "traffic from L2 is");
-		more("dram_bytes", "traffic from DRAM is");
-		more("bank_conflict_ratio", "bank conflicts are");
-		if (a.bound !== b.bound)
-			list.push(`by the model bound by ${BOUNDS[b.bound] ?? b.bound}, winner by ${BOUNDS[a.bound] ?? a.bound}`);
-		more("predicted_time_us", "predicted time is");
-	} else {
-		if (other.tile !== winner.tile)
-			list.push(`its tile is ${other.tile || "not named"}, winner ${winner.tile}`);
-		known("blocks", "blocks per SM");
-		known("regs", "registers per thread");
-		known("smem", "bytes of shared memory");
-	}
-	if (other.spill > 0 && !(winner.spill > 0))
-		list.push(`it spills ${other.spill} bytes`);
-	if (!list.length)
-		list.push(a && b ? "the model sees no difference: only the clock tells them apart"
-			: "what the files say of both (tile, blocks per SM, registers, spills) is equal");
-	if (other.family !== winner.family)
-		list.push(`it is of family ${other.family}`);
-	else
-		list.push(`it differs in ${differing(other, winner).map(key => `${key}=${other.values[key]} (winner ${winner.values[key]})`).join(", ")}`);
-	return list;
-}
-
-// The next best: of the final measurement, else of the search, else of the tuned file.
-function runnerUp(entry) {
-	const others = candidatesOf(entry).filter(c => !isOf(c, entry.winner)), { chosen, winner } = entry;
-	const least = (list, by) => list.filter(row => by(row) > 0).reduce((a, b) => !a || by(b) < by(a) ? b : a, undefined);
-	const final = least(others, c => c.overWinner), search = least(others, c => c.search);
-	if (final)
-		return { row: final, time: final.final, over: final.overWinner, measured: "final measurement" };
-	if (search)
-		return { row: search, time: search.search, over: search.search / chosen?.search,
-			measured: entry.predicted ? "prediction" : "search" };
-	const row = least([...entry.tied, ...entry.families].filter(row => !isOf(row, winner)), row => row.time);
-	return row && { row, time: row.time, over: row.time / winner.time, measured: measurementOf(entry) };
-}
-
-function runnerUpCard(entry) {
-	const found = runnerUp(entry);
-	if (!found)
-		return "";
-	const { row, time, over, measured } = found, tied = entry.tied.some(other => isOf(row, other));
-	const distance = over > 0 ? `, ${showOver(over)}% (${over < 1 ? `faster${tied ? ", but tied" : ""}` : tied ? "tied" : "slower"})` : "";
-	const same = row.tile === entry.winner.tile ? ` ${differing(row, entry.winner).map(key => `${key}=${row.values[key]}`).join(" ")}` : "";
-	return node("div", { id: "runner-up" }, node("p", {}, node("b", {}, "Runner-up: "),
-		node("b", {}, row.tile || row.configuration), ` ${row.family}${same}, ${showTime(time)} in the ${measured}${distance}.`),
-		node("p", {}, "Why it lost: ", whyLost(entry, row).join("; "), "."));
-}
-
-// How much longer than the winner, in one measurement.
-function distanceOf(entry, row) {
-	const c = entry.candidates.find(c => isOf(c, row)), search = c?.search / entry.chosen?.search;
-	if (!c || c.overWinner || !(search > 0))
-		return `${(c?.overWinner ?? row.time / entry.winner.time).toFixed(2)} times as long`;
-	return `${search.toFixed(2)} times as long${entry.predicted ? "" : " in the search"}`;
-}
-
-function otherFamilies(entry) {
-	const rows = entry.families.filter(row => row.family !== entry.winner.family && row.time > 0);
-	return node("ul", {}, rows.map(row => node("li", {},
-		`The best of ${row.family}, ${row.tile || row.configuration}, takes ${distanceOf(entry, row)}: ${whyLost(entry, row).slice(0, -1).join("; ")}.`)));
 }

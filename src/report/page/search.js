@@ -40,15 +40,15 @@ function heatMap(entry, family) {
 	const empty = whole ? "no legal configuration in the space searched" : "not measured, or not legal";
 	const least = (list, by) => list.filter(by).reduce((a, b) => !a || by(b) < by(a) ? b : a, undefined);
 	const cell = (r, c) => {
-		const tried = cells[r][c], shown = least(tried, t => t.overWinner) ?? least(tried, t => t.overBest),
-			where = `${names[0]} ${rows.labels[r]}, ${names[1]} ${columns.labels[c]}`, winner = tried.includes(entry.chosen),
+		const tried = cells[r][c], winner = tried.includes(entry.chosen),
+			shown = winner ? entry.chosen : least(tried, t => t.overWinner) ?? least(tried, t => t.overBest),
+			where = `${names[0]} ${rows.labels[r]}, ${names[1]} ${columns.labels[c]}`,
 			over = shown?.overWinner ?? shown?.overBest;
 		if (!shown)
 			return { kind: tried.length ? "failed" : whole ? "illegal" : "untried", text: tried.length ? "×" : "",
 				tip: () => [where, tried.length ? `${tried.length} tried, none has a time: ${tried[0].outcome}` : empty] };
 		return { kind: `q${binOf(over)}`, text: showOver(over, 0), winner, strong: Boolean(shown.overWinner),
-			tip: () => [`${where}: best of ${tried.length} tried`, ...candidateTip(entry, shown),
-				winner && `The winner is in this cell: ${showTime(entry.winner.time)}, ${measurementOf(entry)}`] };
+			tip: () => [`${where}: ${winner ? "the winner, " : "best "}of ${tried.length} tried`, ...candidateTip(entry, shown)] };
 	};
 	const final = list.some(c => c.overWinner);
 	const states = new Set(cells.flatMap((line, r) => line.map((_, c) => cell(r, c).kind)));
@@ -58,7 +58,7 @@ function heatMap(entry, family) {
 		columns: columns.labels, rowName: names[0], columnName: names[1], cells: cell,
 		legend: [...bins.filter(([kind]) => states.has(kind)), ...[["failed", "× tried, none has a time"], ["illegal", empty],
 			["untried", empty]].filter(([kind]) => states.has(kind))],
-		caption: `The best over the other parameters. ${final ? "Bold: its final time over the winner's final time; others were not in the final measurement: their time in the search over the least of the search." : `Its ${entry.predicted ? "predicted time" : "time in the search"} over the least there.`} The winner's cell is framed.${entry.where ? ` Searched where ${entry.where}.` : ""}` });
+		caption: `The best over the other parameters. ${final ? "Bold: its final time over the winner's final time; others were not in the final measurement: their time in the search over the least of the search." : `Its ${entry.predicted ? "predicted time" : "time in the search"} over the least there.`} The winner's cell is framed and has the winner's own.${entry.where ? ` Searched where ${entry.where}.` : ""}` });
 }
 
 function searchFigures(entry) {
@@ -172,7 +172,8 @@ function candidatesTable(entry) {
 	const all = candidatesOf(entry), rows = [...(entry.timed ?? []), ...all.filter(c => !(c.search > 0))];
 	const number = f => ({ value: f, text: c => show(f(c)) }), time = f => ({ value: f, text: c => showTime(f(c)) }),
 		over = f => ({ value: f, text: c => f(c) ? `${showOver(f(c))}%` : "" });
-	const second = runnerUp(entry)?.row, final = rows.some(c => c.overWinner);
+	const second = runnerUp(entry)?.row, final = rows.some(c => c.overWinner), firsts = new Map([[entry.winner.family, entry.winner]]);
+	rows.filter(c => !firsts.has(c.family)).forEach(c => firsts.has(c.family) || firsts.set(c.family, c));
 	const stages = ["Final measurement", "Measured in an earlier round of the final measurement only",
 		entry.predicted ? "Predicted, not measured" : final ? "Search only, not measured in the final" : "In the search"];
 	return node("div", { class: "card wide" }, node("h3", {}, `${all.length} candidates`),
@@ -180,9 +181,11 @@ function candidatesTable(entry) {
 		marked: c => c === entry.chosen, pinned: c => c === entry.chosen || c === second,
 		group: c => stages[c.stage] ?? "No time",
 		details: c => [chips(c), c === entry.chosen ? node("p", {}, "The winner.") : c.search > 0
-			? node("p", {}, "Why it lost: ", whyLost(entry, c).join("; "), ".")
+			? whyLost(entry, c)
 			: node("p", {}, `${c.outcome}${c.detail ? `: ${c.detail}` : ""}`)], columns: [
 			{ name: "Tile", always: true, text: c => c.tile || c.configuration },
+			{ name: "Differs in", kind: "words", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
+				text: c => differing(c, firsts.get(c.family)).filter(key => !TILE.includes(key)).map(key => `${key}=${c.values[key]}`).join(" ") },
 			{ name: "Final time", always: true, ...time(c => c.final) },
 				{ name: "Over winner", always: true, hint: "the final time over the winner's final time", ...over(c => c.overWinner) },
 				{ name: "Search time", always: true, ...time(c => c.search) },

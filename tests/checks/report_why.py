@@ -1,0 +1,157 @@
+"""Why a runner-up lost, on the report's page: what the tuned file says of the decision in one sentence with its numbers;
+of files that do not say it, what follows from times, resources and parameters. What is drawn names no row twice, hides no
+point, and says nothing of measurements that were not made.
+
+	report_why.py OUT            OUT/tiletune makes the pages"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "tests/tools")
+sys.dont_write_bytecode = True
+import chromium  # noqa: E402  pylint: disable=wrong-import-position
+from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
+from report_numbers import Search, lines_of, load, show_time, tile, values  # noqa: E402  pylint: disable=wrong-import-position
+from report_page import binary, done, expect, failures, report, rows, show_page, text, write  # noqa: E402  pylint: disable=wrong-import-position
+
+DATA = "tests/data/report/"
+SUITE = "results/nvidia-h200/tuned.json"
+RECORDING = "tests/data/replay/measured.jsonl.gz"
+
+
+def why(page):
+	return text(page, "#runner-up").split("Why it lost: ")[1]
+
+
+def show_problem(page, number, time):
+	page.value(f"(location.hash = '#p{number}', dispatchEvent(new HashChangeEvent('hashchange')))")
+	page.wait_for(f"document.querySelector('#detail .stats').textContent.includes('{time}')", 20)
+
+
+# ---- what the file says ----
+SAID = (
+	({"by": "slower", "ratio": 1.021, "ratio_low": 1.012, "ratio_high": 1.03, "rounds": 9},
+		"2.1% slower than the winner in 9 common rounds (95%: 1.2 to 3.0%), which is more than noise."),
+	({"by": "slower", "ratio": 1.05}, "5.0% slower than the winner in an earlier round of the final measurement, which is more than noise."),
+	({"by": "earlier_round", "ratio": 1.004},
+		"0.4% slower than the winner in an earlier round of the final measurement; it was not timed in the last round, because the rule prefers others that are as fast."),
+	({"by": "untied", "ratio": 1.002, "ratio_low": 0.999, "ratio_high": 1.004, "rounds": 8, "value": 1.013, "winner_value": 1.009},
+		"0.2% slower than the winner in 8 common rounds (95%: -0.1 to 0.4%), but not tied with the fastest of all, as a launch of the winner's kernel is (+1.3% over it; the winner +0.9%)."),
+	({"by": "incumbent", "ratio": 0.997, "ratio_low": 0.996, "ratio_high": 0.998, "rounds": 20},
+		"0.3% faster than the winner in 20 common rounds (95%: 0.2 to 0.4%), which counts as tied (within 1% or noise); the file's former winner stays."),
+	({"by": "planned", "ratio": 1.0001, "rounds": 20}, "the rule took the winner as one of the few that every search tries first (the model's shortlist)."),
+	({"by": "prediction", "ratio": 1.01, "value": 104.8, "winner_value": 101.2}, "the rule took the better prediction: 101.2 µs, this one 104.8 µs."),
+	({"by": "shared_memory", "ratio": 1, "rounds": 20, "value": 204800, "winner_value": 229376}, "the rule took the one with more shared memory: 224 KiB, this one 200 KiB."),
+	({"by": "registers", "ratio": 1, "rounds": 20, "value": 168, "winner_value": 142}, "with equal shared memory the rule took the one with fewer registers: 142, this one 168."),
+	({"by": "order", "ratio": 1, "rounds": 20}, "with equal shared memory and registers the rule took the first in the order of the space: "),
+)
+
+
+def check_said(browser, folder):
+	tuned = load(DATA + "small.json")
+	search = Search(lines_of(DATA + "small.journal.jsonl"), tuned["entries"][0])
+	other = next(e for e in search.timed if not e["winner"] and e["family"] == tuned["entries"][0]["winner"]["family"])
+	for lost, sentence in SAID:
+		changed = copy.deepcopy(tuned)
+		changed["entries"][0]["runner_up"] = {"family": other["family"], "configuration": values(other["configuration"]), "time_us": other["time_us"], "lost": lost}
+		path = report(folder, "said.html", write(folder, "said.json", json.dumps(changed)))
+		page = show_page(browser, path)
+		expect(f"the file says {lost['by']}", [sentence in why(page), sentence], [True, sentence])
+		if sentence not in why(page):
+			failures.append(f"found {why(page)}")
+		expect(f"{lost['by']}: what a file says is not called probable", "robably" in why(page), False)
+		expect(f"{lost['by']}: the runner-up that the file names", tile(values(other["configuration"])) in text(page, "#runner-up"), True)
+		done(page, path, lost["by"])
+
+
+# ---- what is worked out where a file does not say it ----
+def check_worked_out(browser, folder):
+	"""A run on a recording, with and without what it wrote of the decision: the same ratio, interval and rounds."""
+	path, sentences = os.path.join(folder, "told.json"), []
+	command = [binary, "tune", "tile", "-p", "M=1000,N=1000,K=512", "-f", "direct", "-d", f"replay:{RECORDING}", "-o", path, "--path", ".", "--path", "tests/data/replay"]
+	subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	tuned = load(path)
+	lost = tuned["entries"][0]["runner_up"]["lost"]
+	expect("the runner-up was timed beside the winner", lost["rounds"] >= 6, True)
+	for _ in range(2):
+		page = show_page(browser, report(folder, "told.html", path))
+		sentences.append(why(page))
+		page.close()
+		tuned["entries"][0].pop("runner_up", None)
+		for row in tuned["entries"][0]["tied"] + tuned["entries"][0]["families"]:
+			row.pop("lost", None)
+		write(folder, "told.json", json.dumps(tuned))
+	wanted = f"{100 * (lost['ratio'] - 1):.1f}% slower than the winner in {lost['rounds']} common rounds (95%: {100 * (lost['ratio_low'] - 1):.1f} to {100 * (lost['ratio_high'] - 1):.1f}%)"
+	expect("worked out and said", [wanted in sentence for sentence in sentences], [True, True])
+
+
+def check_suite(browser, folder):
+	entries, path = load(SUITE)["entries"], report(folder, "suite.html", SUITE)
+	expect("the file does not say why others lost", any("lost" in row for e in entries for row in e["tied"]), False)
+	untold, page = [], None
+	for i, entry in enumerate(entries):
+		if i % 20 == 0: # a browser follows only so many links of one page in a row
+			page = page and page.close()
+			page = show_page(browser, path)
+		time = show_time(entry["winner"]["time_us"]["median"])
+		show_problem(page, i, time)
+		untold += [i] if "do not tell" in why(page) else []
+		cells = page.value("[...document.querySelectorAll('#detail figure[data-figure^=tiles] svg')].flatMap(svg => [...svg.querySelectorAll('rect.winner')].map(r => r.previousSibling.textContent))")
+		expect(f"#p{i}: the winner's cell has the winner's own time", [cell for cell in cells if cell.startswith("-")], [])
+	expect("problems whose runner-up has no reason", untold, [])
+	page.close()
+	# launches of one kernel are told apart
+	page = show_page(browser, path, "#p6")
+	page.value("[...document.querySelectorAll('[data-table=candidates] > button')].at(-1).click()")
+	names = [(row.get("Family"), row["Tile"], row["Differs in"]) for row in rows(page, "candidates")]
+	expect("rows that look alike", len(names) - len(set(names)), 0)
+	done(page, path, "rows")
+
+
+def check_labels(browser, folder):
+	"""Labels of the roofline's limits hide no point and stay in the figure."""
+	for name, fragments in ((DATA + "small.json", [""]), (DATA + "stages.json", ["#p0", "#p2"]), (SUITE, ["#p2", "#p25"])):
+		path = report(folder, "labels.html", name)
+		for fragment in fragments:
+			page = show_page(browser, path, fragment)
+			found = page.value("""(svg => { const whole = svg.getBoundingClientRect(), by = svg.viewBox.baseVal.width / whole.width;
+				const boxes = [...svg.querySelectorAll('text.label')].map(t => { const b = t.getBBox(); return [b.x, b.y, b.x + b.width, b.y + b.height]; });
+				const points = [...svg.querySelectorAll('path.dots')].flatMap(p => [...p.getAttribute('d').matchAll(/M([\\d.]+) ([\\d.]+)h0/g)].map(m => [+m[1], +m[2]]));
+				return [boxes.length, points.length, boxes.map(b => points.filter(p => p[0] > b[0] && p[0] < b[2] && p[1] > b[1] && p[1] < b[3]).length), Math.max(...boxes.map(b => b[2])) <= svg.viewBox.baseVal.width]; })(document.querySelector('figure[data-figure=roofline] svg'))""")
+			expect(f"{name}{fragment}: limits have labels", found[0] > 0 and found[1] > 0, True)
+			expect(f"{name}{fragment}: points under labels", sum(found[2]), 0)
+			expect(f"{name}{fragment}: labels in the figure", found[3], True)
+			page.close()
+
+
+def check_predicted(browser, folder):
+	"""Nothing ran: no word of a measurement."""
+	tuned = load(DATA + "small.json")
+	tuned["entries"][0]["timing"] = "predicted"
+	lines = [line for line in lines_of(DATA + "small.journal.jsonl") if line["event"] not in ("final", "entry")]
+	for line in lines:
+		if "timing" in line:
+			line["timing"] = "predicted"
+	write(folder, "predicted.journal.jsonl", "".join(with_checksum(line, None) for line in lines))
+	path = report(folder, "predicted.html", write(folder, "predicted.json", json.dumps(tuned)))
+	page = show_page(browser, path)
+	said = page.value("document.querySelector('#detail .card').textContent")
+	expect("a predicted file speaks of no measurement", [words for words in ("alone on the card", "final measurement", "common rounds", "in the search") if words in said], [])
+	done(page, path, "predicted")
+
+
+def main():
+	if not chromium.find():
+		print("skipped: no chromium, and none can be installed from here")
+		sys.exit(77)
+	with tempfile.TemporaryDirectory() as folder, chromium.Chromium() as browser:
+		for check in (check_said, check_worked_out, check_suite, check_labels, check_predicted):
+			check(browser, folder)
+	print("\n".join(failure[:600] for failure in failures[:20]))
+	sys.exit(bool(failures))
+
+
+main()
