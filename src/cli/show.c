@@ -254,28 +254,33 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 {
 	static const char *const rules[] = {
 		[LOST_SLOWER] = "",
-		[LOST_UNTIED] = ", tied with the winner, but not with the fastest of all",
-		[LOST_EARLIER] = ", tied in an earlier round, and not timed in the last",
-		[LOST_INCUMBENT] = ", but tied: the file's winner so far stays",
-		[LOST_PREDICTION] = ", but tied: the better prediction wins",
-		[LOST_PLANNED] = ", but tied: one that every run tries wins",
-		[LOST_SMEM] = ", but tied: shared memory decides",
-		[LOST_REGISTERS] = ", but tied: fewer registers win",
-		[LOST_ORDER] = ", but tied, with equal resources: the order decides",
+		[LOST_UNTIED] = "; tied with the winner, but not with the fastest of all",
+		[LOST_EARLIER] = "; tied in an earlier round, and not timed in the last",
+		[LOST_INCUMBENT] = "; tied, the file's winner so far stays",
+		[LOST_PREDICTION] = "; tied, the better prediction wins",
+		[LOST_PLANNED] = "; tied, one that every run tries wins",
+		[LOST_SMEM] = "; tied, shared memory decides",
+		[LOST_REGISTERS] = "; tied, fewer registers win",
+		[LOST_ORDER] = "; tied, with equal resources the first in the space wins",
 	};
+	const double as_fast = 0.0005;
 	const struct tuned_lost *lost = entry->runner_up->lost;
-	const bool is_shorter = entry->runner_up->time.median < entry->winner.time.median;
 	const bool is_energy = entry->objective == OBJECTIVE_ENERGY;
 
 	if (!lost)
 		return;
-	common_print(out, "             %.1f%% %s%s%s", 100 * fabs(lost->ratio - 1),
-		lost->ratio < 1 ? (is_energy ? "less energy" : "faster")
-				: (is_energy ? "more energy" : "slower"),
-		lost->rounds && is_shorter && lost->ratio > 1 ? " side by side, which decides" : "",
-		rules[lost->by]);
+	if (lost->by != LOST_SLOWER && fabs(lost->ratio - 1) < as_fast)
+		common_print(out, "             as %s", is_energy ? "little energy" : "fast");
+	else
+		common_print(out, "             %.1f%% %s", 100 * fabs(lost->ratio - 1),
+			lost->ratio < 1 ? (is_energy ? "less energy" : "faster")
+					: (is_energy ? "more energy" : "slower"));
+	if (lost->rounds && lost->ratio > 1 &&
+		entry->runner_up->time.median < entry->winner.time.median)
+		common_print(out, " side by side, which decides");
+	common_print(out, "%s", rules[lost->by]);
 	if (isfinite(lost->value))
-		common_print(out, " (%.6g, winner %.6g)", lost->value, lost->winner_value);
+		common_print(out, ": %.6g, winner %.6g", lost->value, lost->winner_value);
 	fputc('\n', out);
 }
 

@@ -79,9 +79,11 @@ size_t candidates_rank(const struct candidates *pool, size_t candidate);
 /* An evaluation that ended, with the candidate's number. */
 struct evaluated {
 	size_t candidate;
-	bool remeasured;  /* its times are from the final measurement (tune/search.h) */
-	bool is_tried;    /* it was in that, successfully or not */
-	unsigned stage;   /* of it that its times are of; 0: none */
+	/* Of the final measurement (tune/search.h) that its times are of; 0: they are of the
+	 * search.
+	 */
+	unsigned stage;
+	bool is_tried;    /* it was in the final measurement, successfully or not */
 	unsigned loads;   /* of which they are the mean */
 	double search_us; /* median of the search, before it was re-measured; 0: it was not */
 	struct evaluation evaluation;
@@ -90,7 +92,7 @@ struct evaluated {
  * the best are re-measured, so that those times compare among each other only. */
 static inline double evaluated_search_us(const struct evaluated *evaluated)
 {
-	return evaluated->remeasured ? evaluated->search_us : evaluated->evaluation.time.median;
+	return evaluated->stage ? evaluated->search_us : evaluated->evaluation.time.median;
 }
 
 struct evaluated_list {

@@ -13,25 +13,6 @@
 #include "tune/bits.h"
 #include "tune/shortlist.h"
 
-static void find_best_of_families(const struct search *search, size_t winner, size_t *best)
-{
-	for (size_t f = 0; f < search->pool.family_count; f++)
-		best[f] = SIZE_MAX;
-	for (size_t i = 0; i < search->evaluated.count; i++) {
-		const struct evaluated *evaluated = &search->evaluated.items[i];
-		uint32_t family = search->pool.family_of[evaluated->candidate];
-
-		if (evaluated->evaluation.outcome != OUTCOME_OK ||
-			evaluated->remeasured != search->evaluated.items[winner].remeasured)
-			continue;
-		if (best[family] == SIZE_MAX ||
-			evaluated->evaluation.time.median <
-				search->evaluated.items[best[family]].evaluation.time.median)
-			best[family] = i;
-	}
-	best[search->pool.family_of[search->evaluated.items[winner].candidate]] = winner;
-}
-
 static enum status nothing_works(const struct search *search, struct error *err)
 {
 	size_t counts[OUTCOME_COUNT] = {0};
@@ -40,7 +21,7 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	CLEANUP(memory_free) char *first = NULL;
 
 	for (size_t i = 0; i < search->evaluated.count; i++)
-		if (search->evaluated.items[i].remeasured &&
+		if (search->evaluated.items[i].stage &&
 			search->evaluated.items[i].evaluation.outcome == OUTCOME_OK)
 			return error_set(err, STATUS_FAILED,
 				"%s: expected a GPU that says what energy it takes, found none in "
@@ -95,14 +76,6 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 }
 
 /* ---- the entry ---- */
-static enum status row_of(const struct candidates *pool, const struct evaluated *evaluated,
-	struct tuned_row *row, struct error *err)
-{
-	const struct candidate candidate = candidates_at(pool, evaluated->candidate);
-
-	return row_describe(&candidate, &evaluated->evaluation, row, err);
-}
-
 static struct tuned_space *space_of(
 	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
@@ -115,6 +88,15 @@ static struct tuned_space *space_of(
 	space->legal = pool->count;
 	space->evaluated = evaluated->count;
 	return space;
+}
+
+static enum status row_of(
+	const struct search *search, size_t which, struct tuned_row *row, struct error *err)
+{
+	const struct evaluated *evaluated = &search->evaluated.items[which];
+	const struct candidate candidate = candidates_at(&search->pool, evaluated->candidate);
+
+	return row_describe(&candidate, &evaluated->evaluation, row, err);
 }
 
 static struct tuned_row tied_of(
@@ -131,6 +113,41 @@ static struct tuned_row tied_of(
 		.lost = selection_lost(search, selection, which)};
 }
 
+/* The best of each family, by times of one kind. */
+static enum status put_families(const struct search *search, const struct selection *selection,
+	struct tuned_entry *entry, struct error *err)
+{
+	const struct evaluated *items = search->evaluated.items;
+	const size_t winner = selection->indices[selection->chosen.winner];
+	CLEANUP(memory_free)
+	size_t *best = memory_zeroed(search->pool.family_count + 1, sizeof(*best));
+
+	for (size_t f = 0; f < search->pool.family_count; f++)
+		best[f] = SIZE_MAX;
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		size_t *of_family = &best[search->pool.family_of[items[i].candidate]];
+
+		if (items[i].evaluation.outcome == OUTCOME_OK &&
+			!items[i].stage == !items[winner].stage &&
+			(*of_family == SIZE_MAX ||
+				items[i].evaluation.time.median <
+					items[*of_family].evaluation.time.median))
+			*of_family = i;
+	}
+	best[search->pool.family_of[items[winner].candidate]] = winner;
+	for (size_t f = 0; f < search->pool.family_count; f++) {
+		struct tuned_row *row = &entry->families[entry->family_count];
+
+		if (best[f] == SIZE_MAX)
+			continue;
+		TRY(row_of(search, best[f], row, err));
+		if (best[f] != winner)
+			row->lost = selection_lost(search, selection, best[f]);
+		entry->family_count++;
+	}
+	return STATUS_OK;
+}
+
 static enum status entry_new(const struct search *search, const struct selection *selection,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -139,7 +156,6 @@ static enum status entry_new(const struct search *search, const struct selection
 	const struct session *session = search->session;
 	const bool predicted = !session->context->device->kind->measures;
 	const size_t winner = selection->indices[selection->chosen.winner];
-	CLEANUP(memory_free) size_t *best = memory_zeroed(pool->family_count + 1, sizeof(*best));
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),
@@ -150,7 +166,7 @@ static enum status entry_new(const struct search *search, const struct selection
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
 		.space = space_of(pool, evaluated),
 		.bits = bits_of_entry(session, pool->problem)};
-	TRY(row_of(pool, &evaluated->items[winner], &entry->winner, err));
+	TRY(row_of(search, winner, &entry->winner, err));
 	for (size_t i = 0; i < selection->count; i++)
 		if (selection->tied[i] && i != selection->chosen.winner)
 			entry->tied[entry->tied_count++] =
@@ -159,16 +175,7 @@ static enum status entry_new(const struct search *search, const struct selection
 		entry->runner_up = memory_zeroed(1, sizeof(*entry->runner_up));
 		*entry->runner_up = tied_of(search, selection, selection->runner_up);
 	}
-	find_best_of_families(search, winner, best);
-	for (size_t f = 0; f < pool->family_count; f++)
-		if (best[f] != SIZE_MAX) {
-			TRY(row_of(pool, &evaluated->items[best[f]],
-				&entry->families[entry->family_count], err));
-			if (best[f] != winner)
-				entry->families[entry->family_count].lost =
-					selection_lost(search, selection, best[f]);
-			entry->family_count++;
-		}
+	TRY(put_families(search, selection, entry, err));
 	if (!predicted && !session->context->program) {
 		entry->l2 = evaluated->items[winner].evaluation.flags & FLAG_MASK(WARM_L2)
 				    ? L2_WARM
@@ -279,10 +286,9 @@ enum status search_conclude(struct search *search, struct error *err)
 	const struct session_observer *observer = &search->session->observer;
 	size_t total = search->evaluated.count;
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
-	CLEANUP(memory_free) double *paired_us = memory_zeroed(total, sizeof(*paired_us));
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
-		.paired_us = paired_us,
+		.selection = &selection,
 		.number = search->number,
 		.count = search->session->queue->count,
 		.resumed = search->resumed,
@@ -292,13 +298,11 @@ enum status search_conclude(struct search *search, struct error *err)
 	CLEANUP(memory_free) char *contradiction = bits_contradiction(search);
 
 	session_notice(search->session, contradiction);
-	if (!selection.count)
+	if (!selection.count ||
+		(search->session->context->device->kind->measures && !search->stage))
 		return nothing_works(search, err);
 	result.winner = selection.indices[selection.chosen.winner];
 	result.runner_up = selection.runner_up;
-	for (size_t i = 0; i < selection.count; i++)
-		if (search->session->objective != OBJECTIVE_ENERGY)
-			paired_us[selection.indices[i]] = selection.comparables[i].median_us;
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
 	if (is_undecided(search, &selection))
@@ -324,12 +328,6 @@ enum status search_save_best(struct search *search, struct error *err)
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 	const char *kept;
 
-	if (!selection.count) {
-		selection_release(&selection);
-		search->is_cut_short = true;
-		selection = selection_of(search);
-		search->is_cut_short = false;
-	}
 	if (!selection.count || is_undecided(search, &selection))
 		return STATUS_OK;
 	TRY(entry_new(search, &selection, &entry, err));

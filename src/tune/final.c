@@ -166,9 +166,8 @@ static void take_times(struct evaluated *evaluated, const double *times_us, size
 {
 	CLEANUP(memory_free) double *copy = memory_copy(times_us, count * sizeof(*copy));
 
-	if (!evaluated->remeasured)
+	if (!evaluated->stage)
 		evaluated->search_us = evaluated->evaluation.time.median;
-	evaluated->remeasured = true;
 	evaluated->evaluation.sample_count = 0;
 	evaluation_add_samples(&evaluated->evaluation, copy, count);
 }
@@ -182,7 +181,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 		struct evaluated *evaluated = &search->evaluated.items[i];
 		struct evaluation *evaluation = &evaluated->evaluation;
 
-		if (!evaluated->remeasured || evaluated->stage == search->stage)
+		if (!evaluated->stage || evaluated->stage == search->stage)
 			continue;
 		for (size_t k = 0; k < evaluation->sample_count; k++)
 			evaluation->samples_us[k] *= ratio;
@@ -237,8 +236,7 @@ static enum status take_all(struct timing *timing, struct error *err)
 
 	for (size_t i = 0; i < timing->count; i++) {
 		const struct evaluated *evaluated = timing->timed[i].evaluated;
-		const double before_us =
-			evaluated->remeasured ? evaluated->evaluation.time.median : 0;
+		const double before_us = evaluated->stage ? evaluated->evaluation.time.median : 0;
 
 		TRY(take(search, &timing->timed[i], stage, err));
 		if (before_us > 0 && evaluated->stage == stage)
@@ -249,13 +247,15 @@ static enum status take_all(struct timing *timing, struct error *err)
 }
 
 static enum status time_in_turn(struct search *search, struct evaluated *const *chosen,
-	size_t count, size_t loads, double seconds, struct error *err)
+	size_t count, size_t loads, struct error *err)
 {
 	CLEANUP(memory_free)
 	struct round_series *series = memory_zeroed(count * loads + 1, sizeof(*series));
 	CLEANUP(memory_free) struct timed *timed = memory_zeroed(count + 1, sizeof(*timed));
 	struct timing timing = {.search = search, .timed = timed, .count = count};
-	const struct round_limits limits = {.seconds = seconds,
+	const struct round_limits limits = {
+		.seconds = fmin(seconds_per_load * (double)(count * loads),
+			part_of_left * budget_left_seconds(&search->budget)),
 		.first_look = FIRST_LOOK,
 		.last_look = search->session->effort->final_rounds,
 		.rest_ratio = rest_ratio,
@@ -327,7 +327,7 @@ static struct evaluated **choose(const struct search *search, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].evaluation.outcome == OUTCOME_OK &&
-			(list->items[i].remeasured || !list->items[i].is_tried))
+			(list->items[i].stage || !list->items[i].is_tried))
 			order[ok++] = &list->items[i];
 	if (!ok)
 		return NULL;
@@ -363,15 +363,12 @@ enum status final_measure(struct search *search, struct error *err)
 		size_t count;
 		CLEANUP(memory_free) struct evaluated **chosen = choose(search, &count);
 
-		if (!count || chosen[0]->remeasured)
+		if (!count || chosen[0]->stage)
 			return STATUS_OK;
 		search_show(search, true);
 		for (size_t i = 0; i < count; i++)
 			chosen[i]->is_tried = true;
-		TRY(time_in_turn(search, chosen, count, 1,
-			fmin(seconds_per_load * (double)count,
-				part_of_left * budget_left_seconds(&search->budget)),
-			err));
+		TRY(time_in_turn(search, chosen, count, 1, err));
 	}
 	return STATUS_OK;
 }
@@ -416,7 +413,7 @@ enum status final_measure_again(
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		struct evaluated *item = &search->evaluated.items[i];
 
-		if (item->evaluation.outcome == OUTCOME_OK && !item->remeasured &&
+		if (item->evaluation.outcome == OUTCOME_OK && !item->stage &&
 			item->evaluation.time.median <=
 				evaluated_search_us(winner) * near_reach_ratio &&
 			(i >= since || shortlist_same_kernel(&search->pool.view, item->candidate,
@@ -427,8 +424,7 @@ enum status final_measure_again(
 	loads = (size_t)fmin((double)loads, left_s / (least_seconds(chosen[0]) * (double)count));
 	if (count < 2 || !loads)
 		return STATUS_OK;
-	return time_in_turn(search, chosen, count, loads,
-		fmin(seconds_per_load * (double)(count * loads), part_of_left * left_s), err);
+	return time_in_turn(search, chosen, count, loads, err);
 }
 
 /* Launches of the winner's kernel that were not tried, fastest prediction first: they cost no
@@ -474,7 +470,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 		NEIGHBOURS_TRIED = 12,
 		TRIED_PER_NEIGHBOUR = 4 /* of a short search, fewer */
 	};
-	CLEANUP(selection_release) struct selection selection = selection_of(search);
+	CLEANUP(selection_release) struct selection selection = {0};
 	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
 	const struct budget *budget = &search->budget;
 	size_t count, winner;
@@ -482,8 +478,11 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
 	/* a strategy that was asked for has the only say; half of the time is for those that may
 	 * win */
-	if (!goes_on(search) || !selection.count || search->session->strategy ||
+	if (!goes_on(search) || search->session->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
+		return 0;
+	selection = selection_of(search);
+	if (!selection.count)
 		return 0;
 	winner = search->evaluated.items[selection.indices[selection.chosen.winner]].candidate;
 	count = untried_launches(

@@ -30,7 +30,6 @@ struct search {
 	const char *stopped_because;
 	size_t best;           /* index into evaluated */
 	unsigned stage;        /* of the final measurement; 0: not begun */
-	bool is_cut_short;     /* before anything was timed again */
 	double waited_seconds; /* for its candidates to be found and scored */
 	double saved_us;       /* the best that is in the tuned file; 0: none is yet */
 	double save_at_s;      /* when a better one may be saved, on clock_seconds() */

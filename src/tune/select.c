@@ -197,13 +197,10 @@ void select_pair_rounds(struct comparable *comparables, const struct rounds *rou
 }
 
 /* ---- of a search ---- */
-/* Where the device measures, those that were timed together last. */
+/* Those that were timed together last; before anything was timed again, all. */
 static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
 {
-	bool measured = search->session->context->device->kind->measures;
-
 	return evaluated->evaluation.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
-	       (search->stage || !measured || search->is_cut_short) &&
 	       (search->session->objective != OBJECTIVE_ENERGY ||
 		       evaluated->evaluation.measured.energy_j > 0);
 }
@@ -271,8 +268,7 @@ static size_t runner_up_of(const struct search *search, const struct selection *
 			timed ? timed->median_us : comparable_of(search, &items[i]).median_us;
 
 		if (i == winner || items[i].evaluation.outcome != OUTCOME_OK ||
-			items[i].remeasured != items[winner].remeasured || !(us > 0) ||
-			us >= best_us)
+			!items[i].stage != !items[winner].stage || !(us > 0) || us >= best_us)
 			continue;
 		best = i;
 		best_us = us;

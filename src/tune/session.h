@@ -24,14 +24,13 @@
 
 /* What became of one problem; borrowed by the observer for the call. */
 struct bits_rule;
+struct selection;
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
-	size_t winner, runner_up; /* indices into evaluated; runner_up SIZE_MAX: none */
-	/* Per evaluated: its time compared with the fastest, by the rounds that both have; 0: it
-	 * did not compete by its time. */
-	const double *paired_us;
-	size_t number, count; /* of the problem, from 0, and of all */
+	size_t winner, runner_up;          /* indices into evaluated; runner_up SIZE_MAX: none */
+	const struct selection *selection; /* tune/select.h */
+	size_t number, count;              /* of the problem, from 0, and of all */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t resumed; /* taken over from an earlier run */
 	const char *stopped_because;

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "record/record_wire.h"
+#include "tune/select.h"
 
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
@@ -66,6 +67,16 @@ static size_t number_of(const struct gather *gather, const struct problem *probl
 	return p;
 }
 
+/* Compared with the fastest by the rounds that both have, where they were timed side by side. */
+static double time_us(const struct problem_result *result, size_t which)
+{
+	const struct comparable *timed = result->selection->of[which];
+
+	return timed && result->entry->objective != OBJECTIVE_ENERGY
+		       ? timed->median_us
+		       : result->evaluated->items[which].evaluation.time.median;
+}
+
 static void take_end(void *context, const struct problem_result *result)
 {
 	struct gather *gather = context;
@@ -83,8 +94,7 @@ static void take_end(void *context, const struct problem_result *result)
 			row->bits[p] = bits_copy(evaluation->bits);
 		}
 		if (row)
-			row->us[p] = result->paired_us[i] > 0 ? result->paired_us[i]
-							      : evaluation->time.median;
+			row->us[p] = time_us(result, i);
 	}
 }
 

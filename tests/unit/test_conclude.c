@@ -79,7 +79,7 @@ static void evaluate(
 	if (!(final_us > 0))
 		return;
 	evaluated = &search->evaluated.items[search->evaluated.count - 1];
-	evaluated->remeasured = evaluated->is_tried = true;
+	evaluated->is_tried = true;
 	evaluated->search_us = search_us;
 	evaluated->stage = search->stage = 1;
 	evaluated->loads = 1;
@@ -133,6 +133,19 @@ TEST(a_search_that_was_cut_short_has_the_best_of_the_search)
 	assert_ok(search_save_best(stage.search, &err));
 	assert_true(stage.tuned.entries[0].unfinished);
 	assert_rows(&stage, "tile/split 100: tile/direct 115 tile/split 100");
+	stage_close(&stage);
+}
+
+/* Of what was timed in the search alone none wins at the end of one that measures. */
+TEST(what_could_not_be_timed_again_does_not_win)
+{
+	struct stage stage;
+	struct error err = {0};
+
+	stage_open(&stage);
+	evaluate(&stage, "tile/direct", 0, 120, 0);
+	assert_int_equal(search_conclude(stage.search, &err), STATUS_FAILED);
+	assert_int_equal(stage.tuned.entry_count, 0);
 	stage_close(&stage);
 }
 
