@@ -22,13 +22,51 @@ TEST(test_families_are_merged)
 	check(&tuned, P1, "gemm/b@r2 | gemm/c:8 gemm/b@r2:4 gemm/a@r1:5");
 	/* what was tied with the new winner is not tied with the old one */
 	assert_int_equal(find(&tuned, P1)->tied_count, 0);
-	assert_null(find(&tuned, P1)->runner_up);
-	for (size_t i = 0; i < find(&tuned, P1)->family_count; i++)
-		assert_null(find(&tuned, P1)->families[i].lost);
 	/* within 1% of the old one: level, and the new one is the winner */
 	assert_null(put(&tuned, entry(P1, "measured", "r4", "gemm/c:4.03")));
 	check(&tuned, P1, "gemm/c | gemm/c:4.03 gemm/b@r2:4 gemm/a@r1:5");
 	tuned_release(&tuned);
+}
+
+/* By what others lost is said of the winner that they were compared with. */
+TEST(test_another_winner_was_compared_with_nobody)
+{
+	const struct tuned_entry *found;
+	struct tuned tuned;
+
+	open_empty(&tuned);
+	put(&tuned, entry(P1, "measured", "r1", "gemm/a:4 gemm/b:7"));
+	found = find(&tuned, P1);
+	assert_non_null(found->runner_up);
+	assert_non_null(found->families[1].lost);
+	/* the winner is new, and the row of a family that was not tuned now is an old one */
+	put(&tuned, entry(P1, "measured", "r2", "gemm/a:3 gemm/c:8"));
+	found = find(&tuned, P1);
+	check(&tuned, P1, "gemm/a | gemm/a:3 gemm/c:8 gemm/b@r1:7");
+	assert_non_null(found->runner_up);
+	assert_non_null(found->families[1].lost);
+	assert_null(found->families[2].lost);
+	/* an old row wins */
+	put(&tuned, entry(P1, "measured", "r3", "gemm/c:8 gemm/d:9"));
+	found = find(&tuned, P1);
+	check(&tuned, P1, "gemm/a@r2 | gemm/c:8 gemm/d:9 gemm/a@r2:3 gemm/b@r1:7");
+	assert_null(found->runner_up);
+	for (size_t i = 0; i < found->family_count; i++)
+		assert_null(found->families[i].lost);
+	assert_null(found->winner.lost);
+	tuned_release(&tuned);
+}
+
+TEST(test_who_wins_did_not_lose)
+{
+	struct tuned_entry one = entry(P1, "measured", "r1", "gemm/a:4 gemm/b:7");
+
+	assert_non_null(one.families[1].lost);
+	tuned_entry_set_winner(&one, &one.families[1]);
+	assert_string_equal(one.winner.family, "gemm/b");
+	assert_null(one.winner.lost);
+	assert_int_equal(one.tied_count, 0);
+	tuned_entry_release(&one);
 }
 
 /* By how much the winner is ahead of the next family, wherever that stands: its time over the
