@@ -292,7 +292,7 @@ static void show_ties(FILE *out, const struct tuned_entry *entry)
 			"so far wins, else %s shared memory, then fewest registers, then order\n",
 			entry->tied_count, entry->tied_count == 1 ? " is" : "s are",
 			entry->predicted ? "the best prediction by steps of 1%, then least"
-					 : "most");
+					 : "what every run tries, then most");
 }
 
 static void show_model(FILE *out, const struct problem_result *result)

@@ -138,8 +138,8 @@ def check_predicted(browser, folder):
 	write(folder, "predicted.journal.jsonl", "".join(with_checksum(line, None) for line in lines))
 	path = report(folder, "predicted.html", write(folder, "predicted.json", json.dumps(tuned)))
 	page = show_page(browser, path)
-	said = page.value("document.querySelector('#detail .card').textContent")
-	expect("a predicted file speaks of no measurement", [words for words in ("alone on the card", "final measurement", "common rounds", "in the search") if words in said], [])
+	expect("a predicted file speaks of no measurement", [words for words in ("alone on the card", "final measurement", "common rounds", "in the search", "Search time", "Final time") if words in text(page, "#detail")], [])
+	expect("its times are called predicted", "Predicted time" in text(page, "#detail"), True)
 	done(page, path, "predicted")
 
 

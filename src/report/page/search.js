@@ -37,7 +37,7 @@ function heatMap(entry, family) {
 		cells = rows.labels.map(() => columns.labels.map(() => []));
 	list.forEach(c => cells[rows.index(c.values[names[0]])][columns.index(c.values[names[1]])].push(c));
 	const legal = entry.searches[0].line?.families.find(f => f.name === family)?.legal, whole = legal > 0 && list.length >= legal;
-	const empty = whole ? "no legal configuration in the space searched" : "not measured, or not legal";
+	const empty = whole ? "no legal configuration in the space searched" : `not ${entry.predicted ? "predicted" : "measured"}, or not legal`;
 	const least = (list, by) => list.filter(by).reduce((a, b) => !a || by(b) < by(a) ? b : a, undefined);
 	const cell = (r, c) => {
 		const tried = cells[r][c], winner = tried.includes(entry.chosen),
@@ -105,7 +105,7 @@ function roofline(entry, scatter, name) {
 	return plot({ title: `Roofline, ${name}`, name: "roofline", series, lines, winner: winner?.x > 0 ? winner : undefined,
 		x: { label: "FLOP per byte from DRAM, by the model", log: true, include: top ? [top / slope] : [] },
 			y: { label: "TFLOP/s", log: true, include: top ? [top] : [] },
-		caption: `${inSearch ? "Every candidate, by its time in the search" : "The best of each family, by its final measurement"}; the winner is ringed. Limits are at boost clock${ceilings[0]?.sustained < 0.97 * top ? "; dashed: at the clock that dense tensor load leaves" : ""}${top ? "" : "; no sheet of this device is known, so limits are missing"}.` });
+		caption: `${inSearch ? `Every candidate, by its ${entry.predicted ? "predicted time" : "time in the search"}` : `The best of each family, ${entry.predicted ? "as predicted" : "by its final measurement"}`}; the winner is ringed. Limits are at boost clock${ceilings[0]?.sustained < 0.97 * top ? "; dashed: at the clock that dense tensor load leaves" : ""}${top ? "" : "; no sheet of this device is known, so limits are missing"}.` });
 }
 
 function progress(entry, families, series, name) {
@@ -120,7 +120,8 @@ function progress(entry, families, series, name) {
 		hidden: true, points: best }],
 		winner: entry.chosen?.search ? { x: x(entry.chosen), y: entry.chosen.search } : undefined,
 		x: { label: clock ? "seconds since the problem began" : "candidates", zero: true },
-			y: { label: "in the search, µs", log: true }, caption: "Each candidate's time in the search; the winner is ringed." });
+			y: { label: `${entry.predicted ? "predicted" : "in the search"}, µs`, log: true },
+			caption: `Each candidate's ${entry.predicted ? "predicted time" : "time in the search"}; the winner is ringed.` });
 }
 
 function wavesFigure(entry) {
@@ -186,11 +187,12 @@ function candidatesTable(entry) {
 			{ name: "Tile", always: true, text: c => c.tile || c.configuration },
 			{ name: "Differs in", kind: "words", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
 				text: c => differing(c, firsts.get(c.family)).filter(key => !TILE.includes(key)).map(key => `${key}=${c.values[key]}`).join(" ") },
-			{ name: "Final time", always: true, ...time(c => c.final) },
-				{ name: "Over winner", always: true, hint: "the final time over the winner's final time", ...over(c => c.overWinner) },
-				{ name: "Search time", always: true, ...time(c => c.search) },
-				{ name: "Over best search", hint: "the time in the search over the least time in the search", always: true,
-				...over(c => c.overBest) }, { name: "Predicted", ...time(c => c.predicted) },
+			{ name: "Final time", always: !entry.predicted, ...time(c => c.final) },
+				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time", ...over(c => c.overWinner) },
+				{ name: entry.predicted ? "Predicted time" : "Search time", always: true, ...time(c => c.search) },
+				{ name: entry.predicted ? "Over the least" : "Over best search",
+					hint: entry.predicted ? "the predicted time over the least of them" : "the time in the search over the least time in the search", always: true,
+				...over(c => c.overBest) }, ...(entry.predicted ? [] : [{ name: "Predicted", ...time(c => c.predicted) }]),
 			{ name: "Waves", value: c => c.score?.waves_exact, text: c => c.score?.waves_exact?.toFixed(2) ?? "" },
 				{ name: "Blocks/SM", ...number(c => c.blocks) }, { name: "Registers", ...number(c => c.regs) },
 			{ name: "Bound", text: c => c.score?.bound ?? "" }, { name: "Family", text: c => shortFamily(entry, c.family) },
