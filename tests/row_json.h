@@ -16,7 +16,7 @@ static inline enum status row_candidate_from_json(const struct catalogue *catalo
 	enum status status = record_from_json(&tuned_choice_record, at, &row, NULL, err);
 
 	if (status == STATUS_OK)
-		status = row_candidate(catalogue, problem, device, &row, candidate, err);
+		status = row_candidate(catalogue, problem, device, &row, candidate, NULL, err);
 	tuned_row_release(&row);
 	return status;
 }

@@ -88,8 +88,8 @@ static double predict_row(const struct context *context, const struct problem *p
 	const struct family *family;
 	bool refitted, applies;
 
-	if (row_candidate_refitted(&context->catalogue, problem, context->device->spec, row,
-		    &candidate, &refitted, NULL) == STATUS_OK)
+	if (row_candidate(&context->catalogue, problem, context->device->spec, row, &candidate,
+		    &refitted, NULL) == STATUS_OK)
 		return candidate.prediction.time_us;
 	if (catalogue_family(&context->catalogue, problem->operation, row->family, &family, NULL) !=
 			STATUS_OK ||

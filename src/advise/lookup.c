@@ -183,11 +183,10 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		add_reason(lookup, family->why_not);
 		return STATUS_OK;
 	}
-	status = family->bound
-			 ? row_candidate_bound(
-				   family->bound, row, &option.candidate, refitted, &reason)
-			 : row_candidate_refitted(request->catalogue, lookup->problem,
-				   request->device, row, &option.candidate, refitted, &reason);
+	status = family->bound ? row_candidate_bound(
+					 family->bound, row, &option.candidate, refitted, &reason)
+			       : row_candidate(request->catalogue, lookup->problem, request->device,
+					 row, &option.candidate, refitted, &reason);
 	if (status != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
@@ -261,7 +260,7 @@ static enum status find_exact(
 	if (!entry)
 		return STATUS_OK;
 	if (row_candidate(request->catalogue, problem, request->device, &entry->winner, &candidate,
-		    &reason) != STATUS_OK) {
+		    NULL, &reason) != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
 	}
@@ -279,7 +278,6 @@ static enum status find_exact(
 		entry->unfinished ? ", by a search that was stopped" : "",
 		is_older ? " with other sources than today's (`tiletune check` compares)" : "");
 	answer->from = entry;
-	TRY(predict_candidate(&candidate, err));
 	answer->predicted_us = candidate.prediction.time_us;
 	answer->basis = prediction_basis(candidate.bound);
 	return predict_default(candidate.bound, &answer->default_us, err);

@@ -41,7 +41,7 @@ static enum status build(const struct check *check, struct check_row *row, struc
 	TRY(catalogue_operation(&check->context->catalogue, row->operation, &operation, err));
 	TRY(problem_from_named_values(operation, &row->entry.problem, &work->problem, err));
 	return row_candidate(&check->context->catalogue, work->problem,
-		check->context->device->spec, &row->entry.winner, &work->winner, err);
+		check->context->device->spec, &row->entry.winner, &work->winner, NULL, err);
 }
 
 void check_row_open(const struct tuned_entry *entry, struct check_row *row)

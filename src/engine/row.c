@@ -68,17 +68,6 @@ static enum status steps_describe(
 }
 
 /* ---- from a row to a candidate ---- */
-static enum status bind(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
-	struct error *err)
-{
-	const struct family *family;
-
-	*candidate = (struct candidate){0};
-	TRY(catalogue_family(catalogue, problem->operation, row->family, &family, err));
-	return family_bind_applicable(family, problem, device, &candidate->bound, err);
-}
-
 /* The steps as the row has them; for another problem theirs differ, and must be legal there. */
 static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
 	const struct tuned_row *row, struct error *err)
@@ -90,42 +79,6 @@ static enum status choose_steps(const struct catalogue *catalogue, struct bound_
 		TRY(composite_choose(catalogue, bound, i, row->steps[i].family,
 			&row->steps[i].configuration, err));
 	return STATUS_OK;
-}
-
-static enum status read_choices(
-	const struct tuned_row *row, struct candidate *candidate, struct error *err)
-{
-	return configuration_from_named_values(
-		candidate->bound, &row->configuration, candidate->choices, err);
-}
-
-/* The end of both: predicted, or released. */
-static enum status finish(enum status status, struct candidate *candidate, struct error *err)
-{
-	if (status == STATUS_OK)
-		status = predict_candidate(candidate, err);
-	if (status != STATUS_OK)
-		candidate_release(candidate);
-	return status;
-}
-
-static enum status make_candidate(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
-	struct error *err)
-{
-	TRY(bind(catalogue, problem, device, row, candidate, err));
-	if (candidate->bound->family->step_count)
-		TRY(choose_steps(catalogue, candidate->bound, row, err));
-	TRY(read_choices(row, candidate, err));
-	return configuration_expect_legal(candidate->bound, candidate->choices, err);
-}
-
-enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
-	struct error *err)
-{
-	return finish(
-		make_candidate(catalogue, problem, device, row, candidate, err), candidate, err);
 }
 
 /* ---- launch arguments chosen again ---- */
@@ -202,48 +155,51 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 	return STATUS_OK;
 }
 
-static enum status refit(
-	const struct tuned_row *row, struct candidate *candidate, bool *refitted, struct error *err)
+/* Of a candidate whose family is bound. */
+static enum status take_row(const struct catalogue *catalogue, const struct tuned_row *row,
+	struct candidate *candidate, bool *refitted, struct error *err)
 {
+	const bool is_composite = candidate->bound->family->step_count > 0;
 	choice tuned[SPACE_PARAMETERS_MAX];
 
-	TRY(read_choices(row, candidate, err));
-	if (!refitted)
-		return configuration_expect_legal(candidate->bound, candidate->choices, err);
-	memcpy(tuned, candidate->choices, sizeof(tuned));
-	TRY(refit_arguments(candidate, err));
-	*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
-	return STATUS_OK;
-}
-
-static enum status make_refitted(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
-	bool *refitted, struct error *err)
-{
 	if (refitted)
 		*refitted = false;
-	TRY(bind(catalogue, problem, device, row, candidate, err));
-	if (candidate->bound->family->step_count) {
-		candidate_release(candidate);
-		return make_candidate(catalogue, problem, device, row, candidate, err);
+	if (is_composite)
+		TRY(choose_steps(catalogue, candidate->bound, row, err));
+	TRY(configuration_from_named_values(
+		candidate->bound, &row->configuration, candidate->choices, err));
+	if (!refitted || is_composite) {
+		TRY(configuration_expect_legal(candidate->bound, candidate->choices, err));
+	} else {
+		memcpy(tuned, candidate->choices, sizeof(tuned));
+		TRY(refit_arguments(candidate, err));
+		*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
 	}
-	return refit(row, candidate, refitted, err);
+	return predict_candidate(candidate, err);
 }
 
 enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
 	struct candidate *candidate, bool *refitted, struct error *err)
 {
 	*candidate = (struct candidate){.bound = bound};
-	TRY(refit(row, candidate, refitted, err));
-	return predict_candidate(candidate, err);
+	return take_row(NULL, row, candidate, refitted, err);
 }
 
-enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
+enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err)
 {
-	return finish(make_refitted(catalogue, problem, device, row, candidate, refitted, err),
-		candidate, err);
+	const struct family *family;
+	enum status status;
+
+	*candidate = (struct candidate){0};
+	TRY(catalogue_family(catalogue, problem->operation, row->family, &family, err));
+	status = family_bind_applicable(family, problem, device, &candidate->bound, err);
+	if (status == STATUS_OK)
+		status = take_row(catalogue, row, candidate, refitted, err);
+	if (status != STATUS_OK)
+		candidate_release(candidate);
+	return status;
 }
 
 enum status candidate_describe(
@@ -433,13 +389,16 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 		(b) = kept_;                                                                       \
 	} while (0)
 
-static enum status renew(
-	const struct candidate *candidate, struct tuned_row *row, struct error *err)
+enum status row_renew(
+	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err)
 {
 	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
 	CLEANUP(tuned_row_release) struct tuned_row now = {0};
 
 	TRY(candidate_describe(candidate, &evaluation, err));
+	*renewed = *row->kernel_hash && strcmp(evaluation.kernel_hash, row->kernel_hash) != 0;
+	if (!*renewed)
+		return STATUS_OK;
 	TRY(row_describe(candidate, &evaluation, &now, err));
 	SWAP(row->defines, now.defines);
 	SWAP(row->options, now.options);
@@ -454,20 +413,4 @@ static enum status renew(
 	SWAP(row->tensor_map_count, now.tensor_map_count);
 	memcpy(row->kernel_hash, now.kernel_hash, sizeof(row->kernel_hash));
 	return STATUS_OK;
-}
-
-enum status row_renew(
-	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err)
-{
-	CLEANUP(memory_free) struct value *slots = candidate_values(candidate, err);
-	CLEANUP(build_release) struct build build = {0};
-
-	*renewed = false;
-	if (!slots)
-		return STATUS_FAILED;
-	TRY(candidate_build(candidate->bound, slots, &build, err));
-	if (!*row->kernel_hash || strcmp(build.kernel_hash, row->kernel_hash) == 0)
-		return STATUS_OK;
-	*renewed = true;
-	return renew(candidate, row, err);
 }

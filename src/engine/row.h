@@ -10,18 +10,14 @@
 #include "candidate/composite.h"
 #include "format/tuned.h"
 
-/* The candidate owns its bound family and
- * has the model's prediction. Errors, STATUS_BAD_INPUT: the family is gone, does not apply here
- * (and why), the configuration is not one of its, or violates a constraint (and which). */
+/* The candidate owns its bound family and has the model's prediction. refitted NULL: it has the
+ * row's configuration, which must be legal. Else those parameters that are arguments of the launch,
+ * not constants of the kernel (split-K, the walk over the tiles), are chosen by the model for this
+ * problem: the same binary, started otherwise. Values stay as they are unless others are predicted
+ * 3% faster or are needed to be legal here; *refitted: whether any is another. Composite families
+ * are left as they are. Errors, STATUS_BAD_INPUT: the family is gone, does not apply here (and
+ * why), the configuration is not one of its, or violates a constraint (and which). */
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
-	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
-	struct error *err);
-/* The same with those parameters that are arguments of the launch, not constants of the kernel
- * (split-K, the walk over the tiles), chosen by the model for this problem: the same binary,
- * started otherwise. Values stay as they are unless others are predicted 3% faster or are needed to
- * be legal here. *refitted: whether any is another; NULL: all stay as they are, legal or not.
- * Composite families are left as they are. */
-enum status row_candidate_refitted(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err);
 /* As above, for the row's family, which is bound and not composite: the candidate borrows it. */

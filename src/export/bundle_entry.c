@@ -355,7 +355,7 @@ static enum status try_smaller(
 
 	*same = false;
 	if (!problem || row_candidate(source->catalogue, problem, smaller->kernel->device,
-				smaller->row, &candidate, &reason) != STATUS_OK)
+				smaller->row, &candidate, NULL, &reason) != STATUS_OK)
 		return STATUS_OK;
 	if (!(slots = candidate_values(&candidate, err)))
 		return STATUS_FAILED;

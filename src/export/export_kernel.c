@@ -34,7 +34,7 @@ static enum status open(struct export_kernel *kernel, const struct catalogue *ca
 	TRY(catalogue_operation(catalogue, entry->operation, &operation, err));
 	TRY(problem_from_named_values(operation, &entry->problem, &kernel->problem, err));
 	TRY(row_candidate(catalogue, kernel->problem, kernel->device, &entry->winner,
-		&kernel->candidate, err));
+		&kernel->candidate, NULL, err));
 	if (kernel->candidate.bound->family->program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a kernel, found a program, which compiles by itself",
@@ -67,8 +67,8 @@ static enum status renew(const struct catalogue *catalogue, const struct device_
 		problem_from_named_values(operation, &entry->problem, &kernel.problem, err);
 
 	if (status == STATUS_OK)
-		status = row_candidate(
-			catalogue, kernel.problem, device, &entry->winner, &kernel.candidate, err);
+		status = row_candidate(catalogue, kernel.problem, device, &entry->winner,
+			&kernel.candidate, NULL, err);
 	if (status == STATUS_OK)
 		status = row_renew(&kernel.candidate, &entry->winner, renewed, err);
 	export_kernel_release(&kernel);

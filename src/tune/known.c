@@ -267,7 +267,7 @@ bool row_validity_row(const struct tuned_row *row, void *context)
 
 	/* gone, or not legal any more: it falls */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
-		    row_validity->context->device->spec, row, &candidate, NULL) != STATUS_OK)
+		    row_validity->context->device->spec, row, &candidate, NULL, NULL) != STATUS_OK)
 		return false;
 	return candidate_describe(&candidate, &today, NULL) == STATUS_OK &&
 	       strcmp(today.kernel_hash, row->kernel_hash) == 0 && !was_tried(row_validity, &today);
