@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/compiler.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "compile/cache.h"
 #include "compile/nvrtc_find.h"
+#include "compile/ptxas_report.h"
 #include "compile/toolkit.h"
 #include "compile/worker.h"
 #include "process/host_limits.h"
@@ -20,16 +23,14 @@ struct compiler {
 	struct toolkit toolkit;     /* whose headers are part of keys */
 	double timeout_s;           /* per unit */
 	struct pool pool;
-	size_t pending; /* submitted and not yet taken */
-	struct compile_result *finished;
-	size_t finished_at, finished_count, /* those before finished_at are taken */
-		finished_capacity;
+	size_t pending;   /* submitted and not yet filled */
+	bool has_results; /* that were filled since the last poll */
 };
 
 /* A unit that the cache does not have. */
 struct job {
-	struct pool_task task; /* comes first */
-	uint64_t ticket;
+	struct pool_task task;         /* comes first */
+	struct compile_result *result; /* the submitter's */
 	char key[HASH_SIZE];
 	char *name, *arch;
 	struct text frame; /* for the process */
@@ -44,25 +45,38 @@ static void job_free(struct job *job)
 }
 
 /* ---- results ---- */
-/* Takes the result. */
-static void answer(
-	struct compiler *compiler, struct compile_result result, uint64_t ticket, bool from_cache)
+/* The whole log goes to the file that a user named; what is shown is the part that says why. */
+static void shorten_log(const char *name, struct compile_result *result)
 {
-	result.ticket = ticket;
-	result.from_cache = from_cache;
-	ARRAY_GROW(compiler->finished, compiler->finished_count, compiler->finished_capacity);
-	compiler->finished[compiler->finished_count++] = result;
+	const char *path = getenv(COMPILER_LOG);
+	FILE *file = path && *path ? fopen(path, "ae") : NULL;
+	struct text useful = {0};
+
+	if (file) {
+		fprintf(file, "== %s: %s\n%s\n", name, outcome_name(result->outcome), result->log);
+		fclose(file);
+	}
+	ptxas_report_shorten(result->log, &useful);
+	free(result->log);
+	result->log = text_detach(&useful);
 }
 
-static bool take(struct compiler *compiler, struct compile_result *result)
+/* Takes the job, and what came of it. */
+static void answer(
+	struct compiler *compiler, struct job *job, struct compile_result result, bool from_cache)
 {
-	if (compiler->finished_at == compiler->finished_count)
-		return false;
-	*result = compiler->finished[compiler->finished_at++];
-	if (compiler->finished_at == compiler->finished_count)
-		compiler->finished_at = compiler->finished_count = 0;
+	if (result.outcome != OUTCOME_OK)
+		shorten_log(job->name, &result);
+	*job->result = result;
+	job->result->from_cache = from_cache;
 	compiler->pending--;
-	return true;
+	compiler->has_results = true;
+	job_free(job);
+}
+
+bool compile_is_done(const struct compile_result *result)
+{
+	return result->log != NULL; /* the compiler always says something */
 }
 
 static void store(
@@ -84,8 +98,7 @@ static void store(
 static void finish(struct compiler *compiler, struct job *job, struct compile_result result)
 {
 	store(compiler, job, &result);
-	answer(compiler, result, job->ticket, false);
-	job_free(job);
+	answer(compiler, job, result, false);
 }
 
 /* ---- the processes ---- */
@@ -334,7 +347,6 @@ enum status compiler_open(
 void compiler_close(struct compiler *compiler)
 {
 	struct pool_task *task;
-	struct compile_result result;
 
 	if (!compiler)
 		return;
@@ -342,9 +354,6 @@ void compiler_close(struct compiler *compiler)
 		job_free((struct job *)task);
 	if (compiler->pool.kind)
 		pool_close(&compiler->pool);
-	while (take(compiler, &result))
-		compile_result_release(&result);
-	free(compiler->finished);
 	cache_close(compiler->cache);
 	toolkit_release(&compiler->toolkit);
 	record_release(&compile_loaded_record, &compiler->nvrtc);
@@ -388,11 +397,11 @@ const char *compiler_cache_problem(const struct compiler *compiler)
 }
 
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
-	const char *arch, uint64_t ticket, struct error *err)
+	const char *arch, struct compile_result *result, struct error *err)
 {
 	struct compile_request request = {
 		.library = compiler->nvrtc.path, .unit = *unit, .arch = (char *)(uintptr_t)arch};
-	struct compile_result result;
+	struct compile_result cached;
 	struct job *job;
 
 	if (!string_starts_with(arch, "sm_") && !string_starts_with(arch, "compute_"))
@@ -403,15 +412,15 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 		toolkit_is_included(unit->source) ? toolkit_hash(&compiler->toolkit)
 						  : toolkit_prelude(),
 		job->key);
+	job->name = string_copy(unit->name ? unit->name : "kernel.cu");
+	job->result = result;
+	*result = (struct compile_result){0};
 	compiler->pending++;
-	if (compiler->cache && cache_get(compiler->cache, job->key, &result)) {
-		answer(compiler, result, ticket, true);
-		job_free(job);
+	if (compiler->cache && cache_get(compiler->cache, job->key, &cached)) {
+		answer(compiler, job, cached, true);
 		return STATUS_OK;
 	}
 	job->task.silence_s = compiler->timeout_s;
-	job->ticket = ticket;
-	job->name = string_copy(unit->name ? unit->name : "kernel.cu");
 	job->arch = string_copy(arch);
 	request.unit.name = job->name;
 	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);
@@ -420,7 +429,7 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 	return STATUS_OK;
 }
 
-bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_result *result)
+bool compiler_poll(struct compiler *compiler, double timeout_s)
 {
 	double deadline = clock_seconds() + timeout_s;
 
@@ -428,8 +437,10 @@ bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_r
 		double left;
 
 		pool_work(&compiler->pool);
-		if (take(compiler, result))
+		if (compiler->has_results) {
+			compiler->has_results = false;
 			return true;
+		}
 		left = deadline - clock_seconds();
 		if (!compiler->pending || (timeout_s >= 0 && left <= 0))
 			return false;

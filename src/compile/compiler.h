@@ -33,14 +33,14 @@ struct compiler_entry {
 };
 
 struct compile_result {
-	uint64_t ticket;
 	enum outcome outcome; /* ok, compile_failed, compile_crashed, compile_timeout */
 	struct text cubin;    /* PTX text for an arch "compute_90a"; empty unless ok */
-	char *log;            /* never NULL. ok: warnings, without the report; else why not */
+	char *log; /* NULL: it is not there yet. ok: warnings, without the report; else why not, in
+		    * at most 12 lines */
 	struct compiler_entry *entries; /* of the build unit, in its order; ok only */
 	size_t entry_count;
 	double seconds;  /* that the compiler took, now or when the cached one was made */
-	bool from_cache; /* nothing was compiled for this ticket */
+	bool from_cache; /* nothing was compiled for it */
 };
 
 /* STATUS_NO_DEVICE if there is no usable NVRTC: says what was looked for and where. */
@@ -58,14 +58,16 @@ unsigned compiler_worker_count(const struct compiler *compiler);
 /* Why the cache could not be written to, the first time it failed; NULL: it never did. */
 const char *compiler_cache_problem(const struct compiler *compiler);
 
-/* Queues a unit (copied). arch: "sm_90a". Results come in any order; a cached one at the next poll.
- */
+/* Queues a unit (copied). arch: "sm_90a". The result, which the caller keeps until then and
+ * releases, is zeroed, and filled by a call of compiler_poll() or, where it is cached, by this one.
+ * Results come in any order. */
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
-	const char *arch, uint64_t ticket, struct error *err);
-size_t compiler_pending(const struct compiler *compiler); /* submitted, not yet polled */
-/* True and a result (caller releases), or false when none came within timeout_s (0: only look,
- * negative: no limit), at once when nothing is pending. */
-bool compiler_poll(struct compiler *compiler, double timeout_s, struct compile_result *result);
+	const char *arch, struct compile_result *result, struct error *err);
+bool compile_is_done(const struct compile_result *result);
+size_t compiler_pending(const struct compiler *compiler); /* submitted, not yet filled */
+/* True if results were filled since the last call; false when none were within timeout_s (0: only
+ * look, negative: no limit), at once when nothing is pending. */
+bool compiler_poll(struct compiler *compiler, double timeout_s);
 /* File descriptors to wait on together with others (and poll at least once a second, for the time
  * limits); returns how many (at most max). They change with each poll or submit. */
 size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max);

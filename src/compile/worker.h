@@ -47,7 +47,7 @@ struct compile_request {
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
 
-/* Without ticket and from_cache, which are the caller's. */
+/* Without from_cache, which is the caller's. */
 RECORD_DECLARE(struct compile_result, compile_result_record);
 
 #endif

@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_store.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-#include "compile/ptxas_report.h"
 
 struct stored {
 	char hash[HASH_SIZE];
-	char *name;
-	struct compile_result kernel; /* all zero: still compiling */
+	struct compile_result kernel;
 };
 
 struct kernel_store {
 	struct compiler *compiler;
 	char *arch;
-	struct stored **kernels; /* by ticket; pointers stay valid */
+	struct stored **kernels; /* pointers stay valid */
 	size_t count, capacity;
-	size_t *table;     /* open addressing on the hash: ticket + 1, 0 is empty */
+	size_t *table;     /* open addressing on the hash: index + 1, 0 is empty */
 	size_t table_size; /* a power of two, at least twice the count */
-	double compile_s;
 };
 
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch)
@@ -41,7 +36,6 @@ void kernel_store_free(struct kernel_store *store)
 		struct stored *stored = store->kernels[i];
 
 		compile_result_release(&stored->kernel);
-		free(stored->name);
 		free(stored);
 	}
 	free(store->kernels);
@@ -79,11 +73,13 @@ enum status kernel_store_request(struct kernel_store *store, const struct build_
 		*kernel = &store->kernels[*place - 1]->kernel;
 		return STATUS_OK;
 	}
-	if (compiler_submit(store->compiler, unit, store->arch, store->count, err) != STATUS_OK)
-		return error_context(err, "submitting %s", unit->name);
 	stored = memory_zeroed(1, sizeof(*stored));
 	string_put(stored->hash, sizeof(stored->hash), unit->hash);
-	stored->name = string_copy(unit->name);
+	if (compiler_submit(store->compiler, unit, store->arch, &stored->kernel, err) !=
+		STATUS_OK) {
+		free(stored);
+		return error_context(err, "submitting %s", unit->name);
+	}
 	ARRAY_GROW(store->kernels, store->count, store->capacity);
 	store->kernels[store->count++] = stored;
 	*place = store->count;
@@ -93,55 +89,26 @@ enum status kernel_store_request(struct kernel_store *store, const struct build_
 	return STATUS_OK;
 }
 
-bool kernel_is_ready(const struct compile_result *kernel)
-{
-	return kernel->log != NULL; /* the compiler always says something */
-}
-
-/* The whole log goes to the file that a user named; what is shown is the part that says why. */
-static void shorten_log(const char *name, struct compile_result *result)
-{
-	const char *path = getenv(COMPILER_LOG);
-	FILE *file = path && *path ? fopen(path, "ae") : NULL;
-	struct text useful = {0};
-
-	if (file) {
-		fprintf(file, "== %s: %s\n%s\n", name, outcome_name(result->outcome), result->log);
-		fclose(file);
-	}
-	ptxas_report_shorten(result->log, &useful);
-	free(result->log);
-	result->log = text_detach(&useful);
-}
-
 bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 {
-	struct compile_result result;
-	bool any = false;
-
-	while (compiler_poll(store->compiler, any ? 0 : timeout_s, &result)) {
-		if (result.ticket >= store->count)
-			BUG("the compiler answered a ticket that was never submitted");
-		if (result.outcome != OUTCOME_OK)
-			shorten_log(store->kernels[result.ticket]->name, &result);
-		store->kernels[result.ticket]->kernel = result;
-		if (!result.from_cache)
-			store->compile_s += result.seconds;
-		any = true;
-	}
-	return any;
+	return compiler_poll(store->compiler, timeout_s);
 }
 
 double kernel_store_seconds(const struct kernel_store *store)
 {
-	return store->compile_s;
+	double seconds = 0;
+
+	for (size_t i = 0; i < store->count; i++)
+		if (!store->kernels[i]->kernel.from_cache)
+			seconds += store->kernels[i]->kernel.seconds;
+	return seconds;
 }
 
 size_t kernel_store_count(const struct kernel_store *store, size_t *compiled)
 {
 	*compiled = 0;
 	for (size_t i = 0; i < store->count; i++)
-		*compiled += kernel_is_ready(&store->kernels[i]->kernel) &&
+		*compiled += compile_is_done(&store->kernels[i]->kernel) &&
 			     !store->kernels[i]->kernel.from_cache;
 	return store->count;
 }
@@ -157,18 +124,13 @@ size_t kernel_store_failed(const struct kernel_store *store, const struct compil
 	return failed;
 }
 
-size_t kernel_store_pending(const struct kernel_store *store)
-{
-	return compiler_pending(store->compiler);
-}
-
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err)
 {
 	TRY(kernel_store_request(store, unit, kernel, err));
-	while (!kernel_is_ready(*kernel) && compiler_pending(store->compiler))
-		kernel_store_poll(store, 1.0);
-	if (!kernel_is_ready(*kernel))
+	while (!compile_is_done(*kernel) && compiler_pending(store->compiler))
+		compiler_poll(store->compiler, -1);
+	if (!compile_is_done(*kernel))
 		BUG("%s was submitted and never answered", unit->name);
 	if ((*kernel)->outcome == OUTCOME_OK)
 		return STATUS_OK;

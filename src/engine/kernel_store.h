@@ -14,13 +14,11 @@ struct kernel_store;
 /* Borrows the compiler. */
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch);
 void kernel_store_free(struct kernel_store *store);
-/* The kernel of this unit, submitted if it is new. Borrowed; stays where it is. Nothing else of it
- * holds before it is ready. */
+/* The kernel of this unit, submitted if it is new. Borrowed; stays where it is. Nothing of it holds
+ * before compile_is_done(). */
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
-bool kernel_is_ready(const struct compile_result *kernel);
-/* Takes in what the compiler has finished; waits up to timeout_s for the first. True if any came.
- */
+/* compiler_poll() */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 /* That compilers took for it, all together; what was in the cache took none. */
 double kernel_store_seconds(const struct kernel_store *store);
@@ -28,7 +26,6 @@ double kernel_store_seconds(const struct kernel_store *store);
 size_t kernel_store_count(const struct kernel_store *store, size_t *compiled);
 /* How many do not compile; *first: one of them, NULL if there is none. */
 size_t kernel_store_failed(const struct kernel_store *store, const struct compile_result **first);
-size_t kernel_store_pending(const struct kernel_store *store);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);

@@ -218,7 +218,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	struct evaluation *evaluation = &trial->evaluation;
 
 	for (size_t i = 0; i < trial->build.unit_count; i++)
-		if (!kernel_is_ready(trial->kernels[i]))
+		if (!compile_is_done(trial->kernels[i]))
 			return STATUS_OK;
 	evaluation->from_cache = true;
 	for (size_t i = 0; i < trial->build.unit_count; i++) {

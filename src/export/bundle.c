@@ -46,8 +46,8 @@ static enum status compile(struct bundle *bundle, size_t arch,
 	bundle->stores[arch] = kernel_store_new(source->compiler, source->arches[arch]);
 	for (size_t i = 0; i < count; i++)
 		TRY(request(bundle, arch, source->device, entries[i], err));
-	while (kernel_store_pending(bundle->stores[arch]))
-		kernel_store_poll(bundle->stores[arch], 1.0);
+	while (compiler_pending(source->compiler))
+		compiler_poll(source->compiler, -1);
 	return STATUS_OK;
 }
 

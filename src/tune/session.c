@@ -65,7 +65,7 @@ static bool compilers_have_room(const struct search *search)
 		context->compiler ? 2 * (size_t)compiler_worker_count(context->compiler) + 2 : 1;
 
 	if (context->compiler && search->session->effort->evaluations == SIZE_MAX)
-		return (kernel_store_pending(context->store) < window || compiling < window) &&
+		return (compiler_pending(context->compiler) < window || compiling < window) &&
 		       compiling < LAUNCHES_COMPILING_MAX * window;
 	return compiling < window;
 }

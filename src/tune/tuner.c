@@ -342,7 +342,7 @@ enum status tuner_precompile(struct session *session, struct error *err)
 		TRY(request_reference(context, queue.items[i].problem, err));
 	status = session_run(session, err);
 	free(session->gpus);
-	while (kernel_store_pending(context->store) && !*session->interrupted)
-		kernel_store_poll(context->store, 0.2);
+	while (compiler_pending(context->compiler) && !*session->interrupted)
+		compiler_poll(context->compiler, 0.2);
 	return status;
 }

@@ -71,7 +71,7 @@ static struct compiler *open_compiler(unsigned workers, const char *cache_folder
 	return compiler;
 }
 
-static void submit(struct compiler *compiler, int rows, int columns, uint64_t ticket)
+static void submit(struct compiler *compiler, int rows, int columns, struct compile_result *result)
 {
 	char *options[] = {string_format("-DTM=%d", rows), string_format("-DTN=%d", columns)};
 	char *entries[] = {string_copy("product")};
@@ -83,7 +83,7 @@ static void submit(struct compiler *compiler, int rows, int columns, uint64_t ti
 		.entry_count = 1};
 	struct error err;
 
-	if (compiler_submit(compiler, &unit, "sm_90a", ticket, &err) != STATUS_OK) {
+	if (compiler_submit(compiler, &unit, "sm_90a", result, &err) != STATUS_OK) {
 		fprintf(stderr, "%s\n", err.message);
 		exit(STATUS_FAILED);
 	}
@@ -98,18 +98,19 @@ static void submit(struct compiler *compiler, int rows, int columns, uint64_t ti
 static double run(struct compiler *compiler, int *cached)
 {
 	double start = clock_seconds();
+	struct compile_result results[UNITS];
 
 	for (int i = 0; i < UNITS; i++)
-		submit(compiler, 5 + i % 4, 6 + i / 4, (uint64_t)i);
+		submit(compiler, 5 + i % 4, 6 + i / 4, &results[i]);
+	while (compiler_pending(compiler) && compiler_poll(compiler, 300))
+		;
 	for (int i = 0; i < UNITS; i++) {
-		struct compile_result result;
-
-		if (!compiler_poll(compiler, 300, &result) || result.outcome != OUTCOME_OK) {
+		if (!compile_is_done(&results[i]) || results[i].outcome != OUTCOME_OK) {
 			fprintf(stderr, "a unit did not compile\n");
 			exit(STATUS_FAILED);
 		}
-		*cached += result.from_cache;
-		compile_result_release(&result);
+		*cached += results[i].from_cache;
+		compile_result_release(&results[i]);
 	}
 	return clock_seconds() - start;
 }

@@ -148,8 +148,8 @@ static enum status choose(const struct options *options, struct error *err)
 		fprintf(stderr, "%zu of %zu\r", i + 1, json_count(&problems));
 	}
 	json_put(json, "choices", list);
-	while (status == STATUS_OK && context.store && kernel_store_pending(context.store))
-		kernel_store_poll(context.store, 1);
+	while (status == STATUS_OK && context.compiler && compiler_pending(context.compiler))
+		compiler_poll(context.compiler, -1);
 	if (status == STATUS_OK)
 		status = setup_write(options->output, json, err);
 	json_free(json);

@@ -60,10 +60,10 @@ static inline void compile(struct gpu_test *test, struct compiler *compiler, con
 	struct error err;
 
 	if (plain_build((const char *const *)test->folders, name, &build, &err) != STATUS_OK ||
-		compiler_submit(compiler, &build.units[0], arch, 1, &err) != STATUS_OK)
+		compiler_submit(compiler, &build.units[0], arch, result, &err) != STATUS_OK)
 		die(&err);
 	build_release(&build);
-	if (!compiler_poll(compiler, 120, result) || result->outcome != OUTCOME_OK) {
+	if (!compiler_poll(compiler, 120) || result->outcome != OUTCOME_OK) {
 		fprintf(stderr, "%s: %s\n", name, result->log ? result->log : "no answer");
 		exit(STATUS_FAILED);
 	}

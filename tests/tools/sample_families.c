@@ -403,8 +403,8 @@ static enum status sample_family(struct context *context, const struct family *f
 
 static void wait_for_all(struct context *context, struct totals *totals)
 {
-	while (kernel_store_pending(context->store))
-		kernel_store_poll(context->store, 1.0);
+	while (compiler_pending(context->compiler))
+		compiler_poll(context->compiler, -1);
 	for (size_t i = 0; i < totals->count; i++) {
 		totals->units++;
 		if (totals->kernels[i]->outcome == OUTCOME_OK)

@@ -86,45 +86,39 @@ TEST(test_rejected_options)
 	/* refused, and nothing said why: that is said */
 	expect_only(compiler, "//fake: error 6\n", OUTCOME_COMPILE_FAILED,
 		"the compiler said nothing\n");
-	submit(compiler, "//fake: reject -bogus\n//fake: kernel k 1 0 0 0 0", "k", "-bogus", 1);
-	result = wait_for(compiler);
+	submit(compiler, "//fake: reject -bogus\n//fake: kernel k 1 0 0 0 0", "k", "-bogus",
+		&result);
+	wait_for(compiler, &result);
 	assert_int_equal(result.outcome, OUTCOME_COMPILE_FAILED);
 	assert_non_null(strstr(result.log, "unrecognized option -bogus"));
 	compile_result_release(&result);
 	compiler_close(compiler);
 }
 
-/* Many units on two workers, every third one deadly: every ticket comes back once. */
+/* Many units on two workers, every third one deadly: each has its own result. */
 TEST(test_many)
 {
 	enum {
 		COUNT = 24
 	};
 	struct compiler *compiler = open_fake(NULL, 2, 0);
-	int seen[COUNT] = {0};
+	struct compile_result results[COUNT];
 
 	for (int i = 0; i < COUNT; i++) {
 		char *source = string_format(
 			"//fake: %s\n//fake: kernel k %d 0 0 0 0", i % 3 ? "log" : "crash", i);
 
-		submit(compiler, source, "k", NULL, (uint64_t)i);
+		submit(compiler, source, "k", NULL, &results[i]);
 		free(source);
 	}
-	assert_int_equal(compiler_pending(compiler), COUNT);
 	for (int i = 0; i < COUNT; i++) {
-		struct compile_result result = wait_for(compiler);
-
-		assert_true(result.ticket < COUNT);
-		seen[result.ticket]++;
-		assert_int_equal(
-			result.outcome, result.ticket % 3 ? OUTCOME_OK : OUTCOME_COMPILE_CRASHED);
-		if (result.outcome == OUTCOME_OK)
-			assert_int_equal(
-				result.entries[0].resources.regs_per_thread, result.ticket);
-		compile_result_release(&result);
+		wait_for(compiler, &results[i]);
+		assert_int_equal(results[i].outcome, i % 3 ? OUTCOME_OK : OUTCOME_COMPILE_CRASHED);
+		if (i % 3)
+			assert_int_equal(results[i].entries[0].resources.regs_per_thread, i);
+		compile_result_release(&results[i]);
 	}
-	for (int i = 0; i < COUNT; i++)
-		assert_int_equal(seen[i], 1);
+	assert_int_equal(compiler_pending(compiler), 0);
 	compiler_close(compiler);
 }
 
@@ -215,16 +209,16 @@ TEST(test_cache_and_toolkit)
 TEST(test_close_early)
 {
 	struct compiler *compiler = open_fake(NULL, 2, 1e6);
-	struct compile_result result;
+	struct compile_result results[6];
 
-	for (uint64_t i = 0; i < 6; i++) {
-		char *source = string_format("//fake: hang\n// %d", (int)i);
+	for (int i = 0; i < 6; i++) {
+		char *source = string_format("//fake: hang\n// %d", i);
 
-		submit(compiler, source, "k", NULL, i);
+		submit(compiler, source, "k", NULL, &results[i]);
 		free(source);
 	}
-	assert_false(compiler_poll(compiler, 0, &result));
-	assert_false(compiler_poll(compiler, 0.1, &result));
+	assert_false(compiler_poll(compiler, 0));
+	assert_false(compiler_poll(compiler, 0.1));
 	compiler_close(compiler);
 }
 
@@ -243,10 +237,8 @@ static pid_t read_pid(const char *path)
 /* Kills the process that compiles the unit, once it does. */
 static void kill_busy(struct compiler *compiler, const char *path)
 {
-	struct compile_result result;
-
 	while (!file_exists(path) || !file_size(path))
-		assert_false(compiler_poll(compiler, 0.01, &result));
+		assert_false(compiler_poll(compiler, 0.01));
 	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
 }
 
@@ -271,18 +263,18 @@ TEST(test_killed)
 	expect_only(compiler, good, OUTCOME_OK, "");
 	unlink(path);
 	assert_int_equal(mkdir(gate, 0777), 0);
-	submit(compiler, waiting, "k", NULL, 1);
+	submit(compiler, waiting, "k", NULL, &result);
 	kill_busy(compiler, path);
 	assert_int_equal(rmdir(gate), 0);
-	result = wait_for(compiler);
+	wait_for(compiler, &result);
 	assert_int_equal(result.outcome, OUTCOME_OK);
 	compile_result_release(&result);
 	unlink(path);
-	submit(compiler, hanging, "k", NULL, 1);
+	submit(compiler, hanging, "k", NULL, &result);
 	kill_busy(compiler, path);
 	unlink(path);
 	kill_busy(compiler, path);
-	result = wait_for(compiler);
+	wait_for(compiler, &result);
 	assert_int_equal(result.outcome, OUTCOME_COMPILE_CRASHED);
 	assert_non_null(strstr(result.log, "killed by signal 9"));
 	compile_result_release(&result);
@@ -307,8 +299,8 @@ TEST(test_parent_dies)
 		struct compiler *compiler = open_fake(NULL, 1, 0);
 		struct compile_result result;
 
-		submit(compiler, hanging, "k", NULL, 1);
-		compiler_poll(compiler, -1, &result);
+		submit(compiler, hanging, "k", NULL, &result);
+		compiler_poll(compiler, -1);
 		_exit(0);
 	}
 	while (!file_exists(path) || !file_size(path))
@@ -339,9 +331,11 @@ TEST(test_bad_arch)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 	struct build_unit unit = {.name = (char[]){"u.cu"}, .source = (char[]){""}};
+	struct compile_result result;
 	struct error err;
 
-	assert_int_equal(compiler_submit(compiler, &unit, "gfx90a", 1, &err), STATUS_BAD_INPUT);
+	assert_int_equal(
+		compiler_submit(compiler, &unit, "gfx90a", &result, &err), STATUS_BAD_INPUT);
 	assert_non_null(strstr(err.message, "u.cu: expected an architecture like sm_90a"));
 	assert_int_equal(compiler_pending(compiler), 0);
 	compiler_close(compiler);

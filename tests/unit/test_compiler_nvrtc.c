@@ -121,8 +121,8 @@ static void expect_symbol(
 {
 	struct compile_result result;
 
-	submit(compiler, source, entry, NULL, 7);
-	result = wait_for(compiler);
+	submit(compiler, source, entry, NULL, &result);
+	wait_for(compiler, &result);
 	if (result.outcome != OUTCOME_OK)
 		fail_msg("%s: %s", entry, result.log);
 	assert_string_equal(result.entries[0].name, entry);
@@ -204,8 +204,8 @@ TEST(test_real_redefined)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct compile_result result;
 
-		submit(compiler, cases[i].source, "k", "-DBM=128", 7);
-		result = wait_for(compiler);
+		submit(compiler, cases[i].source, "k", "-DBM=128", &result);
+		wait_for(compiler, &result);
 		if (result.outcome != cases[i].outcome || !strstr(result.log, cases[i].log))
 			fail_msg("case %zu: %d %s", i, (int)result.outcome, result.log);
 		compile_result_release(&result);
@@ -295,8 +295,8 @@ TEST(test_real_closed_in)
 			}
 		}
 		text_append(&source, "extern \"C\" __global__ void k(int *p) { *p = x; }\n");
-		submit(compiler, text_string(&source), "k", NULL, 7);
-		result = wait_for(compiler);
+		submit(compiler, text_string(&source), "k", NULL, &result);
+		wait_for(compiler, &result);
 		if (result.outcome != OUTCOME_COMPILE_FAILED || strstr(result.log, "the secret"))
 			fail_msg("%s: %d %s", form, (int)result.outcome, result.log);
 		compile_result_release(&result);
@@ -315,8 +315,8 @@ TEST(test_real_ptx)
 	struct compile_result result;
 	struct error err;
 
-	assert_int_equal(compiler_submit(compiler, &unit, "compute_80", 1, &err), STATUS_OK);
-	result = wait_for(compiler);
+	assert_int_equal(compiler_submit(compiler, &unit, "compute_80", &result, &err), STATUS_OK);
+	wait_for(compiler, &result);
 	assert_int_equal(result.outcome, OUTCOME_OK);
 	assert_non_null(strstr(result.cubin.data, ".target sm_80"));
 	compile_result_release(&result);
