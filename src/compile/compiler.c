@@ -102,12 +102,10 @@ static void finish(struct compiler *compiler, struct job *job, struct compile_re
 }
 
 /* ---- the processes ---- */
-static enum status start(
-	void *context, struct worker *worker, double *greeting_s, struct error *err)
+static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
-	const struct compiler *compiler = context;
+	const struct compiler *compiler = pool->context;
 
-	(void)greeting_s;
 	return worker_start(worker, compiler->worker_path, "worker-compile", true, err);
 }
 
@@ -431,26 +429,27 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 
 bool compiler_poll(struct compiler *compiler, double timeout_s)
 {
-	double deadline = clock_seconds() + timeout_s;
+	const double deadline = clock_seconds() + timeout_s;
+	struct pool *pool = &compiler->pool;
 
 	for (;;) {
 		double left;
 
-		pool_work(&compiler->pool);
+		pool_work(pool);
 		if (compiler->has_results) {
 			compiler->has_results = false;
 			return true;
 		}
 		left = deadline - clock_seconds();
-		if (!compiler->pending || (timeout_s >= 0 && left <= 0))
+		if (!compiler->pending || left <= 0)
 			return false;
-		pool_wait(&compiler->pool, timeout_s < 0 ? -1 : left);
+		pool_wait(&pool, 1, left);
 	}
 }
 
-size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max)
+struct pool *compiler_pool(struct compiler *compiler)
 {
-	return pool_fds(&compiler->pool, fds, max);
+	return &compiler->pool;
 }
 
 RECORD_RELEASE(compile_result_release, compile_result_record);

@@ -8,12 +8,11 @@
 #ifndef COMPILE_COMPILER_H
 #define COMPILE_COMPILER_H
 
-#include <poll.h>
-
 #include "candidate/build.h"
 #include "format/evaluation.h"
 
 struct compiler;
+struct pool;
 
 struct compiler_options {
 	unsigned workers;         /* 0: one per core, bounded by memory */
@@ -66,11 +65,10 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 bool compile_is_done(const struct compile_result *result);
 size_t compiler_pending(const struct compiler *compiler); /* submitted, not yet filled */
 /* True if results were filled since the last call; false when none were within timeout_s (0: only
- * look, negative: no limit), at once when nothing is pending. */
+ * look, infinite: no limit), at once when nothing is pending. */
 bool compiler_poll(struct compiler *compiler, double timeout_s);
-/* File descriptors to wait on together with others (and poll at least once a second, for the time
- * limits); returns how many (at most max). They change with each poll or submit. */
-size_t compiler_poll_fds(const struct compiler *compiler, struct pollfd *fds, size_t max);
+/* Its processes, to be waited for together with others. */
+struct pool *compiler_pool(struct compiler *compiler);
 void compile_result_release(struct compile_result *result);
 
 #endif

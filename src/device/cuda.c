@@ -147,7 +147,7 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 {
 	struct cuda_device *cuda = device->state;
 
-	if (cuda->lost)
+	if (device->lost)
 		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->setup.device);
 	if (!cuda->setup.helpers.length)
 		BUG("device_helpers() comes first");
@@ -184,13 +184,6 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 			event.detail ? event.detail : outcome_name(event.outcome));
 	device_event_release(&event);
 	return status;
-}
-
-static size_t cuda_poll_fds(const struct device *device, struct pollfd *fds, size_t max)
-{
-	const struct cuda_device *cuda = device->state;
-
-	return pool_fds(&cuda->pool, fds, max);
 }
 
 /* ---- what is in the machine ---- */
@@ -233,6 +226,4 @@ const struct device_kind device_kind_cuda = {
 	.helpers = cuda_helpers,
 	.anchor = cuda_anchor,
 	.submit = cuda_submit,
-	.work = cuda_work,
-	.poll_fds = cuda_poll_fds,
 };

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 enum {
 	REQUESTS_AHEAD = 4, /* that the worker has at once: enough that it never waits for us */
 	ATTEMPTS_MAX = 2,   /* of a request whose worker died between two steps, or lost its GPU */
@@ -204,12 +202,10 @@ static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request
 }
 
 /* ---- the pool ---- */
-static enum status start(
-	void *context, struct worker *worker, double *greeting_s, struct error *err)
+static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
-	const struct cuda_device *cuda = context;
+	const struct cuda_device *cuda = pool->context;
 
-	(void)greeting_s;
 	return worker_start(worker, cuda->path, "worker-measure", false, err) == STATUS_OK
 		       ? STATUS_OK
 		       : error_context(err, "starting the measuring worker");
@@ -287,13 +283,12 @@ static enum pool_heard hear(
 
 static void lose(struct cuda_device *cuda, const char *why)
 {
-	if (!cuda->lost)
+	if (!cuda->device->lost)
 		device_event_push(cuda->device,
 			(struct device_event){.lost = true,
 				.outcome = OUTCOME_DEVICE_LOST,
 				.detail = string_format(
 					"starting the measuring worker again: %s", why)});
-	cuda->lost = true;
 }
 
 /* The request's worker is gone: whose fault it is, or how that is found out. */
@@ -357,21 +352,7 @@ static const struct pool_kind kind = {.name = "the measuring worker",
 void cuda_requests_open(struct cuda_device *cuda)
 {
 	pool_open(&cuda->pool, &kind, cuda, 1, REQUESTS_AHEAD);
-}
-
-void cuda_work(struct device *device, double timeout_s)
-{
-	struct cuda_device *cuda = device->state;
-	const double deadline = clock_seconds() + (timeout_s > 0 ? timeout_s : 0);
-
-	for (;;) {
-		const double now = clock_seconds();
-
-		pool_work(&cuda->pool);
-		if (device->event_count || !device->unanswered || now >= deadline)
-			return;
-		pool_wait(&cuda->pool, deadline - now);
-	}
+	cuda->device->pools[cuda->device->pool_count++] = &cuda->pool;
 }
 
 void cuda_requests_release(struct cuda_device *cuda)

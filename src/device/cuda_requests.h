@@ -26,7 +26,6 @@ struct cuda_device {
 	struct measure_setup setup;
 	struct pool pool; /* of one process */
 	int lock_fd;
-	bool lost;
 	struct cuda_failed *failed;
 	size_t failed_count, failed_capacity;
 	struct plan anchor;
@@ -36,7 +35,6 @@ void cuda_requests_open(struct cuda_device *cuda);
 /* Copies all. No jobs: the worker makes its context. */
 void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling);
-void cuda_work(struct device *device, double timeout_s); /* until an event waits */
 void cuda_requests_release(struct cuda_device *cuda);
 
 /* A process that holds nothing yet is asked for its GPU, or all (selector NULL). Errors:

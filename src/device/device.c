@@ -175,8 +175,16 @@ size_t device_pending(const struct device *device)
 
 bool device_poll(struct device *device, double timeout_s, struct device_event *event)
 {
-	if (device->kind->work)
-		device->kind->work(device, timeout_s);
+	const double deadline = clock_seconds() + timeout_s;
+
+	for (;;) {
+		/* what the last ones prepare is for the first one */
+		for (size_t i = device->pool_count; i--;)
+			pool_work(device->pools[i]);
+		if (device->event_count || !device->unanswered || clock_seconds() >= deadline)
+			break;
+		pool_wait(device->pools, device->pool_count, deadline - clock_seconds());
+	}
 	count_busy(device);
 	if (device->event_first == device->event_count)
 		return false;
@@ -184,11 +192,6 @@ bool device_poll(struct device *device, double timeout_s, struct device_event *e
 	if (device->event_first == device->event_count)
 		device->event_first = device->event_count = 0;
 	return true;
-}
-
-size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max)
-{
-	return device->kind->poll_fds ? device->kind->poll_fds(device, fds, max) : 0;
 }
 
 RECORD_RELEASE(device_event_release, device_event_record);

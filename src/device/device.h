@@ -15,10 +15,9 @@
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 
-#include <poll.h>
-
 #include "candidate/build.h"
 #include "measure/protocol.h"
+#include "process/pool.h"
 
 struct catalogue;
 struct device;
@@ -97,7 +96,6 @@ size_t device_pending(const struct device *device); /* events still to come */
 double device_busy_seconds(const struct device *device);
 /* True and an event (caller releases), or false when none came within timeout_s. */
 bool device_poll(struct device *device, double timeout_s, struct device_event *event);
-size_t device_poll_fds(const struct device *device, struct pollfd *fds, size_t max);
 void device_event_release(struct device_event *event);
 
 /* What is in the machine, for `tiletune devices` and --device auto. */
@@ -123,11 +121,18 @@ enum status device_open_several(const struct device_options *options, const char
 
 /* ---- the kinds. One more: one file that ends in a `const struct device_kind`, and one line in
  * device.c ---- */
+enum {
+	DEVICE_POOLS_MAX = 2
+};
+
 struct device {
 	const struct device_kind *kind;
-	struct device_spec *spec;                        /* owned; set by open */
-	struct device_identity identity;                 /* filled by open */
-	void *state;                                     /* the kind's own */
+	struct device_spec *spec;             /* owned; set by open */
+	struct device_identity identity;      /* filled by open */
+	void *state;                          /* the kind's own */
+	struct pool *pools[DEVICE_POOLS_MAX]; /* that work for it */
+	size_t pool_count;
+	bool lost;
 	struct device_event *events;                     /* that wait to be polled */
 	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
 	size_t unanswered; /* jobs that were submitted, and have no event yet */
@@ -140,6 +145,7 @@ static inline void device_event_push(struct device *device, struct device_event 
 {
 	ARRAY_GROW(device->events, device->event_count, device->event_capacity);
 	device->events[device->event_count++] = event;
+	device->lost |= event.lost;
 	device->unanswered -= event.lost ? device->unanswered : device->unanswered > 0;
 }
 
@@ -158,9 +164,6 @@ struct device_kind {
 	struct device_job (*anchor)(struct device *device);
 	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
 		const struct sampling *sampling, struct error *err);
-	/* Works until an event waits, at most timeout_s; NULL: all events are there at once. */
-	void (*work)(struct device *device, double timeout_s);
-	size_t (*poll_fds)(const struct device *device, struct pollfd *fds, size_t max);
 	/* NULL: every candidate is possible */
 	void (*recorded)(const struct device *device, const char *operation, const char *problem,
 		device_recorded_visit *visit, void *context);

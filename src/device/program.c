@@ -95,7 +95,7 @@ static enum status program_submit(struct device *device, const struct device_job
 	CLEANUP(memory_free) struct device_job *asked = memory_zeroed(count + 1, sizeof(*asked));
 	size_t left = 0;
 
-	if (program->lost)
+	if (device->lost)
 		return error_set(err, STATUS_NO_DEVICE, "%s: lost", program->family->file);
 	for (size_t i = 0; i < count; i++) {
 		struct device_event event = {.ticket = jobs[i].ticket, .measured = {NAN, NAN, NAN}};
@@ -132,6 +132,4 @@ const struct device_kind device_kind_program = {
 	.close = program_close,
 	.anchor = program_anchor,
 	.submit = program_submit,
-	.work = program_work,
-	.poll_fds = program_fds,
 };

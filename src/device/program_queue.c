@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 /* How long it may be silent: importing libraries, compiling, anything else. */
-static const double hello_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
+static const double prepare_seconds = 300, measure_seconds = 60;
 
 struct program_job {
 	uint64_t ticket;
@@ -153,23 +151,12 @@ void program_request_add(struct program *program, const struct device_job *jobs,
 }
 
 /* ---- the pools ---- */
-static enum status start(struct program *program, struct worker *worker, bool prepares,
-	double *greeting_s, struct error *err)
+static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
-	*greeting_s = hello_seconds;
-	return program_start(worker, program->family, program->seed, prepares, err);
-}
+	const struct program *program = pool->context;
 
-static enum status start_to_measure(
-	void *context, struct worker *worker, double *greeting_s, struct error *err)
-{
-	return start(context, worker, false, greeting_s, err);
-}
-
-static enum status start_to_prepare(
-	void *context, struct worker *worker, double *greeting_s, struct error *err)
-{
-	return start(context, worker, true, greeting_s, err);
+	return program_start(
+		worker, program->family, program->seed, pool == &program->prepares, err);
 }
 
 /* Those without an answer come first, and are its jobs then. */
@@ -306,14 +293,11 @@ static enum pool_heard hear(
 
 static void lose(struct program *program, const char *why)
 {
-	if (!program->lost)
+	if (!program->device->lost)
 		device_event_push(program->device, (struct device_event){.lost = true,
 							   .by_program = true,
 							   .outcome = OUTCOME_DEVICE_LOST,
 							   .detail = string_copy(why)});
-	program->lost = true;
-	free(program->why);
-	program->why = string_copy(why);
 }
 
 /* The job in progress is charged with the end of its process. */
@@ -348,65 +332,40 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 		request_free(request);
 }
 
-static const struct pool_kind measures = {.name = "the program",
-				      .start = start_to_measure,
-				      .send = send,
-				      .hear = hear,
-				      .fail = fail},
-			      prepares = {.name = "the program",
-				      .start = start_to_prepare,
-				      .send = send,
-				      .hear = hear,
-				      .fail = fail};
+static const struct pool_kind kind = {.name = "the program",
+	.greeting_s = 120,
+	.start = start,
+	.send = send,
+	.hear = hear,
+	.fail = fail};
+
+static void open_pool(struct program *program, struct pool *pool, size_t processes)
+{
+	pool_open(pool, &kind, program, processes, 1);
+	program->device->pools[program->device->pool_count++] = pool;
+}
 
 enum status program_queue_open(struct program *program, struct error *err)
 {
 	struct program_request *greeting = memory_zeroed(1, sizeof(*greeting));
+	struct pool *pool = &program->measures;
 
-	pool_open(&program->measures, &measures, program, 1, 1);
-	pool_add(&program->measures, &greeting->task);
+	open_pool(program, pool, 1);
+	pool_add(pool, &greeting->task);
 	do {
-		pool_wait(&program->measures, -1);
-		pool_work(&program->measures);
-	} while (!program->has_greeted && !program->lost);
-	if (!program->lost)
+		pool_wait(&pool, 1, INFINITY);
+		pool_work(pool);
+	} while (!program->has_greeted && !program->device->lost);
+	if (!program->device->lost)
 		return STATUS_OK;
 	error_set(err, STATUS_FAILED, "%s", "");
-	return error_lines(err, program->why);
+	return error_lines(err, program->device->events[0].detail);
 }
 
 void program_queue_prepare(struct program *program, size_t processes)
 {
 	program->can_prepare = processes > 0;
-	pool_open(&program->prepares, &prepares, program, processes, 1);
-}
-
-size_t program_fds(const struct device *device, struct pollfd *fds, size_t max)
-{
-	const struct program *program = device->state;
-	const size_t count = pool_fds(&program->measures, fds, max);
-
-	return count + pool_fds(&program->prepares, fds + count, max - count);
-}
-
-void program_work(struct device *device, double timeout_s)
-{
-	struct program *program = device->state;
-	const double deadline = clock_seconds() + (timeout_s > 0 ? timeout_s : 0);
-
-	for (;;) {
-		struct pollfd fds[2 * (1 + PREPARE_MAX)];
-		double until;
-
-		pool_work(&program->prepares);
-		pool_work(&program->measures);
-		if (device->event_count || !device->unanswered || clock_seconds() >= deadline)
-			return;
-		until = fmin(deadline,
-			fmin(pool_next_s(&program->prepares), pool_next_s(&program->measures)));
-		poll(fds, program_fds(device, fds, ARRAY_COUNT(fds)),
-			(int)(1e3 * fmax(until - clock_seconds(), 0) + 0.999));
-	}
+	open_pool(program, &program->prepares, processes);
 }
 
 void program_queue_release(struct program *program)
@@ -426,5 +385,4 @@ void program_queue_release(struct program *program)
 	}
 	free(program->known);
 	record_release(&program_hello_record, &program->hello);
-	free(program->why);
 }

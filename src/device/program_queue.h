@@ -31,8 +31,7 @@ struct program {
 	struct program_hello hello; /* of the process that measures */
 	struct program_known *known;
 	size_t known_count, known_capacity;
-	bool has_greeted, lost;
-	char *why; /* it is lost */
+	bool has_greeted;
 };
 
 /* The pools; one process has greeted then. */
@@ -42,8 +41,6 @@ void program_queue_prepare(struct program *program, size_t processes);
 /* An event for each job will come. */
 void program_request_add(struct program *program, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling);
-void program_work(struct device *device, double timeout_s); /* until an event waits */
-size_t program_fds(const struct device *device, struct pollfd *fds, size_t max);
 void program_queue_release(struct program *program);
 
 #endif

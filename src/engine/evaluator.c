@@ -7,10 +7,8 @@
 #include "engine/kernel_check.h"
 #include "engine/rounds.h"
 
-enum {
-	POLL_FDS = 64,
-	POLL_MILLISECONDS = 200,
-};
+/* While there is nothing to do: an interrupt is seen then. */
+static const double wait_s = 0.2;
 
 /* What the device is told of a problem: its tensors and, where it measures, the compiled reference
  * that candidates are compared with. */
@@ -371,18 +369,19 @@ enum status evaluator_step(struct evaluator *evaluator, struct error *err)
 void evaluator_wait(const struct evaluator *evaluator)
 {
 	const struct context *context = evaluator->context;
-	const struct compiler *compiler = context->compiler;
-	struct pollfd fds[POLL_FDS];
-	size_t count;
+	const struct device *device = context->device;
+	struct pool *pools[DEVICE_POOLS_MAX + 1];
+	size_t count = 0;
 
 	if (evaluator->moved ||
-		(!device_pending(context->device) && !(compiler && compiler_pending(compiler))))
+		(!device_pending(device) &&
+			!(context->compiler && compiler_pending(context->compiler))))
 		return;
-	count = device_poll_fds(context->device, fds, POLL_FDS);
-	if (compiler)
-		count += compiler_poll_fds(compiler, fds + count, POLL_FDS - count);
-	/* none: a process is started again after a pause */
-	poll(fds, (nfds_t)count, POLL_MILLISECONDS);
+	for (; count < device->pool_count; count++)
+		pools[count] = device->pools[count];
+	if (context->compiler)
+		pools[count++] = compiler_pool(context->compiler);
+	pool_wait(pools, count, wait_s);
 }
 
 static bool is_busy(const struct evaluator *evaluator)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_store.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct stored {
@@ -129,7 +130,7 @@ enum status kernel_store_wait(struct kernel_store *store, const struct build_uni
 {
 	TRY(kernel_store_request(store, unit, kernel, err));
 	while (!compile_is_done(*kernel) && compiler_pending(store->compiler))
-		compiler_poll(store->compiler, -1);
+		compiler_poll(store->compiler, INFINITY);
 	if (!compile_is_done(*kernel))
 		BUG("%s was submitted and never answered", unit->name);
 	if ((*kernel)->outcome == OUTCOME_OK)

@@ -3,6 +3,7 @@
  * Bundles: entries with their compiled kernels and all that launching them needs, as
  * launch/tiletune_launch.h reads them (its structs are the format).
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static enum status compile(struct bundle *bundle, size_t arch,
 	for (size_t i = 0; i < count; i++)
 		TRY(request(bundle, arch, source->device, entries[i], err));
 	while (compiler_pending(source->compiler))
-		compiler_poll(source->compiler, -1);
+		compiler_poll(source->compiler, INFINITY);
 	return STATUS_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "process/pool.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -94,15 +95,13 @@ static void start_failed(struct pool *pool, bool for_good, const char *why)
 static void start(struct pool *pool, struct pool_member *member)
 {
 	struct error err = {0};
-	double greeting_s = 0;
 
 	*member = (struct pool_member){.said_s = clock_seconds()};
-	if (pool->kind->start(pool->context, &member->worker, &greeting_s, &err) != STATUS_OK) {
+	if (pool->kind->start(pool, &member->worker, &err) != STATUS_OK) {
 		start_failed(pool, false, err.message);
 		return;
 	}
-	member->greeting_s = greeting_s;
-	member->state = greeting_s > 0 ? POOL_GREETS : POOL_CAN_WORK;
+	member->state = pool->kind->greeting_s > 0 ? POOL_GREETS : POOL_CAN_WORK;
 }
 
 void pool_adopt(struct pool *pool, struct worker *worker)
@@ -183,7 +182,7 @@ static double silence_of(const struct pool *pool, const struct pool_member *memb
 
 	switch (member->state) {
 	case POOL_GREETS:
-		return member->greeting_s;
+		return pool->kind->greeting_s;
 	case POOL_CAN_WORK:
 		return member->tasks.first ? fmax(member->tasks.first->silence_s, first_word_s)
 					   : INFINITY;
@@ -360,11 +359,12 @@ double pool_next_s(const struct pool *pool)
 	return wants_process(pool) ? fmin(next_s, pool->not_before_s) : next_s;
 }
 
-size_t pool_fds(const struct pool *pool, struct pollfd *fds, size_t max)
+/* At most two of each process. */
+static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pool->member_count && count < max; i++) {
+	for (size_t i = 0; i < pool->member_count; i++) {
 		const struct worker *worker = &pool->members[i].worker;
 
 		if (pool->members[i].state == POOL_ABSENT)
@@ -372,20 +372,24 @@ size_t pool_fds(const struct pool *pool, struct pollfd *fds, size_t max)
 		/* of one that dies nothing counts but its end */
 		fds[count++] = (struct pollfd){.fd = worker->from_fd,
 			.events = pool->members[i].state == POOL_DIES ? 0 : POLLIN};
-		if (worker->unsent.length && count < max)
+		if (worker->unsent.length)
 			fds[count++] = (struct pollfd){.fd = worker->to_fd, .events = POLLOUT};
 	}
 	return count;
 }
 
-void pool_wait(const struct pool *pool, double timeout_s)
+void pool_wait(struct pool *const *pools, size_t count, double timeout_s)
 {
-	CLEANUP(memory_free)
-	struct pollfd *fds = memory_zeroed(2 * pool->member_count + 1, sizeof(*fds));
-	const size_t count = pool_fds(pool, fds, 2 * pool->member_count);
-	double wait_s = fmin(pool_next_s(pool) - clock_seconds(), 60); /* the caller calls again */
+	CLEANUP(memory_free) struct pollfd *fds = NULL;
+	double until_s = clock_seconds() + fmin(timeout_s, 60); /* the caller calls again */
+	size_t room = 1, used = 0;
 
-	if (timeout_s >= 0)
-		wait_s = fmin(wait_s, timeout_s);
-	poll(fds, count, (int)(fmax(wait_s, 0) * 1e3 + 0.999));
+	for (size_t i = 0; i < count; i++)
+		room += 2 * pools[i]->member_count;
+	fds = memory_zeroed(room, sizeof(*fds));
+	for (size_t i = 0; i < count; i++) {
+		used += add_fds(pools[i], fds + used);
+		until_s = fmin(until_s, pool_next_s(pools[i]));
+	}
+	poll(fds, used, (int)(fmax(until_s - clock_seconds(), 0) * 1e3 + 0.999));
 }

@@ -11,8 +11,6 @@
 #ifndef PROCESS_POOL_H
 #define PROCESS_POOL_H
 
-#include <poll.h>
-
 #include "process/worker.h"
 
 /* A request, part of a struct of its owner's, who frees it when it is done or failed. */
@@ -41,15 +39,15 @@ enum pool_end {
 	POOL_BROKEN,    /* no process can be started any more */
 };
 
+struct pool;
+
 struct pool_kind {
 	const char *name; /* "the compiler's process", in messages */
 	double pause_s;   /* before a second attempt to start one; six times that before a third */
 	double first_word_s; /* silence until its first word after the start, where that is longer
 			      */
-	/* *greeting_s, 0 before: how long it may take until it greets; 0: it does not, and can be
-	 * asked at once. */
-	enum status (*start)(
-		void *context, struct worker *worker, double *greeting_s, struct error *err);
+	double greeting_s;   /* until it greets; 0: it does not, and can be asked at once */
+	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
 	/* worker_post() of the request. False: nothing is to be asked any more, it is done. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
 	/* Takes one message. task: what the process is at, NULL: nothing, or it greets. */
@@ -79,7 +77,6 @@ struct pool_member {
 	struct pool_queue tasks; /* that it was sent; it is at the first */
 	double said_s; /* when it last said something, or was asked; of one that dies: when killed
 			*/
-	double greeting_s;
 };
 
 struct pool {
@@ -111,8 +108,7 @@ struct pool_task *pool_take(struct pool *pool);
 void pool_work(struct pool *pool);
 /* When pool_work() has something to do though no message came; infinite: never. */
 double pool_next_s(const struct pool *pool);
-size_t pool_fds(const struct pool *pool, struct pollfd *fds, size_t max);
-/* Until then, or until there is something to hear; at most timeout_s (negative: no limit). */
-void pool_wait(const struct pool *pool, double timeout_s);
+/* Until then, or until one of them has something to say; at most timeout_s. */
+void pool_wait(struct pool *const *pools, size_t count, double timeout_s);
 
 #endif

@@ -18,6 +18,7 @@
  * Exit: 0 done, 1 a result that differs or is missing, 2 usage, 5 no GPU or library.
  */
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +150,7 @@ static enum status choose(const struct options *options, struct error *err)
 	}
 	json_put(json, "choices", list);
 	while (status == STATUS_OK && context.compiler && compiler_pending(context.compiler))
-		compiler_poll(context.compiler, -1);
+		compiler_poll(context.compiler, INFINITY);
 	if (status == STATUS_OK)
 		status = setup_write(options->output, json, err);
 	json_free(json);

@@ -404,7 +404,7 @@ static enum status sample_family(struct context *context, const struct family *f
 static void wait_for_all(struct context *context, struct totals *totals)
 {
 	while (compiler_pending(context->compiler))
-		compiler_poll(context->compiler, -1);
+		compiler_poll(context->compiler, INFINITY);
 	for (size_t i = 0; i < totals->count; i++) {
 		totals->units++;
 		if (totals->kernels[i]->outcome == OUTCOME_OK)

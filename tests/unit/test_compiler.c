@@ -3,6 +3,7 @@
  * The compiler with its worker processes, against the stand-in NVRTC of tests/faults, which
  * crashes, hangs and lies on command. This program is its own worker.
  */
+#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include "base/clock.h"
 #include "compile/cubin.h"
 #include "compile/worker.h"
+#include "process/pool.h"
 #include "unit/leap.h"
 #include "unit/compile_units.h"
 
@@ -254,12 +256,11 @@ TEST(test_killed)
 		"//fake: pid %s\n//fake: take %s\n//fake: kernel k 1 0 0 0 0", path, gate);
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 	struct compile_result result;
-	struct pollfd fd;
+	struct pool *pool = compiler_pool(compiler);
 
 	expect_only(compiler, source, OUTCOME_OK, "");
-	assert_int_equal(compiler_poll_fds(compiler, &fd, 1), 1);
 	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
-	assert_int_equal(poll(&fd, 1, 60000), 1); /* its end is seen */
+	pool_wait(&pool, 1, 60); /* its end is seen */
 	expect_only(compiler, good, OUTCOME_OK, "");
 	unlink(path);
 	assert_int_equal(mkdir(gate, 0777), 0);
@@ -300,7 +301,7 @@ TEST(test_parent_dies)
 		struct compile_result result;
 
 		submit(compiler, hanging, "k", NULL, &result);
-		compiler_poll(compiler, -1);
+		compiler_poll(compiler, INFINITY);
 		_exit(0);
 	}
 	while (!file_exists(path) || !file_size(path))

@@ -58,14 +58,11 @@ struct owner {
 	unsigned fails; /* a bit for each start, the first one lowest: 1: it fails */
 };
 
-static enum status start(
-	void *context, struct worker *worker, double *greeting_s, struct error *err)
+static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
-	struct owner *owner = context;
-
+	struct owner *owner = pool->context;
 	const bool fails = owner->fails >> owner->started++ & 1;
 
-	*greeting_s = 30;
 	return worker_start(worker, fails ? "/nowhere/x" : owner->path, "serve", false, err);
 }
 
@@ -114,8 +111,19 @@ static void take_failure(void *context, struct pool_task *task, enum pool_end en
 	snprintf(own->how, sizeof(own->how), "%s", how);
 }
 
-static const struct pool_kind kind = {
-	.name = "it", .start = start, .send = send, .hear = hear, .fail = take_failure};
+static const struct pool_kind kind = {.name = "it",
+	.greeting_s = 30,
+	.start = start,
+	.send = send,
+	.hear = hear,
+	.fail = take_failure};
+
+static void wait_for(struct owner *owner)
+{
+	struct pool *pool = &owner->pool;
+
+	pool_wait(&pool, 1, 60);
+}
 
 static void run(struct owner *owner, struct task *tasks, size_t count, size_t members, size_t depth)
 {
@@ -133,7 +141,7 @@ static void run(struct owner *owner, struct task *tasks, size_t count, size_t me
 		for (size_t i = 0; i < count; i++)
 			left -= tasks[i].done || tasks[i].failed;
 		if (left)
-			pool_wait(&owner->pool, 60);
+			wait_for(owner);
 	} while (left);
 }
 
@@ -203,7 +211,7 @@ TEST(a_kill_before_an_answer_does_not_count)
 		pool_add(&owner.pool, &task.task);
 		for (pool_work(&owner.pool); task.done < turn && !task.failed;
 			pool_work(&owner.pool))
-			pool_wait(&owner.pool, 60);
+			wait_for(&owner);
 		assert_int_equal(task.done, turn);
 	}
 	assert_int_equal(rmdir(file), 0);
@@ -249,7 +257,7 @@ TEST(words_without_end_are_not_heard_out)
 	pool_add(&owner.pool, &task.task);
 	do {
 		pool_work(&owner.pool);
-		pool_wait(&owner.pool, 60);
+		wait_for(&owner);
 	} while (!owner.pool.members[0].has_more && clock_seconds() < begun_s + 60);
 	assert_true(pool_next_s(&owner.pool) <= clock_seconds()); /* it is looked at again */
 	assert_false(task.done || task.failed);
