@@ -64,17 +64,15 @@ static inline enum status device_problem(struct device *device, const char *oper
 	const char *text, const struct reference_plan *reference, const struct text *cubins,
 	size_t cubin_count, uint32_t *problem, struct error *err)
 {
-	struct reference_plan *copy = memory_zeroed(1, sizeof(*copy));
+	struct device_problem *added = &handles_known.problems[handles_known.problem_count++];
 
 	(void)device, (void)err;
+	*added = (struct device_problem){.operation = string_copy(operation),
+		.text = string_copy(text),
+		.cubins = handles_copy_cubins(cubins, cubin_count),
+		.cubin_count = cubin_count};
 	if (reference)
-		record_copy(&reference_plan_record, reference, copy);
-	handles_known.problems[handles_known.problem_count++] =
-		(struct device_problem){.operation = string_copy(operation),
-			.text = string_copy(text),
-			.reference = copy,
-			.cubins = handles_copy_cubins(cubins, cubin_count),
-			.cubin_count = cubin_count};
+		record_copy(&reference_plan_record, reference, &added->reference);
 	*problem = (uint32_t)handles_known.problem_count;
 	return STATUS_OK;
 }

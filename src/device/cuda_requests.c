@@ -15,13 +15,12 @@ static const double start_timeout_s = 90;
 static const char who[] = "measuring worker";
 
 struct cuda_request {
-	struct pool_task task;   /* comes first */
-	struct measure_run run;  /* its jobs: those without an answer; without the setup */
-	bool *passed;            /* per job: it did not fail alone */
-	char (*keys)[HASH_SIZE]; /* per problem */
-	bool is_alone;           /* one of the jobs is asked for */
-	uint64_t alone;          /* its ticket */
-	bool all_passed;         /* each alone: only together they fail */
+	struct pool_task task;  /* comes first */
+	struct measure_run run; /* its jobs: those without an answer; without the setup */
+	bool *passed;           /* per job: it did not fail alone */
+	bool is_alone;          /* one of the jobs is asked for */
+	uint64_t alone;         /* its ticket */
+	bool all_passed;        /* each alone: only together they fail */
 	unsigned attempts;
 	struct measure_progress progress; /* the last that came */
 	struct device_event fault;        /* that ended the worker; outcome ok: none */
@@ -33,77 +32,19 @@ static void request_free(struct cuda_request *request)
 	record_release(&measure_run_record, &request->run);
 	record_release(&device_event_record, &request->fault);
 	free(request->passed);
-	free(request->keys);
 	free(request);
-}
-
-/* Its number in the list, which it is added to if it is new. */
-static uint32_t cubin_number(struct measure_run *run, const struct text *cubin)
-{
-	for (size_t i = 0; i < run->cubin_count; i++)
-		if (run->cubins[i].data == cubin->data && run->cubins[i].length == cubin->length)
-			return (uint32_t)i;
-	run->cubins = memory_resize(run->cubins, run->cubin_count + 1, sizeof(*run->cubins));
-	run->cubins[run->cubin_count] = *cubin;
-	return (uint32_t)run->cubin_count++;
-}
-
-static uint32_t problem_number(struct measure_run *run, const struct device_problem **known,
-	const struct device_problem *problem)
-{
-	size_t i = 0;
-
-	if (!problem)
-		return 0;
-	while (i < run->problem_count && known[i] != problem)
-		i++;
-	if (i == run->problem_count) {
-		known[i] = problem;
-		run->problems[run->problem_count++] = (struct measure_problem){
-			.title = string_format("%s %s", problem->operation, problem->text),
-			.reference = *problem->reference,
-			.cubins = (struct text *)(uintptr_t)problem->cubins, /* only read */
-			.cubin_count = problem->cubin_count};
-	}
-	return (uint32_t)i + 1;
 }
 
 void cuda_request_add(struct cuda_device *cuda, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling)
 {
 	struct cuda_request *request = memory_zeroed(1, sizeof(*request));
-	struct measure_run run = {.job_count = count, .sampling = *sampling};
-	CLEANUP(memory_free)
-	const struct device_problem **known =
-		memory_zeroed(count + 1, sizeof(struct device_problem *));
+	const struct measure_run run = {.jobs = (struct device_job *)(uintptr_t)jobs, /* copied */
+		.job_count = count,
+		.sampling = *sampling};
 
-	run.jobs = memory_zeroed(count + 1, sizeof(*run.jobs));
-	run.problems = memory_zeroed(count + 1, sizeof(*run.problems));
-	for (size_t i = 0; i < count; i++) {
-		struct measure_job *job = &run.jobs[i];
-
-		*job = (struct measure_job){.ticket = jobs[i].ticket,
-			.problem = problem_number(&run, known, jobs[i].problem),
-			.plan = *jobs[i].plan,
-			.cubin_count = jobs[i].cubin_count,
-			.load = jobs[i].load,
-			.verify = jobs[i].verify};
-		job->cubins = memory_zeroed(job->cubin_count + 1, sizeof(*job->cubins));
-		for (size_t k = 0; k < job->cubin_count; k++)
-			job->cubins[k] = cubin_number(&run, &jobs[i].cubins[k]);
-	}
 	record_copy(&measure_run_record, &run, &request->run);
 	request->passed = memory_zeroed(count + 1, sizeof(*request->passed));
-	request->keys = memory_zeroed(run.problem_count + 1, sizeof(*request->keys));
-	for (size_t i = 0; i < run.problem_count; i++) {
-		measure_problem_key(&request->run.problems[i], request->keys[i]);
-		free(run.problems[i].title);
-	}
-	for (size_t i = 0; i < count; i++)
-		free(run.jobs[i].cubins);
-	free(run.jobs);
-	free(run.problems);
-	free(run.cubins);
 	pool_add(&cuda->pool, &request->task);
 }
 
@@ -117,15 +58,31 @@ static size_t find(const struct cuda_request *request, uint64_t ticket)
 	return SIZE_MAX;
 }
 
-static struct cuda_failed *failed_of(
-	const struct cuda_device *cuda, const struct cuda_request *request, size_t job)
+/* NULL: the reference of its problem did not fail. */
+static const struct cuda_failed *failed_of(
+	const struct cuda_device *cuda, const struct device_job *job)
 {
-	const uint32_t problem = request->run.jobs[job].problem;
+	char key[HASH_SIZE];
 
-	for (size_t i = 0; problem && i < cuda->failed_count; i++)
-		if (strcmp(cuda->failed[i].key, request->keys[problem - 1]) == 0)
+	if (!job->problem || !cuda->failed_count)
+		return NULL;
+	device_problem_key(job->problem, key);
+	for (size_t i = 0; i < cuda->failed_count; i++)
+		if (strcmp(cuda->failed[i].key, key) == 0)
 			return &cuda->failed[i];
 	return NULL;
+}
+
+static void add_failed(
+	struct cuda_device *cuda, const struct device_job *job, const struct device_event *event)
+{
+	struct cuda_failed *failed;
+
+	ARRAY_GROW(cuda->failed, cuda->failed_count, cuda->failed_capacity);
+	failed = &cuda->failed[cuda->failed_count++];
+	*failed = (struct cuda_failed){
+		.outcome = event->outcome, .detail = string_copy(event->detail)};
+	device_problem_key(job->problem, failed->key);
 }
 
 /* Takes the event; the job is off the request. */
@@ -134,16 +91,11 @@ static void answer(struct cuda_device *cuda, struct cuda_request *request, size_
 {
 	struct measure_run *run = &request->run;
 
-	if (event->reference && run->jobs[job].problem && !failed_of(cuda, request, job)) {
-		ARRAY_GROW(cuda->failed, cuda->failed_count, cuda->failed_capacity);
-		cuda->failed[cuda->failed_count] = (struct cuda_failed){
-			.outcome = event->outcome, .detail = string_copy(event->detail)};
-		memcpy(cuda->failed[cuda->failed_count++].key,
-			request->keys[run->jobs[job].problem - 1], HASH_SIZE);
-	}
+	if (event->reference && run->jobs[job].problem && !failed_of(cuda, &run->jobs[job]))
+		add_failed(cuda, &run->jobs[job], event);
 	device_event_push(cuda->device, *event);
 	*event = (struct device_event){0};
-	record_release(&measure_job_record, &run->jobs[job]);
+	record_release(&device_job_record, &run->jobs[job]);
 	run->job_count--;
 	memmove(&run->jobs[job], &run->jobs[job + 1], (run->job_count - job) * sizeof(*run->jobs));
 	memmove(&request->passed[job], &request->passed[job + 1],
@@ -220,7 +172,7 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	struct measure_run run;
 
 	for (size_t i = 0; i < request->run.job_count;) {
-		const struct cuda_failed *failed = failed_of(cuda, request, i);
+		const struct cuda_failed *failed = failed_of(cuda, &request->run.jobs[i]);
 
 		if (failed && request->run.jobs[i].verify)
 			answer_outcome(cuda, request, i, true, failed->outcome, failed->detail);

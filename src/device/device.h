@@ -42,28 +42,6 @@ struct device_options {
 	bool l2_warm;                /* runs find what they read in the L2, if it fits */
 };
 
-/* What candidates compute and are compared with. */
-struct device_problem {
-	const char *operation, *text; /* canonical: a recording and a program know it by them */
-	const struct reference_plan *reference;
-	const struct text *cubins; /* of the reference; none where nothing is run */
-	size_t cubin_count;
-};
-
-/* One candidate. All is borrowed for the call of device_submit(). */
-struct device_job {
-	uint64_t ticket;                      /* the caller's; its event has it */
-	const struct device_problem *problem; /* NULL: a kernel without tensors (the anchor) */
-	const char *family, *configuration;   /* replay and programs know it by them */
-	const struct plan *plan;
-	const struct text *cubins; /* one per build unit */
-	size_t cubin_count;
-	uint32_t load; /* jobs that are equal but for this are loaded each for itself, in order */
-	bool verify;
-	const struct kernel_resources *resources; /* per launch, from the compiler; or NULL */
-	double predicted_time_us;                 /* what the model device answers */
-};
-
 /* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE", "program". Errors:
  * STATUS_BAD_INPUT for an unknown name, STATUS_NO_DEVICE with what was looked for, or who holds the
  * lock. */
@@ -82,8 +60,8 @@ bool device_recorded(const struct device *device, const char *operation, const c
  * the device is open. Measures the anchor. On a device that measures it is needed before anything
  * is verified or sampled; elsewhere it does nothing. */
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
-/* The job of the anchor kernel, to be sampled in turn with others: plan NULL on a device that does
- * not measure. What it refers to lives as long as the device. */
+/* The job of the anchor kernel, to be sampled in turn with others: without a plan on a device that
+ * runs no kernels. What it refers to lives as long as the device. */
 struct device_job device_anchor(struct device *device);
 
 /* Jobs are loaded and verified in order; then all that are right so far are sampled in turn. An

@@ -117,19 +117,10 @@ static enum status program_submit(struct device *device, const struct device_job
 	return STATUS_OK;
 }
 
-static struct device_job program_anchor(struct device *device)
-{
-	static const struct plan nothing;
-
-	(void)device;
-	return (struct device_job){.family = "", .configuration = "", .plan = &nothing};
-}
-
 const struct device_kind device_kind_program = {
 	.name = "program",
 	.measures = true,
 	.open = program_open,
 	.close = program_close,
-	.anchor = program_anchor,
 	.submit = program_submit,
 };

@@ -15,16 +15,14 @@ static const double wait_s = 0.2;
 struct announced {
 	const struct problem *problem; /* borrowed */
 	struct build build;            /* of the reference */
-	struct reference_plan reference;
-	struct text *cubins; /* borrowed from the store */
-	struct device_problem told;
+	struct device_problem told;    /* owns the reference; code is the store's */
 };
 
 static void announced_free(struct announced *announced)
 {
 	build_release(&announced->build);
-	reference_plan_release(&announced->reference);
-	free(announced->cubins);
+	reference_plan_release(&announced->told.reference);
+	free(announced->told.cubins);
 	free(announced);
 }
 
@@ -52,19 +50,6 @@ static struct trial *add(struct evaluator *evaluator, enum trial_stage goal)
 	ARRAY_GROW(evaluator->trials, evaluator->count, evaluator->capacity);
 	evaluator->trials[evaluator->count++] = trial;
 	return trial;
-}
-
-/* Asks for it at once; on failure it goes again. */
-static enum status ask_now(
-	struct evaluator *evaluator, struct trial *trial, struct trial **result, struct error *err)
-{
-	const enum status status = evaluator_ask(evaluator, trial, err);
-
-	if (status == STATUS_OK)
-		*result = trial;
-	else
-		evaluator_free_trial(evaluator, trial);
-	return status;
 }
 
 /* Without a compiler the model's estimate of registers has to do. */
@@ -97,28 +82,42 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 	return STATUS_OK;
 }
 
+/* Kernels that are compiled, asked for at once. */
+static enum status add_compiled(struct evaluator *evaluator, const struct problem *problem,
+	const struct device_job *job, struct trial **result, struct error *err)
+{
+	struct trial *trial = add(evaluator, TRIAL_LOADED);
+	enum status status;
+
+	trial->problem = problem;
+	trial->job = *job;
+	trial->job.load = 0;
+	for (size_t i = 0; i < evaluator->count; i++)
+		trial->job.load += evaluator->trials[i]->job.plan == job->plan;
+	status = evaluator_ask(evaluator, trial, err);
+	if (status == STATUS_OK)
+		*result = trial;
+	else
+		evaluator_free_trial(evaluator, trial);
+	return status;
+}
+
 enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
 	struct trial **result, struct error *err)
 {
-	struct trial *trial = add(evaluator, TRIAL_LOADED);
-
-	trial->problem = original->problem;
-	trial->original = original;
-	for (size_t i = 0; i < evaluator->count; i++)
-		trial->load += evaluator->trials[i]->original == original;
-	return ask_now(evaluator, trial, result, err);
+	return add_compiled(evaluator, original->problem, &original->job, result, err);
 }
 
 enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
-	const struct binary *binary, struct trial **result, struct error *err)
+	struct binary *binary, struct trial **result, struct error *err)
 {
-	struct trial *trial = add(evaluator, TRIAL_LOADED);
+	const struct device_job job = {.family = "",
+		.configuration = "",
+		.plan = &binary->plan,
+		.cubins = binary->cubins,
+		.cubin_count = binary->cubin_count};
 
-	trial->problem = problem;
-	trial->binary = binary;
-	for (size_t i = 0; i < evaluator->count; i++)
-		trial->load += evaluator->trials[i]->binary == binary;
-	return ask_now(evaluator, trial, result, err);
+	return add_compiled(evaluator, problem, &job, result, err);
 }
 
 struct trial *evaluator_add_anchor(struct evaluator *evaluator)
@@ -126,7 +125,7 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	struct trial *trial = add(evaluator, TRIAL_LOADED);
 
 	trial->stage = TRIAL_LOADED;
-	trial->is_anchor = true;
+	trial->job = device_anchor(evaluator->context->device);
 	return trial;
 }
 
@@ -156,21 +155,19 @@ static enum status announce(struct context *context, struct announced *announced
 	const bool runs = context->store && context->device->kind->measures;
 	struct build *build = &announced->build;
 
+	announced->told.operation = problem->operation->name;
+	announced->told.text = problem->text;
 	TRY(problem_reference(problem, runs ? &context->catalogue : NULL, context->device->spec,
-		build, &announced->reference, err));
-	announced->cubins = memory_zeroed(build->unit_count + 1, sizeof(*announced->cubins));
+		build, &announced->told.reference, err));
+	announced->told.cubins =
+		memory_zeroed(build->unit_count + 1, sizeof(*announced->told.cubins));
 	for (size_t i = 0; runs && i < build->unit_count; i++) {
 		const struct compile_result *kernel;
 
 		TRY(kernel_store_wait(context->store, &build->units[i], &kernel, err));
-		announced->cubins[i] = kernel->cubin;
-		TRY(take_entries(kernel, i, &announced->reference, err));
+		announced->told.cubins[announced->told.cubin_count++] = kernel->cubin;
+		TRY(take_entries(kernel, i, &announced->told.reference, err));
 	}
-	announced->told = (struct device_problem){.operation = problem->operation->name,
-		.text = problem->text,
-		.reference = &announced->reference,
-		.cubins = announced->cubins,
-		.cubin_count = runs ? build->unit_count : 0};
 	return STATUS_OK;
 }
 
@@ -204,46 +201,6 @@ enum status evaluator_announce(
 }
 
 /* ---- asking the device ---- */
-/* All that it is told refers to the trial. */
-static enum status job_of(struct evaluator *evaluator, struct trial *trial, bool verify,
-	struct device_job *job, struct error *err)
-{
-	const struct context *context = evaluator->context;
-	const struct trial *source = trial->original ? trial->original : trial;
-	const size_t units = context->store ? source->build.unit_count : 0;
-
-	if (trial->is_anchor) {
-		*job = device_anchor(context->device);
-		return STATUS_OK;
-	}
-	if (trial->problem)
-		TRY(evaluator_announce(evaluator, trial->problem, err));
-	*job = (struct device_job){
-		.problem = trial->problem ? &announced_of(evaluator, trial->problem)->told : NULL,
-		.load = trial->load,
-		.verify = verify};
-	if (trial->binary) {
-		job->family = job->configuration = "";
-		job->plan = &trial->binary->plan;
-		job->cubins = trial->binary->cubins;
-		job->cubin_count = trial->binary->cubin_count;
-		return STATUS_OK;
-	}
-	if (!trial->cubins) {
-		trial->cubins = memory_zeroed(units + 1, sizeof(*trial->cubins));
-		for (size_t i = 0; i < units; i++)
-			trial->cubins[i] = source->kernels[i]->cubin; /* borrowed */
-	}
-	job->family = source->evaluation.family;
-	job->configuration = source->evaluation.configuration;
-	job->plan = &source->plan;
-	job->cubins = trial->cubins;
-	job->cubin_count = units;
-	job->resources = source->evaluation.resources;
-	job->predicted_time_us = source->evaluation.score.predicted_time_us;
-	return STATUS_OK;
-}
-
 static enum status submit(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	bool verify, const struct sampling *sampling, struct error *err)
 {
@@ -251,8 +208,15 @@ static enum status submit(struct evaluator *evaluator, struct trial *const *tria
 	CLEANUP(memory_free) struct device_job *jobs = memory_zeroed(count + 1, sizeof(*jobs));
 
 	for (size_t i = 0; i < count; i++) {
-		TRY(job_of(evaluator, trials[i], verify, &jobs[i], err));
-		jobs[i].ticket = trials[i]->ticket = ++context->tickets;
+		struct device_job *job = &trials[i]->job;
+
+		if (trials[i]->problem) {
+			TRY(evaluator_announce(evaluator, trials[i]->problem, err));
+			job->problem = &announced_of(evaluator, trials[i]->problem)->told;
+		}
+		job->verify = verify;
+		job->ticket = ++context->tickets;
+		jobs[i] = *job;
 	}
 	evaluator->moved = true;
 	return device_submit(context->device, jobs, count, sampling, err);
@@ -329,7 +293,7 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
 {
 	for (size_t i = 0; i < evaluator->count; i++)
-		if (evaluator->trials[i]->ticket == ticket)
+		if (evaluator->trials[i]->job.ticket == ticket)
 			return evaluator->trials[i];
 	return NULL;
 }
@@ -430,7 +394,7 @@ enum status evaluator_check(
 	const struct sampling none = {0};
 
 	for (size_t i = 0; i < count && evaluator->context->device->kind->measures; i++) {
-		if (!trials[i]->ticket || trials[i]->evaluation.outcome != OUTCOME_OK)
+		if (!trials[i]->job.ticket || trials[i]->evaluation.outcome != OUTCOME_OK)
 			continue;
 		trials[i]->stage = TRIAL_ASKED;
 		trials[i]->goal = TRIAL_DONE;

@@ -47,7 +47,7 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
 	struct trial **trial, struct error *err);
 enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
-	const struct binary *binary, struct trial **trial, struct error *err);
+	struct binary *binary, struct trial **trial, struct error *err);
 /* The anchor, loaded as it were. */
 struct trial *evaluator_add_anchor(struct evaluator *evaluator);
 

@@ -56,6 +56,7 @@ static void score_again(struct trial *trial)
 	score_release(&trial->evaluation.score);
 	score_compute(trial->candidate.bound->device, &trial->work, trial->evaluation.resources,
 		&trial->evaluation.score);
+	trial->job.predicted_time_us = trial->evaluation.score.predicted_time_us;
 }
 
 static enum status describe(struct trial *trial, struct error *err)
@@ -68,6 +69,24 @@ static enum status describe(struct trial *trial, struct error *err)
 	TRY(candidate_plan(bound, trial->slots, &trial->plan, err));
 	TRY(candidate_work(bound, trial->slots, &trial->work, err));
 	return candidate_build(bound, trial->slots, &trial->build, err);
+}
+
+/* Whatever it is compiled from is there. */
+static void make_job(struct trial *trial)
+{
+	const struct evaluation *evaluation = &trial->evaluation;
+	const size_t units = trial->kernels ? trial->build.unit_count : 0;
+
+	trial->cubins = memory_zeroed(units + 1, sizeof(*trial->cubins));
+	for (size_t i = 0; i < units; i++)
+		trial->cubins[i] = trial->kernels[i]->cubin; /* borrowed */
+	trial->job.family = evaluation->family;
+	trial->job.configuration = evaluation->configuration;
+	trial->job.plan = &trial->plan;
+	trial->job.cubins = trial->cubins;
+	trial->job.cubin_count = units;
+	trial->job.resources = evaluation->resources;
+	trial->stage = TRIAL_COMPILED;
 }
 
 enum status trial_start(struct trial *trial, const struct candidate *candidate,
@@ -90,7 +109,7 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	evaluation->launch_count = trial->plan.launch_count;
 	score_again(trial);
 	if (!store) {
-		trial->stage = TRIAL_COMPILED;
+		make_job(trial);
 		return STATUS_OK;
 	}
 	trial->kernels = memory_zeroed(trial->build.unit_count, sizeof(*trial->kernels));
@@ -236,7 +255,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	if (!arguments_fit(trial))
 		return STATUS_OK;
 	score_again(trial);
-	trial->stage = TRIAL_COMPILED;
+	make_job(trial);
 	return prunes ? prune(trial, err) : STATUS_OK;
 }
 

@@ -38,13 +38,11 @@ struct trial {
 	const struct compile_result **kernels; /* one per build unit; borrowed from the store */
 	struct plan plan;
 	struct work work;
-	const struct trial *original; /* this is one more load of that one; borrowed */
-	const struct binary *binary;  /* or of these kernels; borrowed */
-	bool is_anchor;               /* or of the anchor */
-	uint32_t load;                /* its number among the loads of one binary */
-	struct text *cubins;          /* one per build unit, with the kernels' bytes; or NULL */
-	uint64_t ticket;              /* of what the device was asked last; 0: nothing */
-	struct round_series *series;  /* where its samples go while rounds are run; borrowed */
+	struct text *cubins; /* one per build unit, with the kernels' bytes; or NULL */
+	/* What the device is asked for, from COMPILED on; refers to this trial, to the one whose
+	 * kernels are loaded once more, or to kernels of another origin. Ticket 0: not yet. */
+	struct device_job job;
+	struct round_series *series; /* where its samples go while rounds are run; borrowed */
 	struct evaluation evaluation;
 };
 

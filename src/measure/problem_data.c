@@ -437,6 +437,6 @@ void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem)
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem)
 {
 	problem_data_evict(gpu, problem);
-	record_release(&measure_problem_record, &problem->told);
+	record_release(&device_problem_record, &problem->told);
 	*problem = (struct problem_data){0};
 }

@@ -22,58 +22,42 @@ static const struct record_member setup_members[] = {
 RECORD_DEFINE(struct measure_setup, measure_setup_record, setup_members, .name = "setup");
 
 static const struct record_member problem_members[] = {
-	RECORD_VALUE(struct measure_problem, title, "title"),
-	RECORD_NESTED(struct measure_problem, reference, reference_plan_record, "reference"),
-	RECORD_VALUES(struct measure_problem, cubins, cubin_count, "cubins"),
+	RECORD_NESTED(struct device_problem, reference, reference_plan_record, "reference"),
+	RECORD_VALUES(struct device_problem, cubins, cubin_count, "cubins"),
 };
-RECORD_DEFINE(struct measure_problem, measure_problem_record, problem_members, .name = "problem");
+RECORD_DEFINE(struct device_problem, device_problem_record, problem_members, .name = "problem");
 
-void measure_problem_key(const struct measure_problem *problem, char key[HASH_SIZE])
+void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE])
 {
 	CLEANUP(text_release) struct text packed = {0};
 	struct hash *hash = hash_new();
 
-	record_pack(&measure_problem_record, problem, &packed);
+	record_pack(&device_problem_record, problem, &packed);
 	hash_add(hash, packed.data, packed.length);
 	hash_finish(hash, key);
 }
 
 static const struct record_member job_members[] = {
-	RECORD_VALUE(struct measure_job, ticket, "ticket"),
-	RECORD_VALUE(struct measure_job, problem, "problem"),
-	RECORD_NESTED(struct measure_job, plan, plan_record, "plan"),
-	RECORD_VALUES(struct measure_job, cubins, cubin_count, "cubins"),
-	RECORD_VALUE(struct measure_job, load, "load"),
-	RECORD_VALUE(struct measure_job, verify, "verify"),
+	RECORD_VALUE(struct device_job, ticket, "ticket"),
+	RECORD_POINTER(struct device_job, problem, device_problem_record, "problem",
+		.flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct device_job, plan, plan_record, "plan"),
+	RECORD_VALUES(struct device_job, cubins, cubin_count, "cubins"),
+	RECORD_VALUE(struct device_job, load, "load"),
+	RECORD_VALUE(struct device_job, verify, "verify"),
 };
-RECORD_DEFINE(struct measure_job, measure_job_record, job_members, .name = "job");
-
-/* Jobs refer to problems and cubins of the request. */
-static enum status run_check(
+static enum status job_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct measure_run *run = value;
-
 	(void)context;
-	for (size_t i = 0; i < run->job_count; i++) {
-		const struct measure_job *job = &run->jobs[i];
-
-		if (job->problem > run->problem_count)
-			return json_error(at, err, "jobs of its problems");
-		for (size_t k = 0; k < job->cubin_count; k++)
-			if (job->cubins[k] >= run->cubin_count)
-				return json_error(at, err, "jobs of its cubins");
-	}
-	return STATUS_OK;
+	return ((struct device_job *)value)->plan ? STATUS_OK : json_error(at, err, "a plan");
 }
+RECORD_DEFINE(struct device_job, device_job_record, job_members, .name = "job", .check = job_check);
 
 #define SAMPLING(field) RECORD_VALUE(struct measure_run, sampling.field, #field)
 static const struct record_member run_members[] = {
 	RECORD_NESTED(struct measure_run, setup, measure_setup_record, "setup"),
-	RECORD_RECORDS(
-		struct measure_run, problems, problem_count, measure_problem_record, "problems"),
-	RECORD_VALUES(struct measure_run, cubins, cubin_count, "cubins"),
-	RECORD_RECORDS(struct measure_run, jobs, job_count, measure_job_record, "jobs"),
+	RECORD_RECORDS(struct measure_run, jobs, job_count, device_job_record, "jobs"),
 	SAMPLING(rounds),
 	SAMPLING(rounds_before),
 	SAMPLING(seconds_max),
@@ -81,8 +65,7 @@ static const struct record_member run_members[] = {
 	SAMPLING(rest_ratio),
 	SAMPLING(energy_s),
 };
-RECORD_DEFINE(
-	struct measure_run, measure_run_record, run_members, .name = "run", .check = run_check);
+RECORD_DEFINE(struct measure_run, measure_run_record, run_members, .name = "run");
 
 /* ---- replies ---- */
 #define IS(field)   RECORD_VALUE(struct measure_gpu, identity.field, #field)

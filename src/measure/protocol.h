@@ -47,26 +47,32 @@ struct measure_setup {
 };
 RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
-struct measure_problem {
-	char *title;
+/* What candidates compute and are compared with. */
+struct device_problem {
+	const char *operation, *text; /* canonical: a recording and a program know it by them, the
+				       * worker does not */
 	struct reference_plan reference;
 	struct text *cubins; /* the reference's, one per build unit; none where nothing is run */
 	size_t cubin_count;
 };
-RECORD_DECLARE(struct measure_problem, measure_problem_record);
-void measure_problem_key(const struct measure_problem *problem, char key[HASH_SIZE]);
+RECORD_DECLARE(struct device_problem, device_problem_record);
+void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE]);
 
 /* One candidate, to be loaded, verified where that is asked for, and sampled. */
-struct measure_job {
-	uint64_t ticket;  /* the sender's */
-	uint32_t problem; /* of the request, from 1; 0: none (a kernel without tensors) */
-	struct plan plan;
-	uint32_t *cubins; /* of the request, from 0; one per build unit */
+struct device_job {
+	uint64_t ticket;                /* the sender's; its event has it */
+	struct device_problem *problem; /* NULL: a kernel without tensors (the anchor) */
+	struct plan *plan;
+	struct text *cubins; /* one per build unit */
 	size_t cubin_count;
-	uint32_t load; /* jobs that are equal but for this are loaded each for itself */
+	uint32_t load; /* jobs that are equal but for this are loaded each for itself, in order */
 	bool verify;
+	/* not for the worker: */
+	const char *family, *configuration;       /* replay and programs know it by them */
+	const struct kernel_resources *resources; /* per launch, from the compiler; or NULL */
+	double predicted_time_us;                 /* what the model device answers */
 };
-RECORD_DECLARE(struct measure_job, measure_job_record);
+RECORD_DECLARE(struct device_job, device_job_record);
 
 /* How the jobs of a request are sampled: in rounds over all of them, one observation of each in a
  * round. Neither rounds nor energy: nothing is timed. */
@@ -81,11 +87,7 @@ struct sampling {
 
 struct measure_run {
 	struct measure_setup setup;
-	struct measure_problem *problems;
-	size_t problem_count;
-	struct text *cubins;
-	size_t cubin_count;
-	struct measure_job *jobs;
+	struct device_job *jobs;
 	size_t job_count;
 	struct sampling sampling;
 };

@@ -129,12 +129,12 @@ static struct problem_data *problem_add(struct serving *serving)
 }
 
 /* Takes what it was told, if that is new. */
-static struct problem_data *problem_use(struct serving *serving, struct measure_problem *told)
+static struct problem_data *problem_use(struct serving *serving, struct device_problem *told)
 {
 	struct problem_data *problem;
 	char key[HASH_SIZE];
 
-	measure_problem_key(told, key);
+	device_problem_key(told, key);
 	problem = problem_find(serving, key);
 	for (size_t i = 0; !problem && i < serving->problem_count; i++)
 		if (serving->problem_count >= PROBLEMS_KEPT && !serving->problems[i]->users &&
@@ -144,7 +144,7 @@ static struct problem_data *problem_use(struct serving *serving, struct measure_
 		problem = problem_add(serving);
 		memcpy(problem->key, key, sizeof(key));
 		problem->told = *told;
-		*told = (struct measure_problem){0};
+		*told = (struct device_problem){0};
 	}
 	problem->request = serving->request;
 	return problem;
@@ -179,23 +179,19 @@ static bool reclaim(void *context)
 }
 
 /* Takes the job's plan if it is loaded now. */
-static struct kept *kept_use(struct serving *serving, const struct measure_run *run,
-	struct problem_data *problem, struct measure_job *job)
+static struct kept *kept_use(struct serving *serving, struct device_job *job)
 {
+	struct problem_data *problem = job->problem ? problem_use(serving, job->problem) : NULL;
 	CLEANUP(text_release) struct text packed = {0};
-	CLEANUP(memory_free)
-	struct text *cubins = memory_zeroed(job->cubin_count + 1, sizeof(*cubins));
 	struct hash *hash = hash_new();
 	struct kept *kept;
 	char key[HASH_SIZE];
 
-	record_pack(&plan_record, &job->plan, &packed);
+	record_pack(&plan_record, job->plan, &packed);
 	hash_add(hash, packed.data, packed.length);
 	hash_add(hash, &job->load, sizeof(job->load));
-	for (size_t i = 0; i < job->cubin_count; i++) {
-		cubins[i] = run->cubins[job->cubins[i]]; /* borrowed */
-		hash_add(hash, cubins[i].data, cubins[i].length);
-	}
+	for (size_t i = 0; i < job->cubin_count; i++)
+		hash_add(hash, job->cubins[i].data, job->cubins[i].length);
 	if (problem)
 		hash_add_string(hash, problem->key);
 	hash_finish(hash, key);
@@ -209,13 +205,14 @@ static struct kept *kept_use(struct serving *serving, const struct measure_run *
 	kept->request = serving->request;
 	ARRAY_GROW(serving->kept, serving->kept_count, serving->kept_capacity);
 	serving->kept[serving->kept_count++] = kept;
-	loaded_init(&serving->gpu, &kept->loaded, problem, &job->plan, cubins, job->cubin_count);
+	loaded_init(
+		&serving->gpu, &kept->loaded, problem, job->plan, job->cubins, job->cubin_count);
 	/* code takes memory, too */
 	while (kept->loaded.failure.outcome == OUTCOME_OUT_OF_MEMORY && reclaim(serving)) {
-		job->plan = kept->loaded.plan;
+		*job->plan = kept->loaded.plan;
 		kept->loaded.plan = (struct plan){0};
 		loaded_release(&serving->gpu, &kept->loaded);
-		loaded_init(&serving->gpu, &kept->loaded, problem, &job->plan, cubins,
+		loaded_init(&serving->gpu, &kept->loaded, problem, job->plan, job->cubins,
 			job->cubin_count);
 	}
 	return kept;
@@ -240,16 +237,15 @@ static void verify(struct serving *serving, struct kept *kept, struct device_eve
 }
 
 /* NULL: it is answered. */
-static struct kept *prepare(struct serving *serving, const struct measure_run *run,
-	struct problem_data *problem, struct measure_job *job, struct device_event *result)
+static struct kept *prepare(
+	struct serving *serving, bool times, struct device_job *job, struct device_event *result)
 {
-	const bool times = run->sampling.rounds || run->sampling.energy_s > 0;
 	struct kept *kept;
 
 	*result = (struct device_event){.ticket = job->ticket, .outcome = OUTCOME_OK};
 	serving->gpu.ticket = job->ticket;
 	gpu_progress(&serving->gpu, 0);
-	kept = kept_use(serving, run, problem, job);
+	kept = kept_use(serving, job);
 	kept->request = serving->request;
 	if (kept->loaded.failure.outcome != OUTCOME_OK)
 		take_failure(&kept->loaded.failure, result);
@@ -270,22 +266,16 @@ static struct kept *prepare(struct serving *serving, const struct measure_run *r
 
 static void run_jobs(struct serving *serving, struct measure_run *run)
 {
-	CLEANUP(memory_free)
-	struct problem_data **problems =
-		memory_zeroed(run->problem_count + 1, sizeof(struct problem_data *));
+	const bool times = run->sampling.rounds || run->sampling.energy_s > 0;
 	CLEANUP(memory_free)
 	struct sampler_entry *entries = memory_zeroed(run->job_count + 1, sizeof(*entries));
 	CLEANUP(memory_free)
 	struct device_event *results = memory_zeroed(run->job_count + 1, sizeof(*results));
 	size_t count = 0;
 
-	for (size_t i = 0; i < run->problem_count; i++)
-		problems[i] = problem_use(serving, &run->problems[i]);
 	serving->gpu.has_job = true;
 	for (size_t i = 0; i < run->job_count && !serving->ending; i++) {
-		struct measure_job *job = &run->jobs[i];
-		struct kept *kept = prepare(serving, run,
-			job->problem ? problems[job->problem - 1] : NULL, job, &results[i]);
+		struct kept *kept = prepare(serving, times, &run->jobs[i], &results[i]);
 
 		if (!kept)
 			continue;

@@ -424,14 +424,10 @@ TEST(test_worker_ends)
 	struct bench bench;
 	struct toy_reference reference;
 	struct toy_candidate candidate;
-	char device[] = "0", title[] = "toy";
-	uint32_t unit = 0;
-	struct measure_problem problem = {.title = title};
-	struct measure_job jobs[3];
+	char device[] = "0";
+	struct device_problem problem = {0};
+	struct device_job jobs[3];
 	struct measure_run run = {.setup = {.device = device, .seed = 1, .kernel_timeout_s = 300},
-		.problems = &problem,
-		.problem_count = 1,
-		.cubin_count = 1,
 		.jobs = jobs,
 		.job_count = 3,
 		.sampling.rounds = 3,
@@ -447,12 +443,11 @@ TEST(test_worker_ends)
 	problem.cubins = &reference.cubin;
 	problem.cubin_count = 1;
 	run.setup.helpers = bench.helpers;
-	run.cubins = &candidate.cubin;
 	for (uint32_t i = 0; i < 3; i++)
-		jobs[i] = (struct measure_job){.ticket = i,
-			.problem = 1,
-			.plan = candidate.plan,
-			.cubins = &unit,
+		jobs[i] = (struct device_job){.ticket = i,
+			.problem = &problem,
+			.plan = &candidate.plan,
+			.cubins = &candidate.cubin,
 			.cubin_count = 1,
 			.load = i,
 			.verify = true};

@@ -210,7 +210,7 @@ TEST(loads_of_other_origin_are_sampled_too)
 	assert_ok(evaluator_add_load(&fixture.evaluator, trials[0], &trials[1], &err));
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
 	assert_int_equal(trials[1]->stage, TRIAL_LOADED);
-	assert_int_not_equal(trials[0]->load, trials[1]->load);
+	assert_int_not_equal(trials[0]->job.load, trials[1]->job.load);
 	assert_ok(evaluator_sample(&fixture.evaluator, trials, 2, &sampling, &err));
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
 	assert_true(trial_time_us(trials[0]) > 0);

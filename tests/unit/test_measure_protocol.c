@@ -75,65 +75,60 @@ static void plan_make(struct plan *plan)
 
 TEST(test_run)
 {
-	char name[] = "GPU-1", title[] = "toy";
-	uint32_t units[] = {1, 0};
+	char name[] = "GPU-1";
 	char file[] = "expected.npy";
 	struct plan_buffer tensor = {.name = "out", .role = BUFFER_OUTPUT, .bytes = 4};
 	struct reference_output output = {.file = file, .tolerance_abs = 0.5};
-	struct measure_problem problem = {.title = title,
-		.reference = {.tensors = &tensor,
-			.tensor_count = 1,
-			.outputs = &output,
-			.output_count = 1}};
-	struct measure_job jobs[2] = {{.ticket = UINT64_MAX - 1,
-					      .problem = 1,
-					      .cubins = units,
-					      .cubin_count = 2,
-					      .load = 3,
-					      .verify = true},
-		{.ticket = 7}};
 	struct text cubins[2] = {{0}};
+	struct plan plan;
+	struct device_problem problem = {.reference = {.tensors = &tensor,
+						 .tensor_count = 1,
+						 .outputs = &output,
+						 .output_count = 1}};
+	struct device_job jobs[2] = {{.ticket = UINT64_MAX - 1,
+					     .problem = &problem,
+					     .plan = &plan,
+					     .cubins = cubins,
+					     .cubin_count = 2,
+					     .load = 3,
+					     .verify = true},
+		{.ticket = 7, .plan = &plan}};
 	struct measure_run run = {.setup = {.device = name,
 					  .seed = 0xfedcba9876543210u,
 					  .memory_limit_bytes = (uint64_t)1 << 40,
 					  .kernel_timeout_s = 2.5,
 					  .reference_timeout_s = 7,
 					  .l2_warm = true},
-		.problems = &problem,
-		.problem_count = 1,
-		.cubins = cubins,
-		.cubin_count = 2,
 		.jobs = jobs,
 		.job_count = 2,
 		.sampling = {9, 4, 1.25, 42, 0.5, 0.25}};
 	struct measure_run back;
 
-	plan_make(&jobs[0].plan);
+	plan_make(&plan);
 	text_append_bytes(&cubins[0], "x\0y", 3);
 	text_append(&run.setup.helpers, "helpers");
 	there_and_back(&measure_run_record, &run, &back);
 	assert_string_equal(back.setup.device, name);
 	assert_true(back.setup.seed == run.setup.seed && back.setup.l2_warm);
 	assert_string_equal(text_string(&back.setup.helpers), "helpers");
-	assert_string_equal(back.problems[0].title, title);
-	assert_string_equal(back.problems[0].reference.outputs[0].file, file);
-	assert_int_equal(back.cubin_count, 2);
-	assert_int_equal(back.cubins[0].length, 3);
-	assert_memory_equal(back.cubins[0].data, "x\0y", 3);
-	assert_int_equal(back.cubins[1].length, 0);
+	assert_null(back.jobs[1].problem);
+	assert_string_equal(back.jobs[0].problem->reference.outputs[0].file, file);
+	assert_int_equal(back.jobs[0].cubin_count, 2);
+	assert_int_equal(back.jobs[0].cubins[0].length, 3);
+	assert_memory_equal(back.jobs[0].cubins[0].data, "x\0y", 3);
+	assert_int_equal(back.jobs[0].cubins[1].length, 0);
 	assert_true(back.jobs[0].ticket == UINT64_MAX - 1 && back.jobs[1].ticket == 7);
-	assert_int_equal(back.jobs[0].cubins[0], 1);
 	assert_true(back.jobs[0].verify && !back.jobs[1].verify);
 	assert_int_equal(back.jobs[0].load, 3);
-	assert_int_equal(back.jobs[0].plan.launch_count, 1);
-	assert_string_equal(back.jobs[0].plan.launches[0].entry, "kernel");
-	assert_int_equal(back.jobs[0].plan.launches[0].shape.grid[0], 264);
-	assert_true(back.jobs[0].plan.launches[0].arguments[1].integer == INT64_MIN);
-	assert_true(back.jobs[0].plan.launches[0].arguments[2].real == 0.1);
-	assert_int_equal(back.jobs[0].plan.buffers[0].bytes, 4096);
+	assert_int_equal(back.jobs[0].plan->launch_count, 1);
+	assert_string_equal(back.jobs[0].plan->launches[0].entry, "kernel");
+	assert_int_equal(back.jobs[0].plan->launches[0].shape.grid[0], 264);
+	assert_true(back.jobs[0].plan->launches[0].arguments[1].integer == INT64_MIN);
+	assert_true(back.jobs[0].plan->launches[0].arguments[2].real == 0.1);
+	assert_int_equal(back.jobs[0].plan->buffers[0].bytes, 4096);
 	assert_memory_equal(&back.sampling, &run.sampling, sizeof(run.sampling));
 	record_release(&measure_run_record, &back);
-	plan_release(&jobs[0].plan);
+	plan_release(&plan);
 	text_release(&cubins[0]);
 	text_release(&run.setup.helpers);
 }
@@ -154,20 +149,16 @@ static void refuse(struct measure_run *run, const char *text)
 /* What refers to nothing does not reach the driver. */
 TEST(test_run_of_nothing)
 {
-	uint32_t unit = 1;
-	struct text cubin = {0};
-	struct measure_job job = {.ticket = 1, .cubins = &unit, .cubin_count = 1};
-	struct measure_run run = {.cubins = &cubin, .cubin_count = 1, .jobs = &job, .job_count = 1};
+	struct plan plan;
+	struct device_job job = {.ticket = 1};
+	struct measure_run run = {.jobs = &job, .job_count = 1};
 
-	plan_make(&job.plan);
-	refuse(&run, "cubins");
-	unit = 0;
-	job.problem = 1;
-	refuse(&run, "problems");
-	job.problem = 0;
-	job.plan.launches[0].arguments[0].index = 7;
+	refuse(&run, "a plan");
+	plan_make(&plan);
+	job.plan = &plan;
+	plan.launches[0].arguments[0].index = 7;
 	refuse(&run, "test");
-	plan_release(&job.plan);
+	plan_release(&plan);
 }
 
 TEST(test_results)
