@@ -145,7 +145,7 @@ static inline enum status device_anchor_handle(
 {
 	(void)err;
 	*handle = (device_handle)++handles_known.job_count;
-	handles_known.jobs[*handle - 1] = device_anchor(device);
+	handles_known.jobs[*handle - 1] = device->anchor;
 	return STATUS_OK;
 }
 

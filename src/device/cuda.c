@@ -24,28 +24,22 @@ static double kernel_timeout_s(const struct device_options *options)
 	return seconds > 0 ? seconds : kernel_timeout_default_s;
 }
 
-static void worker_drop(struct worker *worker)
-{
-	worker_end(worker, NULL);
-}
-
-static RECORD_RELEASE(gpus_release, measure_gpus_record);
-
 /* Where it is not known, a process is asked, which goes on as the device's. */
 static enum status find_gpu(struct cuda_device *cuda, const char *selector,
-	const struct device_listing *listed, struct measure_gpu *gpu, struct error *err)
+	const struct device_listing *listed, struct device_listing *gpu, struct error *err)
 {
-	CLEANUP(gpus_release) struct measure_gpus gpus = {0};
+	struct measure_gpus gpus = {0};
 	struct worker worker;
 
 	if (listed) {
-		*gpu = (struct measure_gpu){listed->facts, listed->identity};
+		*gpu = *listed;
 		return STATUS_OK;
 	}
 	if (cuda_list_gpus(cuda->path, selector, &worker, &gpus, err) != STATUS_OK)
 		return error_context(err, "cuda:%s", selector);
 	pool_adopt(&cuda->pool, &worker);
 	*gpu = gpus.gpus[0];
+	free(gpus.gpus);
 	return STATUS_OK;
 }
 
@@ -54,7 +48,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 {
 	struct cuda_device *cuda = memory_zeroed(1, sizeof(*cuda));
 	const struct sampling none = {0};
-	struct measure_gpu gpu;
+	struct device_listing gpu;
 
 	device->state = cuda;
 	cuda->device = device;
@@ -129,19 +123,6 @@ static void anchor_plan(int64_t sm_count, struct plan *plan)
 	launch->arguments[ANCHOR_COUNT].integer = ANCHOR_ITERATIONS;
 }
 
-static struct device_job cuda_anchor(struct device *device)
-{
-	struct cuda_device *cuda = device->state;
-
-	if (!cuda->anchor.launch_count)
-		anchor_plan(device->spec->sm_count, &cuda->anchor);
-	return (struct device_job){.family = "",
-		.configuration = "",
-		.plan = &cuda->anchor,
-		.cubins = &cuda->setup.helpers,
-		.cubin_count = 1};
-}
-
 static enum status cuda_submit(struct device *device, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling, struct error *err)
 {
@@ -161,14 +142,19 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 {
 	struct cuda_device *cuda = device->state;
 	const struct sampling sampling = {.rounds = 5, .seconds_max = 2};
-	struct device_job job;
 	struct device_event event;
 	enum status status = STATUS_OK;
 
 	text_clear(&cuda->setup.helpers);
 	text_append_bytes(&cuda->setup.helpers, cubin->data, cubin->length);
-	job = cuda_anchor(device);
-	TRY(device_submit(device, &job, 1, &sampling, err));
+	if (!cuda->anchor.launch_count)
+		anchor_plan(device->spec->sm_count, &cuda->anchor);
+	device->anchor = (struct device_job){.family = "",
+		.configuration = "",
+		.plan = &cuda->anchor,
+		.cubins = &cuda->setup.helpers,
+		.cubin_count = 1};
+	TRY(device_submit(device, &device->anchor, 1, &sampling, err));
 	while (!device_poll(device, 3600, &event))
 		;
 	if (event.sample_count > 0)
@@ -187,32 +173,28 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 }
 
 /* ---- what is in the machine ---- */
-static enum status cuda_list(const struct device_options *options, struct device_listing **list,
+enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err)
 {
-	CLEANUP(worker_drop) struct worker worker = {.stderr_fd = -1};
+	struct worker worker = {.stderr_fd = -1};
 	struct measure_gpus found = {0};
 	struct error reason = {0};
 	const enum status status =
 		cuda_list_gpus(options->worker_path, NULL, &worker, &found, &reason);
 
+	worker_end(&worker, NULL);
+	*list = found.gpus;
+	*count = found.count;
+	*why = NULL;
 	/* what the process says is an answer; that it does not start is none */
 	if (status == STATUS_FAILED && strstr(reason.message, "starting the measuring worker"))
 		return error_set(err, status, "%s", reason.message);
-	if (status != STATUS_OK)
-		*why = string_copy(reason.message);
-	*list = memory_zeroed(found.count + 1, sizeof(**list));
-	*count = found.count;
-	for (size_t i = 0; i < found.count; i++) {
-		struct device_listing *listing = &(*list)[i];
-
-		listing->facts = found.gpus[i].facts;
-		listing->identity = found.gpus[i].identity;
-		gpu_lock_holder(listing->identity.uuid, listing->busy_by, sizeof(listing->busy_by));
-	}
-	if (found.count == 0 && !*why)
-		*why = string_copy("the driver lists no GPU");
-	record_release(&measure_gpus_record, &found);
+	for (size_t i = 0; i < found.count; i++)
+		gpu_lock_holder(found.gpus[i].identity.uuid, found.gpus[i].busy_by,
+			sizeof(found.gpus[i].busy_by));
+	if (!found.count)
+		*why = string_copy(
+			status == STATUS_OK ? "the driver lists no GPU" : reason.message);
 	return STATUS_OK;
 }
 
@@ -220,10 +202,8 @@ const struct device_kind device_kind_cuda = {
 	.name = "cuda",
 	.compiles = true,
 	.measures = true,
-	.list = cuda_list,
 	.open = cuda_open,
 	.close = cuda_close,
 	.helpers = cuda_helpers,
-	.anchor = cuda_anchor,
 	.submit = cuda_submit,
 };

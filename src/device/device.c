@@ -20,15 +20,6 @@ static const struct device_kind *const device_kinds[] = {
 	NULL,
 };
 
-enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
-	size_t *count, char **why, struct error *err)
-{
-	*list = NULL;
-	*count = 0;
-	*why = NULL;
-	return device_kind_cuda.list(options, list, count, why, err);
-}
-
 size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector)
 {
 	const size_t digits = strspn(selector, "0123456789");
@@ -114,23 +105,9 @@ void device_close(struct device *device)
 	free(device);
 }
 
-bool device_recorded(const struct device *device, const char *operation, const char *problem,
-	device_recorded_visit *visit, void *context)
-{
-	if (!device->kind->recorded)
-		return false;
-	device->kind->recorded(device, operation, problem, visit, context);
-	return true;
-}
-
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err)
 {
 	return device->kind->helpers ? device->kind->helpers(device, cubin, err) : STATUS_OK;
-}
-
-struct device_job device_anchor(struct device *device)
-{
-	return device->kind->anchor ? device->kind->anchor(device) : (struct device_job){0};
 }
 
 /* From when it was asked something until nothing is left to answer. */
@@ -216,18 +193,8 @@ static void machine_release(struct machine *machine)
 	free(machine->chosen);
 }
 
-static enum status choose(struct machine *machine, size_t index, struct error *err)
-{
-	for (size_t i = 0; i < machine->chosen_count; i++)
-		if (machine->chosen[i] == index)
-			return error_set(err, STATUS_BAD_INPUT,
-				"device: expected each GPU once, found cuda:%zu twice", index);
-	machine->chosen[machine->chosen_count++] = index;
-	return STATUS_OK;
-}
-
 /* name: "cuda:2", "cuda:GPU-...". */
-static enum status choose_named(struct machine *machine, const char *name, struct error *err)
+static enum status choose(struct machine *machine, const char *name, struct error *err)
 {
 	const char *rest = name + strlen("cuda:");
 	size_t index;
@@ -239,30 +206,34 @@ static enum status choose_named(struct machine *machine, const char *name, struc
 	if (index == machine->count)
 		return error_set(err, STATUS_NO_DEVICE, "%s: expected one of %zu GPUs", name,
 			machine->count);
-	return choose(machine, index, err);
+	for (size_t i = 0; i < machine->chosen_count; i++)
+		if (machine->chosen[i] == index)
+			return error_set(err, STATUS_BAD_INPUT,
+				"device: expected each GPU once, found cuda:%zu twice", index);
+	machine->chosen[machine->chosen_count++] = index;
+	return STATUS_OK;
 }
 
 static enum status choose_all(struct machine *machine, const char *names, struct error *err)
 {
-	size_t most = machine->count + 1;
+	const bool all = strcmp(names, "cuda:all") == 0;
 
-	for (const char *at = names; *at; at++)
-		most += *at == ',';
-	machine->chosen = memory_zeroed(most, sizeof(*machine->chosen));
-	if (strcmp(names, "cuda:all") == 0) {
-		for (size_t i = 0; i < machine->count; i++)
-			TRY(choose(machine, i, err));
-		return STATUS_OK;
+	machine->chosen =
+		memory_zeroed(machine->count + strlen(names) + 1, sizeof(*machine->chosen));
+	while (all && machine->chosen_count < machine->count) {
+		machine->chosen[machine->chosen_count] = machine->chosen_count;
+		machine->chosen_count++;
 	}
-	for (const char *at = names;; at++) {
+	for (const char *at = names; !all; at++) {
 		const size_t length = strcspn(at, ",");
 		CLEANUP(memory_free) char *name = string_copy_bytes(at, length);
 
-		TRY(choose_named(machine, name, err));
+		TRY(choose(machine, name, err));
 		at += length;
 		if (!*at)
-			return STATUS_OK;
+			break;
 	}
+	return STATUS_OK;
 }
 
 static bool same_model(const struct device_listing *a, const struct device_listing *b)

@@ -21,7 +21,6 @@
 
 struct catalogue;
 struct device;
-struct device_listing;
 struct family;
 
 struct device_options {
@@ -49,20 +48,12 @@ enum status device_open(const char *name, const struct device_options *options,
 	struct device **device, struct error *err);
 void device_close(struct device *device);
 
-/* What a device that is a recording can answer for: calls visit for every candidate recorded of
- * this problem (texts are canonical and borrowed for the call). False, without a call, on a device
- * on which everything can be tried. */
 typedef void device_recorded_visit(void *context, const char *family, const char *configuration);
-bool device_recorded(const struct device *device, const char *operation, const char *problem,
-	device_recorded_visit *visit, void *context);
 
 /* Gives the helper kernels where device_options could not: their architecture is known only once
  * the device is open. Measures the anchor. On a device that measures it is needed before anything
  * is verified or sampled; elsewhere it does nothing. */
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
-/* The job of the anchor kernel, to be sampled in turn with others: without a plan on a device that
- * runs no kernels. What it refers to lives as long as the device. */
-struct device_job device_anchor(struct device *device);
 
 /* Jobs are loaded and verified in order; then all that are right so far are sampled in turn. An
  * event of each will come. Errors: STATUS_NO_DEVICE when the device is lost. */
@@ -76,13 +67,8 @@ double device_busy_seconds(const struct device *device);
 bool device_poll(struct device *device, double timeout_s, struct device_event *event);
 void device_event_release(struct device_event *event);
 
-/* What is in the machine, for `tiletune devices` and --device auto. */
-struct device_listing {
-	struct device_facts facts;
-	struct device_identity identity;
-	char busy_by[128]; /* who holds the lock, or "" */
-};
-/* Real GPUs; count 0 with *why set (caller frees) when there is no driver or no GPU. */
+/* Real GPUs, for `tiletune devices` and --device auto; count 0 with *why set (caller frees) when
+ * there is no driver or no GPU. */
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err);
 /* What follows "cuda:": the number of a GPU or its UUID. count where there is none. */
@@ -105,9 +91,12 @@ enum {
 
 struct device {
 	const struct device_kind *kind;
-	struct device_spec *spec;             /* owned; set by open */
-	struct device_identity identity;      /* filled by open */
-	void *state;                          /* the kind's own */
+	struct device_spec *spec;        /* owned; set by open */
+	struct device_identity identity; /* filled by open */
+	void *state;                     /* the kind's own */
+	/* Of the anchor kernel, to be sampled in turn with others; from device_helpers() on,
+	 * without a plan on a device that runs no kernels. */
+	struct device_job anchor;
 	struct pool *pools[DEVICE_POOLS_MAX]; /* that work for it */
 	size_t pool_count;
 	bool lost;
@@ -130,19 +119,16 @@ static inline void device_event_push(struct device *device, struct device_event 
 struct device_kind {
 	const char *name;        /* before the colon */
 	bool compiles, measures; /* false: it needs no cubins; its times are predicted */
-	/* What is in the machine, as device_list_cuda() says it; NULL: nothing. */
-	enum status (*list)(const struct device_options *options, struct device_listing **list,
-		size_t *count, char **why, struct error *err);
 	/* rest: what follows the colon ("" if nothing). On failure close is called, too. */
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);
 	void (*close)(struct device *device); /* state may be NULL; NULL: nothing to do */
-	/* As the functions of device.h of the same name; helpers and anchor may be NULL. */
+	/* As the functions of device.h of the same name; helpers may be NULL. */
 	enum status (*helpers)(struct device *device, const struct text *cubin, struct error *err);
-	struct device_job (*anchor)(struct device *device);
 	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
 		const struct sampling *sampling, struct error *err);
-	/* NULL: every candidate is possible */
+	/* What a recording can answer for: calls visit for every candidate recorded of this problem
+	 * (texts are canonical and borrowed for the call). NULL: everything can be tried. */
 	void (*recorded)(const struct device *device, const char *operation, const char *problem,
 		device_recorded_visit *visit, void *context);
 };

@@ -90,8 +90,10 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 {
 	struct recorder recorder = {.family = family, .err = err};
 
-	family->recorded = device_recorded(
-		device, problem->operation->name, problem->text, add_recorded, &recorder);
+	family->recorded = device->kind->recorded != NULL;
+	if (family->recorded)
+		device->kind->recorded(
+			device, problem->operation->name, problem->text, add_recorded, &recorder);
 	if (family->count)
 		qsort_r(family->configurations, family->count,
 			family->parameter_count * sizeof(choice), compare_choices,

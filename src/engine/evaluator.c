@@ -125,7 +125,7 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	struct trial *trial = add(evaluator, TRIAL_LOADED);
 
 	trial->stage = TRIAL_LOADED;
-	trial->job = device_anchor(evaluator->context->device);
+	trial->job = evaluator->context->device->anchor;
 	return trial;
 }
 

@@ -41,12 +41,12 @@ bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what)
 }
 
 enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
-	struct measure_gpu *gpu, struct error *err)
+	struct device_listing *gpu, struct error *err)
 {
 	struct device_identity *identity = &gpu->identity;
 	struct nvml_reading reading;
 
-	*gpu = (struct measure_gpu){
+	*gpu = (struct device_listing){
 		.identity = {.kind = "cuda", .driver_cuda_version = cuda->driver_version}};
 	TRY(gpu_facts(cuda, device, &gpu->facts, err));
 	TRY(gpu_uuid(cuda, device, identity->uuid, err));

@@ -24,7 +24,7 @@ struct gpu_session {
 	CUdevice device;
 	CUcontext context; /* NULL until opened */
 	CUstream stream;
-	struct measure_gpu gpu;
+	struct device_listing gpu;
 	struct measure_setup options; /* without the helpers */
 	uint64_t ticket;              /* of the job that is in progress */
 	bool has_job;
@@ -80,7 +80,7 @@ enum status gpu_session_open(
 void gpu_session_close(struct gpu_session *gpu);
 /* Facts, UUID, driver, clocks of one GPU. */
 enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
-	struct measure_gpu *gpu, struct error *err);
+	struct device_listing *gpu, struct error *err);
 
 /* Tells the other side what is about to happen (measure/protocol.h). */
 void gpu_progress(const struct gpu_session *gpu, double allow_s);

@@ -68,15 +68,15 @@ static const struct record_member run_members[] = {
 RECORD_DEFINE(struct measure_run, measure_run_record, run_members, .name = "run");
 
 /* ---- replies ---- */
-#define IS(field)   RECORD_VALUE(struct measure_gpu, identity.field, #field)
-#define FACT(field) RECORD_VALUE(struct measure_gpu, facts.field, #field)
+#define IS(field)   RECORD_VALUE(struct device_listing, identity.field, #field)
+#define FACT(field) RECORD_VALUE(struct device_listing, facts.field, #field)
 static const struct record_member gpu_members[] = {
-	RECORD_TEXT(struct measure_gpu, facts.name, "name"),
-	RECORD_TEXT(struct measure_gpu, identity.kind, "kind"),
-	RECORD_TEXT(struct measure_gpu, identity.name, "title"),
-	RECORD_TEXT(struct measure_gpu, identity.uuid, "uuid"),
-	RECORD_TEXT(struct measure_gpu, identity.driver, "driver"),
-	RECORD_TEXT(struct measure_gpu, identity.mig, "mig"),
+	RECORD_TEXT(struct device_listing, facts.name, "name"),
+	RECORD_TEXT(struct device_listing, identity.kind, "kind"),
+	RECORD_TEXT(struct device_listing, identity.name, "title"),
+	RECORD_TEXT(struct device_listing, identity.uuid, "uuid"),
+	RECORD_TEXT(struct device_listing, identity.driver, "driver"),
+	RECORD_TEXT(struct device_listing, identity.mig, "mig"),
 	IS(driver_cuda_version),
 	IS(process_count),
 	IS(clock_sm_hz),
@@ -91,10 +91,10 @@ static const struct record_member gpu_members[] = {
 	FACT(memory_clock_hz),
 	FACT(memory_bus_bits),
 };
-RECORD_DEFINE(struct measure_gpu, measure_gpu_record, gpu_members, .name = "gpu");
+RECORD_DEFINE(struct device_listing, device_listing_record, gpu_members, .name = "gpu");
 
 static const struct record_member gpus_members[] = {
-	RECORD_RECORDS(struct measure_gpus, gpus, count, measure_gpu_record, "gpus"),
+	RECORD_RECORDS(struct measure_gpus, gpus, count, device_listing_record, "gpus"),
 };
 RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "gpus");
 

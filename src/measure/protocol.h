@@ -94,14 +94,16 @@ struct measure_run {
 RECORD_DECLARE(struct measure_run, measure_run_record);
 
 /* ---- replies ---- */
-struct measure_gpu {
+/* A GPU of the machine. */
+struct device_listing {
 	struct device_facts facts;
 	struct device_identity identity; /* without the anchor's time */
+	char busy_by[128];               /* who holds the lock, or ""; not from the worker */
 };
-RECORD_DECLARE(struct measure_gpu, measure_gpu_record);
+RECORD_DECLARE(struct device_listing, device_listing_record);
 
 struct measure_gpus {
-	struct measure_gpu *gpus;
+	struct device_listing *gpus;
 	size_t count;
 };
 RECORD_DECLARE(struct measure_gpus, measure_gpus_record);

@@ -64,7 +64,7 @@ TEST(test_open)
 	assert_int_equal(device->identity.driver_cuda_version, 0);
 	assert_true(device->kind->compiles);
 	assert_false(device->kind->measures);
-	assert_null(device_anchor(device).plan);
+	assert_null(device->anchor.plan);
 	assert_int_equal(device->pool_count, 0);
 	device_close(device);
 	device = open_model("model:"); /* the embedded default */

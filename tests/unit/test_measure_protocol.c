@@ -26,16 +26,16 @@ static void there_and_back(const struct record *record, const void *value, void 
 
 TEST(test_gpus)
 {
-	struct measure_gpu gpu[2] = {{.identity = {.kind = "cuda",
-					      .name = "NVIDIA X",
-					      .uuid = "GPU-1",
-					      .driver = "580.1",
-					      .mig = "disabled",
-					      .driver_cuda_version = 13000,
-					      .clock_sm_hz = 1.98e9,
-					      .clock_memory_hz = 1,
-					      .clock_sm_max_hz = 2,
-					      .power_limit_w = 700}},
+	struct device_listing gpu[2] = {{.identity = {.kind = "cuda",
+						 .name = "NVIDIA X",
+						 .uuid = "GPU-1",
+						 .driver = "580.1",
+						 .mig = "disabled",
+						 .driver_cuda_version = 13000,
+						 .clock_sm_hz = 1.98e9,
+						 .clock_memory_hz = 1,
+						 .clock_sm_max_hz = 2,
+						 .power_limit_w = 700}},
 		{.identity = {.uuid = "GPU-2"}}};
 	struct measure_gpus gpus = {gpu, 2}, back;
 
