@@ -14,6 +14,10 @@
 #include "process/pool.h"
 
 static const double timeout_default_s = 120; /* per unit */
+/* Enough for 110 MB from a slow disk and a trial compilation. */
+enum {
+	LOAD_SECONDS = 60
+};
 
 struct compiler {
 	char *worker_path;
@@ -102,11 +106,22 @@ static void finish(struct compiler *compiler, struct job *job, struct compile_re
 }
 
 /* ---- the processes ---- */
+static void post_load(struct worker *worker, const char *path)
+{
+	const struct compile_load load = {(char *)(uintptr_t)path};
+	CLEANUP(text_release) struct text frame = {0};
+
+	message_pack(COMPILE_LOAD, &compile_load_record, &load, &frame);
+	worker_post(worker, &frame);
+}
+
 static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
 	const struct compiler *compiler = pool->context;
 
-	return worker_start(worker, compiler->worker_path, "worker-compile", true, err);
+	TRY(worker_start(worker, compiler->worker_path, "worker-compile", true, err));
+	post_load(worker, compiler->nvrtc.path);
+	return STATUS_OK;
 }
 
 static bool send(void *context, struct worker *worker, struct pool_task *task)
@@ -121,22 +136,20 @@ static enum pool_heard hear(
 {
 	CLEANUP(message_release) struct message message = {0};
 	struct compile_result result;
-	struct compile_refusal refusal;
+	struct error refusal;
 	enum pool_heard heard;
 
-	(void)greets;
 	heard = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
 	if (heard != POOL_WORKS)
 		return heard;
 	if (message.kind == COMPILE_REFUSED &&
-		message_unpack(&message, &compile_refusal_record, "worker-compile", &refusal,
-			NULL) == STATUS_OK) {
-		text_append(why, refusal.reason);
-		record_release(&compile_refusal_record, &refusal);
+		message_unpack(&message, &error_record, "worker-compile", &refusal, NULL) ==
+			STATUS_OK) {
+		text_append(why, refusal.message);
 		return POOL_REFUSED;
 	}
-	if (message.kind == COMPILE_LOADED)
-		return POOL_WORKS;
+	if (greets && message.kind == COMPILE_LOADED)
+		return POOL_READY;
 	if (message.kind != COMPILE_RESULT || !task ||
 		message_unpack(&message, &compile_result_record, "worker-compile", &result, NULL) !=
 			STATUS_OK)
@@ -161,28 +174,27 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 			.log = log});
 }
 
-static const struct pool_kind kind = {
-	.name = "the compiler's process", .start = start, .send = send, .hear = hear, .fail = fail};
+static const struct pool_kind kind = {.name = "the compiler's process",
+	.greeting_s = LOAD_SECONDS,
+	.start = start,
+	.send = send,
+	.hear = hear,
+	.fail = fail};
 
 /* ---- finding the NVRTC to work with ---- */
-/* Enough for 110 MB from a slow disk and a trial compilation. */
-static const double load_timeout_s = 60;
-
 static enum status take_answer(
 	const struct message *message, struct compile_loaded *loaded, struct error *err)
 {
-	struct compile_refusal refusal;
+	struct error theirs;
 
 	if (message->kind == COMPILE_LOADED && message_unpack(message, &compile_loaded_record,
 						       "worker-compile", loaded, err) == STATUS_OK)
 		return STATUS_OK;
 	if (message->kind == COMPILE_REFUSED &&
-		message_unpack(message, &compile_refusal_record, "worker-compile", &refusal, err) ==
+		message_unpack(message, &error_record, "worker-compile", &theirs, err) ==
 			STATUS_OK) {
-		error_set(err, STATUS_NO_DEVICE, "%s", "");
-		error_lines(err, refusal.reason);
-		record_release(&compile_refusal_record, &refusal);
-		return STATUS_NO_DEVICE;
+		*err = theirs;
+		return err->status;
 	}
 	return error_set(err, STATUS_NO_DEVICE, "the worker did not understand");
 }
@@ -191,23 +203,20 @@ static enum status take_answer(
 static enum status try_candidate(const char *path, const char *worker_path, struct worker *worker,
 	struct compile_loaded *loaded, struct error *err)
 {
-	const struct compile_load load = {(char *)(uintptr_t)path};
 	CLEANUP(message_release) struct message message = {0};
-	CLEANUP(text_release) struct text frame = {0};
 	CLEANUP(text_release) struct text how = {0};
 	enum message_result result;
 
 	if (!worker->pid)
 		TRY(worker_start(worker, worker_path, "worker-compile", true, err));
-	message_pack(COMPILE_LOAD, &compile_load_record, &load, &frame);
-	worker_post(worker, &frame);
-	result = message_receive(worker->from_fd, &worker->pending, load_timeout_s, &message);
+	post_load(worker, path);
+	result = message_receive(worker->from_fd, &worker->pending, LOAD_SECONDS, &message);
 	if (result == MESSAGE_READY)
 		return take_answer(&message, loaded, err);
 	worker_end(worker, &how);
 	if (result == MESSAGE_NONE)
-		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %.0f s", path,
-			load_timeout_s);
+		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %d s", path,
+			(int)LOAD_SECONDS);
 	return error_set(err, STATUS_NO_DEVICE,
 		"%s: the process that loaded it (%s worker-compile) %s", path, worker_path,
 		text_string(&how));
@@ -397,8 +406,7 @@ const char *compiler_cache_problem(const struct compiler *compiler)
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
 	const char *arch, struct compile_result *result, struct error *err)
 {
-	struct compile_request request = {
-		.library = compiler->nvrtc.path, .unit = *unit, .arch = (char *)(uintptr_t)arch};
+	struct compile_request request = {.unit = *unit, .arch = (char *)(uintptr_t)arch};
 	struct compile_result cached;
 	struct job *job;
 

@@ -54,38 +54,26 @@ static void limit_resources(void)
 	}
 }
 
-/* Loads the library, and says so or why not; *loaded: it can be used. */
-static enum status load(struct nvrtc *nvrtc, const char *path, bool try, int reply_fd, bool *loaded,
-	struct error *err)
+/* Loads the library, and says so or why not. */
+static enum status answer_load(
+	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
 {
+	struct compile_load asked;
 	struct error why = {0};
-	enum status status = nvrtc_load(nvrtc, path, &why);
+	bool loaded;
 
-	if (status == STATUS_OK && try)
-		status = nvrtc_try(nvrtc, &why);
-	*loaded = status == STATUS_OK;
-	if (*loaded)
+	TRY(message_unpack(message, &compile_load_record, "worker-compile", &asked, err));
+	nvrtc_release(nvrtc);
+	loaded = nvrtc_load(nvrtc, asked.path, &why) == STATUS_OK &&
+		 nvrtc_try(nvrtc, &why) == STATUS_OK;
+	record_release(&compile_load_record, &asked);
+	if (loaded)
 		return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record,
 			&(struct compile_loaded){
 				nvrtc->library.path, nvrtc->identity, nvrtc->major},
 			err);
 	nvrtc_release(nvrtc);
-	return message_send(reply_fd, COMPILE_REFUSED, &compile_refusal_record,
-		&(struct compile_refusal){why.message}, err);
-}
-
-static enum status answer_load(
-	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
-{
-	struct compile_load asked;
-	enum status status;
-	bool loaded;
-
-	TRY(message_unpack(message, &compile_load_record, "worker-compile", &asked, err));
-	nvrtc_release(nvrtc);
-	status = load(nvrtc, asked.path, true, reply_fd, &loaded, err);
-	record_release(&compile_load_record, &asked);
-	return status;
+	return message_send(reply_fd, COMPILE_REFUSED, &error_record, &why, err);
 }
 
 /* False, and the reason in remarks, where an entry is not in the cubin. cubin: NULL if it cannot be
@@ -286,19 +274,12 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct toolkit *toolkit, boo
 	struct compile_result result = {0};
 	struct text log = {0};
 	enum nvrtc_answer answer;
-	enum status status = STATUS_OK;
-	bool loaded = true;
+	enum status status;
 	CLEANUP(memory_free) char **symbols = NULL;
 	const struct build_unit *unit = &request.unit;
 	double start, seconds;
 
 	TRY(message_unpack(message, &compile_request_record, "worker-compile", &request, err));
-	if (!nvrtc->library.handle)
-		status = load(nvrtc, request.library, false, reply_fd, &loaded, err);
-	if (status != STATUS_OK || !loaded) {
-		record_release(&compile_request_record, &request);
-		return status;
-	}
 	start = clock_seconds();
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
@@ -340,7 +321,7 @@ int compile_worker_main(void)
 		message_receive(STDIN_FILENO, &pending, -1, &message) == MESSAGE_READY) {
 		if (message.kind == COMPILE_LOAD)
 			status = answer_load(&nvrtc, &message, reply_fd, &err);
-		else if (message.kind == COMPILE_UNIT)
+		else if (message.kind == COMPILE_UNIT && nvrtc.library.handle)
 			status =
 				answer_unit(&nvrtc, &toolkit, &is_closed, &message, reply_fd, &err);
 		else
@@ -369,14 +350,7 @@ static const struct record_member loaded_members[] = {
 RECORD_DEFINE(
 	struct compile_loaded, compile_loaded_record, loaded_members, .name = "compile_loaded");
 
-static const struct record_member refusal_members[] = {
-	RECORD_VALUE(struct compile_refusal, reason, "reason"),
-};
-RECORD_DEFINE(
-	struct compile_refusal, compile_refusal_record, refusal_members, .name = "compile_refusal");
-
 static const struct record_member request_members[] = {
-	RECORD_VALUE(struct compile_request, library, "library"),
 	RECORD_VALUE(struct compile_request, unit.name, "name"),
 	RECORD_VALUE(struct compile_request, unit.source, "source"),
 	RECORD_VALUE(struct compile_request, arch, "arch"),

@@ -15,9 +15,9 @@ int compile_worker_main(void);
 
 /* ---- messages ---- */
 enum compile_message {
-	COMPILE_LOAD = 1, /* to the worker: struct compile_load */
+	COMPILE_LOAD = 1, /* to the worker, before any unit: struct compile_load */
 	COMPILE_LOADED,   /* from it, once it has the library: struct compile_loaded */
-	COMPILE_REFUSED,  /* or it cannot load it: struct compile_refusal */
+	COMPILE_REFUSED,  /* or it cannot load it: struct error */
 	COMPILE_UNIT,     /* to the worker: struct compile_request */
 	COMPILE_RESULT,   /* from it: struct compile_result */
 };
@@ -35,13 +35,7 @@ struct compile_loaded {
 };
 RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
 
-struct compile_refusal {
-	char *reason;
-};
-RECORD_DECLARE(struct compile_refusal, compile_refusal_record);
-
 struct compile_request {
-	char *library; /* loaded with the first request */
 	struct build_unit unit;
 	char *arch;
 };
