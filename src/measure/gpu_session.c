@@ -19,6 +19,13 @@ bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format,
 	return false;
 }
 
+void gpu_take_failure(const struct failure *failure, struct device_event *result)
+{
+	result->outcome = failure->outcome;
+	result->fatal = failure->fatal;
+	result->detail = string_copy(failure->detail);
+}
+
 bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what)
 {
 	static const enum outcome outcomes[] = {

@@ -16,22 +16,9 @@ static const double throttle_interval_s = 0.002;
  * become an observation. Among others more visits tell more than longer ones. */
 static const double visit_alone_target_us = 1000;
 
-/* One candidate of the current request. */
-struct series {
-	const struct sampler_entry *entry;
-	double *samples_us;
-	size_t count, capacity;
-	unsigned retries;
-	struct measured measured;
-	bool finished, gave_up;
-	uint32_t flags;
-	struct failure failure;
-};
-
 struct sampler {
 	struct gpu_session *gpu;
-	struct sampling rule;
-	struct series *series;
+	const struct sampling *rule;
 	size_t count, active;
 	enum throttle throttle; /* when it was last read */
 	double throttle_read_s;
@@ -42,25 +29,16 @@ struct sampler {
 
 static void finish(struct sampler *sampler, struct series *series)
 {
-	struct device_event *result = series->entry->result;
+	struct device_event *result = &series->result;
 
-	result->outcome = series->failure.outcome;
-	result->fatal = series->failure.fatal;
-	result->measured = series->measured;
-	result->samples_us = series->samples_us;
-	result->sample_count = series->count;
-	result->gave_up = series->gave_up;
-	result->flags |= series->flags;
-	if (result->outcome != OUTCOME_OK) {
-		result->detail = string_copy(series->failure.detail);
-	} else if (sampler->rule.energy_s <= 0 && !series->gave_up &&
-		   sampler_is_noisy(series->samples_us, series->count)) {
+	if (result->outcome == OUTCOME_OK && sampler->rule->energy_s <= 0 && !result->gave_up &&
+		sampler_is_noisy(result->samples_us, result->sample_count)) {
 		result->outcome = OUTCOME_TOO_NOISY;
 		result->detail = string_format("its times in %zu rounds are %.3g to %.3g us",
-			series->count, statistics_quantile(series->samples_us, series->count, 0),
-			statistics_quantile(series->samples_us, series->count, 1));
+			result->sample_count,
+			statistics_quantile(result->samples_us, result->sample_count, 0),
+			statistics_quantile(result->samples_us, result->sample_count, 1));
 	}
-	series->samples_us = NULL;
 	series->finished = true;
 	sampler->active--;
 	sampler->emit(result, sampler->context);
@@ -68,7 +46,7 @@ static void finish(struct sampler *sampler, struct series *series)
 
 static unsigned visit_size(const struct sampler *sampler, const struct series *series)
 {
-	const struct runner *runner = series->entry->runner;
+	const struct runner *runner = series->runner;
 	const double samples =
 		visit_alone_target_us / (runner->estimate_us * runner->runs_per_sample);
 
@@ -100,7 +78,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	if (series->retries >= THROTTLE_RETRIES) {
 		/* a clock that stays slow without heat or brake is locked there */
 		if (throttle == THROTTLE_HELD_DOWN)
-			series->flags |= FLAG_MASK(THROTTLED);
+			series->result.flags |= FLAG_MASK(THROTTLED);
 		else
 			sampler->gpu->clock_is_locked = true;
 		return false;
@@ -117,7 +95,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 static bool take_samples(struct sampler *sampler, const struct series *series, double *samples_us,
 	unsigned *count, enum throttle *throttle)
 {
-	struct runner *runner = series->entry->runner;
+	struct runner *runner = series->runner;
 
 	if (!runner->prepared) {
 		if (!runner_prepare(sampler->gpu, runner, samples_us))
@@ -138,7 +116,8 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 /* One observation. False on failure. */
 static bool visit(struct sampler *sampler, struct series *series)
 {
-	const struct runner *runner = series->entry->runner;
+	const struct runner *runner = series->runner;
+	struct device_event *result = &series->result;
 	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
 	enum throttle throttle = THROTTLE_NONE;
 	unsigned count = 0;
@@ -149,37 +128,39 @@ static bool visit(struct sampler *sampler, struct series *series)
 			return false;
 	} while (retry_throttled(sampler, series, throttle));
 	if (runner->loaded->problem && runner->loaded->problem->is_warm)
-		series->flags |= FLAG_MASK(WARM_L2);
-	ARRAY_GROW(series->samples_us, series->count, series->capacity);
-	series->samples_us[series->count++] = statistics_quantile(samples_us, count, 0.5);
+		result->flags |= FLAG_MASK(WARM_L2);
+	ARRAY_GROW(result->samples_us, result->sample_count, series->capacity);
+	result->samples_us[result->sample_count++] = statistics_quantile(samples_us, count, 0.5);
 	return true;
 }
 
 /* Alone, not in turn with others: the card counts for all that runs. */
 static bool measure_energy(struct sampler *sampler, struct series *series)
 {
-	struct runner *runner = series->entry->runner;
+	struct runner *runner = series->runner;
 	double estimates_us[RUNNER_ESTIMATES];
 
-	gpu_progress(sampler->gpu,
-		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->rule.energy_s);
+	gpu_progress(sampler->gpu, sampler->gpu->options.kernel_timeout_s +
+					   ENERGY_TIMES_MAX * sampler->rule->energy_s);
 	return (runner->prepared || runner_prepare(sampler->gpu, runner, estimates_us)) &&
-	       energy_measure(sampler->gpu, runner, sampler->rule.energy_s, &series->measured);
+	       energy_measure(
+		       sampler->gpu, runner, sampler->rule->energy_s, &series->result.measured);
 }
 
 static void step(struct sampler *sampler, struct series *series)
 {
-	const struct sampling *rule = &sampler->rule;
+	const struct sampling *rule = sampler->rule;
+	struct device_event *result = &series->result;
 	const bool energy = rule->energy_s > 0;
 
-	sampler->gpu->ticket = series->entry->result->ticket;
+	sampler->gpu->ticket = result->ticket;
 	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
-	bool enough = !worked || energy || series->count >= rule->rounds;
+	bool enough = !worked || energy || result->sample_count >= rule->rounds;
 
 	if (!worked)
-		series->failure = sampler->gpu->failure;
-	if (!enough && rule->give_up_us > 0 && series->samples_us[0] > rule->give_up_us)
-		enough = series->gave_up = true;
+		gpu_take_failure(&sampler->gpu->failure, result);
+	if (!enough && rule->give_up_us > 0 && result->samples_us[0] > rule->give_up_us)
+		enough = result->gave_up = true;
 	if (enough || clock_seconds() > sampler->deadline_s)
 		finish(sampler, series);
 }
@@ -188,55 +169,43 @@ static void step(struct sampler *sampler, struct series *series)
  * depends on what ran before; one that rests in between keeps its highest clock. */
 static void rest(const struct sampler *sampler, const struct series *series, double visit_s)
 {
-	const struct runner *runner = series->entry->runner;
+	const struct runner *runner = series->runner;
 	/* with the run that is not timed; what the host needs besides is rest already */
 	const double busy_s = 1e-6 * runner->estimate_us *
 			      (double)(runner->runs_per_sample * runner->visit_samples + 1);
 
-	if (sampler->rule.rest_ratio > 0 && sampler->active > 0)
-		clock_sleep(sampler->rule.rest_ratio * fmin(busy_s, visit_s));
+	if (sampler->rule->rest_ratio > 0 && sampler->active > 0)
+		clock_sleep(sampler->rule->rest_ratio * fmin(busy_s, visit_s));
 }
 
-void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,
-	const struct sampling *request, struct random_state *random, sampler_emit *emit,
-	void *context)
+void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
+	const struct sampling *rule, struct random_state *random, sampler_emit *emit, void *context)
 {
 	struct sampler sampler = {
 		.gpu = gpu,
-		.rule = *request,
+		.rule = rule,
 		.count = count,
 		.active = count,
-		.deadline_s = request->seconds_max > 0 ? clock_seconds() + request->seconds_max
-						       : INFINITY,
+		.deadline_s =
+			rule->seconds_max > 0 ? clock_seconds() + rule->seconds_max : INFINITY,
 		.emit = emit,
 		.context = context,
 	};
 	CLEANUP(memory_free) size_t *order = memory_zeroed(count + 1, sizeof(*order));
-	bool fatal = false;
 
-	sampler.series = memory_zeroed(count + 1, sizeof(*sampler.series));
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		order[i] = i;
-		sampler.series[i].entry = &entries[i];
-		entries[i].runner->loaded = entries[i].loaded;
-	}
-	while (sampler.active > 0 && !fatal) {
+	while (sampler.active > 0 && !gpu->failure.fatal) {
 		random_shuffle(random, order, count);
-		for (size_t i = 0; i < count && !fatal; i++) {
-			struct series *series = &sampler.series[order[i]];
-
+		for (size_t i = 0; i < count && !gpu->failure.fatal; i++) {
 			const double start_s = clock_seconds();
 
-			if (series->finished)
+			if (series[order[i]].finished)
 				continue;
-			step(&sampler, series);
-			rest(&sampler, series, clock_seconds() - start_s);
-			fatal = series->failure.fatal;
+			step(&sampler, &series[order[i]]);
+			rest(&sampler, &series[order[i]], clock_seconds() - start_s);
 		}
 	}
-	for (size_t i = 0; i < count; i++)
-		free(sampler.series[i].samples_us);
-	free(sampler.series);
 }
 
 bool sampler_is_noisy(const double *observations_us, size_t count)

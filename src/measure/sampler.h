@@ -15,17 +15,21 @@
 #include "base/random.h"
 #include "measure/runner.h"
 
-struct sampler_entry {
-	const struct loaded *loaded;
-	struct runner *runner;       /* lives on between requests */
-	struct device_event *result; /* of its job so far: outcome ok; samples are added */
+/* One candidate. */
+struct series {
+	struct runner *runner;      /* lives on between requests */
+	struct device_event result; /* of its job so far: outcome ok; samples are added */
+	size_t capacity;            /* of these */
+	unsigned retries;
+	bool finished;
 };
 
-/* Called once per entry, in the order in which they end. After a fatal one nothing more comes. */
+/* Called once per series, in the order in which they end; takes the result. After a fatal one
+ * nothing more comes. */
 typedef void sampler_emit(struct device_event *result, void *context);
 
-void sampler_serve(struct gpu_session *gpu, struct sampler_entry *entries, size_t count,
-	const struct sampling *request, struct random_state *random, sampler_emit *emit,
+void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
+	const struct sampling *rule, struct random_state *random, sampler_emit *emit,
 	void *context);
 
 /* Pure function: whether observations are so scattered that their median says little: at least

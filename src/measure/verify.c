@@ -385,9 +385,12 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
 {
-	if (verify(gpu, loaded, result))
-		return;
-	result->outcome = gpu->failure.outcome;
-	result->detail = string_copy(gpu->failure.detail);
-	result->fatal = gpu->failure.fatal;
+	bool done;
+
+	gpu_progress(gpu, 0);
+	done = loaded->problem
+		       ? verify(gpu, loaded, result)
+		       : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "there is nothing to compare with");
+	if (!done)
+		gpu_take_failure(&gpu->failure, result);
 }

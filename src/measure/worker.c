@@ -219,23 +219,6 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 }
 
 /* ---- jobs ---- */
-static void take_failure(const struct failure *failure, struct device_event *result)
-{
-	result->outcome = failure->outcome;
-	result->fatal = failure->fatal;
-	result->detail = string_copy(failure->detail);
-}
-
-static void verify(struct serving *serving, struct kept *kept, struct device_event *result)
-{
-	gpu_progress(&serving->gpu, 0);
-	if (kept->loaded.problem)
-		verify_run(&serving->gpu, &kept->loaded, result);
-	else
-		result->outcome = OUTCOME_LAUNCH_FAILED,
-		result->detail = string_copy("there is nothing to compare with");
-}
-
 /* NULL: it is answered. */
 static struct kept *prepare(
 	struct serving *serving, bool times, struct device_job *job, struct device_event *result)
@@ -248,13 +231,13 @@ static struct kept *prepare(
 	kept = kept_use(serving, job);
 	kept->request = serving->request;
 	if (kept->loaded.failure.outcome != OUTCOME_OK)
-		take_failure(&kept->loaded.failure, result);
+		gpu_take_failure(&kept->loaded.failure, result);
 	else
 		result->resources = memory_copy(kept->loaded.resources,
 			(kept->loaded.plan.launch_count + 1) * sizeof(*result->resources));
 	result->launch_count = result->resources ? kept->loaded.plan.launch_count : 0;
 	if (result->outcome == OUTCOME_OK && job->verify)
-		verify(serving, kept, result);
+		verify_run(&serving->gpu, &kept->loaded, result);
 	if (result->outcome == OUTCOME_OK && times)
 		return kept;
 	reply_result(result, serving);
@@ -268,24 +251,22 @@ static void run_jobs(struct serving *serving, struct measure_run *run)
 {
 	const bool times = run->sampling.rounds || run->sampling.energy_s > 0;
 	CLEANUP(memory_free)
-	struct sampler_entry *entries = memory_zeroed(run->job_count + 1, sizeof(*entries));
-	CLEANUP(memory_free)
-	struct device_event *results = memory_zeroed(run->job_count + 1, sizeof(*results));
+	struct series *series = memory_zeroed(run->job_count + 1, sizeof(*series));
 	size_t count = 0;
 
 	serving->gpu.has_job = true;
 	for (size_t i = 0; i < run->job_count && !serving->ending; i++) {
-		struct kept *kept = prepare(serving, times, &run->jobs[i], &results[i]);
+		struct kept *kept = prepare(serving, times, &run->jobs[i], &series[count].result);
 
 		if (!kept)
 			continue;
-		entries[count++] =
-			(struct sampler_entry){&kept->loaded, &kept->runner, &results[i]};
+		kept->runner.loaded = &kept->loaded;
+		series[count++].runner = &kept->runner;
 		if (kept->loaded.problem)
 			kept->loaded.problem->touched = true;
 	}
 	if (count && !serving->ending)
-		sampler_serve(&serving->gpu, entries, count, &run->sampling, &serving->random,
+		sampler_serve(&serving->gpu, series, count, &run->sampling, &serving->random,
 			reply_result, serving);
 	serving->gpu.has_job = false;
 }
