@@ -163,6 +163,16 @@ def test_group_ends():
 		time.sleep(0.01)
 
 
+def test_killed_again_after_an_answer():
+	"""Two of one request, each killed once from outside: between the kills there was an answer, so that both are measured."""
+	kernel("48/80=killed", "48/81=killed", parameters={"BM": [48, 49], "BN": [80, 81]}, constraints=[])
+	tune()
+	for mark in ("killed.48-80", "killed.48-81"):
+		os.remove(mark)
+	expect("outcomes", {line["outcome"] for line in (*journal("evaluation"), *journal("final"))}, {"ok"})
+	expect("processes", sum(isinstance(line, str) and line.startswith("started") for line in asked()), 3)
+
+
 def test_prepare():
 	"""Several processes; one that ends costs its configuration; all that is measured was prepared."""
 	kernel("prepare", "32/80=prepare_exit")

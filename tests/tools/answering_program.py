@@ -8,6 +8,7 @@ asked to the file that $ASKED names, and a line for each process that was starte
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -48,6 +49,9 @@ def answer(request, job, configuration):
 	say(progress=job, **({"allow_s": 0.2} if what == "hang" else {}))
 	if what in ("hang", "forever"):
 		hang()
+	elif what == "killed" and len(request["jobs"]) > 1 and not os.path.exists(mark := f"killed.{at.replace('/', '-')}"):
+		with open(mark, "w", encoding="ascii"):  # once, among others
+			os.kill(os.getpid(), signal.SIGKILL)
 	elif what == "floods":
 		note(f"child {os.getpid()}")
 		os.execvp("yes", ["yes", json.dumps({"id": request["id"], "progress": job})])
@@ -70,7 +74,7 @@ def answer(request, job, configuration):
 		changes = {"nan": {"samples_us": [time_us, float("nan")]}, "negative": {"samples_us": [time_us, -time_us]}, "zero": {"samples_us": [0]},
 			"none": {"samples_us": []}, "infinite": {"samples_us": [float("inf")]}, "unknown": {"outcome": "fine"}, "extra": {"time": 3},
 			"wrong": {"verification": {**right, "violations": 2, "max_abs_error": 1}}, "refused": {"outcome": "compile_failed", "detail": "no such tile"}}
-		say(**good, **{}) if what in ("ok", "twice") else say(**{**good, **changes[what]})
+		say(**good, **{}) if what in ("ok", "twice", "killed") else say(**{**good, **changes[what]})
 		if what == "twice":
 			say(**good)
 
