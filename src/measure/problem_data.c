@@ -311,21 +311,18 @@ static bool contents_upload(
 {
 	static const char uploading[] = "uploading a tensor";
 	const struct plan_buffer *buffer = &problem->told.reference.tensors[tensor];
-	const size_t row_bytes = buffer->columns * dtype_size(buffer->dtype);
 	const size_t pitch = buffer->ld * dtype_size(buffer->dtype);
+	const bool is_dense = buffer->ld == buffer->columns;
+	const uint64_t rows = is_dense ? 1 : buffer->rows;
+	const size_t row_bytes =
+		is_dense ? buffer->bytes : buffer->columns * dtype_size(buffer->dtype);
 	CLEANUP(text_release) struct text elements = {0};
 	CUdeviceptr to = problem->originals[tensor];
 
 	if (!contents_make(gpu, problem, tensor, &elements) ||
 		!helper_poison(gpu, to, buffer->bytes, helper_output_poison[buffer->dtype]))
 		return false;
-	if (pitch == row_bytes)
-		return gpu_succeeded(gpu,
-			       gpu->cuda.cuMemcpyHtoDAsync(
-				       to, elements.data, buffer->bytes, gpu->stream),
-			       uploading) &&
-		       gpu_synchronize(gpu, uploading);
-	for (uint64_t row = 0; row < buffer->rows; row++)
+	for (uint64_t row = 0; row < rows; row++)
 		if (!gpu_succeeded(gpu,
 			    gpu->cuda.cuMemcpyHtoDAsync(to + row * pitch,
 				    elements.data + row * row_bytes, row_bytes, gpu->stream),

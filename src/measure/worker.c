@@ -113,38 +113,27 @@ static void problem_drop(struct serving *serving, size_t at)
 	free(problem);
 }
 
-static struct problem_data *problem_find(struct serving *serving, const char key[HASH_SIZE])
-{
-	for (size_t i = 0; i < serving->problem_count; i++)
-		if (strcmp(serving->problems[i]->key, key) == 0)
-			return use((void **)serving->problems, serving->problem_count, i);
-	return NULL;
-}
-
-static struct problem_data *problem_add(struct serving *serving)
-{
-	ARRAY_GROW(serving->problems, serving->problem_count, serving->problem_capacity);
-	serving->problems[serving->problem_count] = memory_zeroed(1, sizeof(struct problem_data));
-	return serving->problems[serving->problem_count++];
-}
-
 /* Takes what it was told, if that is new. */
 static struct problem_data *problem_use(struct serving *serving, struct device_problem *told)
 {
-	struct problem_data *problem;
+	struct problem_data *problem = NULL;
 	char key[HASH_SIZE];
 
 	device_problem_key(told, key);
-	problem = problem_find(serving, key);
+	for (size_t i = 0; !problem && i < serving->problem_count; i++)
+		if (strcmp(serving->problems[i]->key, key) == 0)
+			problem = use((void **)serving->problems, serving->problem_count, i);
 	for (size_t i = 0; !problem && i < serving->problem_count; i++)
 		if (serving->problem_count >= PROBLEMS_KEPT && !serving->problems[i]->users &&
 			serving->problems[i]->request != serving->request)
 			problem_drop(serving, i--);
 	if (!problem) {
-		problem = problem_add(serving);
+		problem = memory_zeroed(1, sizeof(*problem));
 		memcpy(problem->key, key, sizeof(key));
 		problem->told = *told;
 		*told = (struct device_problem){0};
+		ARRAY_GROW(serving->problems, serving->problem_count, serving->problem_capacity);
+		serving->problems[serving->problem_count++] = problem;
 	}
 	problem->request = serving->request;
 	return problem;
