@@ -35,14 +35,16 @@ static enum status load_parts(
 	enum status status = STATUS_OK;
 
 	TRY(record_from_json(&kernel_document_record, root, &document, NULL, err));
-	kept->binary.plan = document.plan;
+	kept->job = (struct device_job){.family = "",
+		.configuration = "",
+		.plan = memory_copy(&document.plan, sizeof(document.plan)),
+		.cubins = memory_zeroed(document.unit_count + 1, sizeof(*kept->job.cubins))};
 	document.plan = (struct plan){0};
-	kept->binary.cubins = memory_zeroed(document.unit_count + 1, sizeof(*kept->binary.cubins));
 	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
 		CLEANUP(memory_free) char *path = path_join(folder, document.units[i].file);
 
-		status = file_read_regular(path, &kept->binary.cubins[i], err);
-		kept->binary.cubin_count++;
+		status = file_read_regular(path, &kept->job.cubins[i], err);
+		kept->job.cubin_count++;
 	}
 	record_release(&kernel_document_record, &document);
 	return status;
@@ -118,10 +120,7 @@ static enum status check_kept_save(
 
 void check_kept_release(struct check_kept *kept)
 {
-	for (size_t i = 0; i < kept->binary.cubin_count; i++)
-		text_release(&kept->binary.cubins[i]);
-	free(kept->binary.cubins);
-	plan_release(&kept->binary.plan);
+	record_release(&device_job_record, &kept->job);
 	*kept = (struct check_kept){0};
 }
 

@@ -29,7 +29,7 @@ struct group {
 /* ---- loading ---- */
 static bool is_same_binary(const struct check_row *row)
 {
-	const struct binary *kept = &row->work->kept.binary;
+	const struct device_job *kept = &row->work->kept.job;
 	const struct trial *trial = row->work->trial;
 
 	if (!row->work->kept.found || kept->cubin_count != trial->build.unit_count)
@@ -41,7 +41,7 @@ static bool is_same_binary(const struct check_row *row)
 			memcmp(cubin->data, kept->cubins[i].data, cubin->length) != 0)
 			return false;
 	}
-	return record_equal(&plan_record, &kept->plan, &trial->plan);
+	return record_equal(&plan_record, kept->plan, &trial->plan);
 }
 
 static enum status load_now(
@@ -50,8 +50,8 @@ static enum status load_now(
 	struct check_work *work = row->work;
 
 	if (load)
-		return evaluator_add_load(
-			&check->evaluator, work->trial, &work->now_loads[load], err);
+		return evaluator_add_job(&check->evaluator, work->problem, &work->trial->job,
+			&work->now_loads[load], err);
 	work->now_loads[0] = work->trial;
 	work->trial->goal = TRIAL_VERIFIED;
 	return evaluator_ask(&check->evaluator, work->trial, err);
@@ -64,8 +64,8 @@ static enum status load_kept(
 
 	if (!work->kept.found || row->same_binary)
 		return STATUS_OK;
-	return evaluator_add_binary(
-		&check->evaluator, work->problem, &work->kept.binary, &work->kept_loads[load], err);
+	return evaluator_add_job(
+		&check->evaluator, work->problem, &work->kept.job, &work->kept_loads[load], err);
 }
 
 /* Old and new kernels are loaded first in turn: the address of code depends on earlier loads. */

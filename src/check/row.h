@@ -12,7 +12,7 @@
 /* A binary of an earlier check. */
 struct check_kept {
 	bool found;
-	struct binary binary;
+	struct device_job job;
 };
 
 struct check_work {

@@ -82,8 +82,7 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 	return STATUS_OK;
 }
 
-/* Kernels that are compiled, asked for at once. */
-static enum status add_compiled(struct evaluator *evaluator, const struct problem *problem,
+enum status evaluator_add_job(struct evaluator *evaluator, const struct problem *problem,
 	const struct device_job *job, struct trial **result, struct error *err)
 {
 	struct trial *trial = add(evaluator, TRIAL_LOADED);
@@ -100,24 +99,6 @@ static enum status add_compiled(struct evaluator *evaluator, const struct proble
 	else
 		evaluator_free_trial(evaluator, trial);
 	return status;
-}
-
-enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
-	struct trial **result, struct error *err)
-{
-	return add_compiled(evaluator, original->problem, &original->job, result, err);
-}
-
-enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
-	struct binary *binary, struct trial **result, struct error *err)
-{
-	const struct device_job job = {.family = "",
-		.configuration = "",
-		.plan = &binary->plan,
-		.cubins = binary->cubins,
-		.cubin_count = binary->cubin_count};
-
-	return add_compiled(evaluator, problem, &job, result, err);
 }
 
 struct trial *evaluator_add_anchor(struct evaluator *evaluator)

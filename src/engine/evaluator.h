@@ -42,12 +42,10 @@ void evaluator_release(struct evaluator *evaluator);
  * is borrowed for the trial's life, the problem for the evaluator's. */
 enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
 	enum trial_stage goal, struct trial **trial, struct error *err);
-/* One more load of a trial that is compiled, and kernels of another origin: both borrowed. They are
- * asked for at once, and not verified. */
-enum status evaluator_add_load(struct evaluator *evaluator, const struct trial *original,
-	struct trial **trial, struct error *err);
-enum status evaluator_add_binary(struct evaluator *evaluator, const struct problem *problem,
-	struct binary *binary, struct trial **trial, struct error *err);
+/* Kernels that are compiled: a trial's job, to be loaded once more, or those of another origin.
+ * What the job refers to is borrowed. They are asked for at once, and not verified. */
+enum status evaluator_add_job(struct evaluator *evaluator, const struct problem *problem,
+	const struct device_job *job, struct trial **trial, struct error *err);
 /* The anchor, loaded as it were. */
 struct trial *evaluator_add_anchor(struct evaluator *evaluator);
 

@@ -21,13 +21,6 @@ enum trial_stage {
 
 struct round_series; /* engine/rounds.h */
 
-/* Kernels of another origin, as an earlier run kept them. */
-struct binary {
-	struct plan plan;
-	struct text *cubins; /* one per build unit */
-	size_t cubin_count;
-};
-
 struct trial {
 	enum trial_stage stage, goal;
 	const struct problem *problem; /* borrowed; NULL: kernels without tensors */

@@ -125,7 +125,8 @@ static enum status load_all(struct timing *timing, size_t loads, struct error *e
 	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < timing->count; i++)
 		for (size_t k = 1; k < loads && is_loaded(timing->timed[i].loads->trial); k++)
-			TRY(evaluator_add_load(evaluator, timing->timed[i].loads->trial,
+			TRY(evaluator_add_job(evaluator, timing->timed[i].loads->trial->problem,
+				&timing->timed[i].loads->trial->job,
 				&timing->timed[i].loads[k].trial, err));
 	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < timing->count; i++) {

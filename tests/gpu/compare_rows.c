@@ -113,8 +113,8 @@ static enum status load(struct comparison *comparison, struct error *err)
 				row->loads[0]->goal = TRIAL_VERIFIED;
 				status = evaluator_ask(evaluator, row->loads[0], err);
 			} else {
-				status = evaluator_add_load(
-					evaluator, row->loads[0], &row->loads[k], err);
+				status = evaluator_add_job(evaluator, row->loads[0]->problem,
+					&row->loads[0]->job, &row->loads[k], err);
 			}
 		}
 	if (status == STATUS_OK)

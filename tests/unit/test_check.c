@@ -59,9 +59,9 @@ static struct trial *add_kernel(struct check_fixture *fixture, const char *entry
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
-	static struct binary binaries[256]; /* reachable as long as the program runs */
+	static struct device_job jobs[256]; /* reachable as long as the program runs */
 	static size_t count;
-	struct binary *binary = &binaries[count++];
+	struct device_job *job = &jobs[count++];
 	struct toy_candidate candidate;
 	struct trial *trial;
 	struct error err;
@@ -70,10 +70,11 @@ static struct trial *add_kernel(struct check_fixture *fixture, const char *entry
 	candidate.plan.tensor_count = 0;
 	for (size_t i = 0; i < candidate.plan.buffer_count; i++)
 		candidate.buffers[i].role = BUFFER_WORKSPACE;
-	record_copy(&plan_record, &candidate.plan, &binary->plan);
-	binary->cubins = memory_copy(&candidate.cubin, sizeof(candidate.cubin));
-	binary->cubin_count = 1;
-	assert_ok(evaluator_add_binary(&fixture->check.evaluator, NULL, binary, &trial, &err));
+	job->plan = memory_zeroed(1, sizeof(*job->plan));
+	record_copy(&plan_record, &candidate.plan, job->plan);
+	job->cubins = memory_copy(&candidate.cubin, sizeof(candidate.cubin));
+	job->cubin_count = 1;
+	assert_ok(evaluator_add_job(&fixture->check.evaluator, NULL, job, &trial, &err));
 	assert_ok(evaluator_run(&fixture->check.evaluator, &err));
 	assert_int_equal(trial->stage, TRIAL_LOADED);
 	return trial;

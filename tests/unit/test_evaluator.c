@@ -207,7 +207,8 @@ TEST(loads_of_other_origin_are_sampled_too)
 	fixture_open(&fixture, "");
 	trials[0] = add(&fixture, 0, 5, TRIAL_LOADED);
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
-	assert_ok(evaluator_add_load(&fixture.evaluator, trials[0], &trials[1], &err));
+	assert_ok(evaluator_add_job(
+		&fixture.evaluator, trials[0]->problem, &trials[0]->job, &trials[1], &err));
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
 	assert_int_equal(trials[1]->stage, TRIAL_LOADED);
 	assert_int_not_equal(trials[0]->job.load, trials[1]->job.load);
