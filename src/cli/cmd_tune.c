@@ -382,8 +382,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&show),
 		.keep_going = true};
-	const struct compile_result *first;
-	size_t count, compiled, failed;
+	struct kernel_counts counts;
 	enum status status;
 
 	TRY(choose_effort(tuning, &effort, err));
@@ -399,13 +398,13 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		gpu_model_of(context->device->spec, context->device->identity.name));
 	common_graceful = 1;
 	status = tuner_precompile(&session, err);
-	count = kernel_store_count(context->store, &compiled);
+	counts = kernel_store_count(context->store);
 	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
-		count, compiled, kernel_store_seconds(context->store));
-	failed = kernel_store_failed(context->store, &first);
-	if (failed)
-		common_print(stdout, "%zu of them %s not compile; the first: %.*s\n", failed,
-			failed == 1 ? "does" : "do", (int)strcspn(first->log, "\n"), first->log);
+		counts.kernels, counts.compiled, counts.seconds);
+	if (counts.failed)
+		common_print(stdout, "%zu of them %s not compile; the first: %.*s\n", counts.failed,
+			counts.failed == 1 ? "does" : "do",
+			(int)strcspn(counts.first_failed->log, "\n"), counts.first_failed->log);
 	return status;
 }
 

@@ -287,21 +287,12 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		"library or its folder in TILETUNE_NVRTC");
 }
 
-/* folder: that of this program, borrowed. */
-static struct nvrtc_search search_of(const struct compiler_options *options, const char *folder)
-{
-	struct nvrtc_search search;
-
-	nvrtc_search_init(&search, options->nvrtc_path, options->driver_cuda_version);
-	search.executable_folder = folder;
-	return search;
-}
-
 char *compiler_places(const struct compiler_options *options)
 {
 	CLEANUP(memory_free) char *executable = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(executable);
-	const struct nvrtc_search search = search_of(options, folder);
+	const struct nvrtc_search search =
+		nvrtc_search(options->nvrtc_path, options->driver_cuda_version, folder);
 	struct nvrtc_candidates candidates;
 	char *places;
 
@@ -315,9 +306,10 @@ static enum status open_with(
 	const struct compiler_options *options, struct compiler *compiler, struct error *err)
 {
 	struct host_limits limits = host_limits_read("");
-	struct nvrtc_search search;
 	CLEANUP(memory_free) char *executable = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(executable);
+	const struct nvrtc_search search =
+		nvrtc_search(options->nvrtc_path, options->driver_cuda_version, folder);
 	struct worker first = {.stderr_fd = -1};
 	enum status status;
 
@@ -326,7 +318,6 @@ static enum status open_with(
 	compiler->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
 	pool_open(&compiler->pool, &kind, compiler,
 		options->workers ? options->workers : host_limits_workers(&limits), 1);
-	search = search_of(options, folder);
 	status = find_nvrtc(&search, compiler->worker_path, &first, &compiler->nvrtc, err);
 	if (status != STATUS_OK) {
 		worker_end(&first, NULL);

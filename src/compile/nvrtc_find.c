@@ -30,14 +30,16 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-void nvrtc_search_init(struct nvrtc_search *search, const char *given, int driver_cuda_version)
+struct nvrtc_search nvrtc_search(
+	const char *given, int driver_cuda_version, const char *executable_folder)
 {
-	*search = (struct nvrtc_search){
+	return (struct nvrtc_search){
 		.given = given ? given : variable("TILETUNE_NVRTC"),
 		.cuda_home = variable("CUDA_HOME"),
 		.cuda_path = variable("CUDA_PATH"),
 		.virtual_env = variable("VIRTUAL_ENV"),
 		.conda_prefix = variable("CONDA_PREFIX"),
+		.executable_folder = executable_folder,
 		.system_root = "",
 		.loader = true,
 		.driver_cuda_version = driver_cuda_version,

@@ -35,8 +35,9 @@ struct nvrtc_candidates {
 	struct text places; /* one line for each place that was looked at */
 };
 
-/* The search that this process's environment asks for. */
-void nvrtc_search_init(struct nvrtc_search *search, const char *given, int driver_cuda_version);
+/* The search that this process's environment asks for; executable_folder: as above. */
+struct nvrtc_search nvrtc_search(
+	const char *given, int driver_cuda_version, const char *executable_folder);
 void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *candidates);
 void nvrtc_candidates_release(struct nvrtc_candidates *candidates);
 

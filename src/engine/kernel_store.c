@@ -95,34 +95,21 @@ bool kernel_store_poll(struct kernel_store *store, double timeout_s)
 	return compiler_poll(store->compiler, timeout_s);
 }
 
-double kernel_store_seconds(const struct kernel_store *store)
+struct kernel_counts kernel_store_count(const struct kernel_store *store)
 {
-	double seconds = 0;
+	struct kernel_counts counts = {.kernels = store->count};
 
-	for (size_t i = 0; i < store->count; i++)
-		if (!store->kernels[i]->kernel.from_cache)
-			seconds += store->kernels[i]->kernel.seconds;
-	return seconds;
-}
+	for (size_t i = 0; i < store->count; i++) {
+		const struct compile_result *kernel = &store->kernels[i]->kernel;
 
-size_t kernel_store_count(const struct kernel_store *store, size_t *compiled)
-{
-	*compiled = 0;
-	for (size_t i = 0; i < store->count; i++)
-		*compiled += compile_is_done(&store->kernels[i]->kernel) &&
-			     !store->kernels[i]->kernel.from_cache;
-	return store->count;
-}
-
-size_t kernel_store_failed(const struct kernel_store *store, const struct compile_result **first)
-{
-	size_t failed = 0;
-
-	*first = NULL;
-	for (size_t i = 0; i < store->count; i++)
-		if (store->kernels[i]->kernel.outcome != OUTCOME_OK && !failed++)
-			*first = &store->kernels[i]->kernel;
-	return failed;
+		if (!kernel->from_cache) {
+			counts.compiled += compile_is_done(kernel);
+			counts.seconds += kernel->seconds;
+		}
+		if (kernel->outcome != OUTCOME_OK && !counts.failed++)
+			counts.first_failed = kernel;
+	}
+	return counts;
 }
 
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,

@@ -20,12 +20,14 @@ enum status kernel_store_request(struct kernel_store *store, const struct build_
 	const struct compile_result **kernel, struct error *err);
 /* compiler_poll() */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
-/* That compilers took for it, all together; what was in the cache took none. */
-double kernel_store_seconds(const struct kernel_store *store);
-/* How many kernels it has, and how many of them the compiler made for it. */
-size_t kernel_store_count(const struct kernel_store *store, size_t *compiled);
-/* How many do not compile; *first: one of them, NULL if there is none. */
-size_t kernel_store_failed(const struct kernel_store *store, const struct compile_result **first);
+struct kernel_counts {
+	size_t kernels;
+	size_t compiled; /* by the compiler, for this store: not taken from the cache */
+	double seconds;  /* that compilers took for these, all together */
+	size_t failed;   /* they do not compile */
+	const struct compile_result *first_failed;
+};
+struct kernel_counts kernel_store_count(const struct kernel_store *store);
 /* Waits for one unit to be ready (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);

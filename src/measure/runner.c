@@ -437,11 +437,11 @@ bool energy_measure(
 		.gpu = gpu, .seconds = seconds, .read_j = nvml_energy_j(gpu->nvml)};
 	double power_w = 0, resolution_ratio = 0;
 
-	if (runner->rewinds) { /* again and again would be on what it has left */
-		*measured = (struct measured){
-			.energy_j = NAN, .power_w = NAN, .energy_resolution_ratio = NAN};
+	/* asked, and the card does not say */
+	*measured =
+		(struct measured){.energy_j = NAN, .power_w = NAN, .energy_resolution_ratio = NAN};
+	if (runner->rewinds) /* again and again would be on what it has left */
 		return true;
-	}
 	if (!repeat(&counting, runner))
 		return false;
 	if (counting.last_s > counting.first_s) {
@@ -453,9 +453,6 @@ bool energy_measure(
 		power_w = counting.sum_w / counting.samples;
 		resolution_ratio = (counting.high_w - counting.low_w) / power_w;
 	}
-	*measured = (struct measured){.energy_j = NAN,
-		.power_w = NAN,
-		.energy_resolution_ratio = NAN}; /* asked, and the card does not say */
 	if (power_w > 0)
 		*measured = (struct measured){
 			.energy_j = power_w * counting.elapsed_s / counting.runs,

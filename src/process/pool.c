@@ -127,10 +127,11 @@ static void take_back(struct pool *pool, struct pool_member *member)
 		queue_insert(&pool->queue, tasks[--count]);
 }
 
-/* Its first task may be what ended it, unless it said nothing yet. */
-static void lose(struct pool *pool, struct pool_member *member, const char *why)
+/* Its first task may be what ended it, unless it said nothing yet, or that it cannot work. */
+static void lose(struct pool *pool, struct pool_member *member, bool refuses, const char *why)
 {
-	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
+	const bool works = member->has_spoken && !refuses;
+	struct pool_task *task = works ? queue_take(&member->tasks) : NULL;
 	CLEANUP(text_release) struct text how = {0};
 	CLEANUP(memory_free) char *words = NULL;
 	bool killed;
@@ -141,21 +142,13 @@ static void lose(struct pool *pool, struct pool_member *member, const char *why)
 	killed = !*why && worker_was_killed(&how);
 	words = *why ? string_copy(why)
 		     : string_format("%s %s", pool->kind->name, text_string(&how));
-	if (!member->has_spoken)
+	if (!works)
 		start_failed(pool, !pool->has_worked && !killed, words);
 	if (task && killed && !task->was_killed) {
 		task->was_killed = true;
 		queue_insert(&pool->queue, task);
 	} else if (task)
 		pool->kind->fail(pool->context, task, POOL_ENDED, words);
-}
-
-static void refuse(struct pool *pool, struct pool_member *member, const char *why)
-{
-	take_back(pool, member);
-	worker_end(&member->worker, NULL);
-	member->state = POOL_ABSENT;
-	start_failed(pool, !pool->has_worked, why);
 }
 
 /* Its end is seen to later. */
@@ -225,10 +218,8 @@ static bool hear(struct pool *pool, struct pool_member *member)
 		pool->has_worked = true;
 		return true;
 	case POOL_FAILED:
-		lose(pool, member, text_string(&why));
-		return false;
 	case POOL_REFUSED:
-		refuse(pool, member, text_string(&why));
+		lose(pool, member, heard == POOL_REFUSED, text_string(&why));
 		return false;
 	}
 	return false;

@@ -112,7 +112,7 @@ struct session_gpu tuner_gpu(const struct session *session)
 	if (session->run_id)
 		string_put(gpu.run_id, sizeof(gpu.run_id), session->run_id);
 	if (context->store) {
-		gpu.compile_s = kernel_store_seconds(context->store);
+		gpu.compile_s = kernel_store_count(context->store).seconds;
 		gpu.workers = compiler_worker_count(context->compiler);
 	}
 	return gpu;
