@@ -154,16 +154,17 @@ enum status common_open(const struct device_choice *choice, const char *operatio
 		.allow_model = allow_model,
 		.need_compiler = need_compiler,
 		.several = choice->several,
-		.worker_path = common_worker(),
-		.nvrtc_path = choice->nvrtc,
-		.cache_folder = choice->cache,
-		.cache_seed = choice->cache_seed,
-		.l2_warm = choice->l2 && strcmp(choice->l2, "warm") == 0,
 		.no_cache = choice->no_cache,
 		.learned = {.none = choice->no_learned, .file = choice->learned},
-		.workers = choice->workers,
-		.wait_s = choice->wait_s,
-		.seed = 1};
+		.compiler = {.workers = choice->workers,
+			.worker_path = common_worker(),
+			.nvrtc_path = choice->nvrtc,
+			.cache_folder = choice->cache,
+			.cache_seed = choice->cache_seed},
+		.machine = {.worker_path = common_worker(),
+			.wait_s = choice->wait_s,
+			.seed = 1,
+			.l2_warm = choice->l2 && strcmp(choice->l2, "warm") == 0}};
 
 	if (choice->no_learned && choice->learned)
 		return error_set(

@@ -42,24 +42,19 @@ static enum status open_compiler(const struct context_options *options, struct c
 	int driver_version, struct error *err)
 {
 	CLEANUP(memory_free) char *cache = NULL;
-	struct compiler_options compiler_options = {.workers = options->workers,
-		.worker_path = options->worker_path,
-		.nvrtc_path = options->nvrtc_path,
-		.cache_seed = options->cache_seed,
-		.driver_cuda_version = driver_version};
-	enum status status = options->no_cache
-				     ? STATUS_OK
-				     : path_cache_folder(options->cache_folder, &cache, err);
+	struct compiler_options with = options->compiler;
+	enum status status =
+		options->no_cache ? STATUS_OK : path_cache_folder(with.cache_folder, &cache, err);
 
-	if (status == STATUS_OK) {
-		compiler_options.cache_folder = cache;
-		status = compiler_open(&compiler_options, &context->compiler, err);
-	}
+	with.cache_folder = cache;
+	with.driver_cuda_version = driver_version;
+	if (status == STATUS_OK)
+		status = compiler_open(&with, &context->compiler, err);
 	/* a home that cannot be written to is no reason not to tune; a named folder is */
-	if (status == STATUS_BAD_INPUT && !options->cache_folder && !options->no_cache) {
+	if (status == STATUS_BAD_INPUT && !options->compiler.cache_folder && !options->no_cache) {
 		context->cache_notice = string_format("no compile cache: %s", err->message);
-		compiler_options.cache_folder = NULL;
-		status = compiler_open(&compiler_options, &context->compiler, err);
+		with.cache_folder = NULL;
+		status = compiler_open(&with, &context->compiler, err);
 	}
 	if (status == STATUS_OK)
 		context->store = kernel_store_new(context->compiler, context->device->spec->arch);
@@ -136,7 +131,7 @@ static enum status open_modelled(const struct context_options *options, struct c
 		return STATUS_OK;
 	status = open_compiler(options, context, 0, &reason);
 	/* a library that was named is to be there */
-	if (status == STATUS_OK || (!options->need_compiler && !options->nvrtc_path))
+	if (status == STATUS_OK || (!options->need_compiler && !options->compiler.nvrtc_path))
 		return STATUS_OK;
 	*err = reason;
 	return status;
@@ -232,15 +227,11 @@ static enum status open_device(const struct context_options *options, struct con
 static enum status open_all(
 	const struct context_options *options, struct context *context, struct error *err)
 {
-	const struct device_options device_options = {
-		.config_folders = (const char *const *)context->config_folders,
-		.catalogue = &context->catalogue,
-		.worker_path = options->worker_path,
-		.wait_s = options->wait_s,
-		.seed = options->seed,
-		.l2_warm = options->l2_warm};
+	struct device_options device_options = options->machine;
 
-	context->l2_warm = options->l2_warm;
+	device_options.config_folders = (const char *const *)context->config_folders;
+	device_options.catalogue = &context->catalogue;
+	context->l2_warm = device_options.l2_warm;
 	TRY(catalogue_load((const char *const *)context->template_folders, options->operation,
 		&context->catalogue, err));
 	TRY(open_device(options, context, &device_options, err));

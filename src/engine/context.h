@@ -20,20 +20,14 @@ struct context_options {
 	 * before it is started, and its device is opened in the place of "auto". NULL: no program
 	 * is started. */
 	void (*program_starts)(const char *command, const char *folder);
-	bool describes;          /* nothing is evaluated: a program's space may be asked for */
-	bool several;            /* also "cuda:all" and "cuda:0,cuda:2" */
-	bool allow_model;        /* auto may fall back to the embedded sheet */
-	bool need_compiler;      /* false: go on without one (explain, dry runs) */
-	const char *worker_path; /* NULL: this executable */
-	const char *nvrtc_path;
-	const char *cache_folder; /* NULL: the user's */
-	const char *cache_seed;   /* another one, which is only read; NULL: see compile/cache.h */
-	bool no_cache;
+	bool describes;     /* nothing is evaluated: a program's space may be asked for */
+	bool several;       /* also "cuda:all" and "cuda:0,cuda:2" */
+	bool allow_model;   /* auto may fall back to the embedded sheet */
+	bool need_compiler; /* false: go on without one (explain, dry runs) */
 	struct learned_choice learned;
-	unsigned workers; /* compilers; 0: automatic */
-	double wait_s;    /* for the GPU's lock */
-	uint64_t seed;
-	bool l2_warm; /* struct device_options */
+	bool no_cache;
+	struct compiler_options compiler; /* cache_folder NULL: the user's; for any driver */
+	struct device_options machine;    /* without what is found out here: folders, program */
 };
 
 struct context {

@@ -131,7 +131,7 @@ static enum status choose(const struct options *options, struct error *err)
 		.operation = "gemm_chain",
 		.device = options->sheet,
 		.need_compiler = options->compile,
-		.cache_folder = options->cache_folder};
+		.compiler.cache_folder = options->cache_folder};
 	struct json *suite = NULL, *json = json_new_object(), *list = json_new_array();
 	struct context context = {0};
 	struct json_at root, problems;

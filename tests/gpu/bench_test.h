@@ -34,7 +34,7 @@ static inline void bench_test_options(struct bench_test *test, int argc, char **
 		exit(measure_worker_main());
 	*test = (struct bench_test){.roots = {"."}};
 	test->options = (struct context_options){
-		.device = "cuda:0", .need_compiler = true, .wait_s = 60, .seed = 1};
+		.device = "cuda:0", .need_compiler = true, .machine = {.wait_s = 60, .seed = 1}};
 	test->files = memory_zeroed((size_t)argc + 1, sizeof(*test->files));
 	for (int i = 1; i < argc; i++) {
 		const char **target = NULL;
@@ -44,7 +44,7 @@ static inline void bench_test_options(struct bench_test *test, int argc, char **
 		else if (strcmp(argv[i], "--path") == 0)
 			target = &test->roots[0];
 		else if (strcmp(argv[i], "--cache-dir") == 0)
-			target = &test->options.cache_folder;
+			target = &test->options.compiler.cache_folder;
 		if (target && i + 1 < argc) {
 			*target = argv[++i];
 		} else if (target || argv[i][0] == '-') {

@@ -424,8 +424,7 @@ static enum status sample_device(
 	struct context_options options = {.roots = roots,
 		.device = device,
 		.need_compiler = true,
-		.worker_path = arguments[3],
-		.cache_folder = arguments[2]};
+		.compiler = {.worker_path = arguments[3], .cache_folder = arguments[2]}};
 	struct context context;
 	struct totals totals = {.shown = limit ? NULL : shown, .device = number};
 	enum status status = context_open(&options, &context, err);

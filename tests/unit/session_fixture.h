@@ -56,7 +56,7 @@ static void session_fixture_open(struct session_fixture *fixture, const char *re
 	struct error err = {0};
 	char *device = string_format("replay:%s", recording);
 	struct context_options options = {
-		.roots = roots, .operation = operation, .device = device, .seed = 1};
+		.roots = roots, .operation = operation, .device = device, .machine.seed = 1};
 	const struct operation *found;
 
 	*fixture = (struct session_fixture){.folder = TEST_SCRATCH "/tiletune-session-XXXXXX"};

@@ -57,10 +57,9 @@ static void fixture_open(struct fixture *fixture, const char *commands)
 	struct context_options options = {.operation = "tile",
 		.device = "model:h200-sxm",
 		.need_compiler = true,
-		.nvrtc_path = FAKE_NVRTC,
 		.no_cache = true,
-		.workers = 2,
-		.seed = 1};
+		.compiler = {.nvrtc_path = FAKE_NVRTC, .workers = 2},
+		.machine.seed = 1};
 	const struct operation *operation;
 	struct error err;
 
