@@ -103,8 +103,9 @@ static void open_builtins(struct nvrtc *nvrtc)
 		library_open(&nvrtc->builtins, path, NULL);
 }
 
-static enum status load(struct nvrtc *nvrtc, const char *path, struct error *err)
+enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 {
+	*nvrtc = (struct nvrtc){0};
 	TRY(library_open(&nvrtc->library, path, err));
 	if (strstr(nvrtc->library.path, "/stubs/"))
 		return error_set(err, STATUS_NO_DEVICE, "%s: is a stub", nvrtc->library.path);
@@ -112,20 +113,9 @@ static enum status load(struct nvrtc *nvrtc, const char *path, struct error *err
 	if (nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
 		return error_set(
 			err, STATUS_NO_DEVICE, "%s: nvrtcVersion fails", nvrtc->library.path);
-	return identify(nvrtc, err);
-}
-
-enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
-{
-	enum status status;
-
-	*nvrtc = (struct nvrtc){0};
-	status = load(nvrtc, path, err);
-	if (status == STATUS_OK)
-		open_builtins(nvrtc);
-	else
-		nvrtc_release(nvrtc);
-	return status;
+	TRY(identify(nvrtc, err));
+	open_builtins(nvrtc);
+	return STATUS_OK;
 }
 
 void nvrtc_release(struct nvrtc *nvrtc)

@@ -49,7 +49,7 @@ enum nvrtc_answer {
 	NVRTC_BROKEN,  /* the compiler is: out of memory, an internal error */
 };
 
-/* path: a file, or a name for the loader. */
+/* path: a file, or a name for the loader. Released by the caller, also where it does not load. */
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
 void nvrtc_release(struct nvrtc *nvrtc);
 

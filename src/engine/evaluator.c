@@ -235,13 +235,25 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 	return STATUS_OK;
 }
 
+/* Its problem's reference failed: its end and, unless the caller outlives that, an error. */
+static enum status take_reference(const struct evaluator *evaluator, struct trial *trial,
+	const struct device_event *event, struct error *err)
+{
+	CLEANUP(memory_free)
+	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
+		trial->problem->operation->name, trial->problem->title,
+		outcome_name(event->outcome),
+		event->detail ? event->detail : outcome_summary(event->outcome));
+
+	trial_finish(trial, event->outcome, words);
+	return evaluator->outlives_references ? STATUS_OK
+					      : error_set(err, STATUS_FAILED, "%s", words);
+}
+
 static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 	struct device_event *event, struct error *err)
 {
-	struct evaluation *evaluation = &trial->evaluation;
-	const bool is_measured = event->measured.energy_j > 0 || isnan(event->measured.energy_j);
-
-	evaluation->flags |= event->flags;
+	trial->evaluation.flags |= event->flags;
 	if (trial->series) {
 		round_series_take(trial->series, event);
 		/* it is not run again */
@@ -249,26 +261,8 @@ static enum status take_event(struct evaluator *evaluator, struct trial *trial,
 			trial_finish(trial, event->outcome, event->detail);
 		return STATUS_OK;
 	}
-	trial_take_resources(trial, event);
-	trial_take_verified(trial, event);
-	if (is_measured)
-		evaluation->measured = event->measured;
-	if (event->sample_count) {
-		evaluation->predicted = event->predicted;
-		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
-	}
-	if (event->reference)
-		return trial_take_reference(trial, event, evaluator->outlives_references, err);
-	if (event->verification.done && event->outcome == OUTCOME_OK &&
-		!trial_has_bits(trial, evaluator->bits)) {
-		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);
-		return STATUS_OK;
-	}
-	if (event->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
-		trial_finish(trial, event->outcome, event->detail);
-	else
-		trial->stage = trial->goal;
-	return STATUS_OK;
+	trial_take_event(trial, event, evaluator->bits);
+	return event->reference ? take_reference(evaluator, trial, event, err) : STATUS_OK;
 }
 
 static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)

@@ -97,7 +97,8 @@ enum status explanation_choose(
 
 /* ---- looking closely ---- */
 /* A kernel that does not compile is no error here. */
-static enum status look(struct context *context, struct explanation *explanation, struct error *err)
+enum status explanation_make(struct context *context, const struct candidates *pool,
+	size_t candidate, struct explanation *explanation, struct error *err)
 {
 	CLEANUP(evaluator_release)
 	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
@@ -105,6 +106,8 @@ static enum status look(struct context *context, struct explanation *explanation
 	const struct launch_score *longest;
 	struct trial *trial;
 
+	*explanation = (struct explanation){.candidate = candidates_at(pool, candidate),
+		.given = candidates_family_of(pool, candidate)->given};
 	TRY(evaluator_add(&evaluator, &explanation->candidate, TRIAL_COMPILED, &trial, err));
 	TRY(evaluator_run(&evaluator, err));
 	*evaluation = trial->evaluation;
@@ -119,19 +122,6 @@ static enum status look(struct context *context, struct explanation *explanation
 	longest = &evaluation->score.launches[evaluation->score.longest];
 	return candidate_facts(explanation->candidate.bound, trial->slots, longest->smem_bytes,
 		longest->blocks_per_sm, &explanation->facts, err);
-}
-
-enum status explanation_make(struct context *context, const struct candidates *pool,
-	size_t candidate, struct explanation *explanation, struct error *err)
-{
-	enum status status;
-
-	*explanation = (struct explanation){.candidate = candidates_at(pool, candidate),
-		.given = candidates_family_of(pool, candidate)->given};
-	status = look(context, explanation, err);
-	if (status != STATUS_OK)
-		explanation_release(explanation);
-	return status;
 }
 
 void explanation_release(struct explanation *explanation)

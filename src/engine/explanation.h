@@ -24,7 +24,8 @@ struct explanation {
 	struct fact_list facts;
 };
 
-/* Compiles where there is a compiler; the pool must outlive it. */
+/* Compiles where there is a compiler; the pool must outlive it, and the caller releases it, also
+ * after a failure. */
 enum status explanation_make(struct context *context, const struct candidates *pool,
 	size_t candidate, struct explanation *explanation, struct error *err);
 void explanation_release(struct explanation *explanation);

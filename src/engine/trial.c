@@ -7,42 +7,6 @@
 #include "candidate/candidate_work.h"
 #include "engine/kernel_check.h"
 
-void trial_take_verified(struct trial *trial, struct device_event *event)
-{
-	struct evaluation *evaluation = &trial->evaluation;
-
-	evaluation->by_program |= event->by_program;
-	if (event->bits) {
-		bits_free(&evaluation->bits);
-		evaluation->bits = event->bits;
-		event->bits = NULL;
-	}
-	if (event->verification.done) {
-		evaluation->verification = event->verification;
-		evaluation->verified = event->verified;
-	}
-}
-
-enum status trial_take_reference(
-	struct trial *trial, const struct device_event *event, bool outlives, struct error *err)
-{
-	CLEANUP(memory_free)
-	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
-		trial->problem->operation->name, trial->problem->title,
-		outcome_name(event->outcome),
-		event->detail ? event->detail : outcome_summary(event->outcome));
-
-	trial_finish(trial, event->outcome, words);
-	return outlives ? STATUS_OK : error_set(err, STATUS_FAILED, "%s", words);
-}
-
-bool trial_has_bits(const struct trial *trial, const struct bits *bits)
-{
-	const struct bits *own = trial->evaluation.bits;
-
-	return !bits || (own && bits_compare(own, bits, NULL) == BITS_SAME);
-}
-
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 {
 	trial->evaluation.outcome = outcome;
@@ -259,7 +223,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	return prunes ? prune(trial, err) : STATUS_OK;
 }
 
-void trial_take_resources(struct trial *trial, struct device_event *event)
+static void take_resources(struct trial *trial, struct device_event *event)
 {
 	struct evaluation *evaluation = &trial->evaluation;
 
@@ -279,6 +243,44 @@ void trial_take_resources(struct trial *trial, struct device_event *event)
 		resources->max_clusters = event->resources[i].max_clusters;
 	}
 	score_again(trial);
+}
+
+static bool has_bits(const struct evaluation *evaluation, const struct bits *wanted)
+{
+	return !wanted ||
+	       (evaluation->bits && bits_compare(evaluation->bits, wanted, NULL) == BITS_SAME);
+}
+
+void trial_take_event(struct trial *trial, struct device_event *event, const struct bits *wanted)
+{
+	struct evaluation *evaluation = &trial->evaluation;
+
+	take_resources(trial, event);
+	evaluation->by_program |= event->by_program;
+	if (event->bits) {
+		bits_free(&evaluation->bits);
+		evaluation->bits = event->bits;
+		event->bits = NULL;
+	}
+	if (event->verification.done) {
+		evaluation->verification = event->verification;
+		evaluation->verified = event->verified;
+	}
+	if (event->measured.energy_j > 0 || isnan(event->measured.energy_j))
+		evaluation->measured = event->measured;
+	if (event->sample_count) {
+		evaluation->predicted = event->predicted;
+		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
+	}
+	if (event->reference)
+		return;
+	if (event->verification.done && event->outcome == OUTCOME_OK &&
+		!has_bits(evaluation, wanted))
+		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);
+	else if (event->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
+		trial_finish(trial, event->outcome, event->detail);
+	else
+		trial->stage = trial->goal;
 }
 
 void trial_release(struct trial *trial)

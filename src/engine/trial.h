@@ -46,16 +46,10 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 /* Once all kernels are there: COMPILING -> COMPILED, or DONE if one failed or, where prunes is set,
  * the family's rules drop it. */
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);
-/* The driver's own words on resources complete the compiler's report. */
-void trial_take_resources(struct trial *trial, struct device_event *event);
-/* What an event says of its results; takes their bits from it. */
-void trial_take_verified(struct trial *trial, struct device_event *event);
-/* Its problem's reference failed, with which nothing can be compared: its end and, unless the
- * caller outlives that, an error. */
-enum status trial_take_reference(
-	struct trial *trial, const struct device_event *event, bool outlives, struct error *err);
-/* Whether they are these (NULL: any). */
-bool trial_has_bits(const struct trial *trial, const struct bits *bits);
+/* What an event says of it, from which it takes what it keeps. The driver's own words on resources
+ * complete the compiler's report. Other bits than these (NULL: any) are its end; where its
+ * problem's reference failed, with which nothing can be compared, nothing is decided. */
+void trial_take_event(struct trial *trial, struct device_event *event, const struct bits *wanted);
 /* The end: detail (may be NULL) is copied. */
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);
 void trial_release(struct trial *trial);
