@@ -350,8 +350,7 @@ void compiler_close(struct compiler *compiler)
 		return;
 	while ((task = pool_take(&compiler->pool)) != NULL)
 		job_free((struct job *)task);
-	if (compiler->pool.kind)
-		pool_close(&compiler->pool);
+	pool_close(&compiler->pool);
 	cache_close(compiler->cache);
 	toolkit_release(&compiler->toolkit);
 	record_release(&compile_loaded_record, &compiler->nvrtc);

@@ -313,8 +313,7 @@ void cuda_requests_release(struct cuda_device *cuda)
 
 	while ((task = pool_take(&cuda->pool)) != NULL)
 		request_free((struct cuda_request *)task);
-	if (cuda->pool.kind)
-		pool_close(&cuda->pool);
+	pool_close(&cuda->pool);
 	for (size_t i = 0; i < cuda->failed_count; i++)
 		free(cuda->failed[i].detail);
 	free(cuda->failed);

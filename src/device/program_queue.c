@@ -375,10 +375,8 @@ void program_queue_release(struct program *program)
 	while ((task = pool_take(&program->prepares)) != NULL ||
 		(task = pool_take(&program->measures)) != NULL)
 		request_free((struct program_request *)task);
-	if (program->prepares.kind)
-		pool_close(&program->prepares);
-	if (program->measures.kind)
-		pool_close(&program->measures);
+	pool_close(&program->prepares);
+	pool_close(&program->measures);
 	for (size_t i = 0; i < program->known_count; i++) {
 		free(program->known[i].problem);
 		free(program->known[i].configuration);

@@ -239,12 +239,10 @@ void arena_release(struct gpu_session *gpu, struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* The first count+1 zones to `act`, each with the guard pattern as it reads from its start on. */
-typedef bool zone_act(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
-	size_t counter);
-
+/* The first count+1 zones are checked or written again, each with the guard pattern as it reads
+ * from its start on. */
 static bool for_zones(struct gpu_session *gpu, const struct arena *arena, size_t count,
-	size_t counter, zone_act *act)
+	size_t counter, bool writes)
 {
 	/* offsets of the buffers follow from their sizes; those without bytes have no address */
 	CUdeviceptr start = arena->base, end = start + ARENA_GUARD_BYTES;
@@ -255,7 +253,8 @@ static bool for_zones(struct gpu_session *gpu, const struct arena *arena, size_t
 										  << (32 - shift)
 					       : guard_pattern;
 
-		if (!act(gpu, start, end - start, pattern, counter + i))
+		if (!(writes ? helper_poison(gpu, start, end - start, pattern)
+			     : guard_check(gpu, start, end - start, pattern, counter + i)))
 			return false;
 		start = end + arena->buffer_bytes[i];
 		end += aligned(arena->buffer_bytes[i]) + ARENA_GUARD_BYTES;
@@ -263,19 +262,12 @@ static bool for_zones(struct gpu_session *gpu, const struct arena *arena, size_t
 	return true;
 }
 
-static bool guard_repair(
-	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
-{
-	(void)counter;
-	return helper_poison(gpu, data, bytes, pattern);
-}
-
 bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t count, size_t counter)
 {
-	return for_zones(gpu, arena, count, counter, guard_check);
+	return for_zones(gpu, arena, count, counter, false);
 }
 
 bool arena_repair(struct gpu_session *gpu, const struct arena *arena, size_t count)
 {
-	return for_zones(gpu, arena, count, 0, guard_repair);
+	return for_zones(gpu, arena, count, 0, true);
 }

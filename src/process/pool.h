@@ -94,7 +94,8 @@ struct pool {
 
 void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, size_t members,
 	size_t depth);
-/* Kills all processes, and waits until they have ended. Tasks stay their owners'. */
+/* Kills all processes, and waits until they have ended. Tasks stay their owners'. A zeroed pool is
+ * closed. */
 void pool_close(struct pool *pool);
 /* The same; processes are started again when there is work. Only while no task is in progress. */
 void pool_rest(struct pool *pool);
