@@ -29,12 +29,6 @@ struct cache {
 	uint64_t written_bytes;
 };
 
-enum cache_found {
-	CACHE_GOOD,
-	CACHE_ABSENT,
-	CACHE_DAMAGED,
-};
-
 static const char seed_variable[] = "TILETUNE_CACHE_SEED";
 
 /* The user who names a seed trusts its owner, and no other user who could have written to it. */
@@ -157,28 +151,28 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
-/* The entry is filled only for CACHE_GOOD. */
-static enum cache_found entry_read(const struct cache *cache, const char *path, bool is_own,
+/* False, and the entry not filled: there is none. A damaged one of our own is removed. */
+static bool entry_read(const struct cache *cache, const char *path, bool is_own,
 	const char key[HASH_SIZE], struct cache_entry *entry)
 {
 	CLEANUP(text_release) struct text content = {0};
-	enum cache_found found = CACHE_DAMAGED;
 	struct stat info;
+	bool is_file, is_good;
 	/* a pipe must not make us wait */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
-		return CACHE_ABSENT;
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		found = CACHE_ABSENT;
-	else if (info.st_uid == cache->owner && !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
-		 info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
-		 cache_entry_unpack(content.data, content.length, key, entry))
-		found = CACHE_GOOD;
-	if (found == CACHE_GOOD && is_own)
+		return false;
+	is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+	is_good = is_file && info.st_uid == cache->owner && !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
+		  info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
+		  cache_entry_unpack(content.data, content.length, key, entry);
+	if (is_good && is_own)
 		note_use(fd, &info);
+	else if (is_file && is_own)
+		unlink(path);
 	close(fd);
-	return found;
+	return is_good;
 }
 
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result)
@@ -186,16 +180,13 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 	for (const struct cache *at = cache; at; at = at->seed) {
 		CLEANUP(memory_free) char *path = entry_path(at, key);
 		struct cache_entry entry;
-		const enum cache_found found = entry_read(at, path, at == cache, key, &entry);
 
-		if (found == CACHE_GOOD) {
-			*result = entry.result;
-			entry.result = (struct compile_result){0};
-			cache_entry_release(&entry);
-			return true;
-		}
-		if (found == CACHE_DAMAGED && at == cache)
-			unlink(path);
+		if (!entry_read(at, path, at == cache, key, &entry))
+			continue;
+		*result = entry.result;
+		entry.result = (struct compile_result){0};
+		cache_entry_release(&entry);
+		return true;
 	}
 	return false;
 }

@@ -58,10 +58,18 @@ static void version_of(const char *path, int *major, int *minor)
 		sscanf(folder, "/cuda-%*d.%4d", minor);
 }
 
+static bool is_better(const struct nvrtc_candidate *a, const struct nvrtc_candidate *b)
+{
+	if (a->group != b->group)
+		return a->group < b->group;
+	return a->major != b->major ? a->major > b->major : a->minor > b->minor;
+}
+
 static void candidate_add(const struct nvrtc_search *search, struct nvrtc_candidates *candidates,
 	const char *path, int group)
 {
 	struct nvrtc_candidate candidate = {.group = group};
+	size_t at;
 
 	for (size_t i = 0; i < candidates->count; i++)
 		if (file_is_same(candidates->items[i].path, path))
@@ -77,7 +85,11 @@ static void candidate_add(const struct nvrtc_search *search, struct nvrtc_candid
 	}
 	ARRAY_GROW(candidates->items, candidates->count, candidates->capacity);
 	candidate.path = string_copy(path);
-	candidates->items[candidates->count++] = candidate;
+	/* equals stay in the order in which they were found */
+	for (at = candidates->count++; at > 0 && is_better(&candidate, &candidates->items[at - 1]);
+		at--)
+		candidates->items[at] = candidates->items[at - 1];
+	candidates->items[at] = candidate;
 }
 
 /* folder: NULL where it is not known; below: what stands there, as a pattern. */
@@ -129,26 +141,6 @@ static void add_given(const struct nvrtc_search *search, struct nvrtc_candidates
 			search->given);
 }
 
-static bool is_better(const struct nvrtc_candidate *a, const struct nvrtc_candidate *b)
-{
-	if (a->group != b->group)
-		return a->group < b->group;
-	return a->major != b->major ? a->major > b->major : a->minor > b->minor;
-}
-
-/* Equals stay in the order in which they were found. */
-static void sort(struct nvrtc_candidates *candidates)
-{
-	for (size_t i = 1; i < candidates->count; i++) {
-		const struct nvrtc_candidate moved = candidates->items[i];
-		size_t at = i;
-
-		for (; at > 0 && is_better(&moved, &candidates->items[at - 1]); at--)
-			candidates->items[at] = candidates->items[at - 1];
-		candidates->items[at] = moved;
-	}
-}
-
 void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *candidates)
 {
 	const struct {
@@ -177,7 +169,6 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 		if (search->loader)
 			add_loader(search, candidates);
 	}
-	sort(candidates);
 }
 
 void nvrtc_candidates_release(struct nvrtc_candidates *candidates)

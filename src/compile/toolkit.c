@@ -83,17 +83,6 @@ static bool add_folder(struct toolkit *toolkit, const char *base, const char *be
 	return is_one;
 }
 
-/* The toolkit's folder, and that of CCCL, which CUDA 13 keeps apart. */
-static bool add_toolkit(struct toolkit *toolkit, const char *base, const char *below)
-{
-	CLEANUP(memory_free) char *cccl = string_format("%s/cccl", below);
-
-	if (!add_folder(toolkit, base, below))
-		return false;
-	add_folder(toolkit, base, cccl);
-	return true;
-}
-
 void toolkit_find(const char *library_path, struct toolkit *toolkit)
 {
 	CLEANUP(memory_free) char *real = realpath(library_path, NULL);
@@ -114,8 +103,13 @@ void toolkit_find(const char *library_path, struct toolkit *toolkit)
 	};
 
 	*toolkit = (struct toolkit){0};
-	for (size_t i = 0; i < ARRAY_COUNT(places) && !toolkit->folder_count; i++)
-		add_toolkit(toolkit, places[i].base, places[i].below);
+	for (size_t i = 0; i < ARRAY_COUNT(places) && !toolkit->folder_count; i++) {
+		/* CUDA 13 keeps CCCL apart */
+		CLEANUP(memory_free) char *cccl = string_format("%s/cccl", places[i].below);
+
+		if (add_folder(toolkit, places[i].base, places[i].below))
+			add_folder(toolkit, places[i].base, cccl);
+	}
 	if (toolkit->folder_count == 1)
 		add_folder(toolkit, folder, "/../../cuda_cccl/include");
 }

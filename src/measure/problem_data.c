@@ -9,14 +9,13 @@
 struct points {
 	int64_t *units;
 	size_t count, capacity;
-	uint64_t columns;
 	struct random_state random;
 };
 
-static void point_add(struct points *points, uint64_t row, uint64_t column)
+static void point_add(struct points *points, uint64_t unit)
 {
 	ARRAY_GROW(points->units, points->count, points->capacity);
-	points->units[points->count++] = (int64_t)(row * points->columns + column);
+	points->units[points->count++] = (int64_t)unit;
 }
 
 static size_t add_all(uint64_t count, int64_t **units)
@@ -47,20 +46,14 @@ static uint64_t stratum_pick(
 	return low + random_below(&points->random, high - low);
 }
 
-static void add_row(struct points *points, uint64_t row, uint64_t budget)
+/* Of a row or column of `count` elements, from the first one on, `stride` apart. */
+static void add_line(
+	struct points *points, uint64_t first, uint64_t stride, uint64_t count, uint64_t budget)
 {
-	uint64_t strata = points->columns < budget ? points->columns : budget;
+	uint64_t strata = count < budget ? count : budget;
 
 	for (uint64_t i = 0; i < strata; i++)
-		point_add(points, row, stratum_pick(points, points->columns, strata, i));
-}
-
-static void add_column(struct points *points, uint64_t rows, uint64_t column, uint64_t budget)
-{
-	uint64_t strata = rows < budget ? rows : budget;
-
-	for (uint64_t i = 0; i < strata; i++)
-		point_add(points, stratum_pick(points, rows, strata, i), column);
+		point_add(points, first + stride * stratum_pick(points, count, strata, i));
 }
 
 /* First, last, and others at random. */
@@ -73,49 +66,51 @@ static uint64_t line_pick(struct points *points, uint64_t count, unsigned index)
 	return random_below(&points->random, count);
 }
 
-static void add_patches(struct points *points, uint64_t rows)
+static void add_patches(struct points *points, uint64_t rows, uint64_t columns)
 {
 	uint64_t height = POINTS_PATCH, width = POINTS_PATCH;
 
 	/* Patches grow where 16x16 ones would be too many. */
-	while (ceil_div(rows, height) * ceil_div(points->columns, width) * POINTS_PER_PATCH >
+	while (ceil_div(rows, height) * ceil_div(columns, width) * POINTS_PER_PATCH >
 		POINTS_FULL_MAX) {
 		height *= 2;
 		width *= 2;
 	}
 	for (uint64_t top = 0; top < rows; top += height)
-		for (uint64_t left = 0; left < points->columns; left += width) {
+		for (uint64_t left = 0; left < columns; left += width) {
 			uint64_t tall = rows - top < height ? rows - top : height;
-			uint64_t wide =
-				points->columns - left < width ? points->columns - left : width;
+			uint64_t wide = columns - left < width ? columns - left : width;
 
-			for (unsigned i = 0; i < POINTS_PER_PATCH; i++)
-				point_add(points, top + random_below(&points->random, tall),
-					left + random_below(&points->random, wide));
+			for (unsigned i = 0; i < POINTS_PER_PATCH; i++) {
+				const uint64_t column = left + random_below(&points->random, wide);
+				const uint64_t row = top + random_below(&points->random, tall);
+
+				point_add(points, row * columns + column);
+			}
 		}
 }
 
 size_t points_choose(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units)
 {
 	const uint64_t budget = POINTS_FULL_MAX / (2 * POINTS_LINES);
-	struct points points = {.columns = columns};
+	struct points points = {0};
 
 	if (rows <= POINTS_FULL_MAX && columns <= POINTS_FULL_MAX &&
 		rows * columns <= POINTS_FULL_MAX)
 		return add_all(rows * columns, units);
 	random_seed(&points.random, seed);
 	for (unsigned i = 0; i < POINTS_LINES; i++) {
-		add_row(&points, line_pick(&points, rows, i), budget);
-		add_column(&points, rows, line_pick(&points, columns, i), budget);
+		add_line(&points, line_pick(&points, rows, i) * columns, 1, columns, budget);
+		add_line(&points, line_pick(&points, columns, i), columns, rows, budget);
 	}
-	add_patches(&points, rows);
+	add_patches(&points, rows, columns);
 	*units = points.units;
 	return points.count;
 }
 
 size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units)
 {
-	struct points points = {.columns = 1};
+	struct points points = {0};
 	uint64_t most = POINTS_FULL_MAX / columns;
 
 	if (most < 1)
@@ -125,12 +120,12 @@ size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_
 	random_seed(&points.random, seed);
 	/* Rows at both ends, where remainders of tiles lie. */
 	for (uint64_t i = 0; most >= 4 * POINTS_PATCH && i < POINTS_PATCH; i++) {
-		point_add(&points, i, 0);
-		point_add(&points, rows - 1 - i, 0);
+		point_add(&points, i);
+		point_add(&points, rows - 1 - i);
 		most -= 2;
 	}
 	for (uint64_t i = 0; i < most; i++)
-		point_add(&points, stratum_pick(&points, rows, most, i), 0);
+		point_add(&points, stratum_pick(&points, rows, most, i));
 	*units = points.units;
 	return points.count;
 }
