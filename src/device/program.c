@@ -30,27 +30,19 @@ static enum status describe(struct program *program, const struct program_hello 
 		       : STATUS_OK;
 }
 
-static bool can_prepare(const struct program_hello *hello)
-{
-	bool can = false;
-
-	for (char *const *ability = hello->abilities; ability && *ability; ability++)
-		can |= strcmp(*ability, "prepare") == 0;
-	return can;
-}
-
 static enum status greet(
 	struct program *program, const struct device_options *options, struct error *err)
 {
 	const struct host_limits limits = host_limits_read("");
 	const unsigned workers = host_limits_workers(&limits);
+	bool can_prepare;
 	size_t processes;
 
 	if (program_queue_open(program, err) != STATUS_OK)
 		return error_context(err, "%s: $.program", program->family->file);
-	processes = !can_prepare(&program->hello) ? 0
-		    : workers < PREPARE_MAX       ? workers
-						  : PREPARE_MAX;
+	can_prepare = program->hello.abilities &&
+		      name_find("prepare", (const char *const *)program->hello.abilities) >= 0;
+	processes = !can_prepare ? 0 : workers < PREPARE_MAX ? workers : PREPARE_MAX;
 	program_queue_prepare(program, processes);
 	program->device->ahead = 2 * (processes + 1);
 	return describe(program, &program->hello, options, err);

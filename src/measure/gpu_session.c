@@ -207,8 +207,13 @@ void gpu_session_close(struct gpu_session *gpu)
 	*gpu = (struct gpu_session){0};
 }
 
-static void tell(const struct gpu_session *gpu, struct measure_progress progress)
+static void tell(const struct gpu_session *gpu, double allow_s, bool reference)
 {
+	const struct measure_progress progress = {.ticket = gpu->ticket,
+		.has_job = gpu->has_job,
+		.allow_s = (float)allow_s,
+		.reference = reference};
+
 	/* The parent process has ended: there is no reason to go on, and nothing to tidy up. */
 	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &measure_progress_record, &progress,
 		    NULL) != STATUS_OK)
@@ -217,17 +222,12 @@ static void tell(const struct gpu_session *gpu, struct measure_progress progress
 
 void gpu_progress(const struct gpu_session *gpu, double allow_s)
 {
-	tell(gpu,
-		(struct measure_progress){
-			.ticket = gpu->ticket, .has_job = gpu->has_job, .allow_s = (float)allow_s});
+	tell(gpu, allow_s, false);
 }
 
 void gpu_progress_reference(const struct gpu_session *gpu)
 {
-	tell(gpu, (struct measure_progress){.ticket = gpu->ticket,
-			  .has_job = gpu->has_job,
-			  .allow_s = (float)gpu->options.reference_timeout_s,
-			  .reference = true});
+	tell(gpu, gpu->options.reference_timeout_s, true);
 }
 
 bool gpu_synchronize(struct gpu_session *gpu, const char *what)

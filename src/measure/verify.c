@@ -49,18 +49,13 @@ static CUdeviceptr output_of_set(const struct loaded *loaded, size_t set, size_t
 		loaded->problem, set, loaded->problem->told.reference.outputs[output].tensor);
 }
 
-static CUdeviceptr output_data(const struct loaded *loaded, size_t output)
-{
-	return output_of_set(loaded, 0, output);
-}
-
 static bool checksum_output(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
 {
 	const struct plan_buffer *tensor = problem_output(loaded->problem, output);
 	uint64_t size = dtype_size(tensor->dtype);
 
-	return helper_checksum(gpu, output_data(loaded, output), tensor->rows,
+	return helper_checksum(gpu, output_of_set(loaded, 0, output), tensor->rows,
 		tensor->columns * size, tensor->ld * size, counter);
 }
 
@@ -72,7 +67,7 @@ static bool checksum_pitch(
 	uint64_t size = dtype_size(tensor->dtype);
 
 	return tensor->ld == tensor->columns ||
-	       helper_checksum(gpu, output_data(loaded, output) + tensor->columns * size,
+	       helper_checksum(gpu, output_of_set(loaded, 0, output) + tensor->columns * size,
 		       tensor->rows - 1, (tensor->ld - tensor->columns) * size, tensor->ld * size,
 		       counter);
 }
@@ -82,7 +77,7 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 	const struct reference_output *reference = &loaded->problem->told.reference.outputs[output];
 	const struct expected *expected = &loaded->problem->expected[output];
 
-	return helper_compare(gpu, output_data(loaded, output),
+	return helper_compare(gpu, output_of_set(loaded, 0, output),
 		problem_output(loaded->problem, output), expected,
 		reference->tolerance_abs * (reference->abs_scales ? expected->largest : 1),
 		reference->tolerance_rel, output);

@@ -241,38 +241,31 @@ static ssize_t write_quietly(int fd, const char *data, size_t size)
 	return written;
 }
 
-/* False: the process is gone (errno says how), and what was posted is dropped. */
-static bool flush(struct worker *worker)
+void worker_flush(struct worker *worker)
 {
 	struct text *unsent = &worker->unsent;
 	size_t written = 0;
-	bool lives = true;
 
-	while (written < unsent->length && lives) {
+	while (written < unsent->length) {
 		const ssize_t now = write_quietly(
 			worker->to_fd, unsent->data + written, unsent->length - written);
 
 		if (now < 0 && errno == EAGAIN)
 			break;
-		lives = now >= 0 || errno == EINTR;
-		written += now > 0 ? (size_t)now : 0;
+		if (now < 0 && errno != EINTR) /* the process is gone */
+			written = unsent->length;
+		else if (now > 0)
+			written += (size_t)now;
 	}
-	unsent->length = lives ? unsent->length - written : 0;
+	unsent->length -= written;
 	if (written && unsent->length)
 		memmove(unsent->data, unsent->data + written, unsent->length);
-	return lives;
 }
 
 void worker_post(struct worker *worker, const struct text *frame)
 {
 	text_append_bytes(&worker->unsent, frame->data, frame->length);
-	flush(worker);
-}
-
-void worker_flush(struct worker *worker)
-{
-	if (worker->unsent.length)
-		flush(worker);
+	worker_flush(worker);
 }
 
 void worker_wait(struct worker *worker, double timeout_s)
