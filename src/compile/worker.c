@@ -54,28 +54,6 @@ static void limit_resources(void)
 	}
 }
 
-/* Loads the library, and says so or why not. */
-static enum status answer_load(
-	struct nvrtc *nvrtc, const struct message *message, int reply_fd, struct error *err)
-{
-	struct compile_load asked;
-	struct error why = {0};
-	bool loaded;
-
-	TRY(message_unpack(message, &compile_load_record, "worker-compile", &asked, err));
-	nvrtc_release(nvrtc);
-	loaded = nvrtc_load(nvrtc, asked.path, &why) == STATUS_OK &&
-		 nvrtc_try(nvrtc, &why) == STATUS_OK;
-	record_release(&compile_load_record, &asked);
-	if (loaded)
-		return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record,
-			&(struct compile_loaded){
-				nvrtc->library.path, nvrtc->identity, nvrtc->major},
-			err);
-	nvrtc_release(nvrtc);
-	return message_send(reply_fd, COMPILE_REFUSED, &error_record, &why, err);
-}
-
 /* False, and the reason in remarks, where an entry is not in the cubin. cubin: NULL if it cannot be
  * read (a later layout than we know): then the report must tell of it. */
 static bool has_entries(
@@ -267,7 +245,29 @@ static void close_in(const struct nvrtc *nvrtc, const struct toolkit *toolkit)
 		(char *const *)readable.items, readable.count, extra && *extra ? extra : NULL);
 }
 
-static enum status answer_unit(struct nvrtc *nvrtc, struct toolkit *toolkit, bool *is_closed,
+/* Loads the library, and says so or why not. */
+static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
+	const struct message *message, int reply_fd, struct error *err)
+{
+	struct compile_load asked;
+	struct error why = {0};
+	bool loaded;
+
+	TRY(message_unpack(message, &compile_load_record, "worker-compile", &asked, err));
+	loaded = nvrtc_load(nvrtc, asked.path, &why) == STATUS_OK &&
+		 nvrtc_try(nvrtc, &why) == STATUS_OK;
+	record_release(&compile_load_record, &asked);
+	if (!loaded) {
+		nvrtc_release(nvrtc);
+		return message_send(reply_fd, COMPILE_REFUSED, &error_record, &why, err);
+	}
+	toolkit_find(nvrtc->library.path, toolkit);
+	close_in(nvrtc, toolkit);
+	return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record,
+		&(struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major}, err);
+}
+
+static enum status answer_unit(struct nvrtc *nvrtc, const struct toolkit *toolkit,
 	const struct message *message, int reply_fd, struct error *err)
 {
 	struct compile_request request;
@@ -284,11 +284,6 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct toolkit *toolkit, boo
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
 	symbols = memory_zeroed(unit->entry_count + 1, sizeof(*symbols));
-	if (!*is_closed) {
-		toolkit_find(nvrtc->library.path, toolkit);
-		close_in(nvrtc, toolkit);
-		*is_closed = true;
-	}
 	answer = nvrtc_compile(nvrtc, unit, toolkit, request.arch, symbols, &result.cubin, &log);
 	for (size_t i = 0; i < unit->entry_count; i++)
 		result.entries[i] = (struct compiler_entry){.name = string_copy(unit->entries[i]),
@@ -307,7 +302,6 @@ int compile_worker_main(void)
 {
 	struct nvrtc nvrtc = {0};
 	struct toolkit toolkit = {0};
-	bool is_closed = false;
 	struct text pending = {0};
 	struct message message;
 	struct error err = {0};
@@ -319,11 +313,10 @@ int compile_worker_main(void)
 	limit_resources();
 	while (status == STATUS_OK &&
 		message_receive(STDIN_FILENO, &pending, -1, &message) == MESSAGE_READY) {
-		if (message.kind == COMPILE_LOAD)
-			status = answer_load(&nvrtc, &message, reply_fd, &err);
+		if (message.kind == COMPILE_LOAD && !nvrtc.library.handle)
+			status = answer_load(&nvrtc, &toolkit, &message, reply_fd, &err);
 		else if (message.kind == COMPILE_UNIT && nvrtc.library.handle)
-			status =
-				answer_unit(&nvrtc, &toolkit, &is_closed, &message, reply_fd, &err);
+			status = answer_unit(&nvrtc, &toolkit, &message, reply_fd, &err);
 		else
 			status = error_set(&err, STATUS_FAILED,
 				"worker-compile: expected frames on its standard input");

@@ -15,11 +15,12 @@ int compile_worker_main(void);
 
 /* ---- messages ---- */
 enum compile_message {
-	COMPILE_LOAD = 1, /* to the worker, before any unit: struct compile_load */
-	COMPILE_LOADED,   /* from it, once it has the library: struct compile_loaded */
-	COMPILE_REFUSED,  /* or it cannot load it: struct error */
-	COMPILE_UNIT,     /* to the worker: struct compile_request */
-	COMPILE_RESULT,   /* from it: struct compile_result */
+	COMPILE_LOAD =
+		1,       /* to the worker, before any unit, until it has one: struct compile_load */
+	COMPILE_LOADED,  /* from it, once it has the library: struct compile_loaded */
+	COMPILE_REFUSED, /* or it cannot load it: struct error */
+	COMPILE_UNIT,    /* to the worker: struct compile_request */
+	COMPILE_RESULT,  /* from it: struct compile_result */
 };
 
 /* To load a library, and to compile something small with it. */

@@ -23,14 +23,13 @@ struct cuda_request {
 	bool all_passed;        /* each alone: only together they fail */
 	unsigned attempts;
 	struct measure_progress progress; /* the last that came */
-	struct device_event fault;        /* that ended the worker; outcome ok: none */
+	enum outcome fault;               /* that the worker ended with; ok: it did not say */
 };
 
 /* ---- requests ---- */
 static void request_free(struct cuda_request *request)
 {
 	record_release(&measure_run_record, &request->run);
-	record_release(&device_event_record, &request->fault);
 	free(request->passed);
 	free(request);
 }
@@ -134,8 +133,7 @@ static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request
 		return POOL_FAILED; /* it speaks nonsense */
 	if (event->fatal) {
 		text_append(why, event->detail ? event->detail : outcome_name(event->outcome));
-		request->fault = *event;
-		*event = (struct device_event){0};
+		request->fault = event->outcome;
 		return POOL_FAILED;
 	}
 	request->progress = (struct measure_progress){0};
@@ -275,15 +273,15 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 {
 	struct cuda_device *cuda = context;
 	struct cuda_request *request = (struct cuda_request *)task;
-	CLEANUP(device_event_release) struct device_event fault = request->fault;
+	const enum outcome fault = request->fault;
 	CLEANUP(memory_free)
 	char *late = string_format("no answer within %.3g s", task->silence_s);
 
-	request->fault = (struct device_event){0};
+	request->fault = OUTCOME_OK;
 	if (end == POOL_BROKEN)
 		lose(cuda, how);
-	else if (fault.outcome != OUTCOME_OK)
-		blame(cuda, request, fault.outcome, fault.detail);
+	else if (fault != OUTCOME_OK)
+		blame(cuda, request, fault, how);
 	else if (request->run.job_count)
 		blame(cuda, request, end == POOL_TIMED_OUT ? OUTCOME_TIMED_OUT : OUTCOME_CRASHED,
 			end == POOL_TIMED_OUT ? late : how);
