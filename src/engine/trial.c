@@ -35,7 +35,7 @@ static enum status describe(struct trial *trial, struct error *err)
 	return candidate_build(bound, trial->slots, &trial->build, err);
 }
 
-/* Whatever it is compiled from is there. */
+/* What it is compiled from is there. */
 static void make_job(struct trial *trial)
 {
 	const struct evaluation *evaluation = &trial->evaluation;

@@ -452,6 +452,37 @@ TEST(test_eviction)
 	bench_close(&bench);
 }
 
+/* Each of two that are asked for together is killed from outside, once: between the kills there was
+ * an answer. */
+TEST(test_killed_again_after_an_answer)
+{
+	CLEANUP(memory_free)
+	char *mark = string_format(TEST_SCRATCH "/tiletune-killed-again-%d", getpid());
+	CLEANUP(memory_free)
+	char *script =
+		string_format("kernel a once=%s.a killed\nkernel b once=%s.b killed\n", mark, mark);
+	const struct sampling none = {0};
+	struct bench bench;
+	device_handle handles[2];
+	uint32_t problem;
+	struct error err;
+
+	bench_open(&bench, script);
+	problem = toy_problem(bench.device, &small, "reference");
+	for (int i = 0; i < 2; i++) {
+		handles[i] = toy_load(bench.device, problem, &small, i ? "b" : "a");
+		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+	}
+	assert_ok(handles_submit(bench.device, handles, 2, DEVICE_EVENT_VERIFIED, &none, &err));
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(memory_free) char *killed = string_format("%s.%c", mark, "ab"[i]);
+
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handles[i], OUTCOME_OK, NULL);
+		assert_int_equal(unlink(killed), 0);
+	}
+	bench_close(&bench);
+}
+
 static int before(int argc, char **argv)
 {
 	if (bench_is_worker(argc, argv))
