@@ -214,13 +214,13 @@ static enum status write_replacing(const char *path, const struct text *content,
 }
 
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
-	const struct cache_label *label, const struct compile_result *result, struct error *err)
+	const struct cache_entry *entry, struct error *err)
 {
 	CLEANUP(memory_free) char *path = entry_path(cache, key);
 	CLEANUP(memory_free) char *folder = path_parent(path);
 	CLEANUP(text_release) struct text content = {0};
 
-	cache_entry_pack(key, &(struct cache_entry){*label, *result}, &content);
+	cache_entry_pack(key, entry, &content);
 	if (directory_make_own(folder, err) != STATUS_OK ||
 		write_replacing(path, &content, err) != STATUS_OK)
 		return error_context(err, "kernel cache");

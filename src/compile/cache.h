@@ -35,7 +35,7 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 /* An outcome that is not the same each time (crash, timeout) must not be put. Not being able to
  * write is no reason to stop: the caller may say it once. */
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
-	const struct cache_label *label, const struct compile_result *result, struct error *err);
+	const struct cache_entry *entry, struct error *err);
 
 /* Removes the longest unused entries until at most max_bytes are left, and old temporary files. */
 void cache_trim(struct cache *cache, uint64_t max_bytes);

@@ -13,9 +13,9 @@ enum {
 };
 
 static const struct record_member entry_members[] = {
-	RECORD_VALUE(struct cache_entry, label.unit, "unit"),
-	RECORD_VALUE(struct cache_entry, label.arch, "arch"),
-	RECORD_VALUE(struct cache_entry, label.compiler, "compiler"),
+	RECORD_VALUE(struct cache_entry, unit, "unit"),
+	RECORD_VALUE(struct cache_entry, arch, "arch"),
+	RECORD_VALUE(struct cache_entry, compiler, "compiler"),
 	RECORD_NESTED(struct cache_entry, result, compile_result_record, "result"),
 };
 static RECORD_DEFINE(struct cache_entry, entry_record, entry_members, .name = "cache_entry");
@@ -54,11 +54,11 @@ static void header_format(char header[HEADER_SIZE + 1], const char *key, const s
 	header[HEADER_SIZE] = '\0';
 }
 
-/* Machine code for the architecture that the label names, or PTX. */
+/* Machine code for the architecture that the entry names, or PTX. */
 static bool is_kernel_for(const struct cache_entry *entry)
 {
 	const struct text *cubin = &entry->result.cubin;
-	const char *arch = entry->label.arch ? entry->label.arch : "";
+	const char *arch = entry->arch ? entry->arch : "";
 
 	return string_starts_with(arch, "compute_") ||
 	       (string_starts_with(arch, "sm_") &&

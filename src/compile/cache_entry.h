@@ -7,20 +7,15 @@
 
 #include "compile/compiler.h"
 
-/* The source, architecture and compiler of an entry, as text. */
-struct cache_label {
-	char *unit;     /* "gemm/mma.cu" */
-	char *arch;     /* "sm_90a" */
-	char *compiler; /* "NVRTC 13.0 (V13.0.88)" */
-};
-
 /* The key of a unit for an architecture and a compiler's identity. toolkit: hash of the
  * toolkit whose headers the unit includes, or "". */
 void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
 	const char *toolkit, char key[HASH_SIZE]);
 
 struct cache_entry {
-	struct cache_label label;
+	char *unit;     /* "gemm/mma.cu" */
+	char *arch;     /* "sm_90a" */
+	char *compiler; /* "NVRTC 13.0 (V13.0.88)" */
 	struct compile_result result;
 };
 void cache_entry_pack(

@@ -86,14 +86,14 @@ bool compile_is_done(const struct compile_result *result)
 static void store(
 	struct compiler *compiler, const struct job *job, const struct compile_result *result)
 {
-	const struct cache_label label = {job->name, job->arch, compiler->nvrtc.identity};
+	const struct cache_entry entry = {job->name, job->arch, compiler->nvrtc.identity, *result};
 	struct error err = {0};
 
 	/* a crash or a timeout may be the machine's fault: it is tried again next time */
 	if (!compiler->cache ||
 		(result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED))
 		return;
-	if (cache_put(compiler->cache, job->key, &label, result, &err) != STATUS_OK &&
+	if (cache_put(compiler->cache, job->key, &entry, &err) != STATUS_OK &&
 		compiler->cache_problem.status == STATUS_OK)
 		compiler->cache_problem = err;
 }

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "device/cuda_requests.h"
 #include "device/gpu_lock.h"
@@ -52,7 +51,6 @@ static enum status cuda_open(struct device *device, const char *rest,
 
 	device->state = cuda;
 	cuda->device = device;
-	cuda->lock_fd = -1;
 	cuda->path = string_copy(options->worker_path);
 	cuda_requests_open(cuda);
 	TRY(find_gpu(cuda, rest[0] ? rest : "0", options->listed, &gpu, err));
@@ -69,7 +67,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 		.l2_warm = options->l2_warm,
 	};
 	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
-	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &cuda->lock_fd, err));
+	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &device->lock_fd, err));
 	if (options->listed)
 		return STATUS_OK;
 	/* the context is made while our caller compiles the helper kernels */
@@ -88,8 +86,6 @@ static void cuda_close(struct device *device)
 	record_release(&measure_setup_record, &cuda->setup);
 	plan_release(&cuda->anchor);
 	free(cuda->path);
-	if (cuda->lock_fd >= 0)
-		close(cuda->lock_fd);
 	free(cuda);
 }
 

@@ -25,7 +25,6 @@ struct cuda_device {
 	char *path;            /* of the worker's executable; NULL: this one */
 	struct measure_setup setup;
 	struct pool pool; /* of one process */
-	int lock_fd;
 	struct cuda_failed *failed;
 	size_t failed_count, failed_capacity;
 	struct plan anchor;

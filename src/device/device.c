@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/format_text.h"
@@ -80,6 +81,7 @@ enum status device_open(const char *name, const struct device_options *options,
 		return kind_unknown(name, err);
 	*device = memory_zeroed(1, sizeof(**device));
 	(*device)->kind = kind;
+	(*device)->lock_fd = -1;
 	(*device)->ahead = 4; /* enough that it never waits for us */
 	string_put((*device)->identity.kind, sizeof((*device)->identity.kind), kind->name);
 	status = kind->open(*device, rest, options, err);
@@ -98,6 +100,8 @@ void device_close(struct device *device)
 		return;
 	if (device->kind->close)
 		device->kind->close(device);
+	if (device->lock_fd >= 0)
+		close(device->lock_fd);
 	for (size_t i = device->event_first; i < device->event_count; i++)
 		device_event_release(&device->events[i]);
 	free(device->events);

@@ -93,6 +93,7 @@ struct device {
 	const struct device_kind *kind;
 	struct device_spec *spec;        /* owned; set by open */
 	struct device_identity identity; /* filled by open */
+	int lock_fd;                     /* of the GPU; -1: none */
 	void *state;                     /* the kind's own */
 	/* Of the anchor kernel, to be sampled in turn with others; from device_helpers() on,
 	 * without a plan on a device that runs no kernels. */

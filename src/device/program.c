@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "device/gpu_lock.h"
 #include "device/program_queue.h"
@@ -26,7 +25,7 @@ static enum status describe(struct program *program, const struct program_hello 
 	string_put(identity->driver, sizeof(identity->driver), text_string(&versions));
 	TRY(device_spec_match(&hello->device.facts, options->config_folders, &device->spec, err));
 	return *identity->uuid
-		       ? gpu_lock_acquire(identity->uuid, options->wait_s, &program->lock_fd, err)
+		       ? gpu_lock_acquire(identity->uuid, options->wait_s, &device->lock_fd, err)
 		       : STATUS_OK;
 }
 
@@ -56,7 +55,7 @@ static enum status program_open(struct device *device, const char *rest,
 	(void)rest;
 	device->state = program;
 	*program = (struct program){
-		.device = device, .family = options->program, .seed = options->seed, .lock_fd = -1};
+		.device = device, .family = options->program, .seed = options->seed};
 	return options->program
 		       ? greet(program, options, err)
 		       : error_set(err, STATUS_BAD_INPUT,
@@ -70,8 +69,6 @@ static void program_close(struct device *device)
 	if (!program)
 		return;
 	program_queue_release(program);
-	if (program->lock_fd >= 0)
-		close(program->lock_fd);
 	free(program);
 }
 

@@ -25,7 +25,6 @@ struct program {
 	struct device *device;
 	const struct family *family;
 	uint64_t seed;
-	int lock_fd;
 	struct pool measures, prepares;
 	bool can_prepare;
 	struct program_hello hello; /* of the process that measures */

@@ -16,7 +16,6 @@
 
 static char unit_name[] = "unit.cu", arch_name[] = "compute_90a",
 	    compiler_name[] = "NVRTC 13.0 (V13.0.88)";
-static const struct cache_label label = {unit_name, arch_name, compiler_name};
 
 static void key_of(int number, char key[HASH_SIZE])
 {
@@ -65,6 +64,11 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct cache_entry entry_of(struct compile_result result)
+{
+	return (struct cache_entry){unit_name, arch_name, compiler_name, result};
+}
+
 /* A result whose cubin has `size` bytes, zeros among them. */
 static struct compile_result result_of(enum outcome outcome, size_t size)
 {
@@ -91,13 +95,13 @@ static struct compile_result result_of(enum outcome outcome, size_t size)
 
 static void put(struct cache *cache, int number, enum outcome outcome, size_t size)
 {
-	struct compile_result result = result_of(outcome, size);
+	struct cache_entry entry = entry_of(result_of(outcome, size));
 	char key[HASH_SIZE];
 	struct error err;
 
 	key_of(number, key);
-	assert_int_equal(cache_put(cache, key, &label, &result, &err), STATUS_OK);
-	compile_result_release(&result);
+	assert_int_equal(cache_put(cache, key, &entry, &err), STATUS_OK);
+	compile_result_release(&entry.result);
 }
 
 static char *path_of(const char *folder, int number)
@@ -184,14 +188,14 @@ TEST_WITH(test_damage, set_up, tear_down)
 /* A whole header around bytes that are no result. */
 TEST(test_wrong_content)
 {
-	struct cache_entry entry = {label, result_of(OUTCOME_OK, 10)}, got;
+	struct cache_entry entry = entry_of(result_of(OUTCOME_OK, 10)), got;
 	struct text bytes = {0};
 	char key[HASH_SIZE];
 
 	key_of(5, key);
 	cache_entry_pack(key, &entry, &bytes);
 	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got));
-	assert_string_equal(got.label.arch, "compute_90a");
+	assert_string_equal(got.arch, "compute_90a");
 	cache_entry_release(&got);
 	text_clear(&bytes);
 	entry.result.entries[0].resources.flags = ~0u; /* a flag that does not exist */
@@ -213,10 +217,10 @@ TEST(test_architecture)
 
 	key_of(7, key);
 	for (int i = 0; i < 4; i++) {
-		struct cache_entry entry = {label, result_of(OUTCOME_OK, 0)}, got;
+		struct cache_entry entry = entry_of(result_of(OUTCOME_OK, 0)), got;
 		struct text bytes = {0};
 
-		entry.label.arch = arches[i % 2];
+		entry.arch = arches[i % 2];
 		text_append_bytes(&entry.result.cubin, i < 2 ? (const void *)cubin : "text",
 			i < 2 ? size : 4);
 		cache_entry_pack(key, &entry, &bytes);
@@ -438,7 +442,7 @@ TEST_WITH(test_unwritable, set_up, tear_down)
 	struct fixture *fixture = *state;
 	char *file = folder_put(fixture->folder, "file", "");
 	struct cache *cache;
-	struct compile_result result = result_of(OUTCOME_OK, 10);
+	struct cache_entry entry = entry_of(result_of(OUTCOME_OK, 10));
 	char key[HASH_SIZE], *folder, *path;
 	struct error err;
 
@@ -450,9 +454,9 @@ TEST_WITH(test_unwritable, set_up, tear_down)
 	path = path_of(fixture->folder, 30);
 	folder = path_parent(path);
 	assert_int_equal(file_write(folder, "", 0, &err), STATUS_OK);
-	assert_int_equal(cache_put(fixture->cache, key, &label, &result, &err), STATUS_BAD_INPUT);
+	assert_int_equal(cache_put(fixture->cache, key, &entry, &err), STATUS_BAD_INPUT);
 	assert_false(has(fixture->cache, 30));
-	compile_result_release(&result);
+	compile_result_release(&entry.result);
 	free(folder);
 	free(path);
 	free(file);
