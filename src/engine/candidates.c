@@ -2,7 +2,6 @@
 #include "engine/candidates.h"
 
 #include "base/format_text.h"
-#include "engine/scoring.h"
 #include "engine/row.h"
 
 /* Appends room for one more configuration; returns it. */

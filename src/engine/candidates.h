@@ -49,6 +49,15 @@ struct candidates_options {
 	const volatile int *interrupted; /* STATUS_INTERRUPTED; NULL: nothing ends it */
 };
 
+/* ---- scoring.c ---- */
+/* Fills predicted_us; large pools are shared by threads. Physics looks at all, what was learned at
+ * the best of each family by physics, as it takes its time; the rest is scaled as these are on
+ * average. Of several errors that of the first candidate counts. interrupted: as in struct
+ * candidates_options. */
+enum status score_all(
+	const struct candidates *pool, const volatile int *interrupted, struct error *err);
+
+/* ---- the pool ---- */
 /* More cannot be held, nor would a search look at them. */
 #define CANDIDATES_LEGAL_MAX 10000000
 

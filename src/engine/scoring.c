@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/scoring.h"
+#include "engine/candidates.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -27,14 +27,6 @@ bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, siz
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 
-/* Where symbols lie: one address per symbol, 0 where its unit lacks it. Each is in some unit, and
- * as large as its tensor at least. */
-bool kernel_symbols_find(struct gpu_session *gpu, const struct kernel_library *library,
-	const struct plan *plan, CUdeviceptr *places);
-/* Queues the copies. */
-bool kernel_symbols_fill(struct gpu_session *gpu, const struct plan *plan,
-	const CUdeviceptr *places, const CUdeviceptr *buffers);
-
 /* Queues one launch; its `repeat` is the caller's business. */
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);
@@ -48,9 +40,5 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 CUtensorMapDataType tensor_map_type(enum dtype dtype);
 CUtensorMapSwizzle tensor_map_swizzle(uint32_t bytes);
 CUtensorMapL2promotion tensor_map_promotion(uint32_t bytes);
-
-/* The descriptor of a tensor map for a buffer at this address (16-byte aligned). */
-bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
-	CUdeviceptr address, CUtensorMap *encoded);
 
 #endif

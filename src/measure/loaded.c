@@ -47,6 +47,40 @@ static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
+/* The descriptor of a tensor map for a buffer at this address (16-byte aligned). */
+static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
+	CUdeviceptr address, CUtensorMap *encoded)
+{
+	cuuint64_t dims[TENSOR_MAP_RANK_MAX], strides[TENSOR_MAP_RANK_MAX] = {0};
+	cuuint32_t box[TENSOR_MAP_RANK_MAX], ones[TENSOR_MAP_RANK_MAX];
+	struct error err = {0};
+	char what[PLAN_NAME_SIZE + 16];
+
+	/* a map that this configuration does not use: the kernel gets zero bytes and leaves them */
+	if (map->rank == 0) {
+		memset(encoded, 0, sizeof(*encoded));
+		return true;
+	}
+	if (plan_tensor_map_check(map, &err) != STATUS_OK)
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+	for (size_t i = 0; i < map->rank; i++) {
+		dims[i] = map->dims[i];
+		box[i] = map->box[i];
+		ones[i] = 1;
+		if (i + 1 < map->rank)
+			strides[i] = map->strides[i];
+	}
+	string_put(what, sizeof(what), "tensor map ");
+	string_put(what + strlen(what), sizeof(what) - strlen(what), map->name);
+	return gpu_succeeded(gpu,
+		gpu->cuda.cuTensorMapEncodeTiled(encoded, tensor_map_type(map->dtype), map->rank,
+			(void *)(uintptr_t)address, dims, strides, box, ones,
+			CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(map->swizzle_bytes),
+			tensor_map_promotion(map->l2_promotion_bytes),
+			CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+		what);
+}
+
 static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 {
 	const struct plan *plan = &loaded->plan;
@@ -84,11 +118,74 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
-bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded)
+/* ---- variables of the code ---- */
+/* A variable with internal linkage may be called _ZL8d_filter. */
+static bool symbol_find(struct gpu_session *gpu, CUlibrary library, const char *name,
+	CUdeviceptr *place, size_t *bytes)
 {
-	return kernel_symbols_fill(gpu, &loaded->plan, loaded->symbols, loaded->buffers);
+	CLEANUP(memory_free) char *internal = string_format("_ZL%zu%s", strlen(name), name);
+
+	return gpu->cuda.cuLibraryGetGlobal(place, bytes, library, name) == CUDA_SUCCESS ||
+	       gpu->cuda.cuLibraryGetGlobal(place, bytes, library, internal) == CUDA_SUCCESS;
 }
 
+/* Where symbols lie: one address per symbol, 0 where its unit lacks it. Each is in some unit, and
+ * as large as its tensor at least. */
+static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
+{
+	const struct plan *plan = &loaded->plan;
+	CUdeviceptr *places = memory_zeroed(plan->symbol_count + 1, sizeof(*places));
+
+	loaded->symbols = places;
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const struct plan_symbol *symbol = &plan->symbols[i];
+		const struct plan_buffer *tensor = &plan->buffers[symbol->buffer];
+		size_t bytes = 0;
+
+		if (symbol->unit >= loaded->library.library_count ||
+			!symbol_find(gpu, loaded->library.libraries[symbol->unit], symbol->name,
+				&places[i], &bytes))
+			places[i] = 0;
+		else if (bytes < tensor->bytes)
+			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
+				"%s: expected room for the %llu bytes of tensor %s, found %zu",
+				symbol->name, (unsigned long long)tensor->bytes, tensor->name,
+				bytes);
+	}
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < plan->symbol_count; k++)
+			found |= places[k] &&
+				 strcmp(plan->symbols[k].name, plan->symbols[i].name) == 0;
+		if (!found)
+			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
+				"%s: expected a variable in __constant__ or __device__ memory that "
+				"a kernel uses, found none of this name",
+				plan->symbols[i].name);
+	}
+	return true;
+}
+
+bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded)
+{
+	const struct plan *plan = &loaded->plan;
+
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const struct plan_symbol *symbol = &plan->symbols[i];
+		const uint64_t bytes = plan->buffers[symbol->buffer].bytes;
+
+		if (loaded->symbols[i] && bytes &&
+			!gpu_succeeded(gpu,
+				gpu->cuda.cuMemcpyDtoDAsync(loaded->symbols[i],
+					loaded->buffers[symbol->buffer], bytes, gpu->stream),
+				symbol->name))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the whole ---- */
 static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins,
 	size_t cubin_count)
 {
@@ -103,10 +200,9 @@ static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct te
 		if (!kernel_inspect(
 			    gpu, &loaded->library, &plan->launches[i], i, &loaded->resources[i]))
 			return false;
-	loaded->symbols = memory_zeroed(plan->symbol_count + 1, sizeof(*loaded->symbols));
-	return kernel_symbols_find(gpu, &loaded->library, plan, loaded->symbols) &&
-	       workspaces_make(gpu, loaded) && sets_make(gpu, loaded) &&
-	       loaded_fill_symbols(gpu, loaded) && gpu_synchronize(gpu, "loading");
+	return symbols_find(gpu, loaded) && workspaces_make(gpu, loaded) &&
+	       sets_make(gpu, loaded) && loaded_fill_symbols(gpu, loaded) &&
+	       gpu_synchronize(gpu, "loading");
 }
 
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,

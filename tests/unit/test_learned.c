@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "record/record_read.h"
 #include "candidate/candidate_work.h"
-#include "engine/scoring.h"
+#include "engine/candidates.h"
 
 static const char *const with_file[] = {"tests/data/score/configs", NULL};
 static const char *const without_file[] = {"tests/toy/configs", NULL};

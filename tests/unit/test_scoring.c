@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "engine/scoring.h"
+#include "engine/candidates.h"
 
 /* The best by physics have what was learned in them, each for itself; the others are as much slower
  * or faster as these are on average, all alike. */
