@@ -186,7 +186,6 @@ static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 			nvrtc->functions.lowered_name(program, unit->entries[i], &lowered) !=
 				NVRTC_SUCCESS)
 			lowered = NULL;
-		free(symbols[i]);
 		symbols[i] = string_copy(lowered ? lowered : unit->entries[i]);
 	}
 }

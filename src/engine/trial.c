@@ -101,7 +101,6 @@ static void take_compiler_resources(struct trial *trial)
 			launch->shape.smem_dynamic_bytes, &limiter);
 		trial->evaluation.flags |= resources[i].flags;
 	}
-	free(trial->evaluation.resources);
 	trial->evaluation.resources = resources;
 }
 

@@ -52,7 +52,7 @@ bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, siz
 {
 	bool done = true;
 
-	*library = (struct kernel_library){.launch_count = launch_count};
+	*library = (struct kernel_library){0};
 	library->libraries = memory_zeroed(cubin_count + 1, sizeof(*library->libraries));
 	library->functions = memory_zeroed(launch_count + 1, sizeof(*library->functions));
 	for (size_t i = 0; done && i < cubin_count; i++) {

@@ -11,7 +11,6 @@ struct kernel_library {
 	CUlibrary *libraries; /* one per cubin */
 	size_t library_count;
 	CUfunction *functions; /* one per launch */
-	size_t launch_count;
 };
 
 /* What the arguments of launches refer to; those that a plan does not name may be left 0. */

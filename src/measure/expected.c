@@ -207,7 +207,6 @@ void expected_release(struct gpu_session *gpu, struct problem_data *problem)
 	}
 	free(problem->expected);
 	problem->expected = NULL;
-	problem->expected_ready = false;
 }
 
 static bool make(struct gpu_session *gpu, struct problem_data *problem)
@@ -231,16 +230,15 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem)
 
 bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
-	if (problem->expected_ready)
+	if (problem->expected)
 		return true;
 	if (problem->reference_failure.outcome != OUTCOME_OK) {
 		gpu->failure = problem->reference_failure;
 		return false;
 	}
 	gpu_progress_reference(gpu);
-	problem->expected_ready = problem_data_restore(gpu, problem) &&
-				  problem_data_rewind(gpu, problem, 0) && make(gpu, problem);
-	if (problem->expected_ready)
+	if (problem_data_restore(gpu, problem) && problem_data_rewind(gpu, problem, 0) &&
+		make(gpu, problem))
 		return true;
 	if (!gpu->failure.fatal)
 		expected_release(gpu, problem);

@@ -46,9 +46,8 @@ struct problem_data {
 	 * a run, in every set; 0 for others */
 	CUdeviceptr *originals;
 
-	bool expected_ready;
 	struct failure reference_failure; /* outcome not ok: there will be no expected values */
-	struct expected *expected;        /* per output */
+	struct expected *expected;        /* per output; NULL: not there */
 };
 
 /* How many sets, of a GPU with so much memory: pure function. */

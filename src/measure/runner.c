@@ -246,7 +246,6 @@ bool runner_prepare(
 			sets > runner->runs_per_sample ? sets / runner->runs_per_sample : 1;
 		runner->graphs = memory_zeroed(runner->graph_count, sizeof(*runner->graphs));
 	}
-	runner->prepared = true;
 	return true;
 }
 

@@ -19,9 +19,8 @@ enum {
 
 struct runner {
 	const struct loaded *loaded;
-	bool prepared;
 	bool rewinds;             /* runs overwrite tensors that they read */
-	double estimate_us;       /* of one run */
+	double estimate_us;       /* of one run; 0: not prepared */
 	unsigned runs_per_sample; /* 1: timed without a graph */
 	CUgraphExec *graphs;      /* together they cover all sets; made when first needed */
 	size_t graph_count;

@@ -97,7 +97,7 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 {
 	struct runner *runner = series->runner;
 
-	if (!runner->prepared) {
+	if (!(runner->estimate_us > 0)) {
 		if (!runner_prepare(sampler->gpu, runner, samples_us))
 			return false;
 		/* timings of single runs are samples where samples are single runs */
@@ -142,7 +142,7 @@ static bool measure_energy(struct sampler *sampler, struct series *series)
 
 	gpu_progress(sampler->gpu, sampler->gpu->options.kernel_timeout_s +
 					   ENERGY_TIMES_MAX * sampler->rule->energy_s);
-	return (runner->prepared || runner_prepare(sampler->gpu, runner, estimates_us)) &&
+	return (runner->estimate_us > 0 || runner_prepare(sampler->gpu, runner, estimates_us)) &&
 	       energy_measure(
 		       sampler->gpu, runner, sampler->rule->energy_s, &series->result.measured);
 }
