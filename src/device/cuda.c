@@ -111,12 +111,12 @@ static void anchor_plan(int64_t sm_count, struct plan *plan)
 		.shape.block = {ANCHOR_BLOCK, 1, 1},
 		.shape.cluster = {1, 1, 1},
 		.shape.repeat = 1,
-		.argument_count = ANCHOR_ARGUMENTS,
+		.argument_count = 2,
 	};
-	launch->arguments = memory_zeroed(ANCHOR_ARGUMENTS, sizeof(*launch->arguments));
-	launch->arguments[ANCHOR_OUT].kind = ARGUMENT_BUFFER;
-	launch->arguments[ANCHOR_COUNT].kind = ARGUMENT_INT32;
-	launch->arguments[ANCHOR_COUNT].integer = ANCHOR_ITERATIONS;
+	launch->arguments = memory_zeroed(launch->argument_count, sizeof(*launch->arguments));
+	launch->arguments[0].kind = ARGUMENT_BUFFER;
+	launch->arguments[1].kind = ARGUMENT_INT32;
+	launch->arguments[1].integer = ANCHOR_ITERATIONS;
 }
 
 static enum status cuda_submit(struct device *device, const struct device_job *jobs, size_t count,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Each strides over its work with the whole grid, so that any grid is right; enough blocks to fill
- * the GPU are fast.
+ * the GPU are fast. The values of a launch stand in the order of the kernel's arguments, each in a
+ * variable of the type that it has there (the head of helpers.cu).
  */
 #include "measure/helper_kernels.h"
 
@@ -34,29 +35,12 @@ bool helper_fill(
 	int32_t contents = (int32_t)tensor->contents;
 	double low = tensor->fill_low, high = tensor->fill_high;
 	uint32_t pitch = helper_output_poison[tensor->dtype];
-	void *values[FILL_ARGUMENTS] = {
-		[FILL_DATA] = &data,
-		[FILL_DTYPE] = &dtype,
-		[FILL_ROWS] = &rows,
-		[FILL_COLUMNS] = &columns,
-		[FILL_LD] = &ld,
-		[FILL_CONTENTS] = &contents,
-		[FILL_LOW] = &low,
-		[FILL_HIGH] = &high,
-		[FILL_SEED] = &seed,
-		[FILL_POISON] = &pitch,
-	};
+	void *values[] = {
+		&data, &dtype, &rows, &columns, &ld, &contents, &low, &high, &seed, &pitch};
 
 	int64_t total = (int64_t)tensor->fill_low;
 	int32_t sizes = tensor->contents == CONTENTS_COUNTS;
-	void *offsets[OFFSETS_ARGUMENTS] = {
-		[OFFSETS_DATA] = &data,
-		[OFFSETS_COUNT] = &columns,
-		[OFFSETS_TOTAL] = &total,
-		[OFFSETS_SKEW] = &high,
-		[OFFSETS_SEED] = &seed,
-		[OFFSETS_SIZES] = &sizes,
-	};
+	void *offsets[] = {&data, &columns, &total, &high, &seed, &sizes};
 	const bool is_offsets = contents_are_groups(tensor->contents);
 
 	return launch(gpu, is_offsets ? gpu->helpers.offsets : gpu->helpers.fill,
@@ -66,11 +50,7 @@ bool helper_fill(
 
 bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern)
 {
-	void *values[POISON_ARGUMENTS] = {
-		[POISON_DATA] = &data,
-		[POISON_BYTES] = &bytes,
-		[POISON_PATTERN] = &pattern,
-	};
+	void *values[] = {&data, &bytes, &pattern};
 
 	return launch(
 		gpu, gpu->helpers.poison, bytes / 4 + (bytes > 0), values, "poisoning a buffer");
@@ -87,12 +67,7 @@ static bool guard_check(
 	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
 {
 	CUdeviceptr bad_count = counter_address(gpu, counter);
-	void *values[GUARD_ARGUMENTS] = {
-		[GUARD_DATA] = &data,
-		[GUARD_BYTES] = &bytes,
-		[GUARD_PATTERN] = &pattern,
-		[GUARD_BAD_COUNT] = &bad_count,
-	};
+	void *values[] = {&data, &bytes, &pattern, &bad_count};
 
 	return launch(gpu, gpu->helpers.guard_check, bytes / 4 + (bytes > 0), values,
 		"checking guard bytes");
@@ -104,13 +79,7 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 	CUdeviceptr sum = counter_address(gpu, counter);
 	int64_t signed_rows = (int64_t)rows, signed_row_bytes = (int64_t)row_bytes;
 	int64_t signed_pitch_bytes = (int64_t)pitch_bytes;
-	void *values[CHECKSUM_ARGUMENTS] = {
-		[CHECKSUM_DATA] = &data,
-		[CHECKSUM_ROWS] = &signed_rows,
-		[CHECKSUM_ROW_BYTES] = &signed_row_bytes,
-		[CHECKSUM_PITCH_BYTES] = &signed_pitch_bytes,
-		[CHECKSUM_SUM] = &sum,
-	};
+	void *values[] = {&data, &signed_rows, &signed_row_bytes, &signed_pitch_bytes, &sum};
 
 	return launch(gpu, gpu->helpers.checksum, rows * ((row_bytes + 7) / 8), values,
 		"computing a checksum");
@@ -127,20 +96,8 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 	int32_t count = (int32_t)expected->unit_count, size = (int32_t)expected->unit_size;
 	CUdeviceptr units = expected->units, values_at = expected->values;
 	void *begin[1] = {&result};
-	void *values[COMPARE_ARGUMENTS] = {
-		[COMPARE_OUT] = &out,
-		[COMPARE_DTYPE] = &dtype,
-		[COMPARE_ROW_LENGTH] = &row_length,
-		[COMPARE_LD] = &ld,
-		[COMPARE_UNITS] = &units,
-		[COMPARE_UNIT_COUNT] = &count,
-		[COMPARE_UNIT_SIZE] = &size,
-		[COMPARE_EXPECTED] = &values_at,
-		[COMPARE_EXPECTED_LD] = &expected_ld,
-		[COMPARE_ABS] = &tolerance_abs,
-		[COMPARE_REL] = &tolerance_rel,
-		[COMPARE_RESULT] = &result,
-	};
+	void *values[] = {&out, &dtype, &row_length, &ld, &units, &count, &size, &values_at,
+		&expected_ld, &tolerance_abs, &tolerance_rel, &result};
 
 	return launch_blocks(
 		       gpu, gpu->helpers.compare_begin, 1, 1, begin, "comparing the output") &&
@@ -157,10 +114,7 @@ bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint
 bool helper_filler(struct gpu_session *gpu)
 {
 	int32_t iterations = ANCHOR_ITERATIONS / 20;
-	void *values[ANCHOR_ARGUMENTS] = {
-		[ANCHOR_OUT] = &gpu->filler,
-		[ANCHOR_COUNT] = &iterations,
-	};
+	void *values[] = {&gpu->filler, &iterations};
 
 	return launch_blocks(gpu, gpu->helpers.anchor,
 		(uint32_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM, ANCHOR_BLOCK, values,

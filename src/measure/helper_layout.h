@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names and argument layout of the helper kernels (templates/common/helpers.cu): read by the
- * worker that launches them and by the stand-in driver of the tests that answers for them.
+ * Names of the helper kernels (templates/common/helpers.cu, whose head has their arguments), and
+ * what they work with: read by the worker that launches them and by the stand-in driver of the
+ * tests that answers for them.
  */
 #ifndef MEASURE_HELPER_LAYOUT_H
 #define MEASURE_HELPER_LAYOUT_H
@@ -10,7 +11,7 @@
 
 #include "expr/dtype.h"
 
-/* HELPER(member, entry): arguments are given below in the kernel's order, each of its own type. */
+/* HELPER(member, entry) */
 #define HELPER_KERNELS(HELPER)                                                                     \
 	HELPER(fill, "tt_fill")                                                                    \
 	HELPER(offsets, "tt_offsets")                                                              \
@@ -28,74 +29,11 @@ enum {
 	ANCHOR_ITERATIONS = 30000, /* about 1 ms at 1.98 GHz */
 };
 
-/* Indices of kernel arguments; pointers are 64-bit. */
-enum {
-	FILL_DATA,
-	FILL_DTYPE, /* int32 */
-	FILL_ROWS,  /* int64 */
-	FILL_COLUMNS,
-	FILL_LD,
-	FILL_CONTENTS, /* int32: enum buffer_contents, up to a permutation, or of enum made */
-	FILL_LOW,      /* double */
-	FILL_HIGH,
-	FILL_SEED,   /* uint64 */
-	FILL_POISON, /* uint32: fills the gap between rows */
-	FILL_ARGUMENTS
-};
-/* Contents of made inputs; low is how large the large elements are, high scales all. */
+/* Contents of made inputs, in addition to enum buffer_contents; low is how large the large elements
+ * are, high scales all. */
 enum made {
 	MADE_MIXED = 64, /* one in 64 is large, others down to 2^-8 of high; any sign */
 	MADE_SIGNS,      /* high or twice that; any sign */
-};
-enum {
-	OFFSETS_DATA,
-	OFFSETS_COUNT, /* int64 */
-	OFFSETS_TOTAL,
-	OFFSETS_SKEW,  /* double */
-	OFFSETS_SEED,  /* uint64 */
-	OFFSETS_SIZES, /* int32: 1: how large groups are, not where they begin */
-	OFFSETS_ARGUMENTS
-};
-enum {
-	POISON_DATA,
-	POISON_BYTES,   /* uint64 */
-	POISON_PATTERN, /* uint32 */
-	POISON_ARGUMENTS
-};
-enum {
-	GUARD_DATA,
-	GUARD_BYTES,
-	GUARD_PATTERN,
-	GUARD_BAD_COUNT, /* uint64 *, added to */
-	GUARD_ARGUMENTS
-};
-enum {
-	COMPARE_OUT,
-	COMPARE_DTYPE,
-	COMPARE_ROW_LENGTH, /* int64 */
-	COMPARE_LD,
-	COMPARE_UNITS,      /* const int64 * */
-	COMPARE_UNIT_COUNT, /* int32 */
-	COMPARE_UNIT_SIZE,
-	COMPARE_EXPECTED,    /* const double *: of each unit in turn; or a tensor like the output */
-	COMPARE_EXPECTED_LD, /* int64: of that tensor; 0: doubles */
-	COMPARE_ABS,         /* double */
-	COMPARE_REL,
-	COMPARE_RESULT, /* struct helper_compare_result * */
-	COMPARE_ARGUMENTS
-};
-enum {
-	CHECKSUM_DATA,
-	CHECKSUM_ROWS, /* int64 */
-	CHECKSUM_ROW_BYTES,
-	CHECKSUM_PITCH_BYTES,
-	CHECKSUM_SUM, /* uint64 *, added to */
-	CHECKSUM_ARGUMENTS
-};
-enum {
-	ANCHOR_OUT,
-	ANCHOR_COUNT, /* int32: iterations */
-	ANCHOR_ARGUMENTS
 };
 
 /* What an output holds before a candidate runs: NaN (i32: the most negative number), a pattern of

@@ -8,13 +8,14 @@
 #include "faults/standin.h"
 #include "measure/helper_layout.h"
 
+/* By its place among the arguments (the head of helpers.cu). */
 #define PARAM(type, index) (*(const type *)launch->params[index])
 
 static void mark_poison(const struct standin_launch *launch)
 {
-	const CUdeviceptr data = PARAM(CUdeviceptr, POISON_DATA);
-	const uint64_t bytes = PARAM(uint64_t, POISON_BYTES);
-	const uint32_t pattern = PARAM(uint32_t, POISON_PATTERN);
+	const CUdeviceptr data = PARAM(CUdeviceptr, 0);
+	const uint64_t bytes = PARAM(uint64_t, 1);
+	const uint32_t pattern = PARAM(uint32_t, 2);
 
 	if (pattern == helper_workspace_poison)
 		standin_mark(MARK_WORKSPACE, data, bytes, pattern);
@@ -32,9 +33,9 @@ enum {
  * output itself, which begins with its mark; of a digest, parts of the outputs. */
 static void mark_pitch(const struct standin_launch *launch)
 {
-	const CUdeviceptr data = PARAM(CUdeviceptr, CHECKSUM_DATA);
-	const uint64_t bytes = PARAM(uint64_t, CHECKSUM_ROW_BYTES);
-	const uint32_t pitch = (uint32_t)PARAM(uint64_t, CHECKSUM_PITCH_BYTES);
+	const CUdeviceptr data = PARAM(CUdeviceptr, 0);
+	const uint64_t bytes = PARAM(uint64_t, 2);
+	const uint32_t pitch = (uint32_t)PARAM(uint64_t, 3);
 	uint64_t whole;
 	uint32_t dtype;
 
@@ -53,11 +54,11 @@ bool standin_helper(const struct standin_launch *launch, double *us)
 
 	*us = 3;
 	if (strcmp(name, "tt_anchor_1") == 0) {
-		*us = 1000.0 * PARAM(int32_t, ANCHOR_COUNT) / ANCHOR_ITERATIONS;
+		*us = 1000.0 * PARAM(int32_t, 1) / ANCHOR_ITERATIONS;
 		return true;
 	}
 	if (strcmp(name, "tt_fill") == 0)
-		standin_mark(MARK_FILLED, PARAM(CUdeviceptr, FILL_DATA), 0, 0);
+		standin_mark(MARK_FILLED, PARAM(CUdeviceptr, 0), 0, 0);
 	else if (strcmp(name, "tt_poison") == 0)
 		mark_poison(launch);
 	else if (strcmp(name, "tt_checksum") == 0)
