@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "record/record_write.h"
 #include "cli/common.h"
 
 struct families_options {
@@ -51,55 +50,31 @@ static void print_operation(
 				catalogue->families[i]->summary);
 }
 
-struct family_line {
-	const char *name, *summary;
-	bool composite;
-};
-
-struct operation_line {
-	const char *name, *summary;
-	const char **keys; /* NULL at the end */
-	struct family_line *families;
-	size_t family_count;
-};
-
-static const struct record_member family_members[] = {
-	RECORD_VALUE(struct family_line, name, "family"),
-	RECORD_VALUE(struct family_line, summary, "summary"),
-	RECORD_VALUE(struct family_line, composite, "composite"),
-};
-static RECORD_DEFINE(struct family_line, family_line_record, family_members, .name = "family");
-
-static const struct record_member operation_members[] = {
-	RECORD_VALUE(struct operation_line, name, "operation"),
-	RECORD_VALUE(struct operation_line, summary, "summary"),
-	RECORD_STRINGS(struct operation_line, keys, "keys"),
-	RECORD_RECORDS(
-		struct operation_line, families, family_count, family_line_record, "families"),
-};
-static RECORD_DEFINE(
-	struct operation_line, operation_line_record, operation_members, .name = "operation");
-
 static struct json *operation_json(
 	const struct catalogue *catalogue, const struct operation *operation)
 {
-	CLEANUP(memory_free)
-	const char **keys = memory_zeroed(operation->key_count + 1, sizeof(*keys));
-	CLEANUP(memory_free)
-	struct family_line *families =
-		memory_zeroed(catalogue->family_count + 1, sizeof(*families));
-	struct operation_line line = {operation->name, operation->summary, keys, families, 0};
+	struct json *json = json_new_object(), *keys = json_new_array();
+	struct json *families = json_new_array();
 
+	json_put_string(json, "operation", operation->name);
+	json_put_string(json, "summary", operation->summary);
 	for (size_t i = 0; i < operation->key_count; i++)
-		keys[i] = operation->keys[i].name;
+		json_push(keys, json_new_string(operation->keys[i].name));
+	json_put(json, "keys", keys);
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
+		struct json *item;
 
-		if (family->operation == operation)
-			families[line.family_count++] = (struct family_line){
-				family->name, family->summary, family->step_count};
+		if (family->operation != operation)
+			continue;
+		item = json_new_object();
+		json_put_string(item, "family", family->name);
+		json_put_string(item, "summary", family->summary);
+		json_put_bool(item, "composite", family->step_count > 0);
+		json_push(families, item);
 	}
-	return record_to_json(&operation_line_record, &line);
+	json_put(json, "families", families);
+	return json;
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)

@@ -8,8 +8,6 @@
 
 #include "base/memory.h"
 #include "format/removed.h"
-#include "compile/worker.h"
-#include "measure/worker.h"
 
 void string_list_add(struct string_list *list, const char *item)
 {
@@ -328,27 +326,19 @@ void option_help(const struct command *command, struct text *text)
 	row(families) \
 	row(validate) \
 	row(help)
-/* what worker processes are started with */
-#define HIDDEN_COMMANDS(row) \
-	row(worker_compile) \
-	row(worker_measure)
 /* clang-format on */
 #define DECLARE(name) extern const struct command command_##name;
 #define ADDRESS(name) &command_##name,
 COMMANDS(DECLARE)
-HIDDEN_COMMANDS(DECLARE)
 const struct command *const commands[] = {COMMANDS(ADDRESS) NULL};
-static const struct command *const hidden_commands[] = {HIDDEN_COMMANDS(ADDRESS) NULL};
 
 const struct command *command_find(const char *name)
 {
-	const struct command *const *const tables[] = {commands, hidden_commands};
+	const struct command *const *command = commands;
 
-	for (size_t i = 0; i < ARRAY_COUNT(tables); i++)
-		for (const struct command *const *command = tables[i]; *command; command++)
-			if (strcmp((*command)->name, name) == 0)
-				return *command;
-	return NULL;
+	while (*command && strcmp((*command)->name, name) != 0)
+		command++;
+	return *command;
 }
 
 enum status command_unknown(const char *name, struct error *err)
@@ -365,42 +355,3 @@ enum status command_unknown(const char *name, struct error *err)
 		return error_hint(err, "did you mean `tiletune %s`?", nearest);
 	return error_hint(err, "`tiletune help` lists the commands");
 }
-
-/* ---- what worker processes are started with ---- */
-static const struct option no_options[] = {{0}};
-
-static enum status run_compile(
-	void *options, const struct string_list *positional, struct error *err)
-{
-	(void)options;
-	(void)positional;
-	(void)err;
-	return compile_worker_main() == 0 ? STATUS_OK : STATUS_FAILED;
-}
-
-static enum status run_measure(
-	void *options, const struct string_list *positional, struct error *err)
-{
-	(void)options;
-	(void)positional;
-	(void)err;
-	return measure_worker_main() == 0 ? STATUS_OK : STATUS_FAILED;
-}
-
-const struct command command_worker_compile = {
-	.name = "worker-compile",
-	.summary = "Serve compilations to a parent process",
-	.arguments = "",
-	.options = no_options,
-	.options_size = 1,
-	.run = run_compile,
-};
-
-const struct command command_worker_measure = {
-	.name = "worker-measure",
-	.summary = "Serve measurements to a parent process",
-	.arguments = "",
-	.options = no_options,
-	.options_size = 1,
-	.run = run_measure,
-};

@@ -64,7 +64,7 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
-/* Of all commands, of workers too; NULL: there is none. */
+/* NULL: there is none. */
 const struct command *command_find(const char *name);
 /* The error for a name that is none, with the nearest that is. */
 enum status command_unknown(const char *name, struct error *err);

@@ -42,11 +42,7 @@ static const struct pair variables[] = {
 	{NULL, NULL},
 };
 
-struct help_options {
-	bool unused; /* it has no options */
-};
-
-static const struct option help_option_table[] = {{0}};
+static const struct option no_options[] = {{0}};
 
 static void list_commands(struct text *text)
 {
@@ -99,8 +95,7 @@ const struct command command_help = {
 	.arguments = "[COMMAND|all]",
 	.description = "Without a command: all of them, and the exit codes.",
 	.examples = "  tiletune help tune",
-	.options = help_option_table,
-	.options_size = sizeof(struct help_options),
+	.options = no_options,
 	.positional_max = 1,
 	.run = run,
 };

@@ -11,6 +11,8 @@
 
 #include "base/memory.h"
 #include "cli/common.h"
+#include "compile/worker.h"
+#include "measure/worker.h"
 
 static void interrupt(int signal_number)
 {
@@ -90,6 +92,11 @@ int main(int count, char **arguments)
 			tiletune_commit);
 		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
 	}
+	/* what worker processes are started with */
+	if (strcmp(name, "worker-compile") == 0)
+		return compile_worker_main();
+	if (strcmp(name, "worker-measure") == 0)
+		return measure_worker_main();
 	command = command_find(name);
 	if (command)
 		status = run_command(command, count > 2 ? count - 2 : 0, arguments + 2, &err);
