@@ -14,7 +14,7 @@
 
 struct advise_command {
 	struct common_options common;
-	struct device_choice device;
+	struct context_options device;
 	struct string_list problems, families;
 	const char *config, *output;
 	double budget_s;
@@ -264,7 +264,7 @@ static void advising_release(struct advising *advising)
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	const struct advise_command *command = options_;
+	struct advise_command *command = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&command->common.paths);
 	CLEANUP(advising_release)
 	struct advising advising = {
@@ -273,8 +273,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct operation *operation;
 
 	TRY(common_expect_output("output", command->output, common_own_kernel(positional), err));
-	TRY(common_open(&command->device, positional->items[0], true, false, &folders,
-		&advising.context, err));
+	command->device.allow_model = true;
+	TRY(common_open(&command->device, positional->items[0], &folders, &advising.context, err));
 	TRY(catalogue_operation(
 		&advising.context.catalogue, positional->items[0], &operation, err));
 	catalogue_show_defaults(&advising.context.catalogue, command->common.verbose);

@@ -11,9 +11,9 @@
 
 struct check_command {
 	struct common_options common;
-	struct device_choice device;
+	struct context_options device;
 	struct string_list only, problems;
-	const char *threshold, *allow, *junit, *markdown;
+	const char *threshold, *allow, *junit, *markdown, *l2;
 	double budget_s;
 	bool update, keep_cubins, bits;
 };
@@ -39,7 +39,7 @@ static const struct option check_option_table[] = {
 	CHOICE("allow", 0, WORD, allow, "WHAT,...",
 		"differences from the baseline to tolerate; default uuid,driver,nvrtc,kernel",
 		part_choice),
-	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
+	CHOICE("l2", 0, STRING, l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
 	OPTION("bits", 0, FLAG, bits, NULL,
 		"other bits are a regression, also of entries that `tune --bits` did not make"),
@@ -191,7 +191,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(tuned_load(positional->items[0], &baseline, err));
 	if (command->update || command->keep_cubins)
 		TRY(common_expect_output("update", positional->items[0], NULL, err));
-	command->device.runs_programs = true;
+	command->device.program_starts = common_say_program;
+	command->device.machine.l2_warm = common_l2_warm(command->l2);
+	command->device.need_compiler = true;
 	/* of entries that programs and kernels measured, those of the first one's kind */
 	for (size_t i = 0; i < baseline.entry_count; i++) {
 		if (!check_is_asked_for(&options, NULL, &baseline.entries[i]))
@@ -200,7 +202,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 			command->device.served = baseline.entries[i].operation;
 		break;
 	}
-	status = common_open(&command->device, NULL, false, true, &folders, &context, err);
+	status = common_open(&command->device, NULL, &folders, &context, err);
 	/* a device model needs no GPU, but it must be asked for: a check never falls back */
 	if (status == STATUS_NO_DEVICE)
 		error_hint(err, "--device model:%s compares resources without a GPU",

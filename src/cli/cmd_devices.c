@@ -14,7 +14,7 @@
 
 struct devices_options {
 	struct common_options common;
-	struct device_choice device;
+	struct context_options device;
 };
 
 #define AT(member) offsetof(struct devices_options, member)
@@ -99,20 +99,21 @@ static enum status list_gpus(const struct devices_options *options, const struct
 	return STATUS_OK;
 }
 
-static enum status list_sheet(const struct devices_options *options, const struct folders *folders,
-	const char *name, struct json *list, struct error *err)
+static void list_sheet(const struct devices_options *options, const struct folders *folders,
+	const char *name, struct json *list)
 {
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
+	struct error reason;
 	struct json *sheet;
 
-	if (device_spec_load(name, folders->configs, &spec, err) != STATUS_OK) {
-		common_print(stderr, "notice: a device sheet is skipped: %s\n", err->message);
-		return STATUS_OK;
+	if (device_spec_load(name, folders->configs, &spec, &reason) != STATUS_OK) {
+		common_notice("a device sheet is skipped: %s", reason.message);
+		return;
 	}
 	if (!options->common.json) {
 		common_print(stdout, "  model:%-16s %s, %s, %lld SMs\n", name, spec->title,
 			spec->arch, (long long)spec->sm_count);
-		return STATUS_OK;
+		return;
 	}
 	sheet = json_new_object();
 	json_put_string(sheet, "device", name);
@@ -120,23 +121,6 @@ static enum status list_sheet(const struct devices_options *options, const struc
 	json_put_int(sheet, "compute_capability", spec->compute_capability);
 	json_put_int(sheet, "sm_count", spec->sm_count);
 	json_push(list, sheet);
-	return STATUS_OK;
-}
-
-static enum status list_sheets(const struct devices_options *options, const struct folders *folders,
-	struct json *json, struct error *err)
-{
-	CLEANUP(memory_free) char **names = device_spec_names(folders->configs);
-	enum status status = STATUS_OK;
-
-	if (!options->common.json)
-		common_print(stdout, "device sheets\n");
-	for (char **name = names; *name; name++) {
-		if (status == STATUS_OK)
-			status = list_sheet(options, folders, *name, json, err);
-		free(*name);
-	}
-	return status;
 }
 
 /* The message of a missing compiler has them, too. */
@@ -159,9 +143,9 @@ static void show_places(const struct compiler_options *options, bool is_text, st
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
 	struct compiler_options compiler_options = {.worker_path = common_worker(),
-		.nvrtc_path = options->device.nvrtc,
+		.nvrtc_path = options->device.compiler.nvrtc_path,
 		.driver_cuda_version = driver_version,
-		.workers = options->device.workers};
+		.workers = options->device.compiler.workers};
 	struct compiler *compiler = NULL;
 	struct error reason = {0};
 	struct json *json = json_new_object();
@@ -191,6 +175,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
 	CLEANUP(json_release) struct json *json = json_new_object();
 	CLEANUP(memory_free) char *folder = NULL;
+	CLEANUP(device_names_release) char **names = device_spec_names(folders.configs);
 	struct json *gpus = json_new_array(), *sheets = json_new_array(),
 		    *cache = json_new_object();
 	int driver_version = 0;
@@ -198,14 +183,17 @@ static enum status run(void *options_, const struct string_list *positional, str
 	(void)positional;
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
-	TRY(common_check_workers(&options->device, err));
+	TRY(common_check_workers(options->device.compiler.workers, err));
 	/* a home that cannot hold the cache is no reason not to list devices; a named folder is */
-	if (path_cache_folder(options->device.cache, &folder, options->device.cache ? err : NULL) !=
-			STATUS_OK &&
-		options->device.cache)
+	if (path_cache_folder(options->device.compiler.cache_folder, &folder,
+		    options->device.compiler.cache_folder ? err : NULL) != STATUS_OK &&
+		options->device.compiler.cache_folder)
 		return err->status;
 	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
-	TRY(list_sheets(options, &folders, sheets, err));
+	if (!options->common.json)
+		common_print(stdout, "device sheets\n");
+	for (char **name = names; *name; name++)
+		list_sheet(options, &folders, *name, sheets);
 	json_put(json, "compiler", show_compiler(options, driver_version));
 	json_put(json, "cache", cache);
 	if (folder) {

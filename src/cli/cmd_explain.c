@@ -17,7 +17,7 @@
 
 struct explain_options {
 	struct common_options common;
-	struct device_choice device;
+	struct context_options device;
 	struct string_list problems, families;
 	const char *config, *where;
 };
@@ -173,14 +173,14 @@ static void explain_release(struct explain *explain)
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	const struct explain_options *options = options_;
+	struct explain_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
 	CLEANUP(explain_release) struct explain explain = {.options = options};
 	const struct catalogue *catalogue = &explain.context.catalogue;
 	const struct operation *operation;
 
-	TRY(common_open(&options->device, positional->items[0], true, false, &folders,
-		&explain.context, err));
+	options->device.allow_model = true;
+	TRY(common_open(&options->device, positional->items[0], &folders, &explain.context, err));
 	TRY(catalogue_operation(catalogue, positional->items[0], &operation, err));
 	catalogue_show_defaults(catalogue, options->common.verbose);
 	TRY(catalogue_expect_families(catalogue, operation, options->families.items, err));

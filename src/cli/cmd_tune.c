@@ -54,7 +54,7 @@ static const struct option tune_option_table[] = {
 	OPTION("suite", 's', STRING, suite, "FILE", "a list of problems (configs/suites)"),
 	OPTION("known", 0, STRINGS, known, "FILE",
 		"a tuned file: its problems are not tuned again; may be repeated"),
-	OPTION("learned", 0, STRING, device.learned, "FILE",
+	OPTION("learned", 0, STRING, device.learned.file, "FILE",
 		"predict with what `python3 -m tiletune.learn` wrote, not with what is shipped"),
 	OPTION("shard", 0, STRING, shard, "I/N",
 		"the I-th of N parts of the problems, for as many processes"),
@@ -78,7 +78,7 @@ static const struct option tune_option_table[] = {
 		shared_choice),
 	OPTION("bits", 0, STRING, bits, "RULE",
 		"who may win: same[:FILE], as the entry there; invariant=KEY, for all its values"),
-	CHOICE("l2", 0, STRING, device.l2, "STATE", "of the L2 when a run begins; default cold",
+	CHOICE("l2", 0, STRING, l2, "STATE", "of the L2 when a run begins; default cold",
 		common_l2_choice),
 	OPTION("seed", 0, COUNT, seed, "N",
 		"of the search; default 1. Inputs are the same for all"),
@@ -99,13 +99,12 @@ static const struct option tune_option_table[] = {
 	{0},
 };
 
-static enum status read_problems(struct tuning *tuning, const char *operation_name_,
-	const struct operation **operation, struct error *err)
+static enum status read_problems(struct tuning *tuning, const char *operation, struct error *err)
 {
-	TRY(catalogue_operation(&tuning->context.catalogue, operation_name_, operation, err));
+	TRY(catalogue_operation(&tuning->context.catalogue, operation, &tuning->operation, err));
 	catalogue_show_defaults(&tuning->context.catalogue, tuning->options->common.verbose);
-	return common_problems(*operation, &tuning->options->problems, tuning->suite.problems,
-		&tuning->problems, err);
+	return common_problems(tuning->operation, &tuning->options->problems,
+		tuning->suite.problems, &tuning->problems, err);
 }
 
 /* The effort's row, with what the command line changes of it. */
@@ -237,8 +236,7 @@ static enum status choose_bits(const struct tune_options *options, FILE *out,
 }
 
 /* The session, with the files that it writes opened. */
-static enum status open_session(struct tuning *tuning, const struct operation *operation,
-	struct session *session, struct error *err)
+static enum status open_session(struct tuning *tuning, struct session *session, struct error *err)
 {
 	if (session->objective ==
 		(tuning->context.l2_warm ? OBJECTIVE_ENERGY : OBJECTIVE_WARM_TIME))
@@ -253,20 +251,7 @@ static enum status open_session(struct tuning *tuning, const struct operation *o
 			tuning->context.l2_warm ? "--l2 warm" : "--objective energy",
 			tuning->context.device->identity.name);
 	TRY(tuning_open_tuned(tuning, err));
-	tuning->description = (struct run_description){.context = &tuning->context,
-		.operation = operation->name,
-		.problems = &tuning->problems,
-		.effort = session->effort->name,
-		.families = session->pool.families,
-		.where = session->pool.where,
-		.config = session->pool.config,
-		.shard = tuning->options->shard,
-		.budget_s = session->budget_s,
-		.seed = session->seed,
-		.strategy = session->strategy,
-		.objective = objective_names[session->objective],
-		.bits = tuning->options->bits};
-	run_signature(&tuning->description, tuning->signature);
+	tuning_sign(tuning, session);
 	TRY(tuning_open_known(tuning, session->objective, err));
 	session->known = &tuning->known;
 	return tuning_begin(tuning, session, err);
@@ -282,7 +267,26 @@ static enum status write_streams(
 		       : STATUS_OK;
 }
 
-static enum status tune(struct tuning *tuning, const struct operation *operation, struct error *err)
+/* As the command line has it; what else a run needs is filled in by the caller. */
+static struct session session_of(
+	struct tuning *tuning, const struct effort *effort, struct show *show)
+{
+	const struct tune_options *options = tuning->options;
+
+	return (struct session){.context = &tuning->context,
+		.problems = &tuning->problems,
+		.effort = effort,
+		.budget_s = options->budget_s,
+		.pool = chosen_pool(tuning, true),
+		.strategy = options->strategy,
+		.seed = options->seed ? options->seed : 1,
+		.tuned = &tuning->tuned,
+		.interrupted = &common_interrupted,
+		.observer = show_observer(show),
+		.keep_going = true};
+}
+
+static enum status tune(struct tuning *tuning, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
 	struct effort effort = {0};
@@ -292,20 +296,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 		.several = tuning->context.device_count > 0,
 		.verbose = options->common.verbose,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
-	struct session session = {.context = &tuning->context,
-		.problems = &tuning->problems,
-		.effort = &effort,
-		.budget_s = options->budget_s,
-		.pool = chosen_pool(tuning, true),
-		.strategy = options->strategy,
-		.seed = options->seed ? options->seed : 1,
-		.objective = common_objective(options->objective),
-		.tuned = &tuning->tuned,
-		.tuned_path = tuning_saved_path(tuning),
-		.interrupted = &common_interrupted,
-		.observer = show_observer(&show),
-		.only_decided = true,
-		.keep_going = tuning->problems.count > 1};
+	struct session session = session_of(tuning, &effort, &show);
 	CLEANUP(shared_choice_release) struct shared_choice shared = {0};
 	CLEANUP(bits_rule_release) struct bits_rule rule = {0};
 	const char *shared_family[2] = {NULL, NULL};
@@ -313,6 +304,10 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	enum status status;
 	bool names_journal;
 
+	session.objective = common_objective(options->objective);
+	session.tuned_path = tuning_saved_path(tuning);
+	session.only_decided = true;
+	session.keep_going = tuning->problems.count > 1;
 	TRY(choose_effort(tuning, &effort, err));
 	if (options->shared) {
 		TRY(choose_shared(tuning, show.out, &shared, &session, err));
@@ -322,7 +317,7 @@ static enum status tune(struct tuning *tuning, const struct operation *operation
 	}
 	if (options->bits)
 		TRY(choose_bits(options, show.out, &rule, &session, err));
-	TRY(open_session(tuning, operation, &session, err));
+	TRY(open_session(tuning, &session, err));
 	if (tuning->taken.count)
 		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
@@ -371,17 +366,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		.several = true,
 		.verbose = options->common.verbose,
 		.progress = options->progress || isatty(STDERR_FILENO)};
-	struct session session = {.context = &tuning->context,
-		.problems = &tuning->problems,
-		.effort = &effort,
-		.budget_s = options->budget_s > 0 ? options->budget_s : INFINITY,
-		.pool = chosen_pool(tuning, true),
-		.strategy = options->strategy,
-		.seed = options->seed ? options->seed : 1,
-		.tuned = &tuning->tuned,
-		.interrupted = &common_interrupted,
-		.observer = show_observer(&show),
-		.keep_going = true};
+	struct session session = session_of(tuning, &effort, &show);
 	struct kernel_counts counts;
 	enum status status;
 
@@ -394,6 +379,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	}
 	common_notices(&tuning->context);
 	session.observer.end = options->dry_run ? removed : NULL;
+	session.budget_s = options->budget_s > 0 ? options->budget_s : INFINITY;
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(context->device->spec, context->device->identity.name));
 	common_graceful = 1;
@@ -417,7 +403,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 		.journal_lock = -1,
 		.folders = folders_find(&options->common.paths)};
 	const char *name = positional->count ? positional->items[0] : NULL;
-	const struct operation *operation;
 
 	if (options->suite)
 		TRY(suite_load(options->suite, tuning.folders.roots, &tuning.suite, err));
@@ -431,22 +416,24 @@ static enum status run(void *options_, const struct string_list *positional, str
 		TRY(shard_parse(options->shard, &tuning.shard, err));
 	tuning_choose_files(&tuning);
 	options->device.several = !options->dry_run;
-	options->device.runs_programs = true;
+	options->device.program_starts = common_say_program;
+	options->device.machine.l2_warm = common_l2_warm(options->l2);
+	options->device.allow_model = true;
+	options->device.need_compiler = !options->dry_run || options->compile_only;
 	options->device.describes = options->dry_run && !options->compile_only;
 	if (!options->dry_run)
 		TRY(tuning_check_files(&tuning, common_own_kernel(positional), err));
-	TRY(common_open(&options->device, name, true, !options->dry_run || options->compile_only,
-		&tuning.folders, &tuning.context, err));
-	TRY(read_problems(&tuning, name, &operation, err));
+	TRY(common_open(&options->device, name, &tuning.folders, &tuning.context, err));
+	TRY(read_problems(&tuning, name, err));
 	/* before anything is opened or compiled */
-	TRY(catalogue_expect_families(
-		&tuning.context.catalogue, operation, chosen_pool(&tuning, false).families, err));
+	TRY(catalogue_expect_families(&tuning.context.catalogue, tuning.operation,
+		chosen_pool(&tuning, false).families, err));
 	shard_keep(&tuning.shard, &tuning.problems);
 	if (options->dry_run)
 		TRY(dry_run(&tuning, err));
 	if (options->compile_only)
 		return compile_only(&tuning, err);
-	return options->dry_run ? STATUS_OK : tune(&tuning, operation, err);
+	return options->dry_run ? STATUS_OK : tune(&tuning, err);
 }
 
 const struct command command_tune = {

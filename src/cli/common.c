@@ -126,50 +126,36 @@ const char *common_worker(void)
 	return getenv("TILETUNE_WORKER");
 }
 
-enum status common_check_workers(const struct device_choice *choice, struct error *err)
+enum status common_check_workers(unsigned workers, struct error *err)
 {
 	const unsigned workers_max = 1024;
 
-	return choice->workers <= workers_max
+	return workers <= workers_max
 		       ? STATUS_OK
 		       : error_set(err, STATUS_BAD_INPUT, "--workers: expected 1 to %u, found %u",
-				 workers_max, choice->workers);
+				 workers_max, workers);
 }
 
-static void say_program(const char *command, const char *folder)
+void common_say_program(const char *command, const char *folder)
 {
 	common_print(stderr, "starts %s (in %s)\n", command, folder);
 }
 
-enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
-	bool need_compiler, const struct folders *folders, struct context *context,
-	struct error *err)
+enum status common_open(const struct context_options *device, const char *operation,
+	const struct folders *folders, struct context *context, struct error *err)
 {
-	struct context_options options = {.roots = folders->roots,
-		.operation = operation,
-		.served = choice->served,
-		.device = choice->name ? choice->name : "auto",
-		.program_starts = choice->runs_programs ? say_program : NULL,
-		.describes = choice->describes,
-		.allow_model = allow_model,
-		.need_compiler = need_compiler,
-		.several = choice->several,
-		.no_cache = choice->no_cache,
-		.learned = {.none = choice->no_learned, .file = choice->learned},
-		.compiler = {.workers = choice->workers,
-			.worker_path = common_worker(),
-			.nvrtc_path = choice->nvrtc,
-			.cache_folder = choice->cache,
-			.cache_seed = choice->cache_seed},
-		.machine = {.worker_path = common_worker(),
-			.wait_s = choice->wait_s,
-			.seed = 1,
-			.l2_warm = choice->l2 && strcmp(choice->l2, "warm") == 0}};
+	struct context_options options = *device;
 
-	if (choice->no_learned && choice->learned)
+	options.roots = folders->roots;
+	options.operation = operation;
+	options.device = device->device ? device->device : "auto";
+	options.compiler.worker_path = common_worker();
+	options.machine.worker_path = common_worker();
+	options.machine.seed = 1;
+	if (options.learned.none && options.learned.file)
 		return error_set(
 			err, STATUS_BAD_INPUT, "expected --learned or --no-learned, found both");
-	TRY(common_check_workers(choice, err));
+	TRY(common_check_workers(options.compiler.workers, err));
 	return context_open(&options, context, err);
 }
 
@@ -338,6 +324,11 @@ const char *common_l2_choice(size_t index, const char **summary)
 
 	*summary = summaries[index];
 	return names[index];
+}
+
+bool common_l2_warm(const char *word)
+{
+	return word && strcmp(word, "warm") == 0;
 }
 
 enum objective common_objective(const char *word)

@@ -40,36 +40,24 @@ struct common_options {
 	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
 		"predict by physics alone, without what timings taught")
 
-/* Options of commands that open a device. */
-struct device_choice {
-	const char *name; /* --device */
-	const char *nvrtc;
-	const char *cache, *cache_seed, *l2;
-	bool no_cache;
-	unsigned workers;
-	double wait_s;
-	bool no_learned;
-	const char *learned; /* file that the user named; NULL: what is shipped */
-	bool several;        /* the command can work with several GPUs */
-	bool runs_programs, describes;
-	const char *served; /* see struct context_options */
-};
+/* Options of commands that open a device: the member `device` of a command's struct. */
 #define TOOLCHAIN_OPTIONS                                                                          \
-	OPTION("nvrtc", 0, STRING, device.nvrtc, "FILE", "the NVRTC library to use"),              \
-		OPTION("cache-dir", 0, STRING, device.cache, "DIR",                                \
+	OPTION("nvrtc", 0, STRING, device.compiler.nvrtc_path, "FILE",                             \
+		"the NVRTC library to use"),                                                       \
+		OPTION("cache-dir", 0, STRING, device.compiler.cache_folder, "DIR",                \
 			"where compiled kernels are kept"),                                        \
-		OPTION("workers", 'j', COUNT, device.workers, "N",                                 \
+		OPTION("workers", 'j', COUNT, device.compiler.workers, "N",                        \
 			"compilers at once; by default one per core, less where memory is short")
 #define DEVICE_OPTIONS                                                                             \
-	OPTION("device", 'd', STRING, device.name, "DEVICE",                                       \
+	OPTION("device", 'd', STRING, device.device, "DEVICE",                                     \
 		"auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"),                               \
 		TOOLCHAIN_OPTIONS,                                                                 \
-		OPTION("cache-seed", 0, STRING, device.cache_seed, "DIR",                          \
+		OPTION("cache-seed", 0, STRING, device.compiler.cache_seed, "DIR",                 \
 			"another cache, which is only read"),                                      \
 		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
 			"compile everything again, keep nothing"),                                 \
-		LEARNED_OPTION(device.no_learned),                                                 \
-		OPTION("wait", 0, DURATION, device.wait_s, "TIME",                                 \
+		LEARNED_OPTION(device.learned.none),                                               \
+		OPTION("wait", 0, DURATION, device.machine.wait_s, "TIME",                         \
 			"how long to wait for a GPU that another tuner holds")
 
 /* Where templates/ and configs/ are: --path, TILETUNE_PATH, the folder of the binary, its parents,
@@ -81,13 +69,14 @@ struct folders folders_find(const struct string_list *paths);
 void folders_release(struct folders *folders);
 
 /* Opens the device, and the rest of a run's context, for an operation (NULL: all). What it has to
- * say of itself is held back. */
-enum status common_open(const struct device_choice *choice, const char *operation, bool allow_model,
-	bool need_compiler, const struct folders *folders, struct context *context,
-	struct error *err);
+ * say of itself is held back. device: as the options say, with what the command adds. */
+enum status common_open(const struct context_options *device, const char *operation,
+	const struct folders *folders, struct context *context, struct error *err);
+/* For context_options.program_starts: tells the user. */
+void common_say_program(const char *command, const char *folder);
 /* The program of worker processes, for tests; NULL: this one. */
 const char *common_worker(void);
-enum status common_check_workers(const struct device_choice *choice, struct error *err);
+enum status common_check_workers(unsigned workers, struct error *err);
 /* Prints held-back notices once, after the arguments were validated. */
 void common_notices(struct context *context);
 /* Says what went wrong with the cache of kernels, if anything did. */
@@ -136,6 +125,7 @@ enum status common_write_record(const struct record *record, const void *value, 
 /* Of an option whose word is an objective; NULL: time. */
 const char *common_objective_choice(size_t index, const char **summary);
 const char *common_l2_choice(size_t index, const char **summary);
+bool common_l2_warm(const char *word);
 enum objective common_objective(const char *word);
 
 /* ---- what is written down of a run ---- */

@@ -16,38 +16,40 @@
 #include "record/record_write.h"
 #include "format/removed.h"
 
-void run_signature(const struct run_description *run, char signature[HASH_SIZE])
+void tuning_sign(struct tuning *tuning, const struct session *session)
 {
-	const struct device_identity *device = &run->context->device->identity;
+	const struct context *context = &tuning->context;
+	const struct device_identity *device = &context->device->identity;
+	const struct tune_options *options = tuning->options;
 	struct hash *hash = hash_new();
-	double numbers[2] = {run->budget_s, (double)run->seed};
+	double numbers[2] = {session->budget_s, (double)session->seed};
 
-	hash_add_string(hash, run->operation);
-	for (size_t i = 0; i < run->problems->count; i++)
-		hash_add_string(hash, run->problems->items[i]->text);
-	hash_add_string(hash, run->effort);
-	for (size_t i = 0; run->families && run->families[i]; i++)
-		hash_add_string(hash, run->families[i]);
-	hash_add_string(hash, run->where ? run->where : "");
-	if (run->config)
-		hash_add_string(hash, run->config);
-	hash_add_string(hash, run->strategy ? run->strategy : "");
-	hash_add_string(hash, run->objective);
-	if (run->bits)
-		hash_add_string(hash, run->bits);
+	hash_add_string(hash, tuning->operation->name);
+	for (size_t i = 0; i < tuning->problems.count; i++)
+		hash_add_string(hash, tuning->problems.items[i]->text);
+	hash_add_string(hash, session->effort->name);
+	for (size_t i = 0; session->pool.families && session->pool.families[i]; i++)
+		hash_add_string(hash, session->pool.families[i]);
+	hash_add_string(hash, session->pool.where ? session->pool.where : "");
+	if (session->pool.config)
+		hash_add_string(hash, session->pool.config);
+	hash_add_string(hash, session->strategy ? session->strategy : "");
+	hash_add_string(hash, objective_names[session->objective]);
+	if (options->bits)
+		hash_add_string(hash, options->bits);
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
 	/* of several GPUs any may go on with what another began; a job that was preempted too may
 	 * get another one */
-	hash_add_string(hash, run->context->device_count || run->shard ? "" : device->uuid);
-	if (run->shard)
-		hash_add_string(hash, run->shard);
+	hash_add_string(hash, context->device_count || options->shard ? "" : device->uuid);
+	if (options->shard)
+		hash_add_string(hash, options->shard);
 	hash_add_string(hash, device->driver);
-	if (run->context->compiler)
-		hash_add_string(hash, compiler_identity(run->context->compiler));
-	catalogue_hash(&run->context->catalogue, hash);
-	hash_finish(hash, signature);
+	if (context->compiler)
+		hash_add_string(hash, compiler_identity(context->compiler));
+	catalogue_hash(&context->catalogue, hash);
+	hash_finish(hash, tuning->signature);
 }
 
 bool tuning_to_stdout(const struct tuning *tuning)
@@ -211,28 +213,28 @@ static enum status read_journal(
 	return STATUS_OK;
 }
 
-static struct json *run_journal_line(
-	const struct run_description *run, const char *id, const char *signature)
+static struct json *run_journal_line(const struct tuning *tuning, const struct session *session)
 {
-	const struct device_identity *identity = &run->context->device->identity;
+	const struct context *context = &tuning->context;
+	const struct device_identity *identity = &context->device->identity;
 	struct json *json = json_new_object(), *options = json_new_object();
-	struct run head = run_of(run->context, id);
+	struct run head = run_of(context, tuning->run_id);
 
 	json_put_string(json, "format", "tiletune.journal/1");
 	record_put_json(&run_line_record, &head, json);
 	run_release(&head);
-	json_put_string(json, "signature", signature);
+	json_put_string(json, "signature", tuning->signature);
 	json_put_string(json, "device_kind", identity->kind);
-	json_put(json, "device", gpu_model_json(run->context->device->spec, identity->name));
-	json_put_string(options, "effort", run->effort);
-	json_put_string(options, "where", run->where);
-	if (run->config)
-		json_put_string(options, "config", run->config);
-	json_put_string(options, "strategy", run->strategy);
-	if (run->bits)
-		json_put_string(options, "bits", run->bits);
-	json_put_double(options, "budget_s", run->budget_s);
-	json_put_int(options, "seed", (int64_t)run->seed);
+	json_put(json, "device", gpu_model_json(context->device->spec, identity->name));
+	json_put_string(options, "effort", session->effort->name);
+	json_put_string(options, "where", session->pool.where);
+	if (session->pool.config)
+		json_put_string(options, "config", session->pool.config);
+	json_put_string(options, "strategy", session->strategy);
+	if (tuning->options->bits)
+		json_put_string(options, "bits", tuning->options->bits);
+	json_put_double(options, "budget_s", session->budget_s);
+	json_put_int(options, "seed", (int64_t)session->seed);
 	json_put(json, "options", options);
 	return json;
 }
@@ -252,8 +254,7 @@ static enum status begin_run(
 	session->run_id = tuning->run_id;
 	session->journal = tuning->journal;
 	if (tuning->journal) {
-		struct json *line =
-			run_journal_line(&tuning->description, tuning->run_id, tuning->signature);
+		struct json *line = run_journal_line(tuning, session);
 
 		json_put_string(line, "resumes", resumes);
 		TRY(journal_write(tuning->journal, "run", line, err));

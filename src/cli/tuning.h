@@ -11,30 +11,13 @@
 
 struct tune_options {
 	struct common_options common;
-	struct device_choice device;
+	struct context_options device;
 	struct string_list problems, families, known;
 	const char *suite, *shard, *where, *config, *effort, *strategy, *objective, *output,
-		*journal, *shared, *bits;
+		*journal, *shared, *bits, *l2;
 	double budget_s;
 	unsigned seed, evaluations;
 	bool fresh, dry_run, compile_only, progress, no_journal;
-};
-
-/* What a run does, as its journal says it. */
-struct run_description {
-	const struct context *context;
-	const char *operation;
-	const struct problem_list *problems;
-	const char *effort;
-	const char *const *families; /* NULL or empty: all */
-	const char *where;
-	const char *config; /* NULL: any */
-	const char *strategy;
-	const char *objective;
-	const char *bits;  /* NULL: any */
-	const char *shard; /* NULL: of all problems */
-	double budget_s;
-	uint64_t seed;
 };
 
 /* Everything of one run. */
@@ -44,6 +27,7 @@ struct tuning {
 	struct suite suite;
 	struct shard shard;
 	struct context context;
+	const struct operation *operation;
 	struct problem_list problems; /* to be tuned */
 	struct problem_list taken;    /* known, and so not tuned */
 	struct known known;
@@ -53,15 +37,14 @@ struct tuning {
 	char *journal_folder; /* NULL, or that in the cache where the journal is */
 	int journal_lock;     /* of such a journal; -1: none */
 	char signature[HASH_SIZE];
-	struct run_description description;
 	char run_id[RUN_ID_SIZE]; /* of this process's run: that of the GPU that it has */
 	struct journal *journal;  /* NULL: none */
 	double started;           /* clock_seconds() */
 };
 
 /* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
- * measure the same things. */
-void run_signature(const struct run_description *run, char signature[HASH_SIZE]);
+ * measure the same things. Known problems are still among the session's. */
+void tuning_sign(struct tuning *tuning, const struct session *session);
 bool tuning_to_stdout(const struct tuning *tuning);
 /* The tuned file that is saved while the run goes on; NULL: a stream, which is written to once. */
 const char *tuning_saved_path(const struct tuning *tuning);
@@ -74,7 +57,7 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
 /* What --known names; known problems go into the tuned file, and are not tuned. */
 enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err);
 /* Opens the journal, finds what is resumed, begins the run of a GPU alone; the session is filled
- * in. tuning->description says what is run. */
+ * in. */
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);
 /* outcome: what the session ended with. */
 enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
