@@ -20,31 +20,31 @@ static void key_of(const struct check_row *row, char key[HASH_SIZE])
 {
 	struct hash *hash = hash_new();
 
-	hash_add_string(hash, row->operation);
-	hash_add_string(hash, row->problem);
-	hash_add_string(hash, row->family);
+	hash_add_string(hash, row->entry.operation);
+	hash_add_string(hash, row->problem_text);
+	hash_add_string(hash, row->entry.winner.family);
 	hash_add_string(hash, row->configuration);
 	hash_add_string(hash, row->entry.winner.kernel_hash);
 	hash_finish(hash, key);
 }
 
-static enum status load_parts(
-	const char *folder, const struct json_at *root, struct check_kept *kept, struct error *err)
+static enum status load_parts(const char *folder, const struct json_at *root,
+	struct device_job *binary, struct error *err)
 {
 	struct kernel_document document = {0};
 	enum status status = STATUS_OK;
 
 	TRY(record_from_json(&kernel_document_record, root, &document, NULL, err));
-	kept->job = (struct device_job){.family = "",
+	*binary = (struct device_job){.family = "",
 		.configuration = "",
 		.plan = memory_copy(&document.plan, sizeof(document.plan)),
-		.cubins = memory_zeroed(document.unit_count + 1, sizeof(*kept->job.cubins))};
+		.cubins = memory_zeroed(document.unit_count + 1, sizeof(*binary->cubins))};
 	document.plan = (struct plan){0};
 	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
 		CLEANUP(memory_free) char *path = path_join(folder, document.units[i].file);
 
-		status = file_read_regular(path, &kept->job.cubins[i], err);
-		kept->job.cubin_count++;
+		status = file_read_regular(path, &binary->cubins[i], err);
+		binary->cubin_count++;
 	}
 	record_release(&kernel_document_record, &document);
 	return status;
@@ -52,7 +52,7 @@ static enum status load_parts(
 
 void check_kept_load(const char *folder, struct check_row *row, struct text *notice)
 {
-	struct check_kept *kept = &row->work->kept;
+	struct device_job *binary = &row->binary;
 	char key[HASH_SIZE];
 	CLEANUP(memory_free) char *path = NULL;
 	struct json *tree = NULL;
@@ -63,24 +63,23 @@ void check_kept_load(const char *folder, struct check_row *row, struct text *not
 	path = string_format("%s/%s.json", folder, key);
 	if (!file_exists(path))
 		return;
-	kept->found = true;
 	status = json_load_found(path, &tree, &reason);
 	if (status == STATUS_OK) {
 		struct json_at root = json_root(tree, path);
 
-		status = load_parts(folder, &root, kept, &reason);
+		status = load_parts(folder, &root, binary, &reason);
 	}
 	json_free(tree);
 	if (status == STATUS_OK)
 		return;
 	format_put(notice, format_shown, "ignoring a stored cubin: %s\n", reason.message);
-	check_kept_release(kept);
+	check_kept_release(binary);
 }
 
 static enum status write_cubins(const struct check *check, const struct check_row *row,
 	char *const *files, const char *metadata, struct error *err)
 {
-	const struct trial *trial = row->work->trial;
+	const struct trial *trial = row->trial;
 	CLEANUP(memory_free) struct kernel_unit *units = kernel_units(&trial->build);
 	CLEANUP(memory_free) char *printed = NULL;
 	CLEANUP(json_release) struct json *json = NULL;
@@ -93,7 +92,7 @@ static enum status write_cubins(const struct check *check, const struct check_ro
 	for (size_t i = 0; i < trial->build.unit_count; i++)
 		TRY(file_write(files[i], trial->kernels[i]->cubin.data,
 			trial->kernels[i]->cubin.length, err));
-	json = kernel_json("cubin", &row->work->winner, &trial->build, &trial->plan, units, files,
+	json = kernel_json("cubin", &row->winner, &trial->build, &trial->plan, units, files,
 		check->context->device->spec->arch, compiler_identity(check->context->compiler));
 	printed = json_print(json, true);
 	/* last: it says that the cubins are whole */
@@ -109,7 +108,7 @@ static enum status check_kept_save(
 
 	key_of(row, key);
 	metadata = string_format("%s/%s.json", check->kept_folder, key);
-	for (size_t i = 0; i < row->work->trial->build.unit_count; i++) {
+	for (size_t i = 0; i < row->trial->build.unit_count; i++) {
 		CLEANUP(memory_free)
 		char *path = string_format("%s/%s.%zu.cubin", check->kept_folder, key, i);
 
@@ -118,10 +117,10 @@ static enum status check_kept_save(
 	return write_cubins(check, row, files.items, metadata, err);
 }
 
-void check_kept_release(struct check_kept *kept)
+void check_kept_release(struct device_job *binary)
 {
-	record_release(&device_job_record, &kept->job);
-	*kept = (struct check_kept){0};
+	record_release(&device_job_record, binary);
+	*binary = (struct device_job){0};
 }
 
 /* ---- what a check leaves ---- */
@@ -129,7 +128,7 @@ void check_kept_release(struct check_kept *kept)
 static enum status row_today(
 	const struct check_row *row, struct tuned_row *today, struct error *err)
 {
-	const struct trial *trial = row->work->trial;
+	const struct trial *trial = row->trial;
 	const struct tuned_row *then = &row->entry.winner;
 	struct evaluation evaluation = trial->evaluation; /* borrowed */
 
@@ -191,10 +190,10 @@ enum status check_update(struct check *check, const char *run_id, struct error *
 		struct tuned_entry entry;
 		struct tuned_row today;
 
-		if (!row->work->can_run)
+		if (!row->can_run)
 			continue;
 		if (row_today(row, &today, err) != STATUS_OK)
-			return error_context(err, "%s %s", row->operation, row->problem);
+			return error_context(err, "%s %s", row->entry.operation, row->problem_text);
 		entry = tuned_entry_copy(&row->entry);
 		if (row->now.rounds)
 			put_run(&entry, run_id);
@@ -203,7 +202,7 @@ enum status check_update(struct check *check, const char *run_id, struct error *
 		tuned_row_release(&entry.winner);
 		entry.winner = today;
 		put_entry(check, row, &entry);
-		row->work->updated = true;
+		row->updated = true;
 	}
 	return STATUS_OK;
 }
@@ -214,11 +213,10 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err)
 	for (size_t i = 0; i < check->row_count; i++) {
 		struct check_row *row = &check->rows[i];
 
-		if (!row->work->can_run || !row->now.rounds || row->by_program)
+		if (!row->can_run || !row->now.rounds || row->by_program)
 			continue;
 		/* another kernel or compiler: these are not the baseline's binaries */
-		if (row->work->differs & (CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC)) &&
-			!row->work->updated)
+		if (row->differs & (CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC)) && !row->updated)
 			continue;
 		if (check_kept_save(check, row, err) != STATUS_OK)
 			return err ? err->status : STATUS_FAILED;

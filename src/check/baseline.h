@@ -14,7 +14,7 @@
 /* Loads the stored binaries of the row's entry, if there are any. A damaged file is ignored, with a
  * notice. */
 void check_kept_load(const char *folder, struct check_row *row, struct text *notice);
-void check_kept_release(struct check_kept *kept);
+void check_kept_release(struct device_job *binary);
 
 /* ---- what a check leaves ---- */
 /* Puts what was found into the baseline, as entries of run: winner, resources, times. For a check

@@ -46,74 +46,62 @@ enum status check_allowed_parse(const char *text, uint32_t *allowed, struct erro
 	return STATUS_OK;
 }
 
-static void check_identity_add(struct check_identity *identity, enum environment_part part,
-	const char *baseline, const char *now)
+static void environment_add(
+	struct check *check, enum environment_part part, const char *baseline, const char *now)
 {
-	for (size_t i = 0; i < identity->count; i++)
-		if (identity->items[i].part == part &&
-			strcmp(identity->items[i].baseline, baseline) == 0 &&
-			strcmp(identity->items[i].now, now) == 0)
+	for (size_t i = 0; i < check->environment_count; i++)
+		if (check->environment[i].part == part &&
+			strcmp(check->environment[i].baseline, baseline) == 0 &&
+			strcmp(check->environment[i].now, now) == 0)
 			return;
-	ARRAY_GROW(identity->items, identity->count, identity->capacity);
-	identity->items[identity->count++] = (struct environment_difference){.part = part,
-		.baseline = string_copy(baseline),
-		.now = string_copy(now),
-		.allowed = identity->allowed & 1u << part};
+	ARRAY_GROW(check->environment, check->environment_count, check->environment_capacity);
+	check->environment[check->environment_count++] =
+		(struct environment_difference){.part = part,
+			.baseline = string_copy(baseline),
+			.now = string_copy(now),
+			.allowed = check->options.allowed & 1u << part};
 }
 
-static void check_identity_release(struct check_identity *identity)
+static void compare_device(struct check *check)
 {
-	for (size_t i = 0; i < identity->count; i++) {
-		free(identity->items[i].baseline);
-		free(identity->items[i].now);
-	}
-	free(identity->items);
-	*identity = (struct check_identity){0};
-}
-
-static uint32_t check_identity_device(const struct tuned *baseline, const struct context *context,
-	struct check_identity *identity)
-{
-	const struct device_spec *spec = context->device->spec;
-	const char *name = context->device->identity.name;
-	const struct gpu_model *then = &baseline->device;
-	struct gpu_model now = gpu_model_of(spec, name);
-	uint32_t parts = 0;
+	const struct device *device = check->context->device;
+	const char *name = device->identity.name;
+	const struct gpu_model *then = &check->baseline->device;
+	CLEANUP(gpu_model_release) struct gpu_model now = gpu_model_of(device->spec, name);
 
 	if (then->sm_count != now.sm_count) {
 		char count_then[24], count_now[24];
 
 		snprintf(count_then, sizeof(count_then), "%lld", (long long)then->sm_count);
 		snprintf(count_now, sizeof(count_now), "%lld", (long long)now.sm_count);
-		check_identity_add(identity, ENVIRONMENT_SM_COUNT, count_then, count_now);
-		parts |= CHECK_DIFFERS(SM_COUNT);
+		environment_add(check, ENVIRONMENT_SM_COUNT, count_then, count_now);
+		check->of_device |= CHECK_DIFFERS(SM_COUNT);
 	}
 	now.sm_count = then->sm_count;
 	if (!gpu_model_same(then, &now)) {
-		check_identity_add(identity, ENVIRONMENT_GPU, then->name, name);
-		parts |= CHECK_DIFFERS(GPU);
+		environment_add(check, ENVIRONMENT_GPU, then->name, name);
+		check->of_device |= CHECK_DIFFERS(GPU);
 	}
-	gpu_model_release(&now);
-	return parts;
 }
 
-static uint32_t check_identity_run(const struct tuned *baseline, const struct tuned_entry *entry,
-	const struct context *context, struct check_identity *identity)
+static uint32_t compare_run(struct check *check, const struct tuned_entry *entry)
 {
+	const struct context *context = check->context;
 	const struct device_identity *device = &context->device->identity;
-	const struct run *run = tuned_row_run(baseline, entry, &entry->winner);
 	const struct run none = {0};
+	const struct run *found = tuned_row_run(check->baseline, entry, &entry->winner);
+	const struct run *run = found ? found : &none;
 	const struct {
 		enum environment_part part;
 		const char *then, *now;
 	} parts[] = {
-		{ENVIRONMENT_MIG, (run ? run : &none)->mig, device->mig},
-		{ENVIRONMENT_UUID, (run ? run : &none)->uuid, device->uuid},
-		{ENVIRONMENT_DRIVER, (run ? run : &none)->driver, device->driver},
-		{ENVIRONMENT_NVRTC, (run ? run : &none)->nvrtc,
+		{ENVIRONMENT_MIG, run->mig, device->mig},
+		{ENVIRONMENT_UUID, run->uuid, device->uuid},
+		{ENVIRONMENT_DRIVER, run->driver, device->driver},
+		{ENVIRONMENT_NVRTC, run->nvrtc,
 			context->compiler ? compiler_identity(context->compiler) : ""},
 	};
-	uint32_t found = 0;
+	uint32_t differs = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
 		const char *then = parts[i].then;
@@ -121,10 +109,10 @@ static uint32_t check_identity_run(const struct tuned *baseline, const struct tu
 		/* what one side does not know is no difference */
 		if (!then || !then[0] || !parts[i].now[0] || strcmp(then, parts[i].now) == 0)
 			continue;
-		check_identity_add(identity, parts[i].part, then, parts[i].now);
-		found |= 1u << parts[i].part;
+		environment_add(check, parts[i].part, then, parts[i].now);
+		differs |= 1u << parts[i].part;
 	}
-	return found;
+	return differs;
 }
 
 /* ---- the check ---- */
@@ -176,22 +164,17 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 }
 
 /* What differs and may not: the row is not comparable. */
-static void compare_identity(struct check *check, struct check_row *row)
+static void compare_environment(struct check *check, struct check_row *row)
 {
-	uint32_t parts = check->of_device | check_identity_run(check->baseline, &row->entry,
-						    check->context, &check->identity);
-	uint32_t refused;
 	CLEANUP(text_release) struct text names = {0};
 
+	row->differs = check->of_device | compare_run(check, &row->entry);
 	if (row->kernel_changed)
-		parts |= CHECK_DIFFERS(KERNEL);
-	row->work->differs = parts;
-	refused = parts & ~check->options.allowed;
+		row->differs |= CHECK_DIFFERS(KERNEL);
 	for (int i = 0; i < ENVIRONMENT_COUNT; i++)
-		if (refused & 1u << i)
-			text_appendf(&names, "%s%s", names.length ? ", " : "",
-				environment_part_names[i]);
-	if (refused)
+		if (row->differs & ~check->options.allowed & 1u << i)
+			text_append_listed(&names, environment_part_names[i]);
+	if (names.length)
 		check_row_decide(row, CHECK_NOT_COMPARABLE,
 			"%s: not as in the baseline (--allow tolerates it)", names.data);
 }
@@ -222,7 +205,7 @@ static enum status open_rows(struct check *check, struct error *err)
 	const struct tuned *baseline = check->baseline;
 
 	check->rows = memory_zeroed(baseline->entry_count + 1, sizeof(*check->rows));
-	check->of_device = check_identity_device(baseline, check->context, &check->identity);
+	compare_device(check);
 	for (size_t i = 0; i < baseline->entry_count; i++) {
 		struct check_row *row = &check->rows[check->row_count];
 		const struct family *family;
@@ -244,7 +227,7 @@ static enum status open_rows(struct check *check, struct error *err)
 				check->context->l2_warm ? "cold" : "warm");
 		/* what another GPU cannot build is no failure of the kernel */
 		if (check->of_device & ~check->options.allowed)
-			compare_identity(check, row);
+			compare_environment(check, row);
 		check_row_build(check, row);
 		check->row_count++;
 	}
@@ -257,13 +240,13 @@ static void add_changed_kernels(struct check *check)
 	char now[64];
 
 	for (size_t i = 0; i < check->row_count; i++) {
-		known += check->rows[i].work->can_run;
+		known += check->rows[i].can_run;
 		changed += check->rows[i].kernel_changed;
 	}
 	if (!changed)
 		return;
 	snprintf(now, sizeof(now), "changed in %zu of %zu entries", changed, known);
-	check_identity_add(&check->identity, ENVIRONMENT_KERNEL, "as tuned", now);
+	environment_add(check, ENVIRONMENT_KERNEL, "as tuned", now);
 }
 
 enum status check_open(struct context *context, struct tuned *baseline,
@@ -274,7 +257,6 @@ enum status check_open(struct context *context, struct tuned *baseline,
 	*check = (struct check){.context = context,
 		.baseline = baseline,
 		.options = *options,
-		.identity.allowed = options->allowed,
 		.evaluator = {.context = context,
 			.interrupted = options->interrupted,
 			.keeps_pruned = true,
@@ -312,15 +294,15 @@ enum status check_run(struct check *check, struct error *err)
 {
 	TRY(check_compile(check, err));
 	for (size_t i = 0; i < check->row_count; i++) {
-		if (check->rows[i].work->can_run)
+		if (check->rows[i].can_run)
 			check_resources(check, &check->rows[i]);
-		compare_identity(check, &check->rows[i]);
+		compare_environment(check, &check->rows[i]);
 	}
 	add_changed_kernels(check);
 	if (check->measures)
 		return check_measure(check, err);
 	for (size_t i = 0; i < check->row_count; i++)
-		if (check->rows[i].work->can_run)
+		if (check->rows[i].can_run)
 			judge_resources(&check->rows[i]);
 	return STATUS_OK;
 }
@@ -354,7 +336,11 @@ void check_release(struct check *check)
 	free(check->rows);
 	free(check->kept_folder);
 	free(check->notice);
-	check_identity_release(&check->identity);
+	for (size_t i = 0; i < check->environment_count; i++) {
+		free(check->environment[i].baseline);
+		free(check->environment[i].now);
+	}
+	free(check->environment);
 	problem_list_release(&check->problems);
 	*check = (struct check){0};
 }

@@ -15,7 +15,7 @@
 
 #include "check/judge.h"
 #include "engine/candidates.h"
-#include "engine/evaluator.h"
+#include "engine/rounds.h"
 
 /* ---- what else is not as it was: the GPU, its partition, the driver, the compiler, the kernels
  * ---- */
@@ -40,12 +40,6 @@ struct environment_difference {
 	enum environment_part part;
 	char *baseline, *now;
 	bool allowed; /* to differ */
-};
-
-struct check_identity {
-	uint32_t allowed; /* CHECK_DIFFERS(...) */
-	struct environment_difference *items;
-	size_t count, capacity;
 };
 
 /* ---- rows ---- */
@@ -78,12 +72,16 @@ struct check_slowdown {
 	size_t rounds;      /* in which both were timed */
 };
 
-struct check_work; /* what is compiled and loaded of a row; check/row.h */
+/* Today's kernel, or the baseline's own. */
+struct check_kernel {
+	struct trial *loads[CHECK_LOADS]; /* NULL: not loaded */
+	/* While it is measured: a series for each load, borrowed (NULL: none), and all as one. */
+	struct round_series *series, merged;
+};
 
 struct check_row {
-	char *operation, *problem; /* canonical text */
-	char *family, *configuration;
-	struct tuned_entry entry; /* a copy: the baseline may change */
+	char *problem_text, *configuration; /* canonical */
+	struct tuned_entry entry;           /* a copy: the baseline may change */
 	enum check_verdict verdict;
 	char *reason; /* one line, for a person */
 	struct check_difference *differences;
@@ -99,7 +97,17 @@ struct check_row {
 	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel, where it has several
 				      */
 	size_t loads;
-	struct check_work *work;
+	/* on its way to a compiled candidate (check/row.h) */
+	struct problem *problem; /* NULL: today's operation cannot have it */
+	struct candidate winner;
+	struct trial *trial;      /* of today's kernel; the evaluator's; NULL: it cannot be built */
+	bool can_run;             /* it compiled */
+	uint32_t differs;         /* CHECK_DIFFERS(...) */
+	bool updated;             /* the entry is today's kernel now */
+	struct device_job binary; /* of an earlier check; no cubins: none */
+	/* the first load of today's kernel is the trial */
+	struct check_kernel today, kept;
+	size_t load_count; /* of each of them */
 };
 
 struct check_options {
@@ -120,7 +128,8 @@ struct check {
 	struct check_options options;
 	struct check_row *rows;
 	size_t row_count;
-	struct check_identity identity;
+	struct environment_difference *environment;
+	size_t environment_count, environment_capacity;
 	uint32_t of_device;           /* parts of the device as a whole that differ */
 	struct problem_list problems; /* that were asked for; none: all */
 	bool measures;                /* false: a device model, resources only */

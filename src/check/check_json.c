@@ -44,17 +44,16 @@ static const struct record_member difference_members[] = {
 static RECORD_DEFINE(struct check_difference, difference_record, difference_members,
 	.name = "difference", .open = true);
 
-#define STRING(field, ...) RECORD_VALUE(struct check_row, field, #field, ##__VA_ARGS__)
 #define AMOUNT(key, field)                                                                         \
 	RECORD_VALUE(struct check_row, field, key, .flags = RECORD_OPTIONAL, .low = 0,             \
 		.high = INFINITY)
 static const struct record_member row_members[] = {
-	STRING(operation),
+	RECORD_VALUE(struct check_row, entry.operation, "operation"),
 	RECORD_NAMED_VALUES(struct check_row, entry.problem, "problem"),
-	STRING(family),
-	STRING(configuration),
+	RECORD_VALUE(struct check_row, entry.winner.family, "family"),
+	RECORD_VALUE(struct check_row, configuration, "configuration"),
 	RECORD_ENUM(struct check_row, verdict, check_verdict_names, "verdict"),
-	STRING(reason),
+	RECORD_VALUE(struct check_row, reason, "reason"),
 	RECORD_VALUE(struct check_row, kernel_changed, "kernel_changed"),
 	RECORD_ENUM(struct check_row, by_program, verified_by_names, "verified_by",
 		.flags = RECORD_OPTIONAL),
@@ -72,7 +71,6 @@ static const struct record_member row_members[] = {
 	AMOUNT("machine_ratio", machine_ratio),
 };
 #undef AMOUNT
-#undef STRING
 static RECORD_DEFINE(struct check_row, row_record, row_members, .name = "row", .open = true);
 
 static const struct record_member part_members[] = {
@@ -115,8 +113,8 @@ struct json *check_to_json(const struct check *check)
 		.threshold_ratio = check->options.threshold_ratio,
 		.confidence_ratio = CHECK_CONFIDENCE_RATIO,
 		.exit_code = check_status(check),
-		.parts = check->identity.items,
-		.part_count = check->identity.count,
+		.parts = check->environment,
+		.part_count = check->environment_count,
 		.rows = check->rows,
 		.row_count = check->row_count};
 	struct json *json;

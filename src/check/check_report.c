@@ -12,18 +12,12 @@
 /* Of an entry that can no longer be built all keys. */
 static void append_title(const struct check_row *row, struct text *text)
 {
-	const struct problem *problem = row->work->problem;
+	const struct problem *problem = row->problem;
 
-	text_appendf(text, "%s %s", row->operation, problem ? problem->title : row->problem);
+	text_appendf(
+		text, "%s %s", row->entry.operation, problem ? problem->title : row->problem_text);
 	if (row->entry.objective != OBJECTIVE_TIME)
 		text_appendf(text, " (best %s)", objective_names[row->entry.objective]);
-}
-
-/* Of a difference that the user did not allow. */
-static const char *allowed_words(
-	const struct check *check, const struct environment_difference *item)
-{
-	return check->options.allowed & 1u << item->part ? "" : " (not allowed)";
 }
 
 /* From what passes to what matters most. */
@@ -46,14 +40,14 @@ static void append_counts(const struct check *check, struct text *text)
 	}
 }
 
-static void append_identity(const struct check *check, struct text *text)
+static void append_environment(const struct check *check, struct text *text)
 {
-	for (size_t i = 0; i < check->identity.count; i++) {
-		const struct environment_difference *item = &check->identity.items[i];
+	for (size_t i = 0; i < check->environment_count; i++) {
+		const struct environment_difference *item = &check->environment[i];
 
 		format_put(text, format_shown, "  differs: %s: %s -> %s%s\n",
 			environment_part_names[item->part], item->baseline, item->now,
-			allowed_words(check, item));
+			item->allowed ? "" : " (not allowed)");
 	}
 }
 
@@ -61,7 +55,7 @@ static void text_row(const struct check_row *row, struct text *text)
 {
 	text_appendf(text, "%-14s ", check_verdict_names[row->verdict]);
 	append_title(row, text);
-	text_appendf(text, "  %s", row->family);
+	text_appendf(text, "  %s", row->entry.winner.family);
 	if (row->now.rounds && row->baseline_us > 0)
 		text_appendf(text, "  %.2f -> %.2f us", row->baseline_us, row->now.time_us);
 	else if (row->now.rounds)
@@ -81,7 +75,7 @@ void check_report_text(const struct check *check, struct text *text)
 		text_appendf(text, ", threshold %.3g%%\n", 100 * check->options.threshold_ratio);
 	else
 		text_append(text, ": resources only, nothing is timed\n");
-	append_identity(check, text);
+	append_environment(check, text);
 	for (size_t v = 0; v < CHECK_VERDICT_COUNT; v++)
 		for (size_t i = 0; i < check->row_count; i++)
 			if (check->rows[i].verdict == verdict_order[v])
@@ -112,7 +106,7 @@ static void markdown_row(const struct check_row *row, struct text *text)
 
 	append_title(row, &title);
 	format_put(text, format_markdown, "| %s %s | %s | %s | ", mark(row->verdict),
-		check_verdict_names[row->verdict], title.data, row->family);
+		check_verdict_names[row->verdict], title.data, row->entry.winner.family);
 	if (row->baseline_us > 0)
 		text_appendf(text, "%.2f", row->baseline_us);
 	text_append(text, " | ");
@@ -140,13 +134,13 @@ void check_report_markdown(const struct check *check, struct text *text)
 		for (size_t i = 0; i < check->row_count; i++)
 			if (check->rows[i].verdict == verdict_order[v])
 				markdown_row(&check->rows[i], text);
-	for (size_t i = 0; i < check->identity.count; i++) {
-		const struct environment_difference *item = &check->identity.items[i];
+	for (size_t i = 0; i < check->environment_count; i++) {
+		const struct environment_difference *item = &check->environment[i];
 
 		text_append(text, i ? "" : "\nNot as in the baseline:\n\n");
 		format_put(text, format_markdown, "- %s: %s → %s%s\n",
 			environment_part_names[item->part], item->baseline, item->now,
-			allowed_words(check, item));
+			item->allowed ? "" : " (not allowed)");
 	}
 }
 
@@ -163,7 +157,8 @@ static void append_case(const struct check_row *row, struct text *text)
 
 	format_put(text, format_xml,
 		"    <testcase classname=\"tiletune.%s\" name=\"%s\" time=\"%.9f\">\n",
-		row->operation, row->problem, row->now.rounds ? row->now.time_us * 1e-6 : 0);
+		row->entry.operation, row->problem_text,
+		row->now.rounds ? row->now.time_us * 1e-6 : 0);
 	if (element) {
 		text_appendf(text, "      <%s", element);
 		if (strcmp(element, "skipped") != 0)
@@ -171,8 +166,8 @@ static void append_case(const struct check_row *row, struct text *text)
 		format_put(text, format_xml, " message=\"%s: %s\"/>\n", verdict, row->reason);
 	}
 	format_put(text, format_xml,
-		"      <system-out>%s {%s}&#10;%s: %s</system-out>\n    </testcase>\n", row->family,
-		row->configuration, verdict, row->reason);
+		"      <system-out>%s {%s}&#10;%s: %s</system-out>\n    </testcase>\n",
+		row->entry.winner.family, row->configuration, verdict, row->reason);
 }
 
 void check_report_junit(const struct check *check, struct text *text)
@@ -195,8 +190,8 @@ void check_report_junit(const struct check *check, struct text *text)
 	text_appendf(text, " %s timestamp=\"%s\">\n    <properties>\n", counts, date);
 	format_put(text, format_xml, "      <property name=\"device\" value=\"%s\"/>\n",
 		check->context->device->identity.name);
-	for (size_t i = 0; i < check->identity.count; i++) {
-		const struct environment_difference *item = &check->identity.items[i];
+	for (size_t i = 0; i < check->environment_count; i++) {
+		const struct environment_difference *item = &check->environment[i];
 
 		format_put(text, format_xml,
 			"      <property name=\"differs.%s\" value=\"%s -&gt; %s\"/>\n",

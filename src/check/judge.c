@@ -166,7 +166,7 @@ static void judge_kept(
 	const struct check *check, struct check_row *row, struct judgement *judgement)
 {
 	judgement->against = CHECK_AGAINST_KEPT;
-	judgement->verdict = check_judge_pair(row->work->now, row->work->then,
+	judgement->verdict = check_judge_pair(&row->today.merged, &row->kept.merged,
 		check->options.threshold_ratio, &judgement->slowdown);
 	judgement->own_half_ratio = check_estimate_half_ratio(&judgement->slowdown);
 }
@@ -203,29 +203,28 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 
 	then = check_estimate_stretched(&then);
 	/* the re-measurement loaded it once */
-	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->work->now, 1));
+	then = check_estimate_widened(&then, then.value * loads_half_ratio(&row->today.merged, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
 	judgement->anchor_ratio = anchor;
 	judgement->verdict = check_judge_clocked(&rule, &relative, anchor > 0 ? anchor : 1,
-		score_is_clock_bound(&row->work->trial->evaluation.score), &judgement->slowdown);
+		score_is_clock_bound(&row->trial->evaluation.score), &judgement->slowdown);
 }
 
 static struct check_times times_now(const struct check_row *row, const struct round_series *anchor)
 {
-	struct interval per_anchor = ratio_of(row->work->now, anchor);
+	struct interval per_anchor = ratio_of(&row->today.merged, anchor);
 
-	return (struct check_times){.time_us = median(row->work->now),
+	return (struct check_times){.time_us = median(&row->today.merged),
 		.anchor_us = row->by_program ? 0 : median(anchor), /* a program has none */
-		.per_anchor = with_loads(&per_anchor, row->work->now),
-		.rounds = row->work->now->rounds};
+		.per_anchor = with_loads(&per_anchor, &row->today.merged),
+		.rounds = row->today.merged.rounds};
 }
 
 static bool has_kept(const struct check_row *row)
 {
-	return row->work->then && row->work->then->outcome == OUTCOME_OK &&
-	       row->work->then->rounds > 0;
+	return row->kept.merged.outcome == OUTCOME_OK && row->kept.merged.rounds > 0;
 }
 
 static struct judgement judge(
@@ -247,8 +246,8 @@ bool check_time_is_known(
 {
 	struct judgement judgement;
 
-	if (row->work->now->outcome != OUTCOME_OK || !row->work->now->rounds || !anchor->rounds ||
-		row->same_binary)
+	if (row->today.merged.outcome != OUTCOME_OK || !row->today.merged.rounds ||
+		!anchor->rounds || row->same_binary)
 		return true;
 	judgement = judge(check, row, anchor);
 	/* a regression is worth all the time there is */
@@ -282,7 +281,7 @@ static void explain_machine(
 			percent(row->machine_ratio));
 	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
 		append(reason, "clock %+.1f%%", percent(1 / judgement->anchor_ratio));
-	if (row->work->now->flags & FLAG_MASK(THROTTLED))
+	if (row->today.merged.flags & FLAG_MASK(THROTTLED))
 		append(reason, "the clock was held down while it was timed");
 }
 
@@ -318,7 +317,7 @@ static char *explain(
 
 void check_time(struct check *check, struct check_row *row, const struct round_series *anchor)
 {
-	const struct round_series *now = row->work->now;
+	const struct round_series *now = &row->today.merged;
 	struct judgement judgement;
 	CLEANUP(memory_free) char *reason = NULL;
 
@@ -337,8 +336,9 @@ void check_time(struct check *check, struct check_row *row, const struct round_s
 	row->now = times_now(row, anchor);
 	judgement = judge(check, row, anchor);
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
-		row->machine_ratio = (has_kept(row) ? median(row->work->then) : row->now.time_us) /
-				     row->baseline_us;
+		row->machine_ratio =
+			(has_kept(row) ? median(&row->kept.merged) : row->now.time_us) /
+			row->baseline_us;
 	/* byte for byte the same: what differs is the machine, however it looks */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;

@@ -20,19 +20,15 @@ struct group {
 	size_t count;
 	struct round_series series[2 * GROUP_ROWS * CHECK_LOADS + 1]; /* the anchor first */
 	size_t series_count;
-	/* of each row: where the loads of today's kernel and of the kept one begin, and the loads
-	 * merged */
-	struct round_series *now[GROUP_ROWS], *then[GROUP_ROWS];
-	struct round_series merged_now[GROUP_ROWS], merged_then[GROUP_ROWS];
 };
 
 /* ---- loading ---- */
 static bool is_same_binary(const struct check_row *row)
 {
-	const struct device_job *kept = &row->work->kept.job;
-	const struct trial *trial = row->work->trial;
+	const struct device_job *kept = &row->binary;
+	const struct trial *trial = row->trial;
 
-	if (!row->work->kept.found || kept->cubin_count != trial->build.unit_count)
+	if (!kept->cubin_count || kept->cubin_count != trial->build.unit_count)
 		return false;
 	for (size_t i = 0; i < kept->cubin_count; i++) {
 		const struct text *cubin = &trial->kernels[i]->cubin;
@@ -47,25 +43,21 @@ static bool is_same_binary(const struct check_row *row)
 static enum status load_now(
 	struct check *check, struct check_row *row, size_t load, struct error *err)
 {
-	struct check_work *work = row->work;
-
 	if (load)
-		return evaluator_add_job(&check->evaluator, work->problem, &work->trial->job,
-			&work->now_loads[load], err);
-	work->now_loads[0] = work->trial;
-	work->trial->goal = TRIAL_VERIFIED;
-	return evaluator_ask(&check->evaluator, work->trial, err);
+		return evaluator_add_job(&check->evaluator, row->problem, &row->trial->job,
+			&row->today.loads[load], err);
+	row->today.loads[0] = row->trial;
+	row->trial->goal = TRIAL_VERIFIED;
+	return evaluator_ask(&check->evaluator, row->trial, err);
 }
 
 static enum status load_kept(
 	struct check *check, struct check_row *row, size_t load, struct error *err)
 {
-	struct check_work *work = row->work;
-
-	if (!work->kept.found || row->same_binary)
+	if (!row->binary.cubin_count || row->same_binary)
 		return STATUS_OK;
 	return evaluator_add_job(
-		&check->evaluator, work->problem, &work->kept.job, &work->kept_loads[load], err);
+		&check->evaluator, row->problem, &row->binary, &row->kept.loads[load], err);
 }
 
 /* Old and new kernels are loaded first in turn: the address of code depends on earlier loads. */
@@ -74,8 +66,8 @@ static enum status load_row(struct check *check, struct check_row *row, struct e
 	bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
 
 	row->same_binary = is_same_binary(row);
-	row->work->loads = is_short ? CHECK_LOADS : 1;
-	for (size_t i = 0; i < row->work->loads; i++) {
+	row->load_count = is_short ? CHECK_LOADS : 1;
+	for (size_t i = 0; i < row->load_count; i++) {
 		TRY(i % 2 ? load_kept(check, row, i, err) : load_now(check, row, i, err));
 		TRY(i % 2 ? load_now(check, row, i, err) : load_kept(check, row, i, err));
 	}
@@ -106,7 +98,7 @@ static void take_failed(struct check_row *row, const struct evaluation *evaluati
 static void take_bits(const struct check *check, struct check_row *row)
 {
 	const struct bits *then = row->entry.winner.bits;
-	const struct bits *now = row->work->trial->evaluation.bits;
+	const struct bits *now = row->trial->evaluation.bits;
 	CLEANUP(text_release) struct text common = {0};
 	enum bits_verdict verdict = BITS_UNKNOWN;
 	uint64_t rows = 0;
@@ -131,17 +123,16 @@ static void take_bits(const struct check *check, struct check_row *row)
 /* Without one of its kept loads a row is timed without them all. */
 static void take_loaded(struct check *check, struct check_row *row)
 {
-	struct check_work *work = row->work;
 	bool kept = true;
 
-	for (size_t i = 0; i < work->loads; i++) {
-		if (work->now_loads[i]->stage == TRIAL_DONE)
-			take_failed(row, &work->now_loads[i]->evaluation);
-		kept &= !work->kept_loads[i] || work->kept_loads[i]->stage != TRIAL_DONE;
+	for (size_t i = 0; i < row->load_count; i++) {
+		if (row->today.loads[i]->stage == TRIAL_DONE)
+			take_failed(row, &row->today.loads[i]->evaluation);
+		kept &= !row->kept.loads[i] || row->kept.loads[i]->stage != TRIAL_DONE;
 	}
 	if (!kept)
-		drop_loads(check, work->kept_loads);
-	if (work->now_loads[0]->stage == TRIAL_VERIFIED)
+		drop_loads(check, row->kept.loads);
+	if (row->trial->stage == TRIAL_VERIFIED)
 		take_bits(check, row);
 	check_resources(check, row); /* with what the driver says of them */
 }
@@ -156,7 +147,7 @@ static enum status load(struct group *group, struct error *err)
 		struct error reason = {0};
 
 		const enum status status =
-			evaluator_announce(&check->evaluator, row->work->problem, &reason);
+			evaluator_announce(&check->evaluator, row->problem, &reason);
 
 		if (status == STATUS_NO_DEVICE)
 			return error_set(err, status, "%s", reason.message);
@@ -167,39 +158,35 @@ static enum status load(struct group *group, struct error *err)
 	}
 	TRY(evaluator_run(&check->evaluator, err));
 	for (size_t i = 0; i < group->count; i++)
-		if (group->rows[i]->work->now_loads[0])
+		if (group->rows[i]->today.loads[0])
 			take_loaded(check, group->rows[i]);
 	return STATUS_OK;
 }
 
 /* ---- timing ---- */
-/* Returns the first. */
-static struct round_series *add_series(
-	struct group *group, struct trial *const *loads, size_t count)
+static void add_series(struct group *group, struct check_kernel *kernel, size_t count)
 {
-	struct round_series *first = &group->series[group->series_count];
-
+	if (!kernel->loads[0])
+		return;
+	kernel->series = &group->series[group->series_count];
 	for (size_t i = 0; i < count; i++)
-		group->series[group->series_count++] = (struct round_series){.trial = loads[i]};
-	return first;
+		group->series[group->series_count++] =
+			(struct round_series){.trial = kernel->loads[i]};
 }
 
 /* What was measured so far, as one series per kernel. */
-static void merge(struct group *group)
+static void merge(struct check_kernel *kernel, size_t loads)
+{
+	round_series_release(&kernel->merged);
+	if (kernel->series)
+		round_series_merge(kernel->series, loads, &kernel->merged);
+}
+
+static void merge_all(struct group *group)
 {
 	for (size_t i = 0; i < group->count; i++) {
-		struct check_work *work = group->rows[i]->work;
-
-		round_series_release(&group->merged_now[i]);
-		round_series_release(&group->merged_then[i]);
-		if (group->now[i]) {
-			round_series_merge(group->now[i], work->loads, &group->merged_now[i]);
-			work->now = &group->merged_now[i];
-		}
-		if (group->then[i]) {
-			round_series_merge(group->then[i], work->loads, &group->merged_then[i]);
-			work->then = &group->merged_then[i];
-		}
+		merge(&group->rows[i]->today, group->rows[i]->load_count);
+		merge(&group->rows[i]->kept, group->rows[i]->load_count);
 	}
 }
 
@@ -209,7 +196,7 @@ static bool enough(struct round_series *series, size_t count, void *context)
 	bool enough = true;
 
 	(void)count;
-	merge(group);
+	merge_all(group);
 	for (size_t i = 0; i < group->count && enough; i++)
 		if (check_row_can_run(group->rows[i]))
 			enough = check_time_is_known(group->check, group->rows[i], &series[0]);
@@ -221,7 +208,7 @@ static double budget_seconds(const struct check *check, size_t rows)
 	size_t all = 0;
 
 	for (size_t i = 0; i < check->row_count; i++)
-		all += check->rows[i].work->can_run;
+		all += check->rows[i].can_run;
 	return check->options.budget_s > 0 && all
 		       ? check->options.budget_s * (double)rows / (double)all
 		       : CHECK_SECONDS_PER_ENTRY * (double)rows;
@@ -236,16 +223,15 @@ static enum status sample(struct group *group, struct trial *anchor, struct erro
 		.context = group};
 	size_t timed = 0;
 
-	add_series(group, &anchor, 1);
+	group->series[group->series_count++] = (struct round_series){.trial = anchor};
 	for (size_t i = 0; i < group->count; i++) {
-		struct check_work *work = group->rows[i]->work;
+		struct check_row *row = group->rows[i];
 
-		if (!check_row_can_run(group->rows[i]))
+		if (!check_row_can_run(row))
 			continue;
 		timed++;
-		group->now[i] = add_series(group, work->now_loads, work->loads);
-		if (work->kept_loads[0])
-			group->then[i] = add_series(group, work->kept_loads, work->loads);
+		add_series(group, &row->today, row->load_count);
+		add_series(group, &row->kept, row->load_count);
 	}
 	if (!timed)
 		return STATUS_OK;
@@ -259,7 +245,7 @@ static void judge(struct group *group)
 	const struct round_series *anchor = &group->series[0];
 	struct check *check = group->check;
 
-	merge(group);
+	merge_all(group);
 	for (size_t i = 0; i < group->count; i++) {
 		struct check_row *row = group->rows[i];
 
@@ -269,9 +255,16 @@ static void judge(struct group *group)
 		if (!row->now.rounds)
 			continue;
 		check->anchor_us = row->now.anchor_us;
-		evaluation_add_samples(&row->work->trial->evaluation, row->work->now->round_us,
-			row->work->now->rounds);
+		evaluation_add_samples(&row->trial->evaluation, row->today.merged.round_us,
+			row->today.merged.rounds);
 	}
+}
+
+static void kernel_end(struct check *check, struct check_kernel *kernel)
+{
+	drop_loads(check, kernel->loads);
+	round_series_release(&kernel->merged);
+	kernel->series = NULL;
 }
 
 static void end(struct group *group, struct trial *anchor)
@@ -279,14 +272,9 @@ static void end(struct group *group, struct trial *anchor)
 	struct check *check = group->check;
 
 	for (size_t i = 0; i < group->count; i++) {
-		struct check_work *work = group->rows[i]->work;
-
-		work->now = work->then = NULL;
-		work->now_loads[0] = NULL;
-		drop_loads(check, work->now_loads);
-		drop_loads(check, work->kept_loads);
-		round_series_release(&group->merged_now[i]);
-		round_series_release(&group->merged_then[i]);
+		group->rows[i]->today.loads[0] = NULL; /* stays: the row's trial */
+		kernel_end(check, &group->rows[i]->today);
+		kernel_end(check, &group->rows[i]->kept);
 	}
 	evaluator_free_trial(&check->evaluator, anchor);
 	for (size_t i = 0; i < group->series_count; i++)
@@ -300,17 +288,16 @@ static enum status verify_again(struct group *group, struct error *err)
 
 	for (size_t i = 0; i < group->count; i++)
 		if (check_row_can_run(group->rows[i]))
-			TRY(evaluator_check(evaluator, group->rows[i]->work->now_loads,
-				group->rows[i]->work->loads, err));
+			TRY(evaluator_check(evaluator, group->rows[i]->today.loads,
+				group->rows[i]->load_count, err));
 	TRY(evaluator_run(evaluator, err));
-	for (size_t i = 0; i < group->count; i++)
-		for (size_t k = 0;
-			check_row_can_run(group->rows[i]) && k < group->rows[i]->work->loads; k++) {
-			const struct trial *load = group->rows[i]->work->now_loads[k];
+	for (size_t i = 0; i < group->count; i++) {
+		struct check_row *row = group->rows[i];
 
-			if (load->evaluation.outcome != OUTCOME_OK)
-				take_failed(group->rows[i], &load->evaluation);
-		}
+		for (size_t k = 0; check_row_can_run(row) && k < row->load_count; k++)
+			if (row->today.loads[k]->evaluation.outcome != OUTCOME_OK)
+				take_failed(row, &row->today.loads[k]->evaluation);
+	}
 	return STATUS_OK;
 }
 
@@ -318,13 +305,14 @@ static enum status verify_again(struct group *group, struct error *err)
 static enum status expect_device(const struct group *group, struct error *err)
 {
 	for (size_t i = 0; i < group->count; i++)
-		for (size_t k = 0; k < group->rows[i]->work->loads; k++) {
-			const struct trial *load = group->rows[i]->work->now_loads[k];
+		for (size_t k = 0; k < group->rows[i]->load_count; k++) {
+			const struct tuned_entry *entry = &group->rows[i]->entry;
+			const struct trial *load = group->rows[i]->today.loads[k];
 
 			if (load && load->evaluation.outcome == OUTCOME_DEVICE_LOST)
 				return error_set(err, STATUS_NO_DEVICE,
-					"%s %s: the device was lost: %s", group->rows[i]->operation,
-					group->rows[i]->problem,
+					"%s %s: the device was lost: %s", entry->operation,
+					group->rows[i]->problem_text,
 					load->evaluation.detail ? load->evaluation.detail
 								: "no message");
 		}

@@ -13,7 +13,7 @@ bool check_row_is_decided(const struct check_row *row)
 
 bool check_row_can_run(const struct check_row *row)
 {
-	return row->work->can_run && !check_row_is_decided(row);
+	return row->can_run && !check_row_is_decided(row);
 }
 
 void check_row_decide(struct check_row *row, enum check_verdict verdict, const char *reason, ...)
@@ -36,23 +36,19 @@ void check_row_decide(struct check_row *row, enum check_verdict verdict, const c
 static enum status build(const struct check *check, struct check_row *row, struct error *err)
 {
 	const struct operation *operation;
-	struct check_work *work = row->work;
 
-	TRY(catalogue_operation(&check->context->catalogue, row->operation, &operation, err));
-	TRY(problem_from_named_values(operation, &row->entry.problem, &work->problem, err));
-	return row_candidate(&check->context->catalogue, work->problem,
-		check->context->device->spec, &row->entry.winner, &work->winner, NULL, err);
+	TRY(catalogue_operation(&check->context->catalogue, row->entry.operation, &operation, err));
+	TRY(problem_from_named_values(operation, &row->entry.problem, &row->problem, err));
+	return row_candidate(&check->context->catalogue, row->problem, check->context->device->spec,
+		&row->entry.winner, &row->winner, NULL, err);
 }
 
 void check_row_open(const struct tuned_entry *entry, struct check_row *row)
 {
 	*row = (struct check_row){.entry = tuned_entry_copy(entry),
-		.operation = string_copy(entry->operation),
-		.problem = named_values_text(&entry->problem),
-		.family = string_copy(entry->winner.family),
+		.problem_text = named_values_text(&entry->problem),
 		.configuration = named_values_text(&entry->winner.configuration),
-		.baseline_us = entry->predicted ? 0 : entry->winner.time.median,
-		.work = memory_zeroed(1, sizeof(*row->work))};
+		.baseline_us = entry->predicted ? 0 : entry->winner.time.median};
 }
 
 void check_row_build(struct check *check, struct check_row *row)
@@ -68,22 +64,21 @@ void check_row_build(struct check *check, struct check_row *row)
 
 static void start(struct check *check, struct check_row *row)
 {
-	struct check_work *work = row->work;
 	struct error reason = {0};
 
 	if (!check_row_is_decided(row) &&
-		evaluator_add(&check->evaluator, &work->winner, TRIAL_COMPILED, &work->trial,
+		evaluator_add(&check->evaluator, &row->winner, TRIAL_COMPILED, &row->trial,
 			&reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
 }
 
 static void take_compiled(struct check_row *row)
 {
-	const struct trial *trial = row->work->trial;
+	const struct trial *trial = row->trial;
 	const char *log = trial->evaluation.detail ? trial->evaluation.detail : "";
 
-	row->work->can_run = trial->stage == TRIAL_COMPILED;
-	if (!row->work->can_run)
+	row->can_run = trial->stage == TRIAL_COMPILED;
+	if (!row->can_run)
 		check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %.*s",
 			outcome_name(trial->evaluation.outcome), (int)strcspn(log, "\n"), log);
 }
@@ -94,7 +89,7 @@ enum status check_compile(struct check *check, struct error *err)
 		start(check, &check->rows[i]);
 	TRY(evaluator_run(&check->evaluator, err));
 	for (size_t i = 0; i < check->row_count; i++)
-		if (check->rows[i].work->trial)
+		if (check->rows[i].trial)
 			take_compiled(&check->rows[i]);
 	return STATUS_OK;
 }
@@ -119,6 +114,11 @@ PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const ch
 		(struct check_difference){.text = text_detach(&text), .is_worse = is_worse};
 }
 
+static int64_t threads_of(const struct launch_shape *shape)
+{
+	return (int64_t)shape->block[0] * shape->block[1] * shape->block[2];
+}
+
 /* -1 where the baseline does not say. Baselines of old have no local memory: what spilled had some.
  */
 static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
@@ -126,22 +126,19 @@ static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
 	const struct tuned_launch *launch = &row->launches[i];
 	const int64_t stack_bytes =
 		i < row->score.launch_count ? row->score.launches[i].stack_bytes : -1;
+	const int64_t threads = threads_of(&launch->shape);
 
-	return (struct launch_figures){
-		(int64_t)launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2],
-		launch->regs_per_thread, launch->spill_bytes,
-		stack_bytes || !launch->spill_bytes ? stack_bytes : -1, launch->smem_static_bytes,
-		launch->shape.smem_dynamic_bytes, launch->blocks_per_sm};
+	return (struct launch_figures){threads ? threads : -1, launch->regs_per_thread,
+		launch->spill_bytes, stack_bytes || !launch->spill_bytes ? stack_bytes : -1,
+		launch->smem_static_bytes, launch->shape.smem_dynamic_bytes, launch->blocks_per_sm};
 }
 
 static struct launch_figures figures_now(
 	const struct plan_launch *launch, const struct kernel_resources *resources)
 {
-	return (struct launch_figures){
-		(int64_t)launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2],
-		resources->regs_per_thread, resources->spill_store_bytes, resources->stack_bytes,
-		resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
-		resources->blocks_per_sm};
+	return (struct launch_figures){threads_of(&launch->shape), resources->regs_per_thread,
+		resources->spill_store_bytes, resources->stack_bytes, resources->smem_static_bytes,
+		launch->shape.smem_dynamic_bytes, resources->blocks_per_sm};
 }
 
 /* One calculator for both sides: the driver's answer then and the model's now need not agree. */
@@ -156,25 +153,35 @@ static void calculate_blocks(const struct device_spec *spec, struct launch_figur
 				figures->smem_static_bytes, figures->smem_dynamic_bytes, &limiter);
 }
 
-/* A GPU says by itself that it cannot run a kernel. */
-static void compare_smem(const struct device_spec *spec, struct check_row *row, const char *where,
-	const struct launch_figures *then, const struct launch_figures *now)
+/* What is known of both and differs. worse: the sign of a change for the worse, or 0. */
+static void compare(struct check_row *row, const char *where, const char *what, const char *unit,
+	int64_t then, int64_t now, int worse)
 {
-	int64_t bytes_then = then->smem_static_bytes + then->smem_dynamic_bytes;
-	int64_t bytes_now = now->smem_static_bytes + now->smem_dynamic_bytes;
+	if (then >= 0 && now >= 0 && then != now)
+		add(row, worse && (now > then) == (worse > 0), "%s%s %lld -> %lld%s", where, what,
+			(long long)then, (long long)now, unit);
+}
 
-	if (bytes_now > spec->smem_per_block_bytes)
+/* -1: not known. */
+static int64_t smem_bytes(const struct launch_figures *figures)
+{
+	return figures->smem_static_bytes >= 0 && figures->smem_dynamic_bytes >= 0
+		       ? figures->smem_static_bytes + figures->smem_dynamic_bytes
+		       : -1;
+}
+
+/* A GPU says by itself that it cannot run a kernel. */
+static void expect_fits(const struct device_spec *spec, struct check_row *row, const char *where,
+	const struct launch_figures *now)
+{
+	if (smem_bytes(now) > spec->smem_per_block_bytes)
 		check_row_decide(row, CHECK_FAILED,
 			"cannot run: %sshared memory no longer fits: %lld B of %lld B", where,
-			(long long)bytes_now, (long long)spec->smem_per_block_bytes);
+			(long long)smem_bytes(now), (long long)spec->smem_per_block_bytes);
 	else if (!now->blocks_per_sm)
 		check_row_decide(row, CHECK_FAILED,
 			"cannot run: %sno block fits on an SM: %lld threads of %lld registers",
 			where, (long long)now->threads, (long long)now->regs);
-	if (then->smem_static_bytes >= 0 && then->smem_dynamic_bytes >= 0 &&
-		bytes_then != bytes_now)
-		add(row, false, "%sshared memory %lld -> %lld B", where, (long long)bytes_then,
-			(long long)bytes_now);
 }
 
 static void compare_launch(const struct check *check, struct check_row *row, const char *where,
@@ -186,30 +193,20 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 		calculate_blocks(spec, &then);
 		calculate_blocks(spec, &now);
 	}
-	if (then.threads > 0 && then.threads != now.threads)
-		add(row, false, "%sthreads %lld -> %lld", where, (long long)then.threads,
-			(long long)now.threads);
-	if (then.regs >= 0 && then.regs != now.regs)
-		add(row, false, "%sregisters %lld -> %lld", where, (long long)then.regs,
-			(long long)now.regs);
-	if (then.spill_bytes >= 0 && then.spill_bytes != now.spill_bytes)
-		add(row, now.spill_bytes > then.spill_bytes, "%sspills %lld -> %lld B", where,
-			(long long)then.spill_bytes, (long long)now.spill_bytes);
-	if (then.stack_bytes >= 0 && now.stack_bytes >= 0 && then.stack_bytes != now.stack_bytes)
-		add(row, now.stack_bytes > then.stack_bytes, "%slocal memory %lld -> %lld B", where,
-			(long long)then.stack_bytes, (long long)now.stack_bytes);
-	compare_smem(spec, row, where, &then, &now);
-	if (then.blocks_per_sm >= 0 && now.blocks_per_sm >= 0 &&
-		then.blocks_per_sm != now.blocks_per_sm)
-		add(row, now.blocks_per_sm < then.blocks_per_sm,
-			"%soccupancy %lld -> %lld blocks per SM", where,
-			(long long)then.blocks_per_sm, (long long)now.blocks_per_sm);
+	expect_fits(spec, row, where, &now);
+	compare(row, where, "threads", "", then.threads, now.threads, 0);
+	compare(row, where, "registers", "", then.regs, now.regs, 0);
+	compare(row, where, "spills", " B", then.spill_bytes, now.spill_bytes, 1);
+	compare(row, where, "local memory", " B", then.stack_bytes, now.stack_bytes, 1);
+	compare(row, where, "shared memory", " B", smem_bytes(&then), smem_bytes(&now), 0);
+	compare(row, where, "occupancy", " blocks per SM", then.blocks_per_sm, now.blocks_per_sm,
+		-1);
 }
 
 /* What the compiler complains about now and did not then. */
 static void compare_flags(struct check_row *row)
 {
-	uint32_t now = row->work->trial->evaluation.flags;
+	uint32_t now = row->trial->evaluation.flags;
 
 	/* spills are listed with their size, and heat is no property of a kernel */
 	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
@@ -228,7 +225,7 @@ static void differences_clear(struct check_row *row)
 
 void check_resources(const struct check *check, struct check_row *row)
 {
-	const struct trial *trial = row->work->trial;
+	const struct trial *trial = row->trial;
 	const struct plan *plan = &trial->plan;
 	const struct tuned_row *winner = &row->entry.winner;
 
@@ -262,21 +259,15 @@ void check_differences_list(const struct check_row *row, bool only_worse, struct
 
 void check_row_release(struct check_row *row)
 {
-	struct check_work *work = row->work;
 
-	if (work) {
-		check_kept_release(&work->kept);
-		candidate_release(&work->winner);
-		problem_free(work->problem);
-	}
+	check_kept_release(&row->binary);
+	candidate_release(&row->winner);
+	problem_free(row->problem);
 	differences_clear(row);
 	free(row->differences);
-	free(row->operation);
-	free(row->problem);
-	free(row->family);
+	free(row->problem_text);
 	free(row->configuration);
 	free(row->reason);
 	tuned_entry_release(&row->entry);
-	free(work);
 	*row = (struct check_row){0};
 }

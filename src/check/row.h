@@ -7,28 +7,6 @@
 #define CHECK_ROW_H
 
 #include "check/check.h"
-#include "engine/rounds.h"
-
-/* A binary of an earlier check. */
-struct check_kept {
-	bool found;
-	struct device_job job;
-};
-
-struct check_work {
-	struct problem *problem;
-	struct candidate winner;
-	struct trial *trial; /* of today's kernel; the evaluator's; NULL: it cannot be built */
-	bool can_run;        /* it compiled */
-	uint32_t differs;    /* parts (check/check.h) */
-	bool updated;        /* the row's entry is today's kernel now */
-	struct check_kept kept;
-	/* today's kernel (the first load is the trial) and the kept one; NULL: not loaded */
-	struct trial *now_loads[CHECK_LOADS], *kept_loads[CHECK_LOADS];
-	size_t loads;
-	/* today's kernel and the kept one (NULL: none), while they are measured; borrowed */
-	const struct round_series *now, *then;
-};
 
 /* What the baseline says. */
 void check_row_open(const struct tuned_entry *entry, struct check_row *row);

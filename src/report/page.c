@@ -140,7 +140,8 @@ static double smem_of(const struct report *report, const struct problem *problem
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 	CLEANUP(evaluation_release) struct evaluation today = {0};
 
-	if (row_candidate(&report->catalogue, problem, spec, row, &candidate, NULL) != STATUS_OK ||
+	if (row_candidate(&report->catalogue, problem, spec, row, &candidate, NULL, NULL) !=
+			STATUS_OK ||
 		candidate_describe(&candidate, &today, NULL) != STATUS_OK ||
 		!today.score.launch_count)
 		return NAN;

@@ -40,7 +40,6 @@ struct check_fixture {
 	struct check check;
 	struct check_row rows[ENTRIES];
 	struct round_series series[2 * ENTRIES * CHECK_LOADS + 1];
-	struct round_series merged[2 * ENTRIES];
 	struct side *now, *then; /* what is timed; then: NULL or the baseline's binaries */
 	struct side fast, again,
 		slow; /* again: the baseline's binaries where they are the same kernels */
@@ -108,9 +107,8 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 	load_side(fixture, "fast", &fixture->again);
 	load_side(fixture, "slow", &fixture->slow);
 	for (int i = 0; i < ENTRIES; i++) {
-		fixture->rows[i].work = memory_zeroed(1, sizeof(*fixture->rows[i].work));
-		fixture->rows[i].work->can_run = true;
-		fixture->rows[i].work->trial = fixture->fast.loads[i][0];
+		fixture->rows[i].can_run = true;
+		fixture->rows[i].trial = fixture->fast.loads[i][0];
 	}
 }
 
@@ -122,24 +120,19 @@ static void fixture_close(struct check_fixture *fixture)
 	bench_close(&fixture->bench);
 }
 
-static void merge_side(
-	struct check_fixture *fixture, struct side *side, struct round_series *merged)
+static void merge_side(const struct side *side, int entry, struct check_kernel *kernel)
 {
-	for (int i = 0; i < ENTRIES; i++) {
-		round_series_release(&merged[i]);
-		round_series_merge(side->series[i], loads_of(i), &merged[i]);
-		if (side == fixture->now)
-			fixture->rows[i].work->now = &merged[i];
-		else
-			fixture->rows[i].work->then = &merged[i];
-	}
+	round_series_release(&kernel->merged);
+	if (side)
+		round_series_merge(side->series[entry], loads_of(entry), &kernel->merged);
 }
 
 static void merge_all(struct check_fixture *fixture)
 {
-	merge_side(fixture, fixture->now, fixture->merged);
-	if (fixture->then)
-		merge_side(fixture, fixture->then, fixture->merged + ENTRIES);
+	for (int i = 0; i < ENTRIES; i++) {
+		merge_side(fixture->now, i, &fixture->rows[i].today);
+		merge_side(fixture->then, i, &fixture->rows[i].kept);
+	}
 }
 
 static bool all_known(struct round_series *series, size_t count, void *context)
@@ -187,7 +180,6 @@ static void fixture_run(struct check_fixture *fixture, struct side *now, struct 
 	for (int i = 0; i < ENTRIES; i++) {
 		free(fixture->rows[i].reason);
 		fixture->rows[i].reason = NULL;
-		fixture->rows[i].work->then = NULL;
 	}
 	assert_ok(rounds_run(&fixture->check.evaluator, fixture->series, count, &limits, &err));
 	merge_all(fixture);
@@ -195,8 +187,10 @@ static void fixture_run(struct check_fixture *fixture, struct side *now, struct 
 		check_time(&fixture->check, &fixture->rows[i], &fixture->series[0]);
 	for (size_t i = 0; i < count; i++)
 		round_series_release(&fixture->series[i]);
-	for (size_t i = 0; i < ARRAY_COUNT(fixture->merged); i++)
-		round_series_release(&fixture->merged[i]);
+	for (int i = 0; i < ENTRIES; i++) {
+		round_series_release(&fixture->rows[i].today.merged);
+		round_series_release(&fixture->rows[i].kept.merged);
+	}
 }
 
 /* What this run measured becomes the baseline, as --update writes it. */
@@ -328,7 +322,7 @@ TEST(only_new_complaints_are_told)
 	struct evaluation *now;
 
 	fixture_open(&fixture, script);
-	now = &fixture.rows[0].work->trial->evaluation;
+	now = &fixture.rows[0].trial->evaluation;
 	if (!now->resources)
 		now->resources = memory_zeroed(1, sizeof(*now->resources));
 	fixture.rows[0].entry.winner.flags = FLAG_MASK(WGMMA_SERIALIZED);
