@@ -20,34 +20,14 @@ struct export_options {
 
 #define AT(member) offsetof(struct export_options, member)
 
-/* What the Python module writes. */
-static const struct {
-	const char *name, *summary;
-} rule_formats[] = {
-	{"rule-c", "a decision tree over the sizes of a problem, as one function in C"},
-	{"rule-py", "the same in Python"},
-	{NULL, NULL},
-};
-
-/* Tables first, then kernels, then rules. */
 static const char *format_choice(size_t index, const char **summary)
 {
-	size_t tables = 0, images = 0;
+	const struct export_format *format = export_formats[index];
 
-	while (export_formats[tables])
-		tables++;
-	if (index < tables) {
-		*summary = export_formats[index]->summary;
-		return export_formats[index]->name;
-	}
-	while (export_images[images].name)
-		images++;
-	if (index >= tables + images) {
-		*summary = rule_formats[index - tables - images].summary;
-		return rule_formats[index - tables - images].name;
-	}
-	*summary = export_images[index - tables].summary;
-	return export_images[index - tables].name;
+	if (!format)
+		return NULL;
+	*summary = format->summary;
+	return format->name;
 }
 
 static const struct option export_option_table[] = {
@@ -88,7 +68,6 @@ struct exporting {
 	/* of formats that compile */
 	struct problem_list problems;
 	struct learned learned;
-	struct string_list arches;
 	struct text notice;
 };
 
@@ -150,21 +129,18 @@ static enum status open_compiler(struct exporting *exporting, unsigned workers, 
 	return compiler_open(&compiler, &exporting->compiler, err);
 }
 
-/* The architectures: the device's own, then the ones that --arch names. */
-static enum status list_arches(struct exporting *exporting, struct error *err)
+/* The device's own architecture, then the ones that --arch names. */
+static enum status list_devices(struct exporting *exporting, struct error *err)
 {
 	const struct string_list *more = &exporting->options->arches;
+	size_t count = 0;
 
-	string_list_add(&exporting->arches, exporting->device->arch);
 	exporting->devices = memory_zeroed(more->count + 2, sizeof(*exporting->devices));
-	exporting->devices[0] = exporting->device;
-	for (size_t i = 0; i < more->count; i++) {
-		if (strcmp(more->items[i], exporting->device->arch) == 0)
-			continue;
-		TRY(architecture_device(more->items[i], exporting->folders.configs,
-			&exporting->devices[exporting->arches.count], err));
-		string_list_add(&exporting->arches, more->items[i]);
-	}
+	exporting->devices[count++] = exporting->device;
+	for (size_t i = 0; i < more->count; i++)
+		if (strcmp(more->items[i], exporting->device->arch) != 0)
+			TRY(architecture_device(more->items[i], exporting->folders.configs,
+				&exporting->devices[count++], err));
 	return STATUS_OK;
 }
 
@@ -178,13 +154,12 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	TRY(learned_open(&(struct learned_choice){.none = exporting->options->no_learned},
 		exporting->folders.configs, exporting->device->name, &exporting->catalogue,
 		&exporting->learned, err));
-	TRY(list_arches(exporting, err));
+	TRY(list_devices(exporting, err));
 	TRY(open_compiler(exporting, 0, err));
 	source->catalogue = &exporting->catalogue;
 	source->device = exporting->device;
 	source->compiler = exporting->compiler;
-	source->arches = exporting->arches.items;
-	source->arch_devices = (const struct device_spec *const *)exporting->devices;
+	source->devices = (const struct device_spec *const *)exporting->devices;
 	exporting->device->learned = &exporting->learned;
 	source->notice = &exporting->notice;
 	return STATUS_OK;
@@ -267,28 +242,29 @@ static enum status export_table(
 /* ---- kernels ---- */
 /* "x.cubin" -> "x.cubin", or "x.0.cubin", "x.1.cubin" where there are several. */
 static char *unit_path(
-	const char *output, const struct export_image *image, size_t unit, size_t count)
+	const char *output, const struct export_format *format, size_t unit, size_t count)
 {
 	size_t length = strlen(output);
 
-	if (string_ends_with(output, image->suffix))
-		length -= strlen(image->suffix);
+	if (string_ends_with(output, format->suffix))
+		length -= strlen(format->suffix);
 	if (count == 1)
-		return string_format("%.*s%s", (int)length, output, image->suffix);
-	return string_format("%.*s.%zu%s", (int)length, output, unit, image->suffix);
+		return string_format("%.*s%s", (int)length, output, format->suffix);
+	return string_format("%.*s.%zu%s", (int)length, output, unit, format->suffix);
 }
 
-static enum status write_files(const struct export_kernel *kernel, const struct export_image *image,
-	const struct compiler *compiler, const char *output, struct error *err)
+static enum status write_files(const struct export_kernel *kernel,
+	const struct export_format *format, const struct compiler *compiler, const char *output,
+	struct error *err)
 {
 	const size_t count = kernel->build.unit_count;
 	CLEANUP(name_set_release) struct name_set paths = {0};
-	CLEANUP(memory_free) char *whole = unit_path(output, image, 0, 1);
+	CLEANUP(memory_free) char *whole = unit_path(output, format, 0, 1);
 	CLEANUP(memory_free) char *metadata = string_format("%s.json", whole);
 	CLEANUP(json_release) struct json *json = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		CLEANUP(memory_free) char *path = unit_path(output, image, i, count);
+		CLEANUP(memory_free) char *path = unit_path(output, format, i, count);
 
 		name_set_add(&paths, path, strlen(path));
 		if (strcmp(path, output) != 0)
@@ -296,7 +272,9 @@ static enum status write_files(const struct export_kernel *kernel, const struct 
 		TRY(file_write(path, kernel->images[i].data, kernel->images[i].length, err));
 	}
 	TRY(file_expect_no_link(metadata, err));
-	json = export_kernel_json(kernel, image, compiler, paths.items);
+	json = kernel_json(format->name, &kernel->candidate, &kernel->build, &kernel->plan,
+		kernel->units, paths.items, kernel->device->arch,
+		compiler ? compiler_identity(compiler) : NULL);
 	TRY(common_write_json(metadata, json, err));
 	common_print(
 		stderr, "wrote %s%s and %s\n", paths.items[0], count > 1 ? ", ..." : "", metadata);
@@ -304,22 +282,22 @@ static enum status write_files(const struct export_kernel *kernel, const struct 
 }
 
 static enum status write_kernel(const struct export_kernel *kernel,
-	const struct export_image *image, const struct compiler *compiler, const char *output,
+	const struct export_format *format, const struct compiler *compiler, const char *output,
 	struct error *err)
 {
 	if (strcmp(output, "-") != 0)
-		return write_files(kernel, image, compiler, output, err);
+		return write_files(kernel, format, compiler, output, err);
 	if (kernel->build.unit_count != 1) {
 		error_set(err, STATUS_BAD_INPUT,
 			"export: expected a kernel of one source for standard output, found %zu",
 			kernel->build.unit_count);
-		return error_hint(err, "-o NAME%s writes a file for each", image->suffix);
+		return error_hint(err, "-o NAME%s writes a file for each", format->suffix);
 	}
 	return write_bytes(output, &kernel->images[0], err);
 }
 
-static enum status export_image(
-	struct exporting *exporting, const struct export_image *image, struct error *err)
+static enum status export_kernel(
+	struct exporting *exporting, const struct export_format *format, struct error *err)
 {
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
 	const struct tuned_entry *entry;
@@ -327,7 +305,7 @@ static enum status export_image(
 	if (exporting->source.journal || exporting->source.entry_count != 1) {
 		error_set(err, STATUS_BAD_INPUT,
 			"%s: expected one entry of a tuned file for --format %s, found %zu",
-			exporting->file, image->name, exporting->source.entry_count);
+			exporting->file, format->name, exporting->source.entry_count);
 		return error_hint(err, "name it: OPERATION -p PROBLEM");
 	}
 	entry = exporting->source.entries[0];
@@ -337,16 +315,15 @@ static enum status export_image(
 	if (strcmp(entry->winner.kernel_hash, kernel.build.kernel_hash) != 0)
 		common_notice("today's sources build a different kernel than the tuned one; run "
 			      "`tiletune check`");
-	if (image->arch_prefix)
+	if (format->arch_prefix)
 		TRY(open_compiler(exporting, 1, err));
-	TRY(export_kernel_make(&kernel, image, exporting->compiler, err));
-	return write_kernel(&kernel, image, exporting->compiler, exporting->output, err);
+	TRY(export_kernel_make(&kernel, format, exporting->compiler, err));
+	return write_kernel(&kernel, format, exporting->compiler, exporting->output, err);
 }
 
 static enum status load(struct exporting *exporting, const struct string_list *positional,
 	const struct export_format *format, struct error *err)
 {
-	const bool compiles = !format || format->compiles;
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
 	struct error reason;
 
@@ -369,14 +346,14 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load_packed(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file need no templates: where there are none, none are built */
-	if (operation || compiles)
+	if (operation || format->compiles || format->suffix)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));
 	else if (format->builds && catalogue_load(exporting->folders.templates, NULL,
 					   &exporting->catalogue, &reason) != STATUS_OK)
 		exporting->catalogue = (struct catalogue){0};
 	tuned_complete(&exporting->tuned, &exporting->catalogue);
-	return select_entries(exporting, operation, format && compiles, err);
+	return select_entries(exporting, operation, format->compiles, err);
 }
 
 static void exporting_release(struct exporting *exporting)
@@ -393,7 +370,6 @@ static void exporting_release(struct exporting *exporting)
 	journal_record_release(&exporting->journal);
 	free(exporting->source.entries);
 	free(exporting->source.untuned);
-	string_list_release(&exporting->arches);
 	text_release(&exporting->notice);
 	free(exporting->name);
 	folders_release(&exporting->folders);
@@ -457,7 +433,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 		.output = options->output ? options->output : "-",
 		.folders = folders_find(&options->paths)};
 	const struct export_format *format;
-	const struct export_image *image;
 
 	if (!options->format) {
 		error_set(err, STATUS_BAD_INPUT, "export: expected --format, found none");
@@ -465,16 +440,15 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	TRY(common_expect_output("output", exporting.output,
 		&(struct string_list){.items = positional->items, .count = 1}, err));
-	if (strncmp(options->format, "rule-", 5) == 0)
-		return export_rule(options, positional, err);
 	format = export_format_find(options->format);
-	image = export_image_find(options->format);
-	if (options->arches.count && (!format || !format->compiles))
+	if (!format->write && !format->suffix)
+		return export_rule(options, positional, err);
+	if (options->arches.count && !format->compiles)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--arch: expected a bundle, found --format %s", options->format);
 	TRY(load(&exporting, positional, format, err));
-	return format ? export_table(&exporting, format, err)
-		      : export_image(&exporting, image, err);
+	return format->write ? export_table(&exporting, format, err)
+			     : export_kernel(&exporting, format, err);
 }
 
 const struct command command_export = {

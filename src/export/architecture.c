@@ -51,10 +51,14 @@ enum status architecture_device(const char *name, const char *const *config_fold
 	int capability, length = 0;
 
 	if (sscanf(name, "sm_%d%n%*1[af]%n", &capability, &length, &length) >= 1 && !name[length])
-		return find_device(capability, false, config_folders, device, err);
-	if (sscanf(name, "compute_%d%n", &capability, &length) == 1 && !name[length])
-		return find_device(capability, true, config_folders, device, err);
-	return error_set(err, STATUS_BAD_INPUT,
-		"--arch: expected an architecture as sm_90a, or compute_80 for PTX, found %s",
-		name);
+		TRY(find_device(capability, false, config_folders, device, err));
+	else if (sscanf(name, "compute_%d%n", &capability, &length) == 1 && !name[length])
+		TRY(find_device(capability, true, config_folders, device, err));
+	else
+		return error_set(err, STATUS_BAD_INPUT,
+			"--arch: expected an architecture as sm_90a, or compute_80 for PTX, found "
+			"%s",
+			name);
+	string_put((*device)->arch, sizeof((*device)->arch), name);
+	return STATUS_OK;
 }

@@ -44,7 +44,7 @@ static enum status compile(struct bundle *bundle, size_t arch,
 {
 	const struct export_source *source = bundle->source;
 
-	bundle->stores[arch] = kernel_store_new(source->compiler, source->arches[arch]);
+	bundle->stores[arch] = kernel_store_new(source->compiler, source->devices[arch]->arch);
 	for (size_t i = 0; i < count; i++)
 		TRY(request(bundle, arch, source->device, entries[i], err));
 	while (compiler_pending(source->compiler))
@@ -53,11 +53,6 @@ static enum status compile(struct bundle *bundle, size_t arch,
 }
 
 /* ---- default entries: for GPUs that were not tuned on ---- */
-static void free_problem(struct problem **problem)
-{
-	problem_free(*problem);
-}
-
 /* The default configuration of a family, as a row; row->family stays NULL where it has none here.
  */
 static enum status default_row(const struct family *family, const struct problem *problem,
@@ -85,7 +80,7 @@ static enum status default_row(const struct family *family, const struct problem
 static enum status default_entry(const struct export_source *source, size_t arch,
 	const struct tuned_entry *from, struct tuned_entry *entry, struct error *err)
 {
-	CLEANUP(free_problem) struct problem *problem = NULL;
+	CLEANUP(problem_cleanup) struct problem *problem = NULL;
 	const struct operation *operation;
 
 	TRY(catalogue_operation(source->catalogue, from->operation, &operation, err));
@@ -100,7 +95,7 @@ static enum status default_entry(const struct export_source *source, size_t arch
 
 		if (family->operation != operation || family->step_count || family->program)
 			continue;
-		TRY(default_row(family, problem, source->arch_devices[arch], &row, err));
+		TRY(default_row(family, problem, source->devices[arch], &row, err));
 		if (row.family &&
 			(!entry->winner.family || row.time.median < entry->winner.time.median)) {
 			tuned_row_release(&entry->winner);
@@ -118,9 +113,9 @@ static enum status put_defaults(
 {
 	const struct export_source *source = bundle->source;
 
-	for (size_t arch = 1; source->arches[arch]; arch++) {
+	for (size_t arch = 1; source->devices[arch]; arch++) {
 		CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
-		const struct device_spec *device = source->arch_devices[arch];
+		const struct device_spec *device = source->devices[arch];
 		bool serves, compiles = false;
 
 		TRY(bundle_serves(bundle, from, arch, &serves, err));
@@ -230,7 +225,7 @@ static enum status write_entries(const struct export_source *source,
 	enum status status = STATUS_OK;
 	size_t arches = 0;
 
-	while (source->arches[arches])
+	while (source->devices[arches])
 		arches++;
 	bundle.stores = memory_zeroed(arches + 1, sizeof(*bundle.stores));
 	for (size_t i = 0; i < arches && status == STATUS_OK; i++)

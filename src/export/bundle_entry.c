@@ -258,11 +258,6 @@ struct smaller {
 	int64_t size;
 };
 
-static void free_problem(struct problem **problem)
-{
-	problem_free(*problem);
-}
-
 /* The problem with the key changed, or left out where it has no size. NULL: there is none. */
 static struct problem *other_problem(
 	const struct problem *problem, const bool *given, size_t key, const int64_t *size)
@@ -342,7 +337,7 @@ static enum status try_smaller(
 {
 	const struct export_source *source = bundle->source;
 	const size_t key = (size_t)smaller->key;
-	CLEANUP(free_problem)
+	CLEANUP(problem_cleanup)
 	struct problem *problem =
 		other_problem(smaller->kernel->problem, smaller->given, key, &smaller->size);
 	CLEANUP(candidate_release) struct candidate candidate = {0};
@@ -439,7 +434,7 @@ enum status bundle_put_entry(
 		.time_us = from->winner.time.median,
 		.images.first = bundle_count(bundle, TTL_TABLE_images)};
 
-	TRY(export_kernel_open(source->catalogue, source->arch_devices[arch], from, &kernel, err));
+	TRY(export_kernel_open(source->catalogue, source->devices[arch], from, &kernel, err));
 	if (!(slots = candidate_values(&kernel.candidate, err)))
 		return STATUS_FAILED;
 	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
@@ -448,7 +443,7 @@ enum status bundle_put_entry(
 	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, slots, &entry, err));
 	TRY(put_sizes(bundle, &from->winner, &kernel, arch, &entry, err));
 	TRY(bundle_put_images(bundle, &kernel, arch, err));
-	for (size_t other = 1; arch == 0 && source->arches[other]; other++) {
+	for (size_t other = 1; arch == 0 && source->devices[other]; other++) {
 		bool serves;
 
 		TRY(bundle_serves(bundle, from, other, &serves, err));

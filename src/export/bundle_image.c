@@ -63,8 +63,8 @@ enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry
 
 	*serves = false;
 	TRY(export_kernel_open(source->catalogue, source->device, entry, &own, err));
-	if (export_kernel_open(source->catalogue, source->arch_devices[arch], entry, &there,
-		    &reason) != STATUS_OK ||
+	if (export_kernel_open(source->catalogue, source->devices[arch], entry, &there, &reason) !=
+			STATUS_OK ||
 		strcmp(own.build.kernel_hash, there.build.kernel_hash) != 0)
 		return STATUS_OK;
 	return bundle_compiles(bundle, entry, source->device, arch, serves, err);
@@ -78,7 +78,8 @@ enum status bundle_put_images(
 
 		TRY(kernel_store_wait(
 			bundle->stores[arch], &kernel->build.units[unit], &compiled, err));
-		put_image(bundle, (uint32_t)unit, bundle->source->arches[arch], &compiled->cubin);
+		put_image(bundle, (uint32_t)unit, bundle->source->devices[arch]->arch,
+			&compiled->cubin);
 	}
 	return STATUS_OK;
 }

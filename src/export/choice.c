@@ -7,23 +7,6 @@
 #include "base/format_text.h"
 #include "base/memory.h"
 
-/* A problem that was asked for. */
-struct wanted {
-	const char *text; /* canonical */
-	bool tuned;       /* the file has it */
-};
-
-static int compare_wanted(const void *a, const void *b)
-{
-	return strcmp(((const struct wanted *)a)->text, ((const struct wanted *)b)->text);
-}
-
-static struct wanted *wanted_find(struct wanted *wanted, size_t count, const char *text)
-{
-	return bsearch(
-		&(struct wanted){.text = text}, wanted, count, sizeof(*wanted), compare_wanted);
-}
-
 /* Whether the text names keys of the operation, if not all that a problem has. */
 static bool is_part(const struct operation *operation, const char *text)
 {
@@ -57,23 +40,14 @@ static bool has_part(const char *problem, const char *text)
 	return true;
 }
 
-/* Whether an operation's entry is of one of the problems, which are sorted, or has the keys of a
- * part; every entry is, if there is neither. */
-static bool is_wanted(const struct tuned_entry *entry, struct wanted *wanted, size_t count,
-	const struct name_set *parts)
+static bool has_parts(const struct tuned_entry *entry, const struct name_set *parts)
 {
-	CLEANUP(memory_free) char *text = named_values_text(&entry->problem);
-	struct wanted *found;
+	CLEANUP(memory_free) char *text = parts->count ? named_values_text(&entry->problem) : NULL;
 
-	if (!count && !parts->count)
-		return true;
 	for (size_t i = 0; i < parts->count; i++)
 		if (has_part(text, parts->items[i]))
 			return true;
-	found = wanted_find(wanted, count, text);
-	if (found)
-		found->tuned = true;
-	return found;
+	return false;
 }
 
 static enum status read_problems(const struct operation *operation, const char *const *texts,
@@ -95,30 +69,33 @@ enum status export_choose(const struct operation *operation, const char *const *
 	struct error *err)
 {
 	const struct tuned *tuned = source->tuned;
-	CLEANUP(memory_free) struct wanted *wanted = NULL;
+	CLEANUP(memory_free) bool *wanted = memory_zeroed(tuned->entry_count + 1, sizeof(*wanted));
 	CLEANUP(name_set_release) struct name_set parts = {0};
 
 	if (operation)
 		TRY(read_problems(operation, texts, count, problems, &parts, err));
-	wanted = memory_zeroed(problems->count + 1, sizeof(*wanted));
-	for (size_t i = 0; i < problems->count; i++)
-		wanted[i].text = problems->items[i]->text;
-	qsort(wanted, problems->count, sizeof(*wanted), compare_wanted);
 	source->entries = memory_zeroed(tuned->entry_count + 1, sizeof(*source->entries));
+	source->untuned = memory_zeroed(problems->count + 1, sizeof(*source->untuned));
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct tuned_entry *entry =
+			tuned_find_problem(tuned, problems->items[i], source->objective);
+
+		if (entry)
+			wanted[entry - tuned->entries] = true;
+		else if (predicts)
+			source->untuned[source->untuned_count++] = problems->items[i];
+	}
 	for (size_t i = 0; i < tuned->entry_count; i++) {
 		struct tuned_entry *entry = &tuned->entries[i];
 
 		if (entry->objective != source->objective ||
 			(operation && strcmp(entry->operation, operation->name) != 0) ||
-			!is_wanted(entry, wanted, problems->count, &parts))
+			((problems->count || parts.count) && !wanted[i] &&
+				!has_parts(entry, &parts)))
 			continue;
 		tuned_entry_open(entry);
 		source->entries[source->entry_count++] = entry;
 	}
-	source->untuned = memory_zeroed(problems->count + 1, sizeof(*source->untuned));
-	for (size_t i = 0; predicts && i < problems->count; i++)
-		if (!wanted_find(wanted, problems->count, problems->items[i]->text)->tuned)
-			source->untuned[source->untuned_count++] = problems->items[i];
 	for (size_t i = 0; source->untuned_count && i < tuned->entry_count; i++)
 		tuned_entry_open(&tuned->entries[i]); /* any may answer for these */
 	return STATUS_OK;

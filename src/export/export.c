@@ -18,12 +18,26 @@
 	row(make) \
 	row(csv) \
 	row(features) \
-	row(bundle)
+	row(bundle) \
+	row(cubin) \
+	row(ptx) \
+	row(source) \
+	row(rule_c) \
+	row(rule_py)
 /* clang-format on */
 #define DECLARE(name) extern const struct export_format export_format_##name;
 #define ADDRESS(name) &export_format_##name,
 FORMATS(DECLARE)
 const struct export_format *const export_formats[] = {FORMATS(ADDRESS) NULL};
+
+const struct export_format export_format_rule_c = {
+	.name = "rule-c",
+	.summary = "a decision tree over the sizes of a problem, as one function in C",
+};
+const struct export_format export_format_rule_py = {
+	.name = "rule-py",
+	.summary = "the same in Python",
+};
 
 const struct export_format *export_format_find(const char *name)
 {

@@ -23,9 +23,8 @@ struct export_source {
 	const struct catalogue *catalogue;
 	const struct device_spec *device;
 	struct compiler *compiler;
-	const char *const
-		*arches; /* "sm_90a", "compute_80"; the first is the device's; NULL-ended */
-	const struct device_spec *const *arch_devices; /* what stands for each of them */
+	/* that bundles are compiled for, by their `arch`; the first is `device`; NULL-ended */
+	const struct device_spec *const *devices;
 	enum objective objective;
 	struct problem **untuned; /* asked for, not in the file */
 	size_t untuned_count;
@@ -38,8 +37,12 @@ struct export_format {
 	bool reads_journals, compiles;
 	bool scores; /* needs catalogue and device of a journal */
 	bool builds; /* who reads it compiles the sources that lie here */
+	/* NULL: a kernel, or a rule, which the Python module writes */
 	enum status (*write)(
 		const struct export_source *source, struct text *text, struct error *err);
+	/* of a kernel: */
+	const char *suffix;      /* of its files: ".cubin" */
+	const char *arch_prefix; /* what NVRTC is asked for: "sm_", "compute_"; NULL: nothing */
 };
 extern const struct export_format *const export_formats[]; /* NULL-terminated */
 const struct export_format *export_format_find(const char *name);

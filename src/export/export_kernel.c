@@ -10,31 +10,35 @@
 #include "engine/kernel_store.h"
 #include "engine/row.h"
 
-const struct export_image export_images[] = {
-	{"cubin", "the kernel compiled for the GPU, with launch metadata in JSON", ".cubin", "sm_"},
-	{"ptx", "the kernel as PTX, with launch metadata in JSON", ".ptx", "compute_"},
-	{"source", "the specialised source, with launch metadata in JSON", ".cu", NULL},
-	{NULL, NULL, NULL, NULL},
+const struct export_format export_format_cubin = {
+	.name = "cubin",
+	.summary = "the kernel compiled for the GPU, with launch metadata in JSON",
+	.suffix = ".cubin",
+	.arch_prefix = "sm_",
+};
+const struct export_format export_format_ptx = {
+	.name = "ptx",
+	.summary = "the kernel as PTX, with launch metadata in JSON",
+	.suffix = ".ptx",
+	.arch_prefix = "compute_",
+};
+const struct export_format export_format_source = {
+	.name = "source",
+	.summary = "the specialised source, with launch metadata in JSON",
+	.suffix = ".cu",
 };
 
-const struct export_image *export_image_find(const char *name)
-{
-	for (const struct export_image *image = export_images; image->name; image++)
-		if (strcmp(image->name, name) == 0)
-			return image;
-	return NULL;
-}
-
-static enum status open(struct export_kernel *kernel, const struct catalogue *catalogue,
-	const struct tuned_entry *entry, struct error *err)
+enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
+	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err)
 {
 	CLEANUP(memory_free) struct value *slots = NULL;
 	const struct operation *operation;
 
+	kernel->device = device;
 	TRY(catalogue_operation(catalogue, entry->operation, &operation, err));
 	TRY(problem_from_named_values(operation, &entry->problem, &kernel->problem, err));
-	TRY(row_candidate(catalogue, kernel->problem, kernel->device, &entry->winner,
-		&kernel->candidate, NULL, err));
+	TRY(row_candidate(
+		catalogue, kernel->problem, device, &entry->winner, &kernel->candidate, NULL, err));
 	if (kernel->candidate.bound->family->program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a kernel, found a program, which compiles by itself",
@@ -46,33 +50,16 @@ static enum status open(struct export_kernel *kernel, const struct catalogue *ca
 	return candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
 }
 
-enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err)
-{
-	enum status status;
-
-	*kernel = (struct export_kernel){.device = device};
-	status = open(kernel, catalogue, entry, err);
-	if (status != STATUS_OK)
-		export_kernel_release(kernel);
-	return status;
-}
-
 static enum status renew(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct operation *operation, struct tuned_entry *entry, bool *renewed,
 	struct error *err)
 {
-	struct export_kernel kernel = {.device = device};
-	enum status status =
-		problem_from_named_values(operation, &entry->problem, &kernel.problem, err);
+	CLEANUP(problem_cleanup) struct problem *problem = NULL;
+	CLEANUP(candidate_release) struct candidate candidate = {0};
 
-	if (status == STATUS_OK)
-		status = row_candidate(catalogue, kernel.problem, device, &entry->winner,
-			&kernel.candidate, NULL, err);
-	if (status == STATUS_OK)
-		status = row_renew(&kernel.candidate, &entry->winner, renewed, err);
-	export_kernel_release(&kernel);
-	return status;
+	TRY(problem_from_named_values(operation, &entry->problem, &problem, err));
+	TRY(row_candidate(catalogue, problem, device, &entry->winner, &candidate, NULL, err));
+	return row_renew(&candidate, &entry->winner, renewed, err);
 }
 
 void export_renew(const struct catalogue *catalogue, const struct device_spec *device,
@@ -140,17 +127,17 @@ static void take_resources(const struct compile_result *compiled, struct kernel_
 	}
 }
 
-static enum status compile_all(struct export_kernel *kernel, const struct export_image *image,
+static enum status compile_all(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err)
 {
 	/* the sheet says "sm_90a" */
 	char *arch =
-		string_format("%s%s", image->arch_prefix, kernel->device->arch + strlen("sm_"));
+		string_format("%s%s", format->arch_prefix, kernel->device->arch + strlen("sm_"));
 	struct kernel_store *store = kernel_store_new(compiler, arch);
 	enum status status = STATUS_OK;
 
 	/* PTX has no registers: ptxas assigns them */
-	const bool has_resources = strcmp(image->arch_prefix, "sm_") == 0;
+	const bool has_resources = strcmp(format->arch_prefix, "sm_") == 0;
 
 	for (size_t i = 0; i < kernel->build.unit_count && status == STATUS_OK; i++) {
 		const struct compile_result *compiled;
@@ -170,24 +157,16 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 	return status;
 }
 
-enum status export_kernel_make(struct export_kernel *kernel, const struct export_image *image,
+enum status export_kernel_make(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err)
 {
 	kernel->images = memory_zeroed(kernel->build.unit_count + 1, sizeof(*kernel->images));
 	kernel->units = kernel_units(&kernel->build);
-	if (image->arch_prefix)
-		return compile_all(kernel, image, compiler, err);
+	if (format->arch_prefix)
+		return compile_all(kernel, format, compiler, err);
 	for (size_t i = 0; i < kernel->build.unit_count; i++)
 		specialise(&kernel->build.units[i], &kernel->images[i]);
 	return STATUS_OK;
-}
-
-struct json *export_kernel_json(const struct export_kernel *kernel,
-	const struct export_image *image, const struct compiler *compiler, char *const *files)
-{
-	return kernel_json(image->name, &kernel->candidate, &kernel->build, &kernel->plan,
-		kernel->units, files, kernel->device->arch,
-		compiler ? compiler_identity(compiler) : NULL);
 }
 
 void export_kernel_release(struct export_kernel *kernel)

@@ -5,20 +5,9 @@
 #ifndef EXPORT_EXPORT_KERNEL_H
 #define EXPORT_EXPORT_KERNEL_H
 
-#include "compile/compiler.h"
-#include "family/catalogue.h"
-#include "format/tuned.h"
 #include "engine/candidates.h"
+#include "export/export.h"
 #include "format/kernel_json.h"
-
-/* What a unit is turned into. */
-struct export_image {
-	const char *name, *summary; /* as --format has it */
-	const char *suffix;         /* of its files: ".cubin" */
-	const char *arch_prefix;    /* what NVRTC is asked for: "sm_", "compute_"; NULL: nothing */
-};
-extern const struct export_image export_images[]; /* ends with a NULL name */
-const struct export_image *export_image_find(const char *name);
 
 struct export_kernel {
 	struct problem *problem;    /* owned */
@@ -30,15 +19,12 @@ struct export_kernel {
 	struct kernel_unit *units;        /* one per image; their files are not named yet */
 };
 
-/* Errors: as row_candidate(). */
+/* Errors: as row_candidate(). kernel is zeroed, and released by the caller in any case. */
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err);
-/* Makes the images. compiler: NULL where the image needs none. Errors: it does not compile. */
-enum status export_kernel_make(struct export_kernel *kernel, const struct export_image *image,
+/* Makes the images. compiler: NULL where the format needs none. Errors: it does not compile. */
+enum status export_kernel_make(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err);
-/* {"format": "tiletune.kernel/1", ...}; files: the paths of the units' files. */
-struct json *export_kernel_json(const struct export_kernel *kernel,
-	const struct export_image *image, const struct compiler *compiler, char *const *files);
 /* Entries that were tuned with other sources than today's, for builds that compile these. */
 struct renewal {
 	size_t renewed;   /* made of today's sources (engine/row.h): their times stay */
