@@ -214,7 +214,7 @@ static void find_unread(const struct family *family, struct text *notices)
 }
 
 /* only: the family's own name, "operation" for the reference alone; NULL: all of them. */
-static enum status families_check(const struct catalogue *catalogue, const char *only,
+static enum status try_all(const struct catalogue *catalogue, const char *only,
 	struct text *notices, struct error *err)
 {
 	CLEANUP(device_spec_release) struct device_spec *device = NULL;
@@ -232,15 +232,14 @@ static enum status families_check(const struct catalogue *catalogue, const char 
 	return compile_families(catalogue, only, device, notices, err);
 }
 
-enum status families_check_template(const char *path, const char *const *templates, bool form_only,
-	struct text *notices, struct error *err)
+/* The folder of an operation.json or a family's JSON, as the catalogue loads it. */
+static enum status load_folder(const char *path, const char *const *templates,
+	struct catalogue *catalogue, struct error *err)
 {
 	CLEANUP(memory_free) char *folder = path_parent(path);
 	CLEANUP(memory_free) char *resolved = realpath(folder, NULL);
-	CLEANUP(memory_free) char *stem = string_copy(path_name(path));
 	CLEANUP(memory_free)
 	char *own = strcmp(folder, ".") == 0 ? string_copy("..") : path_parent(folder);
-	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	CLEANUP(memory_free) const char **places = NULL;
 	size_t count = 0;
 
@@ -250,16 +249,17 @@ enum status families_check_template(const char *path, const char *const *templat
 	places[0] = own;
 	for (size_t i = 0; i < count; i++)
 		places[i + 1] = templates[i];
-	TRY(catalogue_load(places, path_name(resolved ? resolved : folder), &catalogue, err));
-	stem[strcspn(stem, ".")] = 0;
-	return form_only ? STATUS_OK : families_check(&catalogue, stem, notices, err);
+	return catalogue_load(places, path_name(resolved ? resolved : folder), catalogue, err);
 }
 
-enum status families_check_own(const char *path, const char *const *templates, bool form_only,
-	struct text *notices, struct error *err)
+enum status families_check(const char *path, bool is_own, const char *const *templates,
+	bool form_only, struct text *notices, struct error *err)
 {
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	CLEANUP(memory_free) char *stem = string_copy(path_name(path));
 
-	TRY(catalogue_load(templates, path, &catalogue, err));
-	return form_only ? STATUS_OK : families_check(&catalogue, NULL, notices, err);
+	stem[strcspn(stem, ".")] = 0;
+	TRY(is_own ? catalogue_load(templates, path, &catalogue, err)
+		   : load_folder(path, templates, &catalogue, err));
+	return form_only ? STATUS_OK : try_all(&catalogue, is_own ? NULL : stem, notices, err);
 }

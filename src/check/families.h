@@ -11,13 +11,11 @@
 #include "family/catalogue.h"
 
 /* path: an operation.json or a family's JSON: its folder is loaded as the catalogue loads it, other
- * families too. templates: folders, NULL-terminated. form_only: read, not tried. notices get a line
- * on each thing that could not be tried, and on each -D that no source reads. Errors:
- * STATUS_BAD_INPUT names file and problem. */
-enum status families_check_template(const char *path, const char *const *templates, bool form_only,
-	struct text *notices, struct error *err);
-/* As above, for an own kernel's file, which is operation and family. */
-enum status families_check_own(const char *path, const char *const *templates, bool form_only,
-	struct text *notices, struct error *err);
+ * families too; or, is_own, an own kernel's file, which is operation and family. templates:
+ * folders, NULL-terminated. form_only: read, not tried. notices get a line on each thing that could
+ * not be tried, and on each -D that no source reads. Errors: STATUS_BAD_INPUT names file and
+ * problem. */
+enum status families_check(const char *path, bool is_own, const char *const *templates,
+	bool form_only, struct text *notices, struct error *err);
 
 #endif

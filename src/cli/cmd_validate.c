@@ -114,15 +114,13 @@ static enum status read_record(
 	return record_check(record, &at, err);
 }
 
-typedef enum status families_check(const char *path, const char *const *templates, bool form_only,
-	struct text *notices, struct error *err);
-
-static enum status read_families(
-	const struct checked *file, families_check *check, struct error *err)
+/* Also tried, unless the form alone is asked for. */
+static enum status read_families(const struct checked *file, struct error *err)
 {
+	const bool is_own = strcmp(file->format, "tiletune.own_kernel/1") == 0;
 	CLEANUP(text_release) struct text notices = {0};
-	const enum status status =
-		check(file->path, file->folders->templates, file->schema_only, &notices, err);
+	const enum status status = families_check(
+		file->path, is_own, file->folders->templates, file->schema_only, &notices, err);
 
 	common_notice_lines(text_string(&notices));
 	return status;
@@ -131,7 +129,6 @@ static enum status read_families(
 static const struct {
 	const char *format;
 	const struct record *record; /* where nothing else reads it */
-	families_check *families;    /* or templates are to be tried */
 	enum status (*read)(const struct checked *file, struct error *err);
 } formats[] = {
 	{"tiletune.tuned/1", .read = read_tuned},
@@ -140,9 +137,9 @@ static const struct {
 	{"tiletune.device/1", .read = read_device},
 	{"tiletune.device_defaults/1", .record = &device_defaults_record},
 	{"tiletune.learned/1", .read = read_learned},
-	{"tiletune.operation/1", .families = families_check_template},
-	{"tiletune.family/1", .families = families_check_template},
-	{"tiletune.own_kernel/1", .families = families_check_own},
+	{"tiletune.operation/1", .read = read_families},
+	{"tiletune.family/1", .read = read_families},
+	{"tiletune.own_kernel/1", .read = read_families},
 	{"tiletune.check/1", .record = &check_document_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 };
@@ -198,9 +195,8 @@ static enum status check_file(struct checked *file, struct error *err)
 	TRY(find_format(file, err));
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
 		if (strcmp(formats[i].format, file->format) == 0)
-			return formats[i].record     ? read_record(file, formats[i].record, err)
-			       : formats[i].families ? read_families(file, formats[i].families, err)
-						     : formats[i].read(file, err);
+			return formats[i].record ? read_record(file, formats[i].record, err)
+						 : formats[i].read(file, err);
 	return unknown_format(file, err);
 }
 

@@ -23,30 +23,24 @@ static enum status refuse(const struct tuned_entry *entry, struct error *err)
 	return error_context(err, "%s", text_string(&name));
 }
 
-/* Asks for all units of an entry's kernel: the stores share the compiler. */
-static enum status request(struct bundle *bundle, size_t arch, const struct device_spec *device,
-	const struct tuned_entry *entry, struct error *err)
-{
-	const struct compile_result *compiled;
-	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
-
-	if (export_kernel_open(bundle->source->catalogue, device, entry, &kernel, err) != STATUS_OK)
-		return refuse(entry, err);
-	for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
-		TRY(kernel_store_request(
-			bundle->stores[arch], &kernel.build.units[unit], &compiled, err));
-	return STATUS_OK;
-}
-
-/* Compiles all entries for one architecture. */
+/* Compiles all entries for one architecture. The stores share the compiler: one after the other. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
 {
 	const struct export_source *source = bundle->source;
 
 	bundle->stores[arch] = kernel_store_new(source->compiler, source->devices[arch]->arch);
-	for (size_t i = 0; i < count; i++)
-		TRY(request(bundle, arch, source->device, entries[i], err));
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+		const struct compile_result *compiled;
+
+		if (export_kernel_open(source->catalogue, source->device, entries[i], &kernel,
+			    err) != STATUS_OK)
+			return refuse(entries[i], err);
+		for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
+			TRY(kernel_store_request(
+				bundle->stores[arch], &kernel.build.units[unit], &compiled, err));
+	}
 	while (compiler_pending(source->compiler))
 		compiler_poll(source->compiler, INFINITY);
 	return STATUS_OK;
@@ -108,37 +102,40 @@ static enum status default_entry(const struct export_source *source, size_t arch
 }
 
 /* Behind an entry: a default one for each architecture on which its kernel does not run. */
-static enum status put_defaults(
-	struct bundle *bundle, const struct tuned_entry *from, struct error *err)
+static enum status put_defaults(struct bundle *bundle, const struct tuned_entry *from,
+	const bool *serves, struct error *err)
 {
 	const struct export_source *source = bundle->source;
 
 	for (size_t arch = 1; source->devices[arch]; arch++) {
 		CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
-		const struct device_spec *device = source->devices[arch];
-		bool serves, compiles = false;
+		CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+		bool compiles = false;
 
-		TRY(bundle_serves(bundle, from, arch, &serves, err));
-		if (serves)
+		if (serves[arch])
 			continue;
 		if (from->bits) { /* a default has other bits */
 			bundle->missing++;
 			continue;
 		}
 		TRY(default_entry(source, arch, from, &entry, err));
-		if (entry.winner.family)
-			TRY(bundle_compiles(bundle, &entry, device, arch, &compiles, err));
+		if (entry.winner.family) {
+			TRY(export_kernel_open(
+				source->catalogue, source->devices[arch], &entry, &kernel, err));
+			TRY(bundle_compiles(bundle, &kernel, arch, &compiles, err));
+		}
 		if (compiles)
-			TRY(bundle_put_entry(bundle, &entry, arch, err));
+			TRY(bundle_put_entry(bundle, &entry, arch, NULL, err));
 		bundle->defaults += compiles;
 		bundle->missing += !compiles;
 	}
 	return STATUS_OK;
 }
 
-/* The operations in the order of their first entries, each with all of its entries. */
+/* The operations in the order of their first entries, each with all of its entries. serves: room
+ * for a flag per architecture. */
 static enum status put_operations(struct bundle *bundle, const struct tuned_entry *const *entries,
-	size_t count, struct error *err)
+	size_t count, bool *serves, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct operation *operation;
@@ -161,8 +158,8 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 		}
 		for (size_t k = i; k < count; k++)
 			if (strcmp(entries[k]->operation, entries[i]->operation) == 0) {
-				TRY(bundle_put_entry(bundle, entries[k], 0, err));
-				TRY(put_defaults(bundle, entries[k], err));
+				TRY(bundle_put_entry(bundle, entries[k], 0, serves, err));
+				TRY(put_defaults(bundle, entries[k], serves, err));
 			}
 		item.name = bundle_put_text(bundle, entries[i]->operation);
 		item.keys = bundle_since(bundle, TTL_TABLE_keys, item.keys.first);
@@ -222,16 +219,18 @@ static enum status write_entries(const struct export_source *source,
 	struct error *err)
 {
 	struct bundle bundle = {.source = source};
+	CLEANUP(memory_free) bool *serves = NULL;
 	enum status status = STATUS_OK;
 	size_t arches = 0;
 
 	while (source->devices[arches])
 		arches++;
 	bundle.stores = memory_zeroed(arches + 1, sizeof(*bundle.stores));
+	serves = memory_zeroed(arches + 1, sizeof(*serves));
 	for (size_t i = 0; i < arches && status == STATUS_OK; i++)
 		status = compile(&bundle, i, entries, count, err);
 	if (status == STATUS_OK)
-		status = put_operations(&bundle, entries, count, err);
+		status = put_operations(&bundle, entries, count, serves, err);
 	if (status == STATUS_OK)
 		put_file(&bundle, text);
 	if (bundle.defaults)

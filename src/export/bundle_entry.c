@@ -420,8 +420,8 @@ static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 	return STATUS_OK;
 }
 
-enum status bundle_put_entry(
-	struct bundle *bundle, const struct tuned_entry *from, size_t arch, struct error *err)
+enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *from, size_t arch,
+	bool *serves, struct error *err)
 {
 	const struct export_source *source = bundle->source;
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
@@ -444,10 +444,8 @@ enum status bundle_put_entry(
 	TRY(put_sizes(bundle, &from->winner, &kernel, arch, &entry, err));
 	TRY(bundle_put_images(bundle, &kernel, arch, err));
 	for (size_t other = 1; arch == 0 && source->devices[other]; other++) {
-		bool serves;
-
-		TRY(bundle_serves(bundle, from, other, &serves, err));
-		if (serves)
+		TRY(bundle_serves(bundle, from, &kernel, other, &serves[other], err));
+		if (serves[other])
 			TRY(bundle_put_images(bundle, &kernel, other, err));
 	}
 	entry.images = bundle_since(bundle, TTL_TABLE_images, entry.images.first);

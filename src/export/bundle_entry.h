@@ -29,19 +29,20 @@ void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item);
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first);
 /* Each text once; one may be the end of another. */
 ttl_text bundle_put_text(struct bundle *bundle, const char *string);
-/* Whether the entry's kernel, as it is for the device, compiles for the architecture. */
-enum status bundle_compiles(struct bundle *bundle, const struct tuned_entry *entry,
-	const struct device_spec *device, size_t arch, bool *compiles, struct error *err);
+/* Whether the kernel compiles for the architecture. */
+enum status bundle_compiles(struct bundle *bundle, const struct export_kernel *kernel, size_t arch,
+	bool *compiles, struct error *err);
 /* Whether the kernel of an entry of the tuned file runs on the architecture: it is the same and
  * legal there, and compiles. */
-enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
-	bool *serves, struct error *err);
+enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry,
+	const struct export_kernel *kernel, size_t arch, bool *serves, struct error *err);
 /* An image of each unit of the kernel, which compiles for the architecture. */
 enum status bundle_put_images(
 	struct bundle *bundle, const struct export_kernel *kernel, size_t arch, struct error *err);
 /* Its operation's keys are the last ones that were put. arch: 0 for an entry of the tuned file,
- * which gets an image for each architecture that it serves; another is a default entry's alone. */
-enum status bundle_put_entry(
-	struct bundle *bundle, const struct tuned_entry *entry, size_t arch, struct error *err);
+ * which gets an image for each architecture that it serves, as `serves` then says; another is a
+ * default entry's alone. */
+enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
+	bool *serves, struct error *err);
 
 #endif

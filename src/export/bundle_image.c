@@ -34,18 +34,15 @@ static void put_image(
 	bundle_put(bundle, TTL_TABLE_images, &image);
 }
 
-enum status bundle_compiles(struct bundle *bundle, const struct tuned_entry *entry,
-	const struct device_spec *device, size_t arch, bool *compiles, struct error *err)
+enum status bundle_compiles(struct bundle *bundle, const struct export_kernel *kernel, size_t arch,
+	bool *compiles, struct error *err)
 {
-	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
-
 	*compiles = true;
-	TRY(export_kernel_open(bundle->source->catalogue, device, entry, &kernel, err));
-	for (size_t unit = 0; unit < kernel.build.unit_count && *compiles; unit++) {
+	for (size_t unit = 0; unit < kernel->build.unit_count && *compiles; unit++) {
 		const struct compile_result *compiled = NULL;
 		struct error reason;
 
-		*compiles = kernel_store_wait(bundle->stores[arch], &kernel.build.units[unit],
+		*compiles = kernel_store_wait(bundle->stores[arch], &kernel->build.units[unit],
 				    &compiled, &reason) == STATUS_OK;
 		if (!*compiles && (!compiled || compiled->outcome != OUTCOME_COMPILE_FAILED))
 			return error_set(err, reason.status, "%s", reason.message);
@@ -53,21 +50,17 @@ enum status bundle_compiles(struct bundle *bundle, const struct tuned_entry *ent
 	return STATUS_OK;
 }
 
-enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
-	bool *serves, struct error *err)
+enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry,
+	const struct export_kernel *kernel, size_t arch, bool *serves, struct error *err)
 {
 	const struct export_source *source = bundle->source;
-	CLEANUP(export_kernel_release) struct export_kernel own = {0};
 	CLEANUP(export_kernel_release) struct export_kernel there = {0};
 	struct error reason;
 
-	*serves = false;
-	TRY(export_kernel_open(source->catalogue, source->device, entry, &own, err));
-	if (export_kernel_open(source->catalogue, source->devices[arch], entry, &there, &reason) !=
-			STATUS_OK ||
-		strcmp(own.build.kernel_hash, there.build.kernel_hash) != 0)
-		return STATUS_OK;
-	return bundle_compiles(bundle, entry, source->device, arch, serves, err);
+	*serves = export_kernel_open(source->catalogue, source->devices[arch], entry, &there,
+			  &reason) == STATUS_OK &&
+		  strcmp(kernel->build.kernel_hash, there.build.kernel_hash) == 0;
+	return *serves ? bundle_compiles(bundle, kernel, arch, serves, err) : STATUS_OK;
 }
 
 enum status bundle_put_images(

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "candidate/configuration.h"
 #include "export/export.h"
@@ -32,9 +33,7 @@ static void append_row(const struct predictor *predictor, const struct evaluatio
 	CLEANUP(memory_free) float *values = memory_zeroed(names.count + 1, sizeof(*values));
 
 	features_values(family, predictor->slots, &predictor->score, values);
-	text_append(text, "[");
-	append_string(text, evaluation->configuration);
-	text_append(text, ",");
+	format_put(text, append_string, "[%s,", evaluation->configuration);
 	text_append_real(text, evaluation->time.median);
 	text_append(text, ",");
 	text_append_real(text, predicted_us);
@@ -80,17 +79,11 @@ static void append_line(
 	char *problem =
 		string_format("%s %s", bound->problem->operation->name, bound->problem->text);
 
-	text_append(text, "{\"device\":");
-	append_string(text, bound->device->name);
-	text_append(text, ",\"family\":");
-	append_string(text, bound->family->name);
-	text_append(text, ",\"problem\":");
-	append_string(text, problem);
-	text_append(text, ",\"features\":[");
-	for (size_t i = 0; i < names.count; i++) {
-		text_append(text, i ? "," : "");
-		append_string(text, names.items[i]);
-	}
+	format_put(text, append_string,
+		"{\"device\":%s,\"family\":%s,\"problem\":%s,\"features\":[", bound->device->name,
+		bound->family->name, problem);
+	for (size_t i = 0; i < names.count; i++)
+		format_put(text, append_string, i ? ",%s" : "%s", names.items[i]);
 	text_appendf(text, "],\"rows\":[%s]}\n", text_string(rows));
 }
 
