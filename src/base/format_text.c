@@ -269,3 +269,29 @@ bool pair_find(const char *list, const char *name, struct pair *pair)
 			return true;
 	return false;
 }
+
+/* ---- forms ---- */
+/* The part that begins here; NULL: it is text. */
+static const struct text_part *part_at(const char *at, const struct text_part *parts)
+{
+	for (; parts->name; parts++) {
+		const size_t length = strlen(parts->name);
+
+		if (strncmp(at + 1, parts->name, length) == 0 && at[1 + length] == '@')
+			return parts;
+	}
+	return NULL;
+}
+
+void text_fill(const char *form, const struct text_part *parts, struct text *text)
+{
+	while (*form) {
+		const struct text_part *part = *form == '@' ? part_at(form, parts) : NULL;
+
+		if (part)
+			text_append(text, part->value);
+		else
+			text_append_char(text, *form);
+		form += part ? strlen(part->name) + 2 : 1;
+	}
+}

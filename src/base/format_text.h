@@ -37,6 +37,13 @@ void format_put(struct text *text, format_escape *escape, const char *format, ..
 void format_put_args(struct text *text, format_escape *escape, const char *format, va_list args)
 	PRINTF_LIKE(3, 0);
 
+/* ---- forms ---- */
+/* A form is a text in which @NAME@ stands for a part. */
+struct text_part {
+	const char *name, *value; /* the last: NULL */
+};
+void text_fill(const char *form, const struct text_part *parts, struct text *text);
+
 /* ---- lists ---- */
 /* Not terminated: print with %.*s. */
 struct pair {

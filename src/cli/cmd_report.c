@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/file.h"
 #include "cli/common.h"
-#include "base/format_text.h"
 #include "report/page.h"
 
 struct report_command_options {
@@ -31,30 +30,30 @@ static const struct option report_option_table[] = {
 
 /* ---- the table for a terminal ---- */
 /* In ASCII, as all output for a terminal. */
-static void time_of(struct text *table, double time_us)
+static void time_of(double time_us)
 {
 	bool in_ms = time_us >= 1e4;
 
-	format_put(table, format_shown, "%s %s",
-		format_number(in_ms ? time_us / 1e3 : time_us).text, in_ms ? "ms" : "us");
+	common_print(stdout, "%s %s", format_number(in_ms ? time_us / 1e3 : time_us).text,
+		in_ms ? "ms" : "us");
 }
 
-static void heading(const struct report_entry *entry, struct text *table)
+static void heading(const struct report_entry *entry)
 {
 	const struct run *run = entry->run;
 
-	format_put(table, format_shown, "%s: %s", entry->label,
+	common_print(stdout, "%s: %s", entry->label,
 		entry->device ? entry->device->name : "unknown device");
 	if (run && run->driver && *run->driver)
-		format_put(table, format_shown, ", driver %s", run->driver);
+		common_print(stdout, ", driver %s", run->driver);
 	if (run && run->nvrtc)
-		format_put(table, format_shown, ", %s", run->nvrtc);
+		common_print(stdout, ", %s", run->nvrtc);
 	if (run)
-		format_put(table, format_shown, ", %s", run->date);
-	text_append(table, "\n");
+		common_print(stdout, ", %s", run->date);
+	common_print(stdout, "\n");
 }
 
-static void outcomes(const struct report_entry *entry, struct text *table)
+static void outcomes(const struct report_entry *entry)
 {
 	CLEANUP(text_release) struct text list = {0};
 
@@ -64,53 +63,53 @@ static void outcomes(const struct report_entry *entry, struct text *table)
 				outcome_name((enum outcome)i), entry->outcomes[i]);
 	if (!list.length)
 		return;
-	format_put(table, format_shown, "  outcomes: %s", list.data);
+	common_print(stdout, "  outcomes: %s", list.data);
 	if (entry->legal > 0)
-		format_put(table, format_shown, " of %.0f legal", entry->legal);
-	text_append(table, "\n");
+		common_print(stdout, " of %.0f legal", entry->legal);
+	common_print(stdout, "\n");
 }
 
-static void model(const struct report_entry *entry, struct text *table)
+static void model(const struct report_entry *entry)
 {
 	const struct tuned_model *quality = entry->tuned ? entry->tuned->model : NULL;
 
 	if (!quality || !quality->measured)
 		return;
-	format_put(table, format_shown,
+	common_print(stdout,
 		"  model: rank correlation %.2f over %" PRIu64
 		" measured, the fastest is its number "
 		"%" PRIu64 "\n",
 		quality->rank_correlation, quality->measured, quality->rank_of_best);
 }
 
-static void problem(const struct report_entry *entry, struct text *table)
+static void problem(const struct report_entry *entry)
 {
 	const struct report_winner *winner = &entry->winner;
 	const struct tuned_entry *tuned = entry->tuned;
 	const struct launch_score *launch = NULL;
 	CLEANUP(memory_free) char *words = NULL;
 
-	format_put(table, format_shown, "\n%s %s\n", entry->operation, entry->title);
+	common_print(stdout, "\n%s %s\n", entry->operation, entry->title);
 	if (!entry->has_winner) {
-		text_append(table, "  no candidate has a time\n");
-		outcomes(entry, table);
+		common_print(stdout, "  no candidate has a time\n");
+		outcomes(entry);
 		return;
 	}
 	if (winner->score->launch_count)
 		launch = &winner->score->launches[winner->score->longest];
-	text_append(table, "  ");
-	time_of(table, winner->time_us);
+	common_print(stdout, "  ");
+	time_of(winner->time_us);
 	if (winner->tflops > 0)
-		format_put(table, format_shown, ", %.1f TFLOP/s", winner->tflops);
-	format_put(table, format_shown, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "",
+		common_print(stdout, ", %.1f TFLOP/s", winner->tflops);
+	common_print(stdout, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "",
 		winner->family, winner->configuration);
 	if (tuned && tuned->l2 != L2_UNKNOWN)
-		format_put(table, format_shown, "  timed in a %s L2\n", l2_state_names[tuned->l2]);
+		common_print(stdout, "  timed in a %s L2\n", l2_state_names[tuned->l2]);
 	words = verified_words(winner->verified, winner->by_program);
 	if (!entry->predicted && words)
-		format_put(table, format_shown, "  %s\n", words);
+		common_print(stdout, "  %s\n", words);
 	if (launch)
-		format_put(table, format_shown,
+		common_print(stdout,
 			"  %.0f tiles in %.0f wave%s (%.2f exactly), %d block%s per SM (%s), bound "
 			"by "
 			"%s\n",
@@ -124,47 +123,45 @@ static void problem(const struct report_entry *entry, struct text *table)
 
 		if (strcmp(row->family, winner->family) == 0)
 			continue;
-		format_put(table, format_shown, "  best of %s: ", row->family);
-		time_of(table, row->time.median);
-		format_put(table, format_shown, ", %.2f times as long\n",
-			row->time.median / winner->time_us);
+		common_print(stdout, "  best of %s: ", row->family);
+		time_of(row->time.median);
+		common_print(stdout, ", %.2f times as long\n", row->time.median / winner->time_us);
 	}
-	outcomes(entry, table);
-	model(entry, table);
+	outcomes(entry);
+	model(entry);
 }
 
-static void compare(const struct report *report, struct text *table)
+static void compare(const struct report *report)
 {
 	size_t count;
 	CLEANUP(memory_free) struct report_pair *pairs = report_pairs(report, &count);
 
 	if (count)
-		text_append(table, "\nThe same problem in several files:\n");
+		common_print(stdout, "\nThe same problem in several files:\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct report_entry *first = pairs[i].first, *second = pairs[i].second;
 
-		format_put(table, format_shown, "  %s %s: %s ", first->operation, first->title,
-			first->label);
-		time_of(table, first->winner.time_us);
-		format_put(table, format_shown, ", %s ", second->label);
-		time_of(table, second->winner.time_us);
-		format_put(table, format_shown, ": x%.3f, %s\n", pairs[i].ratio, pairs[i].verdict);
+		common_print(stdout, "  %s %s: %s ", first->operation, first->title, first->label);
+		time_of(first->winner.time_us);
+		common_print(stdout, ", %s ", second->label);
+		time_of(second->winner.time_us);
+		common_print(stdout, ": x%.3f, %s\n", pairs[i].ratio, pairs[i].verdict);
 	}
 }
 
-static void report_table(const struct report *report, struct text *table)
+static void report_table(const struct report *report)
 {
 	for (size_t i = 0; i < report->entry_count; i++) {
 		const struct report_entry *entry = &report->entries[i];
 
 		if (!i || entry->label != report->entries[i - 1].label ||
 			entry->run != report->entries[i - 1].run) {
-			text_append(table, i ? "\n" : "");
-			heading(entry, table);
+			fputs(i ? "\n" : "", stdout);
+			heading(entry);
 		}
-		problem(entry, table);
+		problem(entry);
 	}
-	compare(report, table);
+	compare(report);
 }
 
 /* ---- the command ---- */
@@ -186,8 +183,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (report.notice)
 		common_notice("%s", report.notice);
 	if (!options->output) {
-		report_table(&report, &text);
-		common_print_lines(stdout, text_string(&text));
+		report_table(&report);
 		return STATUS_OK;
 	}
 	TRY(page_write(&report, folders.configs, &text, err));

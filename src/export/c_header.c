@@ -90,8 +90,8 @@ static enum status write(const struct export_source *source, struct text *text, 
 	export_hash(&content, hash);
 	snprintf(count, sizeof(count), "%zu", source->entry_count);
 	export_example(source, "\", \"", ",", &example);
-	export_fill(export_h_in,
-		(const struct export_part[]){{"FILE", source->name},
+	text_fill(export_h_in,
+		(const struct text_part[]){{"FILE", source->name},
 			{"EXAMPLE", text_string(&example)}, {"HASH", hash},
 			{"DEVICE", text_string(&device)}, {"LAUNCHES", text_string(&launches)},
 			{"COUNT", count}, {"ENTRIES", text_string(&entries)}, {0}},

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "export/export.h"
 #include "family/compile_option.h"
@@ -154,8 +155,8 @@ static enum status write(const struct export_source *source, struct text *text, 
 	}
 	bracket.data[bracket.length - 1] = '\0';
 	export_hash(&json, hash);
-	export_fill(export_cmake_in,
-		(const struct export_part[]){{"FILE", source->name},
+	text_fill(export_cmake_in,
+		(const struct text_part[]){{"FILE", source->name},
 			{"EXAMPLE", text_string(&example)}, {"SOURCES", folder_of(source)},
 			{"STANDARD", has_standard(source) ? "" : "CUDA_STANDARD 17 "},
 			{"ARCH", is_named ? arch + 3 : "native"}, {"HASH", hash},

@@ -108,28 +108,3 @@ void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE])
 	snprintf(hash, EXPORT_HASH_SIZE, "%08" PRIx32,
 		(uint32_t)hash_bytes(text_string(content), content->length, 0));
 }
-
-/* The part that begins here; NULL: it is text. */
-static const struct export_part *part_at(const char *at, const struct export_part *parts)
-{
-	for (; parts->name; parts++) {
-		const size_t length = strlen(parts->name);
-
-		if (strncmp(at + 1, parts->name, length) == 0 && at[1 + length] == '@')
-			return parts;
-	}
-	return NULL;
-}
-
-void export_fill(const char *form, const struct export_part *parts, struct text *text)
-{
-	while (*form) {
-		const struct export_part *part = *form == '@' ? part_at(form, parts) : NULL;
-
-		if (part)
-			text_append(text, part->value);
-		else
-			text_append_char(text, *form);
-		form += part ? strlen(part->name) + 2 : 1;
-	}
-}

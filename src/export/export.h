@@ -66,11 +66,7 @@ enum status export_refuse(const struct tuned_entry *entry, const char *what, con
 /* Names of variables hold a hash of the file's content, so that one build may include several. */
 #define EXPORT_HASH_SIZE 9
 void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE]);
-/* The texts of assets/, in which @NAME@ stands for a part. */
-struct export_part {
-	const char *name, *value; /* the last: NULL */
-};
+/* The forms of assets/ (base/format_text.h). */
 extern const char export_h_in[], export_cmake_in[], export_mk_in[];
-void export_fill(const char *form, const struct export_part *parts, struct text *text);
 
 #endif

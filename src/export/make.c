@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "export/export.h"
 
@@ -124,8 +125,8 @@ static enum status write(const struct export_source *source, struct text *text, 
 		TRY(entry_variables(&entries, hash, i, source->entries[i], err));
 	}
 	export_example(source, ",", " ", &example);
-	export_fill(export_mk_in,
-		(const struct export_part[]){{"FILE", source->name},
+	text_fill(export_mk_in,
+		(const struct text_part[]){{"FILE", source->name},
 			{"EXAMPLE", text_string(&example)}, {"NAMES", text_string(&names)},
 			{"ENTRIES", text_string(&entries)}, {0}},
 		text);

@@ -264,7 +264,7 @@ static void append_winners(struct text *page, const struct report *report)
 	text_append(page, "</tbody></table>\n");
 }
 
-/* ---- the page: its template, in which each @NAME@ is replaced ---- */
+/* ---- the page ---- */
 static void append_title(struct text *page, const struct report *report)
 {
 	const struct report_entry *first = &report->entries[0];
@@ -279,28 +279,19 @@ static void append_title(struct text *page, const struct report *report)
 enum status page_write(const struct report *report, const char *const *config_folders,
 	struct text *page, struct error *err)
 {
-	for (const char *at = page_template_html; *at;) {
-		const size_t length = strcspn(at, "@");
-		const char *name = at + length + (at[length] == '@');
-		const size_t name_length = strcspn(name, "@");
+	CLEANUP(text_release)
+	struct text title = {0}, policy = {0}, winners = {0}, data = {0};
 
-		text_append_bytes(page, at, length);
-		at = name + name_length + (name[name_length] == '@');
-		if (strncmp(name, "TITLE@", 6) == 0)
-			append_title(page, report);
-		else if (strncmp(name, "POLICY@", 7) == 0)
-			text_appendf(page, "script-src '%s'; style-src '%s'", page_script_digest,
-				page_style_digest);
-		else if (strncmp(name, "STYLE@", 6) == 0)
-			text_append(page, page_style_css);
-		else if (strncmp(name, "WINNERS@", 8) == 0)
-			append_winners(page, report);
-		else if (strncmp(name, "DATA@", 5) == 0)
-			TRY(append_data(page, report, config_folders, err));
-		else if (strncmp(name, "SCRIPT@", 7) == 0)
-			text_append(page, page_script_js);
-		else if (name_length)
-			BUG("page.html has a name that is unknown: %.20s", name);
-	}
+	append_title(&title, report);
+	text_appendf(
+		&policy, "script-src '%s'; style-src '%s'", page_script_digest, page_style_digest);
+	append_winners(&winners, report);
+	TRY(append_data(&data, report, config_folders, err));
+	text_fill(page_template_html,
+		(const struct text_part[]){{"TITLE", text_string(&title)},
+			{"POLICY", text_string(&policy)}, {"STYLE", page_style_css},
+			{"WINNERS", text_string(&winners)}, {"DATA", text_string(&data)},
+			{"SCRIPT", page_script_js}, {0}},
+		page);
 	return STATUS_OK;
 }
