@@ -372,11 +372,18 @@ static void lookup_release(struct lookup *lookup)
 	text_release(&lookup->reasons);
 }
 
-static enum status find(const struct lookup_request *request, const struct problem *problem,
+enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
 	struct lookup_answer *answer, struct error *err)
 {
 	CLEANUP(lookup_release) struct lookup lookup = {.request = request, .problem = problem};
 
+	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
+		.predicted_us = INFINITY,
+		.default_us = INFINITY,
+		.model_best_us = INFINITY,
+		.expected_loss_ratio = NAN,
+		.considered = -1,
+		.legal = -1};
 	TRY(find_exact(&lookup, answer, err));
 	if (answer->grade == LOOKUP_EXACT || request->only_exact)
 		return STATUS_OK;
@@ -391,24 +398,6 @@ static enum status find(const struct lookup_request *request, const struct probl
 						       answer->predicted_us) -
 			1;
 	return STATUS_OK;
-}
-
-enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
-	struct lookup_answer *answer, struct error *err)
-{
-	enum status status;
-
-	*answer = (struct lookup_answer){.grade = LOOKUP_REFUSED,
-		.predicted_us = INFINITY,
-		.default_us = INFINITY,
-		.model_best_us = INFINITY,
-		.expected_loss_ratio = NAN,
-		.considered = -1,
-		.legal = -1};
-	status = find(request, problem, answer, err);
-	if (status != STATUS_OK)
-		lookup_answer_release(answer);
-	return status;
 }
 
 bool lookup_all_exact(const struct lookup_request *request, const struct problem_list *problems)

@@ -48,7 +48,8 @@ struct lookup_request {
 	bool without_best; /* do not score the whole space: model_best_us is infinite */
 };
 
-/* Errors: expressions that fail. That nothing serves is an answer (refused). */
+/* The caller releases the answer in any case. Errors: expressions that fail. That nothing serves is
+ * an answer (refused). */
 enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
 	struct lookup_answer *answer, struct error *err);
 /* Whether the file has all of these problems. */

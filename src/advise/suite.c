@@ -45,26 +45,13 @@ static enum status not_found(const char *name, const char *const *roots, struct 
 			directory_list(folder, add_name, &names, NULL);
 	}
 	for (size_t i = 0; i < names.count; i++)
-		text_appendf(&list, "%s%s", i ? ", " : "", names.items[i]);
+		text_append_listed(&list, names.items[i]);
 	error_set(err, STATUS_BAD_INPUT,
 		"suite \"%s\": expected a file, or a name under configs/suites, found neither",
 		name);
 	if (names.count)
 		error_hint(err, "there are: %s", text_string(&list));
 	return STATUS_BAD_INPUT;
-}
-
-static enum status suite_check(
-	void *value, const struct json_at *at, void *context, struct error *err)
-{
-	struct suite *suite = value;
-
-	(void)at;
-	(void)context;
-	(void)err;
-	if (!suite->families)
-		suite->families = memory_zeroed(1, sizeof(*suite->families));
-	return STATUS_OK;
 }
 
 static bool is_effort(const char *text)
@@ -91,23 +78,19 @@ static const struct record_member suite_members[] = {
 	RECORD_VALUE(
 		struct suite, effort, "effort", .flags = RECORD_OPTIONAL, .rule = &effort_rule),
 };
-RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite", .check = suite_check);
+RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite");
 
 enum status suite_load(
 	const char *name, const char *const *roots, struct suite *suite, struct error *err)
 {
-	CLEANUP(suite_release) struct suite read = {.file = find_file(name, roots)};
 	struct json_at root;
 
-	*suite = (struct suite){0};
-	if (!read.file)
+	*suite = (struct suite){.file = find_file(name, roots)};
+	if (!suite->file)
 		return not_found(name, roots, err);
-	TRY(json_load(read.file, &read.root, err));
-	root = json_root(read.root, read.file);
-	TRY(record_from_json(&suite_record, &root, &read, NULL, err));
-	*suite = read;
-	read = (struct suite){0};
-	return STATUS_OK;
+	TRY(json_load(suite->file, &suite->root, err));
+	root = json_root(suite->root, suite->file);
+	return record_from_json(&suite_record, &root, suite, NULL, err);
 }
 
 void suite_release(struct suite *suite)

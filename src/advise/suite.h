@@ -17,12 +17,13 @@ struct suite {
 	const char *where;     /* NULL: the whole space */
 	const char *effort;    /* NULL: the command's */
 	const char **problems; /* NULL-terminated */
-	const char **families; /* NULL-terminated; empty: all */
+	const char **families; /* NULL-terminated; NULL: all */
 };
 
 RECORD_DECLARE(struct suite, suite_record);
 
-/* name: a file, or a name looked for as <root>/configs/suites/NAME.json. */
+/* name: a file, or a name looked for as <root>/configs/suites/NAME.json. The caller releases it in
+ * any case. */
 enum status suite_load(
 	const char *name, const char *const *roots, struct suite *suite, struct error *err);
 void suite_release(struct suite *suite);

@@ -55,7 +55,7 @@ void check_kept_load(const char *folder, struct check_row *row, struct text *not
 	struct device_job *binary = &row->binary;
 	char key[HASH_SIZE];
 	CLEANUP(memory_free) char *path = NULL;
-	struct json *tree = NULL;
+	CLEANUP(json_release) struct json *tree = NULL;
 	struct error reason = {0};
 	enum status status;
 
@@ -69,7 +69,6 @@ void check_kept_load(const char *folder, struct check_row *row, struct text *not
 
 		status = load_parts(folder, &root, binary, &reason);
 	}
-	json_free(tree);
 	if (status == STATUS_OK)
 		return;
 	format_put(notice, format_shown, "ignoring a stored cubin: %s\n", reason.message);

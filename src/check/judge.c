@@ -128,12 +128,6 @@ static double median(const struct round_series *series)
 	return statistics_quantile(series->round_us, series->rounds, 0.5);
 }
 
-static struct check_rule rule_of(const struct check *check, enum check_against against)
-{
-	return (struct check_rule){.threshold_ratio = check->options.threshold_ratio,
-		.floor_ratio = floor_ratio[against]};
-}
-
 /* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
  * time is the mean of. */
 static double loads_half_ratio(const struct round_series *series, size_t loads)
@@ -193,7 +187,8 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 static void judge_tuned(const struct check *check, struct check_row *row,
 	const struct check_times *now, struct judgement *judgement)
 {
-	struct check_rule rule = rule_of(check, CHECK_AGAINST_TUNED);
+	const struct check_rule rule = {.threshold_ratio = check->options.threshold_ratio,
+		.floor_ratio = floor_ratio[CHECK_AGAINST_TUNED]};
 	double anchor = start_anchor_ratio(check, row);
 	const struct summary *time = &row->entry.winner.time;
 	struct interval then = {.value = row->baseline_us,

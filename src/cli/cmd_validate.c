@@ -82,7 +82,7 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	for (size_t i = 0; suite.problems[i]; i++)
 		if (problem_parse(operation, suite.problems[i], &problems, err) != STATUS_OK)
 			return error_context(err, "%s: $.problems[%zu]", file->path, i);
-	for (size_t i = 0; suite.families[i]; i++)
+	for (size_t i = 0; suite.families && suite.families[i]; i++)
 		if (catalogue_family(&catalogue, operation, suite.families[i], &family, err) !=
 			STATUS_OK)
 			return error_context(err, "%s: $.families[%zu]", file->path, i);

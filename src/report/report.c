@@ -336,9 +336,10 @@ static void open_catalogue(const struct report_options *options, struct report *
 			err.message);
 }
 
-static enum status fill(
+enum status report_open(
 	const struct report_options *options, struct report *report, struct error *err)
 {
+	*report = (struct report){0};
 	open_catalogue(options, report);
 	/* entries point to their source: the array does not move */
 	report->sources = memory_zeroed(options->path_count + 1, sizeof(*report->sources));
@@ -355,18 +356,6 @@ static enum status fill(
 	for (size_t i = 0; i < report->entry_count; i++)
 		report->entries[i].title = report_title(report, &report->entries[i]);
 	return STATUS_OK;
-}
-
-enum status report_open(
-	const struct report_options *options, struct report *report, struct error *err)
-{
-	enum status status;
-
-	*report = (struct report){0};
-	status = fill(options, report, err);
-	if (status != STATUS_OK)
-		report_release(report);
-	return status;
 }
 
 void report_release(struct report *report)

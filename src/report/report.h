@@ -78,7 +78,8 @@ struct report_options {
 	bool shows_defaults;                 /* titles of problems name every key */
 };
 
-/* Errors: a file that cannot be read or is neither; nothing in any of them. */
+/* The caller releases it in any case. Errors: a file that cannot be read or is neither; nothing in
+ * any of them. */
 enum status report_open(
 	const struct report_options *options, struct report *report, struct error *err);
 void report_release(struct report *report);

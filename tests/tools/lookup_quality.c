@@ -132,10 +132,9 @@ static enum status compare_entry(struct comparison *comparison, const struct tun
 	};
 
 	status = lookup_find(&request, problem, &answer, err);
-	if (status == STATUS_OK) {
+	if (status == STATUS_OK)
 		compare(comparison, problem, entry, &answer);
-		lookup_answer_release(&answer);
-	}
+	lookup_answer_release(&answer);
 	tuned_release(&rest);
 	problem_free(problem);
 	return status;

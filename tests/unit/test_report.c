@@ -192,10 +192,13 @@ TEST(test_wrong_files_are_refused)
 	struct error err = {0};
 
 	assert_fails(report_open(&options, &report, &err), STATUS_BAD_INPUT, "nothing.json");
+	report_release(&report);
 	options.paths = other;
 	assert_int_not_equal(report_open(&options, &report, &err), STATUS_OK);
+	report_release(&report);
 	options.path_count = 0;
 	assert_fails(report_open(&options, &report, &err), STATUS_BAD_INPUT, "found none");
+	report_release(&report);
 }
 
 TEST(test_the_same_problem_is_compared)
