@@ -1,18 +1,14 @@
-/* SPDX-License-Identifier: MIT */
-#include "advise/advice_reasons.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * Why a variant is faster than the asked problem: differences between the winners of both.
+ */
+#include "advise/advise.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "score/traffic.h"
-
-const char *const advice_reason_kinds[] = {[REASON_FAMILY] = "family",
-	[REASON_ALIGNMENT] = "alignment",
-	[REASON_LINES] = "lines",
-	[REASON_TILES] = "tiles",
-	[REASON_WAVES] = "waves",
-	NULL};
 
 double tensor_bytes(const struct plan_buffer *tensor)
 {
@@ -25,7 +21,7 @@ double tensor_bytes(const struct plan_buffer *tensor)
 /* Smaller differences explain nothing. */
 static const double notable_ratio = 0.005;
 
-static void add(struct advice *row, enum advice_reason_kind kind, char *text)
+static void add(struct advice *row, const char *kind, char *text)
 {
 	row->reasons = memory_resize(row->reasons, row->reason_count + 1, sizeof(*row->reasons));
 	row->reasons[row->reason_count++] = (struct advice_reason){.kind = kind, .text = text};
@@ -45,7 +41,7 @@ static void explain_family(const struct device_spec *device, const struct catalo
 			STATUS_OK ||
 		family_applies(family, asked->problem, device, &applies, &why, NULL) != STATUS_OK)
 		return;
-	add(row, REASON_FAMILY,
+	add(row, "family",
 		applies ? string_format("%s is faster here than %s", now, before)
 			: string_format("%s can do this; the asked sizes, where %s does not hold, "
 					"are left to %s",
@@ -70,7 +66,7 @@ static void explain_alignment(const struct advice *asked, struct advice *row)
 		const uint64_t now_bytes = now->ld * (uint64_t)dtype_size(now->dtype);
 
 		if (pitch_alignment(now_bytes) > pitch_alignment(old_bytes))
-			add(row, REASON_ALIGNMENT,
+			add(row, "alignment",
 				string_format("rows of %s begin every %" PRIu64
 					      " bytes, a multiple of %u, instead of %" PRIu64
 					      ", a multiple of %u",
@@ -90,19 +86,19 @@ static void explain_score(const struct advice *asked, struct advice *row)
 	before = &old->launches[old->longest];
 	now = &new->launches[new->longest];
 	if (before->lines_per_row_ratio > now->lines_per_row_ratio + notable_ratio)
-		add(row, REASON_LINES,
+		add(row, "lines",
 			string_format(
 				"a tile's row touches %.2f times the cache lines it needs, not "
 				"%.2f",
 				now->lines_per_row_ratio, before->lines_per_row_ratio));
 	if (now->tile_efficiency_ratio > before->tile_efficiency_ratio + notable_ratio)
-		add(row, REASON_TILES,
+		add(row, "tiles",
 			string_format("%.1f%% of the tiles' area is used, not %.1f%%",
 				100 * now->tile_efficiency_ratio,
 				100 * before->tile_efficiency_ratio));
 	if (now->wave_efficiency_ratio > before->wave_efficiency_ratio + notable_ratio ||
 		now->waves < before->waves)
-		add(row, REASON_WAVES,
+		add(row, "waves",
 			string_format("%.0f tiles in %.0f wave%s (%.2f exactly), not %.0f in %.0f "
 				      "(%.2f)",
 				now->tiles, now->waves, now->waves > 1 ? "s" : "", now->waves_exact,

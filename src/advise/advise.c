@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise/advice_reasons.h"
 #include "base/memory.h"
 #include "record/record_write.h"
 #include "engine/row.h"
@@ -313,7 +312,7 @@ static void put_why(const struct advise *advise, struct advice *row)
 	for (size_t i = 0; i < row->reason_count; i++) {
 		struct json *reason = json_new_object();
 
-		json_put_string(reason, "kind", advice_reason_kinds[row->reasons[i].kind]);
+		json_put_string(reason, "kind", row->reasons[i].kind);
 		json_put_string(reason, "text", row->reasons[i].text);
 		json_push(reasons, reason);
 	}

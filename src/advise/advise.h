@@ -12,17 +12,8 @@
 #include "tune/session.h"
 
 /* One difference between the asked problem's winner and the variant's. */
-enum advice_reason_kind {
-	REASON_FAMILY,
-	REASON_ALIGNMENT,
-	REASON_LINES,
-	REASON_TILES,
-	REASON_WAVES,
-};
-extern const char *const advice_reason_kinds[];
-
 struct advice_reason {
-	enum advice_reason_kind kind;
+	const char *kind; /* "family", "alignment", "lines", "tiles" or "waves" */
 	char *text;
 };
 
@@ -63,6 +54,11 @@ void advise_release(struct advise *advise);
 double advice_gain_ratio(const struct advice *row);
 /* Whether it computes what was asked for, with zeros or gaps. */
 bool advice_is_same_work(const struct advice *row);
+/* Fills in the reasons of a row, both of which have an entry (advice_reasons.c). */
+void advice_explain(const struct device_spec *device, const struct catalogue *catalogue,
+	const struct advice *asked, struct advice *row);
+/* From the first element to the last, with gaps between rows. */
+double tensor_bytes(const struct plan_buffer *tensor);
 /* Gains below this are noise, or the model's. */
 extern const double advice_gain_least_ratio;
 

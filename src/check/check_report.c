@@ -27,17 +27,16 @@ static const enum check_verdict verdict_order[CHECK_VERDICT_COUNT] = {CHECK_SAME
 /* "1 slower, 3 same" */
 static void append_counts(const struct check *check, struct text *text)
 {
-	const char *separator = "";
+	CLEANUP(text_release) struct text list = {0};
 
 	for (size_t i = CHECK_VERDICT_COUNT; i-- > 0;) {
-		size_t count = check_count(check, verdict_order[i]);
+		const size_t count = check_count(check, verdict_order[i]);
 
-		if (!count)
-			continue;
-		text_appendf(
-			text, "%s%zu %s", separator, count, check_verdict_names[verdict_order[i]]);
-		separator = ", ";
+		if (count)
+			text_appendf(&list, "%s%zu %s", list.length ? ", " : "", count,
+				check_verdict_names[verdict_order[i]]);
 	}
+	text_append(text, text_string(&list));
 }
 
 static void append_environment(const struct check *check, struct text *text)

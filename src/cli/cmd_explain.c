@@ -76,8 +76,7 @@ static void print_explanation(const struct explanation *explanation)
 
 	for (size_t i = 0; i < bound->space->parameter_count; i++)
 		if (!explanation->given[i])
-			text_appendf(&filled, "%s%s", filled.length ? ", " : "",
-				space_parameter_name(bound->space, i));
+			text_append_listed(&filled, space_parameter_name(bound->space, i));
 	common_print(
 		stdout, "  %s {%s}\n", bound->family->name, explanation->evaluation.configuration);
 	if (filled.length)

@@ -7,8 +7,6 @@
 #include "base/file.h"
 #include "base/format_text.h"
 #include "cli/common.h"
-#include "export/architecture.h"
-#include "export/choice.h"
 #include "export/export_kernel.h"
 
 struct export_options {

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "export/architecture.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * Architectures other than the tuned one, for which a bundle is compiled, too.
+ */
+#include "export/export.h"
 
 #include <stdio.h>
 #include <string.h>

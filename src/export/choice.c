@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "export/choice.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * Which entries of a tuned file are exported.
+ */
+#include "export/export.h"
 
 #include <stdlib.h>
 #include <string.h>

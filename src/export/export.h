@@ -47,6 +47,19 @@ struct export_format {
 extern const struct export_format *const export_formats[]; /* NULL-terminated */
 const struct export_format *export_format_find(const char *name);
 
+/* Entries of the source's tuned file and objective: the operation's (NULL: all), and of
+ * them the entries of the problems in `texts` (none: all), or which have the keys that a text names
+ * that is no whole problem ("dtype=bf16"). predicts: what the file lacks becomes `untuned`. The
+ * problems and both lists are the caller's. */
+enum status export_choose(const struct operation *operation, const char *const *texts, size_t count,
+	struct problem_list *problems, bool predicts, struct export_source *source,
+	struct error *err);
+/* What a kernel for an architecture ("sm_80", "sm_90a", "compute_80" for PTX) may use: the figures
+ * of a GPU of this compute capability, with the least shared memory of all GPUs that the image runs
+ * on; its `arch` is the name. Errors: STATUS_BAD_INPUT, the name. */
+enum status architecture_device(const char *name, const char *const *config_folders,
+	struct device_spec **device, struct error *err);
+
 /* ---- pieces that several formats share ---- */
 /* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...", with " (best energy)" if
  * that is its objective. */
