@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/baseline.h"
+#include "check/row.h"
 
 #include "base/file.h"
 #include "base/format_text.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "check/baseline.h"
+#include "check/row.h"
 
 /* ---- what else is not as it was ---- */
 const char *const environment_part_names[ENVIRONMENT_COUNT + 1] = {

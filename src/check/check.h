@@ -8,7 +8,7 @@
  * Every winner is compiled again from today's templates with today's compiler. On a GPU it is
  * verified and timed, interleaved with the anchor kernel and, where the baseline's cubin was kept,
  * with that; on a device model its resources are compared. The baseline is not changed but
- * through check/baseline.h.
+ * by check_update().
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -154,6 +154,31 @@ enum status check_status(const struct check *check);
 /* Of a row of which there is nothing more to say. */
 extern const char check_same_reason[];
 size_t check_count(const struct check *check, enum check_verdict verdict);
+
+/* ---- what a check leaves (baseline.c): today's kernel and its time as the winner, and the
+ * binaries in <baseline>.cubins: KEY.N.cubin, and KEY.json (tiletune.kernel/1), which says how they
+ * are launched. KEY is a hash of the entry's operation, problem, winner and kernel hash: an entry
+ * that was tuned again has no stored binaries. ---- */
+/* Puts what was found into the baseline, as entries of run: winner, resources, times. For a check
+ * whose status is STATUS_OK. The caller saves. On a device model, where nothing was timed, only
+ * resources and hashes of the winners are renewed. */
+enum status check_update(struct check *check, const char *run_id, struct error *err);
+/* Stores the cubins of this check in check->kept_folder, of entries whose kernel is the
+ * baseline's only. *kept: how many. */
+enum status check_keep(struct check *check, size_t *kept, struct error *err);
+
+/* ---- for people and for CI servers ---- */
+/* {"format": "tiletune.check/1", ...} */
+struct check_document;
+RECORD_DECLARE(struct check_document, check_document_record);
+struct json *check_to_json(const struct check *check);
+/* For a terminal. */
+void check_report_text(const struct check *check, struct text *text);
+/* For the summary of a CI job: what GitHub's $GITHUB_STEP_SUMMARY takes. */
+void check_report_markdown(const struct check *check, struct text *text);
+/* JUnit XML: slower and other bits are failures; failed an error; unclear and not comparable are
+ * skipped. */
+void check_report_junit(const struct check *check, struct text *text);
 
 /* "driver,nvrtc", "all" or "none". Errors: an unknown name, nearest offered. */
 enum status check_allowed_parse(const char *text, uint32_t *allowed, struct error *err);

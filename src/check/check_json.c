@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/check_report.h"
+#include "check/check.h"
 
 #include <math.h>
 

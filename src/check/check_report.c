@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/check_report.h"
+#include "check/row.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/format_text.h"
-#include "check/row.h"
 
 /* Of an entry that can no longer be built all keys. */
 static void append_title(const struct check_row *row, struct text *text)

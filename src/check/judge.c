@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "check/baseline.h"
+#include "check/row.h"
 
 const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1] = {
 	[CHECK_SAME] = "same",

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "check/baseline.h"
 #include "engine/row.h"
 
 bool check_row_is_decided(const struct check_row *row)

@@ -23,6 +23,13 @@ bool check_row_can_run(const struct check_row *row);
 /* Submits all, waits for all. Rows that do not compile fail. */
 enum status check_compile(struct check *check, struct error *err);
 
+/* Loads the stored binaries of the row's entry, if there are any. A damaged file is ignored, with a
+ * notice. */
+void check_kept_load(const char *folder, struct check_row *row, struct text *notice);
+void check_kept_release(struct device_job *binary);
+/* Where the cubins of a baseline are. Caller frees. */
+char *check_kept_folder(const char *baseline_path);
+
 /* On a GPU: loads, verifies, times and judges all rows that can run, some at a time. */
 enum status check_measure(struct check *check, struct error *err);
 

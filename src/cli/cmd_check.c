@@ -5,9 +5,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "check/baseline.h"
+#include "check/check.h"
 #include "cli/common.h"
-#include "check/check_report.h"
 
 struct check_command {
 	struct common_options common;

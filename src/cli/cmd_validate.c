@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "record/record_read.h"
-#include "check/check_report.h"
+#include "check/check.h"
 #include "check/families.h"
 #include "cli/common.h"
 #include "format/removed.h"

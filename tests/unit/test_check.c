@@ -3,7 +3,7 @@
 #include "unit/unit.h"
 #include "device_bench.h"
 
-#include "check/baseline.h"
+#include "check/row.h"
 #include "check/judge.h"
 
 enum {
