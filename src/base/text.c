@@ -417,33 +417,3 @@ void name_set_release(struct name_set *set)
 	free(set->items);
 	*set = (struct name_set){0};
 }
-
-struct placed_name {
-	const char *name;
-	size_t place;
-};
-
-static int compare_placed(const void *a, const void *b)
-{
-	const struct placed_name *x = a, *y = b;
-	const int order = strcmp(x->name, y->name);
-
-	return order ? order : (x->place > y->place) - (x->place < y->place);
-}
-
-struct same_name *names_same(char *const *names, size_t count)
-{
-	struct same_name *same = memory_zeroed(count + 1, sizeof(*same));
-	CLEANUP(memory_free)
-	struct placed_name *sorted = memory_zeroed(count + 1, sizeof(*sorted));
-
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = (struct placed_name){names[i], i};
-	qsort(sorted, count, sizeof(*sorted), compare_placed);
-	for (size_t i = 0, first = 0; i < count; i++) {
-		if (strcmp(sorted[i].name, sorted[first].name) != 0)
-			first = i;
-		same[sorted[i].place] = (struct same_name){sorted[first].place, i - first};
-	}
-	return same;
-}

@@ -72,12 +72,6 @@ struct name_set {
 void name_set_add(struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
-/* For each name: the index of its first occurrence, and how many times it occurred before. */
-struct same_name {
-	size_t first, before;
-};
-struct same_name *names_same(char *const *names, size_t count); /* caller frees */
-
 /* A non-negative number with one of the suffixes: "5%" -> 0.05 ; "30s", "2m", "1h", "500ms" ->
  * seconds */
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "tune/select.h"
 
@@ -88,40 +89,11 @@ static void source_release(struct report_source *source)
 }
 
 /* ---- the search of a problem: a run, and those that it went on with ---- */
-/* The evaluations of all runs of an entry. A resumed run may have evaluated again what an earlier
- * one had: the newest counts. Caller frees. */
-static const struct evaluation **evaluations_of(const struct report_entry *entry, size_t *count)
+static uint64_t hash_of(const char *first, const char *second)
 {
-	const struct evaluation **all, **kept;
-	CLEANUP(memory_free) struct same_name *same = NULL;
-	char **names;
-	size_t total = 0;
+	CLEANUP(memory_free) char *both = string_format("%s %s", first, second);
 
-	for (size_t i = 0; i < entry->search_count; i++)
-		total += entry->searches[i].problem->evaluation_count;
-	kept = all = memory_zeroed(total + 1, sizeof(const struct evaluation *));
-	names = memory_zeroed(total + 1, sizeof(char *));
-	total = 0;
-	for (size_t i = 0; i < entry->search_count; i++) {
-		const struct journal_problem *problem = entry->searches[i].problem;
-
-		for (size_t k = 0; k < problem->evaluation_count; k++) {
-			const struct evaluation *evaluation = &problem->evaluations[k];
-
-			all[total] = evaluation;
-			names[total++] = string_format(
-				"%s %s", evaluation->family, evaluation->configuration);
-		}
-	}
-	same = names_same(names, total);
-	for (size_t i = 0; i < total; i++) {
-		if (!same[i].before)
-			*kept++ = all[i];
-		free(names[i]);
-	}
-	free(names);
-	*count = (size_t)(kept - all);
-	return all;
+	return hash_bytes(both, strlen(both), 0);
 }
 
 static bool has_time(const struct evaluation *evaluation)
@@ -149,19 +121,27 @@ static void take_best_so_far(struct report_entry *entry, const struct evaluation
 	entry->has_winner = true;
 }
 
-/* Outcomes, the size of the space, and the best so far of a search that did not end. */
+/* Outcomes, the size of the space, and the best so far of a search that did not end. A resumed run
+ * may have evaluated again what an earlier one had: the newest counts. */
 static void take_candidates(struct report_entry *entry)
 {
-	size_t count = 0;
-	CLEANUP(memory_free)
-	const struct evaluation **evaluations = evaluations_of(entry, &count);
+	CLEANUP(hash_set_release) struct hash_set seen = {0};
 	const struct evaluation *best = NULL;
 
-	for (size_t i = 0; i < count; i++) {
-		entry->outcomes[evaluations[i]->outcome]++;
-		if (has_time(evaluations[i]) &&
-			(!best || evaluations[i]->time.median < best->time.median))
-			best = evaluations[i];
+	for (size_t i = 0; i < entry->search_count; i++) {
+		const struct journal_problem *problem = entry->searches[i].problem;
+
+		for (size_t k = 0; k < problem->evaluation_count; k++) {
+			const struct evaluation *evaluation = &problem->evaluations[k];
+
+			if (!hash_set_add(
+				    &seen, hash_of(evaluation->family, evaluation->configuration)))
+				continue;
+			entry->outcomes[evaluation->outcome]++;
+			if (has_time(evaluation) &&
+				(!best || evaluation->time.median < best->time.median))
+				best = evaluation;
+		}
 	}
 	if (entry->legal <= 0 && entry->search_count) {
 		const struct journal_problem *problem = entry->searches[0].problem;
@@ -401,23 +381,20 @@ struct report_pair *report_pairs(const struct report *report, size_t *count)
 {
 	struct report_pair *pairs = memory_zeroed(report->entry_count + 1, sizeof(*pairs));
 	CLEANUP(memory_free)
-	char **keys = memory_zeroed(report->entry_count + 1, sizeof(*keys));
-	CLEANUP(memory_free) struct same_name *same = NULL;
+	uint64_t *hashes = memory_zeroed(report->entry_count + 1, sizeof(*hashes));
 
 	*count = 0;
 	for (size_t i = 0; i < report->entry_count; i++) {
 		const struct report_entry *entry = &report->entries[i];
+		size_t first = 0;
 
-		keys[i] = entry->has_winner
-				  ? string_format("%s %s", entry->operation, entry->problem)
-				  : string_format("%zu", i);
-	}
-	same = names_same(keys, report->entry_count);
-	for (size_t i = 0; i < report->entry_count; i++) {
-		if (same[i].first != i)
-			pairs[(*count)++] =
-				pair_of(&report->entries[same[i].first], &report->entries[i]);
-		free(keys[i]);
+		if (!entry->has_winner)
+			continue;
+		hashes[i] = hash_of(entry->operation, entry->problem);
+		while (hashes[first] != hashes[i])
+			first++;
+		if (first < i)
+			pairs[(*count)++] = pair_of(&report->entries[first], entry);
 	}
 	return pairs;
 }

@@ -141,17 +141,3 @@ TEST(durations_read_well)
 		assert_string_equal(text, cases[i].text);
 	}
 }
-
-TEST(same_names_are_found)
-{
-	char a[] = "a", b[] = "b", other_b[] = "b", none[] = "";
-	char *const names[] = {b, a, other_b, none, b, a};
-	const size_t expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 0}, {0, 2}, {1, 1}};
-	struct same_name *same = names_same(names, 6);
-
-	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(same[i].first, expected[i][0]);
-		assert_int_equal(same[i].before, expected[i][1]);
-	}
-	free(same);
-}
