@@ -24,34 +24,8 @@ static void end_line(struct text *text)
 	text_append(text, "\r\n");
 }
 
-/* Numbers and texts of the record itself that no row begins with. */
-static bool is_column(const struct record_cell *cell)
-{
-	static const char *const before[] = {"family", "configuration", "outcome", "run", NULL};
-
-	return cell->member->kind != RECORD_KIND_FLAGS && cell->member->kind != RECORD_KIND_BOOL &&
-	       name_find(cell->member->name, before) < 0;
-}
-
-static void add_name(const struct record_cell *item, void *context)
-{
-	if (is_column(item))
-		format_put(context, csv_append, "%s,", item->member->name);
-}
-
-static void add_value(const struct record_cell *item, void *context)
-{
-	const char *string = record_cell_string(item);
-	const double number = record_cell_number(item);
-
-	if (!is_column(item))
-		return;
-	if (string)
-		csv_append(context, string);
-	else if (isfinite(number))
-		text_append_real(context, number);
-	text_append(context, ",");
-}
+/* What every row begins with. */
+static const char *const before[] = {"family", "configuration", "outcome", "run", NULL};
 
 static void time_cells(struct text *text, const struct summary *time)
 {
@@ -66,7 +40,7 @@ static void end_of_row(struct text *text, const struct score *score, const struc
 	const void *value)
 {
 	number_cell(text, score->launch_count ? score->predicted_time_us : NAN);
-	record_cells(record, value, add_value, text);
+	record_cells(record, value, before, text);
 	end_line(text);
 }
 
@@ -106,7 +80,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 				    "ci95_low_us,ci95_high_us,samples,timing,predicted_us,"
 				  : "operation,problem,timing,row,family,configuration,time_us,"
 				    "ci95_low_us,ci95_high_us,samples,predicted_us,");
-	record_cells(journal ? &evaluation_record : &tuned_row_record, NULL, add_name, text);
+	record_cells(journal ? &evaluation_record : &tuned_row_record, NULL, before, text);
 	end_line(text);
 	for (size_t i = 0; !journal && i < source->entry_count; i++) {
 		const struct tuned_entry *entry = source->entries[i];

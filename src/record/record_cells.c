@@ -21,9 +21,43 @@ void csv_append(struct text *line, const char *field)
 	text_append_char(line, '"');
 }
 
-void record_cells(const struct record *record, const void *value,
-	void (*each)(const struct record_cell *cell, void *context), void *context)
+static void append_cell(const struct record_member *member, const char *item, struct text *line)
 {
+	const char *string = NULL;
+	double number = NAN;
+
+	switch (member->kind) {
+	case RECORD_KIND_REAL:
+		number = record_load_real(member, item);
+		break;
+	case RECORD_KIND_INT:
+		number = (double)record_load(member, item);
+		break;
+	case RECORD_KIND_UINT:
+		number = (double)(uint64_t)record_load(member, item);
+		break;
+	case RECORD_KIND_ENUM:
+		string = member->names[record_load(member, item)];
+		break;
+	case RECORD_KIND_TEXT:
+		string = item;
+		break;
+	default: /* a pointer */
+		memcpy(&string, item, sizeof(string));
+	}
+	if (string)
+		csv_append(line, string);
+	else if (isfinite(number))
+		text_append_real(line, number);
+}
+
+void record_cells(const struct record *record, const void *value, const char *const *without,
+	struct text *line)
+{
+	const unsigned kinds = 1u << RECORD_KIND_REAL | 1u << RECORD_KIND_INT |
+			       1u << RECORD_KIND_UINT | 1u << RECORD_KIND_ENUM |
+			       1u << RECORD_KIND_STRING | 1u << RECORD_KIND_BORROWED |
+			       1u << RECORD_KIND_TEXT;
 	struct record_fields fields;
 
 	record_fields_fill(record, &fields);
@@ -32,48 +66,13 @@ void record_cells(const struct record *record, const void *value,
 		const char *base = value ? (const char *)value + fields.items[i].base : NULL;
 
 		if (member->flags & RECORD_NOT_JSON || member->shape != RECORD_ONE ||
-			member->kind > RECORD_KIND_FLAGS || member->kind == RECORD_KIND_BYTES ||
-			member->kind == RECORD_KIND_JSON)
+			!(kinds & 1u << member->kind) || name_find(member->name, without) >= 0)
 			continue;
-		if (base && (member->present || member->flags & RECORD_OPTIONAL) &&
-			record_is_absent(member, base))
-			base = NULL;
-		each(&(struct record_cell){member, base ? base + member->offset : NULL}, context);
-	}
-}
-
-double record_cell_number(const struct record_cell *cell)
-{
-	const enum record_kind kind = cell->member->kind;
-
-	if (cell->item && kind == RECORD_KIND_REAL)
-		return record_load_real(cell->member, cell->item);
-	if (cell->item && kind == RECORD_KIND_INT)
-		return (double)record_load(cell->member, cell->item);
-	if (cell->item && kind == RECORD_KIND_UINT)
-		return (double)(uint64_t)record_load(cell->member, cell->item);
-	return NAN;
-}
-
-const char *record_cell_string(const struct record_cell *cell)
-{
-	const struct record_member *member = cell->member;
-	const char *string = cell->item;
-
-	if (!cell->item)
-		return NULL;
-	switch (member->kind) {
-	case RECORD_KIND_BOOL:
-		return record_load(member, cell->item) ? "true" : "false";
-	case RECORD_KIND_ENUM:
-		return member->names[record_load(member, cell->item)];
-	case RECORD_KIND_STRING:
-	case RECORD_KIND_BORROWED:
-		memcpy(&string, cell->item, sizeof(string));
-		return string;
-	case RECORD_KIND_TEXT:
-		return string;
-	default:
-		return NULL;
+		if (!base)
+			csv_append(line, member->name);
+		else if (!(member->present || member->flags & RECORD_OPTIONAL) ||
+			 !record_is_absent(member, base))
+			append_cell(member, base + member->offset, line);
+		text_append_char(line, ',');
 	}
 }

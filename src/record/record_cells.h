@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A record's single values as columns of a table: members with one value, without the
- * members of nested records.
+ * A record's single numbers and texts as columns of CSV, without the members of nested records.
  */
 #ifndef RECORD_RECORD_CELLS_H
 #define RECORD_RECORD_CELLS_H
 
 #include "record/record.h"
 
-struct record_cell {
-	const struct record_member *member;
-	const void *item; /* NULL: there is none */
-};
-/* In the order of the table. value NULL: names only. */
-void record_cells(const struct record *record, const void *value,
-	void (*each)(const struct record_cell *cell, void *context), void *context);
-/* NaN where there is none, or it is no number. */
-double record_cell_number(const struct record_cell *cell);
-/* Text, or the name of an enum or a bool; NULL otherwise. */
-const char *record_cell_string(const struct record_cell *cell);
+/* Appends a cell for each, with a comma behind it, in the order of the table; value NULL: their
+ * names. without: names of members that have no column (NULL-terminated). Empty is what is absent
+ * or not finite. */
+void record_cells(const struct record *record, const void *value, const char *const *without,
+	struct text *line);
 
 /* One field, quoted where it must be. */
 void csv_append(struct text *line, const char *field);
