@@ -111,9 +111,8 @@ static enum status write_reports(const struct check_command *command, const stru
 	if (command->common.json)
 		TRY(common_write_json("-", json, err));
 	if (command->junit)
-		TRY(common_write(command->junit, text_string(&junit), err));
-	return command->markdown ? common_write(command->markdown, text_string(&markdown), err)
-				 : STATUS_OK;
+		TRY(common_write(command->junit, &junit, err));
+	return command->markdown ? common_write(command->markdown, &markdown, err) : STATUS_OK;
 }
 
 /* What a check that passes writes. */

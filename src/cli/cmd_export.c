@@ -98,20 +98,14 @@ static enum status select_entries(
 
 static enum status write_bytes(const char *output, const struct text *bytes, struct error *err)
 {
-	if (strcmp(output, "-") != 0) {
-		TRY(file_write(output, text_string(bytes), bytes->length, err));
-		common_say_wrote(output);
-		return STATUS_OK;
-	}
-	if (isatty(STDOUT_FILENO) && memchr(text_string(bytes), 0, bytes->length)) {
+	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO) &&
+		memchr(text_string(bytes), 0, bytes->length)) {
 		error_set(err, STATUS_BAD_INPUT,
 			"export: expected a file or a pipe for binary output, found a terminal");
 		return error_hint(err, "-o FILE");
 	}
-	if (fwrite(text_string(bytes), 1, bytes->length, stdout) != bytes->length ||
-		fflush(stdout) != 0)
-		return error_set(
-			err, STATUS_FAILED, "writing to standard output: %s", strerror(errno));
+	TRY(common_write(output, bytes, err));
+	common_say_wrote(output);
 	return STATUS_OK;
 }
 

@@ -187,7 +187,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		return STATUS_OK;
 	}
 	TRY(page_write(&report, folders.configs, &text, err));
-	TRY(common_write(options->output, text.data, err));
+	TRY(common_write(options->output, &text, err));
 	common_say_wrote(options->output);
 	return STATUS_OK;
 }

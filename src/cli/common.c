@@ -289,11 +289,13 @@ void common_say_wrote(const char *path)
 		common_print(stderr, "wrote %s\n", path);
 }
 
-enum status common_write(const char *path, const char *text, struct error *err)
+enum status common_write(const char *path, const struct text *text, struct error *err)
 {
+	const char *data = text_string(text);
+
 	if (strcmp(path, "-") != 0)
-		return file_write(path, text, strlen(text), err);
-	if (fputs(text, stdout) == EOF || fflush(stdout) != 0)
+		return file_write(path, data, text->length, err);
+	if (fwrite(data, 1, text->length, stdout) != text->length || fflush(stdout) != 0)
 		return error_set(
 			err, STATUS_FAILED, "writing to standard output: %s", strerror(errno));
 	return STATUS_OK;
@@ -304,7 +306,7 @@ enum status common_write_json(const char *path, const struct json *json, struct 
 	CLEANUP(text_release) struct text text = {0};
 
 	json_append(json, true, &text);
-	return common_write(path, text.data, err);
+	return common_write(path, &text, err);
 }
 
 const char *common_objective_choice(size_t index, const char **summary)

@@ -117,7 +117,7 @@ void common_notice_lines(const char *lines);                   /* one for each l
 /* "wrote FILE", unless it is stdout. */
 void common_say_wrote(const char *path);
 /* Writes text to path ("-": stdout), and reports a full disk. */
-enum status common_write(const char *path, const char *text, struct error *err);
+enum status common_write(const char *path, const struct text *text, struct error *err);
 enum status common_write_json(const char *path, const struct json *json, struct error *err);
 /* A record as JSON to stdout. */
 enum status common_write_record(const struct record *record, const void *value, struct error *err);

@@ -86,7 +86,7 @@ static enum status run(void *options, const struct string_list *positional, stru
 		return command_unknown(name, err);
 	else
 		option_help(command, &text);
-	return common_write("-", text.data, err);
+	return common_write("-", &text, err);
 }
 
 const struct command command_help = {

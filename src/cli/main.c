@@ -68,7 +68,7 @@ static enum status run_command(
 
 	if (status == STATUS_OK && help) {
 		option_help(command, &help_text);
-		status = common_write("-", help_text.data, err);
+		status = common_write("-", &help_text, err);
 	} else if (status == STATUS_OK) {
 		status = command->run(options, &positional, err);
 	}
