@@ -82,10 +82,7 @@ static enum status list_gpus(const struct devices_options *options, const struct
 
 	TRY(device_list_cuda(&device_options, &list, &count, &why, err));
 	if (!options->common.json)
-		common_print(stdout, "GPUs%s%s\n", count ? "" : ": none: ",
-			count ? ""
-			: why ? why
-			      : "no reason given");
+		common_print(stdout, "GPUs%s%s\n", count ? "" : ": none: ", count ? "" : why);
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 

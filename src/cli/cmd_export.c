@@ -69,11 +69,6 @@ struct exporting {
 	struct text notice;
 };
 
-static bool is_journal(const char *file)
-{
-	return string_ends_with(file, ".jsonl") || string_ends_with(file, ".jsonl.gz");
-}
-
 static enum status select_entries(
 	struct exporting *exporting, const char *operation_text, bool predicts, struct error *err)
 {
@@ -325,7 +320,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 		if ((unsigned char)*at < 0x20)
 			*at = '?';
 	exporting->source.name = exporting->name;
-	if (is_journal(exporting->file)) {
+	if (journal_is_named(exporting->file)) {
 		exporting->source.journal = &exporting->journal;
 		if (operation)
 			return error_set(err, STATUS_BAD_INPUT,

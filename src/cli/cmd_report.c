@@ -42,8 +42,7 @@ static void heading(const struct report_entry *entry)
 {
 	const struct run *run = entry->run;
 
-	common_print(stdout, "%s: %s", entry->label,
-		entry->device ? entry->device->name : "unknown device");
+	common_print(stdout, "%s: %s", entry->label, entry->device->name);
 	if (run && run->driver && *run->driver)
 		common_print(stdout, ", driver %s", run->driver);
 	if (run && run->nvrtc)

@@ -107,24 +107,19 @@ static enum status read_problems(struct tuning *tuning, const char *operation, s
 		tuning->suite.problems, &tuning->problems, err);
 }
 
-/* The effort's row, with what the command line changes of it. */
-static enum status choose_effort(
-	const struct tuning *tuning, struct effort *effort, struct error *err)
+/* The effort's row, with what the command line changes of it; names were checked when they were
+ * read. */
+static struct effort choose_effort(const struct tuning *tuning)
 {
-	const char *name = tuning->options->effort    ? tuning->options->effort
-			   : tuning->options->dry_run ? "exhaustive"
-			   : tuning->suite.effort     ? tuning->suite.effort
-						      : "quick";
-	const struct effort *row = effort_find(name);
+	const struct tune_options *options = tuning->options;
+	struct effort effort = *effort_find(options->effort        ? options->effort
+					    : options->dry_run     ? "exhaustive"
+					    : tuning->suite.effort ? tuning->suite.effort
+								   : "quick");
 
-	if (!row)
-		return error_set(err, STATUS_BAD_INPUT,
-			"effort: expected estimate, quick, thorough or exhaustive, found \"%s\"",
-			name);
-	*effort = *row;
-	if (tuning->options->evaluations)
-		effort_limit(effort, tuning->options->evaluations, !tuning->options->strategy);
-	return STATUS_OK;
+	if (options->evaluations)
+		effort_limit(&effort, options->evaluations, !options->strategy);
+	return effort;
 }
 
 static struct candidates_options chosen_pool(const struct tuning *tuning, bool score)
@@ -289,7 +284,7 @@ static struct session session_of(
 static enum status tune(struct tuning *tuning, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
-	struct effort effort = {0};
+	const struct effort effort = choose_effort(tuning);
 	bool machine = options->common.json || tuning_to_stdout(tuning);
 	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
@@ -308,7 +303,6 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	session.tuned_path = tuning_saved_path(tuning);
 	session.only_decided = true;
 	session.keep_going = tuning->problems.count > 1;
-	TRY(choose_effort(tuning, &effort, err));
 	if (options->shared) {
 		TRY(choose_shared(tuning, show.out, &shared, &session, err));
 		shared_family[0] = shared.family;
@@ -360,7 +354,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
 	const struct context *context = &tuning->context;
-	struct effort effort = {0};
+	const struct effort effort = choose_effort(tuning);
 	struct show show = {.out = stderr,
 		.context = &tuning->context,
 		.several = true,
@@ -370,7 +364,6 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	struct kernel_counts counts;
 	enum status status;
 
-	TRY(choose_effort(tuning, &effort, err));
 	if (context->device->kind->measures || !context->device->kind->compiles) {
 		error_set(err, STATUS_BAD_INPUT,
 			"--compile-only: expected a device model, found %s %s",

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -97,16 +96,9 @@ enum status tuning_check_files(
 	return STATUS_OK;
 }
 
-static bool is_regular(const char *path)
-{
-	struct stat info;
-
-	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 const char *tuning_saved_path(const struct tuning *tuning)
 {
-	const bool is_stream = file_exists(tuning->output) && !is_regular(tuning->output);
+	const bool is_stream = file_exists(tuning->output) && !file_is_regular(tuning->output);
 
 	return tuning_to_stdout(tuning) || is_stream ? NULL : tuning->output;
 }
@@ -117,7 +109,7 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 	CLEANUP(gpu_model_release)
 	struct gpu_model device = gpu_model_of(spec, tuning->context.device->identity.name);
 
-	if (tuning_to_stdout(tuning) || !is_regular(tuning->output)) {
+	if (tuning_to_stdout(tuning) || !file_is_regular(tuning->output)) {
 		tuned_init(&tuning->tuned, tuning->output, device);
 		device = (struct gpu_model){0};
 		return STATUS_OK;
@@ -202,7 +194,7 @@ static enum status read_journal(
 	if (choose_journal(tuning, err) != STATUS_OK)
 		return error_hint(err, "--journal names another file, --no-journal none");
 	/* a pipe or a device holds no earlier run */
-	if (!tuning->options->fresh && is_regular(tuning->journal_path)) {
+	if (!tuning->options->fresh && file_is_regular(tuning->journal_path)) {
 		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
 			return error_hint(err, "--journal names another file, --no-journal none");
 		common_journal_notice(&tuning->record);

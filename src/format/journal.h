@@ -45,6 +45,12 @@ bool journal_run_lives(const char *path, const char *run_id);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */
+/* Whether a file's name says that it is one: "x.jsonl", "x.jsonl.gz". */
+static inline bool journal_is_named(const char *path)
+{
+	return string_ends_with(path, ".jsonl") || string_ends_with(path, ".jsonl.gz");
+}
+
 struct journal_parameter {
 	char *name;
 	char **values; /* NULL-terminated */

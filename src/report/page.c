@@ -158,7 +158,6 @@ static struct json *tied_smem_json(const struct report *report, const struct rep
 	struct json *list;
 
 	if (!tuned || !tuned->tied_count || tuned->tied[0].lost || !spec ||
-		!report->has_catalogue ||
 		catalogue_operation(&report->catalogue, tuned->operation, &operation, NULL) !=
 			STATUS_OK ||
 		problem_from_named_values(operation, &tuned->problem, &problem, NULL) !=
@@ -273,7 +272,7 @@ static void append_title(struct text *page, const struct report *report)
 		put(page, "%s %s", first->operation, first->title);
 	else
 		put(page, "%zu problems", report->entry_count);
-	put(page, " on %s", report_device_name(first));
+	put(page, " on %s", first->device->name);
 }
 
 enum status page_write(const struct report *report, const char *const *config_folders,

@@ -12,11 +12,6 @@
 /* ---- files ---- */
 static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
 
-static bool names_journal(const char *path)
-{
-	return string_ends_with(path, ".jsonl") || string_ends_with(path, ".jsonl.gz");
-}
-
 /* "out/h200.journal.jsonl.gz" -> "out/h200" */
 static char *path_stem(const char *path)
 {
@@ -34,7 +29,7 @@ static enum status is_journal(const char *path, bool *journal, struct error *err
 {
 	CLEANUP(text_release) struct text content = {0};
 
-	*journal = names_journal(path);
+	*journal = journal_is_named(path);
 	if (*journal || string_ends_with(path, ".json"))
 		return STATUS_OK;
 	TRY(file_read(path, &content, err));
@@ -79,10 +74,8 @@ static enum status source_open(const char *path, struct report_source *source, s
 
 static void source_release(struct report_source *source)
 {
-	if (source->has_tuned)
-		tuned_release(&source->tuned);
-	if (source->journal_path)
-		journal_record_release(&source->journal);
+	tuned_release(&source->tuned);
+	journal_record_release(&source->journal);
 	free(source->journal_path);
 	free(source->path);
 	free(source->label);
@@ -291,10 +284,11 @@ static bool is_read_with_another(const struct report_options *options, size_t pa
 	CLEANUP(memory_free) char *stem = path_stem(options->paths[path]);
 	bool found = false;
 
-	for (size_t i = 0; i < options->path_count && names_journal(options->paths[path]); i++) {
+	for (size_t i = 0; i < options->path_count && journal_is_named(options->paths[path]); i++) {
 		CLEANUP(memory_free) char *other = path_stem(options->paths[i]);
 
-		found |= i != path && !names_journal(options->paths[i]) && strcmp(stem, other) == 0;
+		found |= i != path && !journal_is_named(options->paths[i]) &&
+			 strcmp(stem, other) == 0;
 	}
 	return found;
 }
@@ -304,11 +298,7 @@ static void open_catalogue(const struct report_options *options, struct report *
 {
 	struct error err = {0};
 
-	if (!options->template_folders)
-		return;
-	report->has_catalogue = catalogue_load(options->template_folders, NULL, &report->catalogue,
-					&err) == STATUS_OK;
-	if (report->has_catalogue)
+	if (catalogue_load(options->template_folders, NULL, &report->catalogue, &err) == STATUS_OK)
 		catalogue_show_defaults(&report->catalogue, options->shows_defaults);
 	else
 		report->notice = string_format(
@@ -346,15 +336,9 @@ void report_release(struct report *report)
 	for (size_t i = 0; i < report->source_count; i++)
 		source_release(&report->sources[i]);
 	free(report->sources);
-	if (report->has_catalogue)
-		catalogue_release(&report->catalogue);
+	catalogue_release(&report->catalogue);
 	free(report->notice);
 	*report = (struct report){0};
-}
-
-const char *report_device_name(const struct report_entry *entry)
-{
-	return entry->device && entry->device->name ? entry->device->name : "?";
 }
 
 /* ---- the same problem in several files ---- */

@@ -66,9 +66,8 @@ struct report {
 	size_t source_count;
 	struct report_entry *entries;
 	size_t entry_count, entry_capacity;
-	struct catalogue catalogue;
-	bool has_catalogue;
-	char *notice; /* why the templates were not read, or NULL */
+	struct catalogue catalogue; /* empty: the templates were not read */
+	char *notice;               /* why the templates were not read, or NULL */
 };
 
 struct report_options {
@@ -89,8 +88,6 @@ void report_release(struct report *report);
 char *report_title(const struct report *report, struct report_entry *entry);
 /* "128x256x64" of "BM=128,BN=256,BK=64"; empty where a configuration names no tile. */
 struct format_text report_tile(const char *configuration);
-/* "?": not known. */
-const char *report_device_name(const struct report_entry *entry);
 
 /* ---- the same problem in several files ---- */
 struct report_pair {

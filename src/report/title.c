@@ -15,8 +15,7 @@ static char *shortened(const struct report *report, struct report_entry *entry)
 	CLEANUP(problem_list_release) struct problem_list list = {0};
 	const struct operation *operation;
 
-	if (!report->has_catalogue ||
-		catalogue_operation(&report->catalogue, entry->operation, &operation, NULL) !=
+	if (catalogue_operation(&report->catalogue, entry->operation, &operation, NULL) !=
 			STATUS_OK ||
 		problem_parse(operation, entry->problem, &list, NULL) != STATUS_OK ||
 		list.count != 1)

@@ -187,7 +187,8 @@ TEST(test_a_resumed_search)
 TEST(test_wrong_files_are_refused)
 {
 	const char *missing[] = {DATA "nothing.json"}, *other[] = {DATA "README.md"};
-	struct report_options options = {.paths = missing, .path_count = 1};
+	struct report_options options = {
+		.paths = missing, .path_count = 1, .template_folders = templates};
 	struct report report;
 	struct error err = {0};
 
