@@ -222,17 +222,15 @@ int variant_roundness(const struct problem *problem)
 
 void variant_find_given(const struct operation *operation, const char *text, bool *given)
 {
-	for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
-		const char *end = equals, *begin;
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const char *name = operation->keys[i].name;
 
-		while (end > text && (end[-1] == ' ' || end[-1] == '\t'))
-			end--;
-		for (begin = end; begin > text && !strchr("=, \t", begin[-1]); begin--)
-			;
-		for (size_t i = 0; i < operation->key_count; i++)
-			given[i] |=
-				strlen(operation->keys[i].name) == (size_t)(end - begin) &&
-				strncmp(operation->keys[i].name, begin, (size_t)(end - begin)) == 0;
+		for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+			const char *end = at + strlen(name);
+
+			given[i] |= (at == text || strchr("=, \t", at[-1])) &&
+				    end[strspn(end, " \t")] == '=';
+		}
 	}
 }
 

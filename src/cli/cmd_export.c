@@ -312,7 +312,6 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	const struct export_format *format, struct error *err)
 {
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
-	struct error reason;
 
 	/* it goes into comments, which end with the line */
 	exporting->name = string_copy(path_name(exporting->file));
@@ -336,9 +335,9 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	if (operation || format->compiles || format->suffix)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));
-	else if (format->builds && catalogue_load(exporting->folders.templates, NULL,
-					   &exporting->catalogue, &reason) != STATUS_OK)
-		exporting->catalogue = (struct catalogue){0};
+	else if (format->builds)
+		(void)catalogue_load(
+			exporting->folders.templates, NULL, &exporting->catalogue, NULL);
 	tuned_complete(&exporting->tuned, &exporting->catalogue);
 	return select_entries(exporting, operation, format->compiles, err);
 }

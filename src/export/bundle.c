@@ -139,7 +139,7 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct operation *operation;
-		struct ttl_operation item = {.keys.first = bundle_count(bundle, TTL_TABLE_keys),
+		struct ttl_operation item = {
 			.entries.first = bundle_count(bundle, TTL_TABLE_entries)};
 		size_t first = 0;
 
@@ -149,6 +149,7 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 			continue;
 		TRY(catalogue_operation(
 			bundle->source->catalogue, entries[i]->operation, &operation, err));
+		item.keys = bundle_next(bundle, TTL_TABLE_keys, operation->key_count);
 		for (size_t k = 0; k < operation->key_count; k++) {
 			const struct ttl_key key = {
 				bundle_put_text(bundle, operation->keys[k].name),
@@ -162,7 +163,6 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 				TRY(put_defaults(bundle, entries[k], serves, err));
 			}
 		item.name = bundle_put_text(bundle, entries[i]->operation);
-		item.keys = bundle_since(bundle, TTL_TABLE_keys, item.keys.first);
 		item.entries = bundle_since(bundle, TTL_TABLE_entries, item.entries.first);
 		bundle_put(bundle, TTL_TABLE_operations, &item);
 	}

@@ -27,6 +27,11 @@ void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item)
 	text_append_bytes(&bundle->tables[table], item, item_bytes[table]);
 }
 
+struct ttl_range bundle_next(const struct bundle *bundle, enum ttl_table table, size_t count)
+{
+	return (struct ttl_range){bundle_count(bundle, table), (uint32_t)count};
+}
+
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first)
 {
 	return (struct ttl_range){first, bundle_count(bundle, table) - first};
@@ -127,13 +132,13 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 	for (size_t i = 0; !composite && i < family->launch_count; i++) {
 		const struct launch *named = &family->launches[i];
 		const struct plan_launch *from = &launches->plan->launches[launches->at];
-		struct ttl_step step = {
-			.arguments.first = bundle_count(bundle, TTL_TABLE_arguments)};
+		struct ttl_step step = {0};
 		bool is_active;
 
 		TRY(launch_is_active(named, launches->slots, &is_active, err));
 		if (!is_active)
 			continue;
+		step.arguments = bundle_next(bundle, TTL_TABLE_arguments, from->argument_count);
 		for (size_t k = 0; k < from->argument_count; k++)
 			put_argument(
 				bundle, launches, &from->arguments[k], &named->arguments.items[k]);
@@ -144,7 +149,6 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 		memcpy(step.cluster, from->shape.cluster, sizeof(step.cluster));
 		step.smem_dynamic_bytes = from->shape.smem_dynamic_bytes;
 		step.repeat = from->shape.repeat;
-		step.arguments = bundle_since(bundle, TTL_TABLE_arguments, step.arguments.first);
 		bundle_put(bundle, TTL_TABLE_steps, &step);
 		launches->at++;
 	}
@@ -219,10 +223,10 @@ static enum status put_plan(struct bundle *bundle, const struct candidate *candi
 		.plan = plan};
 
 	entry->tensor_count = (uint32_t)plan->tensor_count;
-	entry->buffers.first = bundle_count(bundle, TTL_TABLE_buffers);
-	entry->maps.first = bundle_count(bundle, TTL_TABLE_maps);
-	entry->symbols.first = bundle_count(bundle, TTL_TABLE_symbols);
-	entry->steps.first = bundle_count(bundle, TTL_TABLE_steps);
+	entry->buffers = bundle_next(bundle, TTL_TABLE_buffers, plan->buffer_count);
+	entry->maps = bundle_next(bundle, TTL_TABLE_maps, plan->tensor_map_count);
+	entry->symbols = bundle_next(bundle, TTL_TABLE_symbols, plan->symbol_count);
+	entry->steps = bundle_next(bundle, TTL_TABLE_steps, plan->launch_count);
 	for (size_t i = 0; i < plan->buffer_count; i++)
 		put_buffer(bundle, &plan->buffers[i]);
 	for (size_t i = 0; i < plan->tensor_map_count; i++)
@@ -233,12 +237,7 @@ static enum status put_plan(struct bundle *bundle, const struct candidate *candi
 
 		bundle_put(bundle, TTL_TABLE_symbols, &symbol);
 	}
-	TRY(put_launches(bundle, &launches, err));
-	entry->buffers = bundle_since(bundle, TTL_TABLE_buffers, entry->buffers.first);
-	entry->maps = bundle_since(bundle, TTL_TABLE_maps, entry->maps.first);
-	entry->symbols = bundle_since(bundle, TTL_TABLE_symbols, entry->symbols.first);
-	entry->steps = bundle_since(bundle, TTL_TABLE_steps, entry->steps.first);
-	return STATUS_OK;
+	return put_launches(bundle, &launches, err);
 }
 
 /* ---- sizes: for which of them the same kernel may be launched in the same way but for its
@@ -413,10 +412,9 @@ static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
 			sizes[i].low -= same;
 		}
 	}
-	entry->sizes.first = bundle_count(bundle, TTL_TABLE_sizes);
+	entry->sizes = bundle_next(bundle, TTL_TABLE_sizes, count);
 	for (size_t i = 0; i < count; i++)
 		bundle_put(bundle, TTL_TABLE_sizes, &sizes[i]);
-	entry->sizes = bundle_since(bundle, TTL_TABLE_sizes, entry->sizes.first);
 	return STATUS_OK;
 }
 

@@ -25,6 +25,8 @@ struct bundle {
 
 uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table);
 void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item);
+/* Of the next items that are put into a table. */
+struct ttl_range bundle_next(const struct bundle *bundle, enum ttl_table table, size_t count);
 /* What was put into a table since it had `first` items. */
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first);
 /* Each text once; one may be the end of another. */
