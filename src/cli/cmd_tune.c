@@ -315,7 +315,7 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	if (tuning->taken.count)
 		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
-	names_journal = !options->no_journal && !tuning->journal_folder;
+	names_journal = !options->no_journal && !tuning->journal_is_hidden;
 	common_graceful = 1;
 	if (tuning->context.device_count)
 		common_notices(&tuning->context);

@@ -144,43 +144,24 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 	return STATUS_OK;
 }
 
-/* A journal in the cache of this signature that no living process writes to: locked. */
-static enum status take_journal(const char *name, void *context, struct error *err)
-{
-	struct tuning *tuning = context;
-	CLEANUP(memory_free) char *path = path_join(tuning->journal_folder, name);
-
-	(void)err;
-	if (tuning->journal_path || !string_starts_with(name, tuning->signature))
-		return STATUS_OK;
-	tuning->journal_lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	if (tuning->journal_lock >= 0 && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
-		tuning->journal_path = string_copy(path);
-	else
-		file_unlock(&tuning->journal_lock);
-	return STATUS_OK;
-}
-
-/* Where no file is named after which a journal could be, each run has one of its own in the cache;
- * an interrupted one is found again by its signature. */
+/* Where no file is named after which a journal could be, runs of one signature have one in the
+ * cache, in which an interrupted one is found again. */
 static enum status choose_journal(struct tuning *tuning, struct error *err)
 {
-	CLEANUP(memory_free) char *cache = NULL;
+	CLEANUP(memory_free) char *cache = NULL, *folder = NULL;
 
 	if (tuning->journal_path)
 		return STATUS_OK;
 	TRY(path_cache_folder(NULL, &cache, err));
-	tuning->journal_folder = path_join(cache, "journals");
-	TRY(file_expect_no_link(tuning->journal_folder, err));
-	TRY(directory_make(tuning->journal_folder, err));
-	TRY(directory_list(tuning->journal_folder, take_journal, tuning, err));
-	if (tuning->journal_path)
-		return STATUS_OK;
-	tuning->journal_path = string_format("%s/%s-%s.journal.jsonl", tuning->journal_folder,
-		tuning->signature, tuning->run_id);
+	folder = path_join(cache, "journals");
+	TRY(file_expect_no_link(folder, err));
+	TRY(directory_make(folder, err));
+	tuning->journal_path = string_format("%s/%s.journal.jsonl", folder, tuning->signature);
+	TRY(file_expect_no_link(tuning->journal_path, err));
+	tuning->journal_is_hidden = true;
 	tuning->journal_lock =
 		open(tuning->journal_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-	flock(tuning->journal_lock, LOCK_EX | LOCK_NB);
+	flock(tuning->journal_lock, LOCK_SH);
 	return STATUS_OK;
 }
 
@@ -313,7 +294,8 @@ enum status tuning_finish(struct tuning *tuning, const struct session *session, 
 	/* the last run's last: it alone says that all of them are */
 	for (size_t i = 0; tuning->journal && i < session->gpu_count; i++)
 		TRY(finish_run(tuning, &session->gpus[i], outcome, err));
-	if (tuning->journal_folder) /* in the cache, where no one else knows of it */
+	/* the last run that uses it: no one else knows of it */
+	if (tuning->journal_is_hidden && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
 		unlink(tuning->journal_path);
 	return STATUS_OK;
 }
@@ -331,6 +313,5 @@ void tuning_release(struct tuning *tuning)
 	folders_release(&tuning->folders);
 	free(tuning->output);
 	free(tuning->journal_path);
-	free(tuning->journal_folder);
 	file_unlock(&tuning->journal_lock);
 }

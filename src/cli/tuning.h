@@ -34,8 +34,8 @@ struct tuning {
 	struct tuned tuned;
 	struct journal_record record; /* what stood in the journal */
 	char *output, *journal_path;
-	char *journal_folder; /* NULL, or that in the cache where the journal is */
-	int journal_lock;     /* of such a journal; -1: none */
+	bool journal_is_hidden; /* in the cache */
+	int journal_lock;       /* of such a journal, shared while a run uses it; -1: none */
 	char signature[HASH_SIZE];
 	char run_id[RUN_ID_SIZE]; /* of this process's run: that of the GPU that it has */
 	struct journal *journal;  /* NULL: none */
