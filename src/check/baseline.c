@@ -28,22 +28,26 @@ static void key_of(const struct check_row *row, char key[HASH_SIZE])
 	hash_finish(hash, key);
 }
 
-static enum status load_parts(const char *folder, const struct json_at *root,
-	struct device_job *binary, struct error *err)
+static enum status load_binary(
+	const char *folder, const char *path, struct device_job *binary, struct error *err)
 {
+	CLEANUP(json_release) struct json *tree = NULL;
 	struct kernel_document document = {0};
 	enum status status = STATUS_OK;
+	struct json_at root;
 
-	TRY(record_from_json(&kernel_document_record, root, &document, NULL, err));
+	TRY(json_load_found(path, &tree, err));
+	root = json_root(tree, path);
+	TRY(record_from_json(&kernel_document_record, &root, &document, NULL, err));
 	*binary = (struct device_job){.family = "",
 		.configuration = "",
 		.plan = memory_copy(&document.plan, sizeof(document.plan)),
 		.cubins = memory_zeroed(document.unit_count + 1, sizeof(*binary->cubins))};
 	document.plan = (struct plan){0};
 	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
-		CLEANUP(memory_free) char *path = path_join(folder, document.units[i].file);
+		CLEANUP(memory_free) char *file = path_join(folder, document.units[i].file);
 
-		status = file_read_regular(path, &binary->cubins[i], err);
+		status = file_read_regular(file, &binary->cubins[i], err);
 		binary->cubin_count++;
 	}
 	record_release(&kernel_document_record, &document);
@@ -52,27 +56,16 @@ static enum status load_parts(const char *folder, const struct json_at *root,
 
 void check_kept_load(const char *folder, struct check_row *row, struct text *notice)
 {
-	struct device_job *binary = &row->binary;
 	char key[HASH_SIZE];
 	CLEANUP(memory_free) char *path = NULL;
-	CLEANUP(json_release) struct json *tree = NULL;
-	struct error reason = {0};
-	enum status status;
+	struct error reason;
 
 	key_of(row, key);
 	path = string_format("%s/%s.json", folder, key);
-	if (!file_exists(path))
-		return;
-	status = json_load_found(path, &tree, &reason);
-	if (status == STATUS_OK) {
-		struct json_at root = json_root(tree, path);
-
-		status = load_parts(folder, &root, binary, &reason);
-	}
-	if (status == STATUS_OK)
+	if (!file_exists(path) || load_binary(folder, path, &row->binary, &reason) == STATUS_OK)
 		return;
 	format_put(notice, format_shown, "ignoring a stored cubin: %s\n", reason.message);
-	check_kept_release(binary);
+	check_kept_release(&row->binary);
 }
 
 static enum status write_cubins(const struct check *check, const struct check_row *row,
@@ -182,6 +175,9 @@ static void put_run(struct tuned_entry *entry, const char *run_id)
 	entry->run = string_copy(run_id);
 }
 
+/* Another kernel or compiler: what is compiled today is not the baseline's binary. */
+static const uint32_t changed = CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC);
+
 enum status check_update(struct check *check, const char *run_id, struct error *err)
 {
 	for (size_t i = 0; i < check->row_count; i++) {
@@ -201,7 +197,7 @@ enum status check_update(struct check *check, const char *run_id, struct error *
 		tuned_row_release(&entry.winner);
 		entry.winner = today;
 		put_entry(check, row, &entry);
-		row->updated = true;
+		row->differs &= ~changed;
 	}
 	return STATUS_OK;
 }
@@ -214,8 +210,7 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err)
 
 		if (!row->can_run || !row->now.rounds || row->by_program)
 			continue;
-		/* another kernel or compiler: these are not the baseline's binaries */
-		if (row->differs & (CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC)) && !row->updated)
+		if (row->differs & changed)
 			continue;
 		if (check_kept_save(check, row, err) != STATUS_OK)
 			return err ? err->status : STATUS_FAILED;

@@ -102,8 +102,7 @@ struct check_row {
 	struct candidate winner;
 	struct trial *trial;      /* of today's kernel; the evaluator's; NULL: it cannot be built */
 	bool can_run;             /* it compiled */
-	uint32_t differs;         /* CHECK_DIFFERS(...) */
-	bool updated;             /* the entry is today's kernel now */
+	uint32_t differs;         /* CHECK_DIFFERS(...), of what the baseline has now */
 	struct device_job binary; /* of an earlier check; no cubins: none */
 	/* the first load of today's kernel is the trial */
 	struct check_kernel today, kept;

@@ -156,15 +156,6 @@ enum check_verdict check_judge_pair(const struct round_series *now, const struct
 	return check_judge(&rule, slowdown);
 }
 
-static void judge_kept(
-	const struct check *check, struct check_row *row, struct judgement *judgement)
-{
-	judgement->against = CHECK_AGAINST_KEPT;
-	judgement->verdict = check_judge_pair(&row->today.merged, &row->kept.merged,
-		check->options.threshold_ratio, &judgement->slowdown);
-	judgement->own_half_ratio = check_estimate_half_ratio(&judgement->slowdown);
-}
-
 /* time over then, with the relative interval of what was normalised round by round */
 static struct interval time_over(const struct interval *relative, double time_ratio)
 {
@@ -229,9 +220,12 @@ static struct judgement judge(
 	struct judgement judgement = {.verdict = CHECK_NOT_COMPARABLE,
 		.own_half_ratio = check_estimate_half_ratio(&now.per_anchor)};
 
-	if (has_kept(row))
-		judge_kept(check, row, &judgement);
-	else if (row->baseline_us > 0)
+	if (has_kept(row)) {
+		judgement.against = CHECK_AGAINST_KEPT;
+		judgement.verdict = check_judge_pair(&row->today.merged, &row->kept.merged,
+			check->options.threshold_ratio, &judgement.slowdown);
+		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.slowdown);
+	} else if (row->baseline_us > 0)
 		judge_tuned(check, row, &now, &judgement);
 	return judgement;
 }

@@ -26,18 +26,16 @@ static void append_string(struct text *text, const char *string)
 }
 
 static void append_row(const struct predictor *predictor, const struct evaluation *evaluation,
-	double predicted_us, struct text *text)
+	double predicted_us, size_t features, struct text *text)
 {
-	const struct family *family = predictor->bound->family;
-	CLEANUP(name_set_release) struct name_set names = features_names(family);
-	CLEANUP(memory_free) float *values = memory_zeroed(names.count + 1, sizeof(*values));
+	CLEANUP(memory_free) float *values = memory_zeroed(features + 1, sizeof(*values));
 
-	features_values(family, predictor->slots, &predictor->score, values);
+	features_values(predictor->bound->family, predictor->slots, &predictor->score, values);
 	format_put(text, append_string, "[%s,", evaluation->configuration);
 	text_append_real(text, evaluation->time.median);
 	text_append(text, ",");
 	text_append_real(text, predicted_us);
-	for (size_t i = 0; i < names.count; i++)
+	for (size_t i = 0; i < features; i++)
 		text_appendf(text, ",%.9g", (double)values[i]);
 	text_append(text, "]");
 }
@@ -46,6 +44,7 @@ static void append_row(const struct predictor *predictor, const struct evaluatio
 static enum status append_rows(const struct journal_problem *problem,
 	const struct bound_family *bound, struct text *rows, struct error *err)
 {
+	CLEANUP(name_set_release) struct name_set names = features_names(bound->family);
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 
 	predictor_open(&predictor, bound);
@@ -66,7 +65,7 @@ static enum status append_rows(const struct journal_problem *problem,
 		if (!isfinite(prediction.time_us) || !(evaluation->time.median > 0))
 			continue;
 		text_append(rows, rows->length ? ",\n" : "");
-		append_row(&predictor, evaluation, prediction.time_us, rows);
+		append_row(&predictor, evaluation, prediction.time_us, names.count, rows);
 	}
 	return STATUS_OK;
 }
