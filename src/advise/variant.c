@@ -92,15 +92,6 @@ static void add(struct making *making, const struct variant *variant)
 	list->items[list->count++].problem = problem;
 }
 
-static struct variant_change change_of(
-	const struct making *making, const struct handle *handle, int64_t to)
-{
-	return (struct variant_change){.key = handle->axis->key,
-		.name = making->asked->operation->keys[handle->axis->key].name,
-		.from = handle->value,
-		.to = to};
-}
-
 static enum variant_kind kind_of(const struct handle *handle, int64_t to)
 {
 	if (handle->axis->is_pitch)
@@ -123,13 +114,25 @@ static bool in_reach(const struct handle *handle, int64_t to)
 	       to == (handle->value / handle->multiples[0] + 1) * handle->multiples[0];
 }
 
+/* If it is in reach, and there is room. */
+static void change(const struct making *making, const struct handle *handle, int64_t to,
+	struct variant *variant)
+{
+	const size_t key = handle->axis->key;
+
+	if (in_reach(handle, to) && variant->change_count < VARIANT_CHANGES_MAX)
+		variant->changes[variant->change_count++] = (struct variant_change){.key = key,
+			.name = making->asked->operation->keys[key].name,
+			.from = handle->value,
+			.to = to};
+}
+
 static void add_single(struct making *making, const struct handle *handle, int64_t to)
 {
-	struct variant variant = {.kind = kind_of(handle, to),
-		.changes = {change_of(making, handle, to)},
-		.change_count = 1};
+	struct variant variant = {.kind = kind_of(handle, to)};
 
-	if (in_reach(handle, to))
+	change(making, handle, to, &variant);
+	if (variant.change_count)
 		add(making, &variant);
 }
 
@@ -170,13 +173,10 @@ static void vary_together(struct making *making, bool pitches, int64_t multiple)
 
 	for (size_t i = 0; i < making->handle_count; i++) {
 		const struct handle *handle = &making->handles[i];
-		int64_t to = round_up(handle->value, multiple);
 
-		if (handle->axis->is_pitch != pitches || !handle->axis->is_padding ||
-			!has_multiple(handle, multiple) || !in_reach(handle, to) ||
-			variant.change_count == VARIANT_CHANGES_MAX)
-			continue;
-		variant.changes[variant.change_count++] = change_of(making, handle, to);
+		if (handle->axis->is_pitch == pitches && handle->axis->is_padding &&
+			has_multiple(handle, multiple))
+			change(making, handle, round_up(handle->value, multiple), &variant);
 	}
 	if (variant.change_count > 1)
 		add(making, &variant);

@@ -146,19 +146,20 @@ static const struct option *find_long(
 
 struct cursor {
 	const struct command *command;
+	void *options; /* the command's struct */
 	int at, count;
 	char **arguments;
 };
 
 /* What follows an option in its own word, or NULL, is its value; else the next word. */
 static enum status take(struct cursor *cursor, const struct option *option, const char *attached,
-	bool negated, void *options, struct error *err)
+	bool negated, struct error *err)
 {
 	if (option->type == OPTION_FLAG) {
 		if (attached)
 			return error_set(err, STATUS_BAD_INPUT,
 				"--%s: expected no value, found \"%s\"", option->name, attached);
-		*(bool *)place(option, options) = !negated;
+		*(bool *)place(option, cursor->options) = !negated;
 		return STATUS_OK;
 	}
 	if (option->type == OPTION_MAYBE && !attached) {
@@ -167,19 +168,19 @@ static enum status take(struct cursor *cursor, const struct option *option, cons
 		struct error ignored;
 
 		if (check_choice(cursor->command, option, next, &ignored) != STATUS_OK)
-			return store(cursor->command, option, option->choice(0, &attached), options,
-				err);
+			return store(cursor->command, option, option->choice(0, &attached),
+				cursor->options, err);
 	}
 	if (!attached && cursor->at + 1 >= cursor->count)
 		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
 			option->name, option->argument);
 	return store(cursor->command, option, attached ? attached : cursor->arguments[++cursor->at],
-		options, err);
+		cursor->options, err);
 }
 
-static enum status parse_long(
-	const struct command *command, struct cursor *cursor, void *options, struct error *err)
+static enum status parse_long(struct cursor *cursor, struct error *err)
 {
+	const struct command *command = cursor->command;
 	const char *name = cursor->arguments[cursor->at] + 2;
 	const size_t length = strcspn(name, "=");
 	const struct option *option = find_long(command, name, length);
@@ -194,12 +195,12 @@ static enum status parse_long(
 
 		return unknown_option(command, plain, err);
 	}
-	return take(cursor, option, name[length] ? name + length + 1 : NULL, negated, options, err);
+	return take(cursor, option, name[length] ? name + length + 1 : NULL, negated, err);
 }
 
-static enum status parse_letter(
-	const struct command *command, struct cursor *cursor, void *options, struct error *err)
+static enum status parse_letter(struct cursor *cursor, struct error *err)
 {
+	const struct command *command = cursor->command;
 	const char *word = cursor->arguments[cursor->at];
 	const struct option *option = command->options;
 
@@ -214,7 +215,7 @@ static enum status parse_letter(
 	if (option->type == OPTION_FLAG && word[2])
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected -%c alone, found \"%s\"",
 			command->name, word[1], word);
-	return take(cursor, option, word[2] ? word + 2 : NULL, false, options, err);
+	return take(cursor, option, word[2] ? word + 2 : NULL, false, err);
 }
 
 static enum status check_positional(
@@ -236,7 +237,8 @@ static enum status check_positional(
 enum status option_parse(const struct command *command, int count, char **arguments, void *options,
 	struct string_list *positional, bool *help, struct error *err)
 {
-	struct cursor cursor = {.command = command, .count = count, .arguments = arguments};
+	struct cursor cursor = {
+		.command = command, .options = options, .count = count, .arguments = arguments};
 	bool only_positional = false;
 
 	*help = false;
@@ -252,8 +254,7 @@ enum status option_parse(const struct command *command, int count, char **argume
 			return STATUS_OK;
 		only_positional = strcmp(word, "--") == 0;
 		if (!only_positional)
-			TRY((word[1] == '-' ? parse_long : parse_letter)(
-				command, &cursor, options, err));
+			TRY((word[1] == '-' ? parse_long : parse_letter)(&cursor, err));
 	}
 	return check_positional(command, positional, err);
 }

@@ -312,29 +312,30 @@ static void show_model(FILE *out, const struct problem_result *result)
 	fputc('\n', out);
 }
 
+static bool is_removed(const struct evaluation *evaluation)
+{
+	return evaluation->outcome == OUTCOME_PRUNED_BY_MODEL && evaluation->detail;
+}
+
 void show_removed(FILE *out, const struct problem_result *result)
 {
 	const struct evaluated_list *all = result->evaluated;
-	CLEANUP(memory_free) size_t *first = memory_zeroed(all->count + 1, sizeof(*first));
-	CLEANUP(memory_free) size_t *counts = memory_zeroed(all->count + 1, sizeof(*counts));
-	size_t reasons = 0;
+	CLEANUP(name_set_release) struct name_set reasons = {0};
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct evaluation *evaluation = &all->items[i].evaluation;
-		size_t k = 0;
 
-		if (evaluation->outcome != OUTCOME_PRUNED_BY_MODEL || !evaluation->detail)
-			continue;
-		while (k < reasons &&
-			strcmp(all->items[first[k]].evaluation.detail, evaluation->detail))
-			k++;
-		first[k] = k < reasons ? first[k] : i;
-		reasons += k == reasons;
-		counts[k]++;
+		if (is_removed(evaluation))
+			name_set_add(&reasons, evaluation->detail, strlen(evaluation->detail));
 	}
-	for (size_t k = 0; k < reasons; k++)
-		common_print(out, "  removed %zu: %s\n", counts[k],
-			all->items[first[k]].evaluation.detail);
+	for (size_t k = 0; k < reasons.count; k++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < all->count; i++)
+			count += is_removed(&all->items[i].evaluation) &&
+				 strcmp(all->items[i].evaluation.detail, reasons.items[k]) == 0;
+		common_print(out, "  removed %zu: %s\n", count, reasons.items[k]);
+	}
 }
 
 /* What the first of each kind of failure said: of a compiler its first error. */
@@ -350,8 +351,7 @@ static void show_failures(FILE *out, const struct problem_result *result)
 
 		if (shown[evaluation->outcome] || !first)
 			continue;
-		from = evaluation->outcome == OUTCOME_COMPILE_FAILED ? strstr(first, "error")
-								     : NULL;
+		from = compile ? strstr(first, "error") : NULL;
 		for (from = from ? from : first; from > first && from[-1] != '\n'; from--)
 			;
 		line = string_copy_bytes(from, strcspn(from, compile ? "\n" : ""));
