@@ -6,7 +6,6 @@
  * (configs/schemas). One row per format in the table below.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"

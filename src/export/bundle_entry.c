@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/bundle_entry.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "record/record_write.h"
 #include "engine/kernel_store.h"
 #include "engine/row.h"
 
