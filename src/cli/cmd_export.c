@@ -148,42 +148,22 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	source->compiler = exporting->compiler;
 	source->devices = (const struct device_spec *const *)exporting->devices;
 	exporting->device->learned = &exporting->learned;
-	source->notice = &exporting->notice;
 	return STATUS_OK;
 }
 
 /* Builds compile today's sources: entries that were tuned with older ones follow them. */
 static enum status renew(struct exporting *exporting, struct error *err)
 {
-	struct export_source *source = &exporting->source;
-	struct text *notice = &exporting->notice;
-	struct renewal renewal;
 	struct error reason;
 
 	if (common_device_spec(exporting->options->device, &exporting->tuned.device,
 		    &exporting->folders, &exporting->device, &reason) != STATUS_OK) {
-		format_put(notice, format_shown, "not compared with today's sources: %s\n",
-			reason.message);
+		format_put(&exporting->notice, format_shown,
+			"not compared with today's sources: %s\n", reason.message);
 		return STATUS_OK;
 	}
-	export_renew(&exporting->catalogue, exporting->device, &exporting->tuned, source->entries,
-		&source->entry_count, &renewal);
-	if (renewal.renewed)
-		format_put(notice, format_shown,
-			"%zu of %zu entries were tuned with different kernel sources: "
-			"defines, launches and arguments are of today's, times are the old ones; "
-			"`tiletune check` compares\n",
-			renewal.renewed, source->entry_count);
-	if (!renewal.gone)
-		return STATUS_OK;
-	if (!source->entry_count)
-		return error_set(
-			err, renewal.why.status, "%s: %s", exporting->file, renewal.why.message);
-	format_put(notice, format_shown,
-		"%zu entries are left out: today's sources have no such kernel "
-		"(%s); tune them again\n",
-		renewal.gone, renewal.why.message);
-	return STATUS_OK;
+	return export_renew(&exporting->catalogue, exporting->device, &exporting->tuned,
+		&exporting->source, err);
 }
 
 /* What formats need that score the candidates of a journal: all runs are of one GPU model. */
@@ -319,6 +299,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 		if ((unsigned char)*at < 0x20)
 			*at = '?';
 	exporting->source.name = exporting->name;
+	exporting->source.notice = &exporting->notice;
 	if (journal_is_named(exporting->file)) {
 		exporting->source.journal = &exporting->journal;
 		if (operation)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/format_text.h"
 #include "base/memory.h"
 #include "engine/kernel_store.h"
 #include "engine/row.h"
@@ -61,29 +62,42 @@ static enum status renew(const struct catalogue *catalogue, const struct device_
 	return row_renew(&candidate, &entry->winner, renewed, err);
 }
 
-void export_renew(const struct catalogue *catalogue, const struct device_spec *device,
-	struct tuned *tuned, const struct tuned_entry **entries, size_t *count,
-	struct renewal *renewal)
+enum status export_renew(const struct catalogue *catalogue, const struct device_spec *device,
+	struct tuned *tuned, struct export_source *source, struct error *err)
 {
-	size_t kept = 0;
+	size_t kept = 0, renewed_count = 0, gone = 0;
+	struct error why = {0}; /* of the first that is gone */
 
-	*renewal = (struct renewal){0};
-	for (size_t i = 0; i < *count; i++) {
-		struct tuned_entry *entry = &tuned->entries[entries[i] - tuned->entries];
+	for (size_t i = 0; i < source->entry_count; i++) {
+		struct tuned_entry *entry = &tuned->entries[source->entries[i] - tuned->entries];
 		const struct operation *operation;
-		struct error err = {0};
+		struct error reason = {0};
 		bool renewed = false;
 
 		if (!*entry->winner.kernel_hash || /* its sources are unknown */
-			catalogue_operation(catalogue, entry->operation, &operation, &err) !=
+			catalogue_operation(catalogue, entry->operation, &operation, &reason) !=
 				STATUS_OK ||
-			renew(catalogue, device, operation, entry, &renewed, &err) == STATUS_OK)
-			entries[kept++] = entry;
-		else if (!renewal->gone++)
-			renewal->why = err;
-		renewal->renewed += renewed;
+			renew(catalogue, device, operation, entry, &renewed, &reason) == STATUS_OK)
+			source->entries[kept++] = entry;
+		else if (!gone++)
+			why = reason;
+		renewed_count += renewed;
 	}
-	*count = kept;
+	source->entry_count = kept;
+	if (renewed_count)
+		text_appendf(source->notice,
+			"%zu of %zu entries were tuned with different kernel sources: "
+			"defines, launches and arguments are of today's, times are the old ones; "
+			"`tiletune check` compares\n",
+			renewed_count, kept);
+	if (gone && !kept)
+		return error_set(err, why.status, "%s: %s", tuned->path, why.message);
+	if (gone)
+		format_put(source->notice, format_shown,
+			"%zu entries are left out: today's sources have no such kernel "
+			"(%s); tune them again\n",
+			gone, why.message);
+	return STATUS_OK;
 }
 
 /* The -D list as #defines in front of the source, so that it stands alone. */

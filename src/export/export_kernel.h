@@ -25,16 +25,12 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 /* Makes the images. compiler: NULL where the format needs none. Errors: it does not compile. */
 enum status export_kernel_make(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err);
-/* Entries that were tuned with other sources than today's, for builds that compile these. */
-struct renewal {
-	size_t renewed;   /* made of today's sources (engine/row.h): their times stay */
-	size_t gone;      /* there is no such kernel any more: dropped from the list */
-	struct error why; /* of the first of these */
-};
-/* Of the tuned file those in the list. Operations that the catalogue lacks stay as they are. */
-void export_renew(const struct catalogue *catalogue, const struct device_spec *device,
-	struct tuned *tuned, const struct tuned_entry **entries, size_t *count,
-	struct renewal *renewal);
+/* Entries of the source that were tuned with other sources than today's, for builds that compile
+ * these: they are made of today's (engine/row.h), their times stay; those of which there is no such
+ * kernel any more leave the source. Operations that the catalogue lacks stay as they are.
+ * source->notice says what was done. Errors: none is left. */
+enum status export_renew(const struct catalogue *catalogue, const struct device_spec *device,
+	struct tuned *tuned, struct export_source *source, struct error *err);
 
 void export_kernel_release(struct export_kernel *kernel);
 
