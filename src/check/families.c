@@ -14,14 +14,8 @@
 #include "candidate/problem_reference.h"
 #include "check/whole_space.h"
 #include "engine/kernel_check.h"
-#include "engine/trial.h"
+#include "engine/evaluator.h"
 #include "source/words.h"
-#include "spec/sheet.h"
-
-static void stop_compiler(struct compiler **compiler)
-{
-	compiler_close(*compiler);
-}
 
 /* "n=1024,layout=rows": something for each key that has no default. */
 static void invent_problem(const struct operation *operation, struct text *text)
@@ -68,16 +62,16 @@ static enum status some_problem(
 	return STATUS_OK;
 }
 
-static enum status compile_reference(const struct problem *problem,
-	const struct device_spec *device, struct kernel_store *store, struct error *err)
+static enum status compile_reference(
+	const struct problem *problem, const struct context *context, struct error *err)
 {
 	CLEANUP(reference_plan_release) struct reference_plan reference = {0};
 	CLEANUP(build_release) struct build build = {0};
 	const struct compile_result *kernel;
 
-	TRY(problem_reference(problem, NULL, device, &build, &reference, err));
+	TRY(problem_reference(problem, NULL, context->device->spec, &build, &reference, err));
 	for (size_t i = 0; i < build.unit_count; i++)
-		if (kernel_store_wait(store, &build.units[i], &kernel, err) != STATUS_OK) {
+		if (kernel_store_wait(context->store, &build.units[i], &kernel, err) != STATUS_OK) {
 			err->status = STATUS_BAD_INPUT;
 			return error_context(err, "%s: %s: its reference", problem->operation->file,
 				problem->title);
@@ -89,46 +83,45 @@ static enum status compile_reference(const struct problem *problem,
  * kernels take what they are given; of an own kernel the space, too. of_operation: the reference
  * alone. */
 static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
-	const struct device_spec *device, struct kernel_store *store, struct text *notices,
-	struct error *err)
+	struct context *context, struct text *notices, struct error *err)
 {
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	CLEANUP(bound_family_drop) struct bound_family *bound = NULL;
-	CLEANUP(trial_release) struct trial trial = {0};
+	CLEANUP(evaluator_release)
+	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
 	struct candidate candidate = {0};
+	const struct evaluation *evaluation;
+	struct trial *trial;
 	bool found = false;
 
 	TRY(some_problem(family, &problems, err));
 	if (problems.count)
-		TRY(compile_reference(problems.items[0], device, store, err));
+		TRY(compile_reference(problems.items[0], context, err));
 	if (of_operation)
 		return STATUS_OK;
 	if (problems.count)
 		TRY(family_bind_if_applies(
-			family, problems.items[0], device, NULL, &bound, NULL, err));
+			family, problems.items[0], context->device->spec, NULL, &bound, NULL, err));
 	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
 	if (!found && bound && is_own)
-		return whole_space_check(bound, store, notices, err);
+		return whole_space_check(bound, context, notices, err);
 	if (!found) {
 		format_put(notices, format_shown, "%s: nothing to compile was found%s\n",
 			family->file, problems.count ? "" : " (an example would name a problem)");
 		return STATUS_OK;
 	}
 	candidate.bound = bound;
-	TRY(trial_start(&trial, &candidate, store, err));
-	while (trial.stage < TRIAL_COMPILED) {
-		kernel_store_poll(store, 1);
-		TRY(trial_take_compiled(&trial, false, err));
-	}
-	if (trial.evaluation.outcome == OUTCOME_OK)
-		TRY(kernel_sources_check(family, &trial.plan, err));
-	if (trial.evaluation.outcome == OUTCOME_OK ||
-		trial.evaluation.outcome == OUTCOME_PRUNED_BY_MODEL)
-		return is_own ? whole_space_check(bound, store, notices, err) : STATUS_OK;
+	TRY(evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err));
+	TRY(evaluator_run(&evaluator, err));
+	evaluation = &trial->evaluation;
+	if (evaluation->outcome == OUTCOME_OK)
+		TRY(kernel_sources_check(family, &trial->plan, err));
+	if (evaluation->outcome == OUTCOME_OK || evaluation->outcome == OUTCOME_PRUNED_BY_MODEL)
+		return is_own ? whole_space_check(bound, context, notices, err) : STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
-		family->file, problems.items[0]->title, trial.evaluation.configuration);
-	return error_lines(err, trial.evaluation.detail);
+		family->file, problems.items[0]->title, evaluation->configuration);
+	return error_lines(err, evaluation->detail);
 }
 
 static bool is_meant(const struct family *family, const char *only)
@@ -136,34 +129,29 @@ static bool is_meant(const struct family *family, const char *only)
 	return !only || strcmp(strrchr(family->name, '/') + 1, only) == 0;
 }
 
-static enum status compile_families(const struct catalogue *catalogue, const char *only,
-	const struct device_spec *device, struct text *notices, struct error *err)
+static enum status compile_families(
+	struct context *context, const char *only, struct text *notices, struct error *err)
 {
 	CLEANUP(memory_free) char *cache = NULL;
-	CLEANUP(stop_compiler) struct compiler *compiler = NULL;
 	struct compiler_options options = {.workers = only ? 1 : 0};
-	struct kernel_store *store;
+	const bool of_operation = only && strcmp(only, "operation") == 0;
 	struct error reason = {0};
-	enum status status = STATUS_OK;
 
 	if (path_cache_folder(NULL, &cache, &reason) == STATUS_OK)
 		options.cache_folder = cache;
-	if (compiler_open(&options, &compiler, &reason) != STATUS_OK) {
+	if (compiler_open(&options, &context->compiler, &reason) != STATUS_OK) {
 		format_put(notices, format_shown, "nothing was compiled: %.*s\n",
 			(int)strcspn(reason.message, "\n"), reason.message);
 		return STATUS_OK;
 	}
-	store = kernel_store_new(compiler, device->arch);
-	for (size_t i = 0; i < catalogue->family_count && status == STATUS_OK; i++) {
-		const struct family *family = catalogue->families[i];
-		const bool of_operation = only && strcmp(only, "operation") == 0;
+	context->store = kernel_store_new(context->compiler, context->device->spec->arch);
+	for (size_t i = 0; i < context->catalogue.family_count; i++) {
+		const struct family *family = context->catalogue.families[i];
 
 		if (family->launch_count && (of_operation || is_meant(family, only)))
-			status = compile_one(
-				family, of_operation, !only, device, store, notices, err);
+			TRY(compile_one(family, of_operation, !only, context, notices, err));
 	}
-	kernel_store_free(store);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- what no source reads ---- */
@@ -214,22 +202,20 @@ static void find_unread(const struct family *family, struct text *notices)
 }
 
 /* only: the family's own name, "operation" for the reference alone; NULL: all of them. */
-static enum status try_all(const struct catalogue *catalogue, const char *only,
-	struct text *notices, struct error *err)
+static enum status try_all(
+	struct context *context, const char *only, struct text *notices, struct error *err)
 {
-	CLEANUP(device_spec_release) struct device_spec *device = NULL;
-
-	TRY(device_spec_load(NULL, NULL, &device, err));
-	for (size_t i = 0; i < catalogue->family_count; i++) {
-		const struct family *family = catalogue->families[i];
+	TRY(device_open("model:", &(struct device_options){0}, &context->device, err));
+	for (size_t i = 0; i < context->catalogue.family_count; i++) {
+		const struct family *family = context->catalogue.families[i];
 
 		if (!is_meant(family, only) || family->step_count)
 			continue;
-		TRY(family_examples_check(family, device, err));
+		TRY(family_examples_check(family, context->device->spec, err));
 		if (!family->program)
 			find_unread(family, notices);
 	}
-	return compile_families(catalogue, only, device, notices, err);
+	return compile_families(context, only, notices, err);
 }
 
 /* The folder of an operation.json or a family's JSON, as the catalogue loads it. */
@@ -255,11 +241,11 @@ static enum status load_folder(const char *path, const char *const *templates,
 enum status families_check(const char *path, bool is_own, const char *const *templates,
 	bool form_only, struct text *notices, struct error *err)
 {
-	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
+	CLEANUP(context_release) struct context context = {0};
 	CLEANUP(memory_free) char *stem = string_copy(path_name(path));
 
 	stem[strcspn(stem, ".")] = 0;
-	TRY(is_own ? catalogue_load(templates, path, &catalogue, err)
-		   : load_folder(path, templates, &catalogue, err));
-	return form_only ? STATUS_OK : try_all(&catalogue, is_own ? NULL : stem, notices, err);
+	TRY(is_own ? catalogue_load(templates, path, &context.catalogue, err)
+		   : load_folder(path, templates, &context.catalogue, err));
+	return form_only ? STATUS_OK : try_all(&context, is_own ? NULL : stem, notices, err);
 }

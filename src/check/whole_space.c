@@ -7,7 +7,6 @@
 #include "base/format_text.h"
 #include "base/memory.h"
 #include "candidate/candidate.h"
-#include "engine/trial.h"
 #include "space/enumerate.h"
 
 enum {
@@ -102,59 +101,49 @@ static enum status none_launched(const struct bound_family *bound, struct error 
 }
 
 static enum status compile(const struct walk *walk, const struct configurations *chosen,
-	struct kernel_store *store, struct text *notices, struct error *err)
+	struct context *context, struct text *notices, struct error *err)
 {
-	struct trial *trials = memory_zeroed(chosen->count + 1, sizeof(*trials));
-	const struct trial *first = NULL, *first_beyond = NULL;
+	CLEANUP(evaluator_release) struct evaluator evaluator = {.context = context};
+	const struct evaluation *first = NULL, *first_beyond = NULL;
 	enum status status = STATUS_OK;
-	size_t waiting = chosen->count, failed = 0, beyond = 0;
+	size_t failed = 0, beyond = 0;
 
-	for (size_t i = 0; i < chosen->count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < chosen->count; i++) {
 		struct candidate candidate = {.bound = walk->bound};
+		struct trial *trial;
 
 		memcpy(candidate.choices, chosen->items[i], sizeof(candidate.choices));
-		status = trial_start(&trials[i], &candidate, store, err);
+		TRY(evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err));
 	}
-	while (status == STATUS_OK && waiting) {
-		waiting = 0;
-		kernel_store_poll(store, 1);
-		for (size_t i = 0; i < chosen->count && status == STATUS_OK; i++)
-			if (trials[i].stage < TRIAL_COMPILED) {
-				status = trial_take_compiled(&trials[i], true, err);
-				waiting += trials[i].stage < TRIAL_COMPILED;
-			}
-	}
-	for (size_t i = 0; i < chosen->count && status == STATUS_OK; i++) {
-		const enum outcome outcome = trials[i].evaluation.outcome;
+	TRY(evaluator_run(&evaluator, err));
+	for (size_t i = 0; i < evaluator.count; i++) {
+		const struct evaluation *evaluation = &evaluator.trials[i]->evaluation;
+		const enum outcome outcome = evaluation->outcome;
 
 		if (outcome == OUTCOME_PRUNED_BY_MODEL &&
-			string_starts_with(trials[i].evaluation.detail, GPU_LIMIT) && !beyond++)
-			first_beyond = &trials[i];
+			string_starts_with(evaluation->detail, GPU_LIMIT) && !beyond++)
+			first_beyond = evaluation;
 		if (outcome != OUTCOME_OK && outcome != OUTCOME_PRUNED_BY_MODEL && !failed++)
-			first = &trials[i];
+			first = evaluation;
 	}
 	if (beyond)
 		format_put(notices, format_shown,
 			"%s: %zu of the %zu kernels that were compiled would not be tried on %s; "
 			"%s: %s\n",
 			walk->bound->family->file, beyond, chosen->count,
-			walk->bound->device->title, first_beyond->evaluation.configuration,
-			first_beyond->evaluation.detail);
-	if (beyond && beyond == chosen->count && status == STATUS_OK)
+			walk->bound->device->title, first_beyond->configuration,
+			first_beyond->detail);
+	if (beyond && beyond == chosen->count)
 		status = none_launched(walk->bound, err);
 	if (failed)
 		format_put(notices, format_shown,
 			"%s: %zu of the %zu kernels that were compiled do not compile; %s: %.*s\n",
-			walk->bound->family->file, failed, chosen->count,
-			first->evaluation.configuration,
-			(int)strcspn(first->evaluation.detail, "\n"), first->evaluation.detail);
-	for (size_t i = 0; i < chosen->count; i++)
-		trial_release(&trials[i]);
-	free(trials);
+			walk->bound->family->file, failed, chosen->count, first->configuration,
+			(int)strcspn(first->detail, "\n"), first->detail);
 	return status;
 }
 
-enum status whole_space_check(struct bound_family *bound, struct kernel_store *store,
+enum status whole_space_check(struct bound_family *bound, struct context *context,
 	struct text *notices, struct error *err)
 {
 	const struct space *space = bound->space;
@@ -191,6 +180,6 @@ enum status whole_space_check(struct bound_family *bound, struct kernel_store *s
 			text_string(&walk.first));
 		return error_hint(err, "a constraint keeps them from being tried");
 	}
-	return compile(&walk, walk.every.count <= EVERY_MAX ? &walk.every : &walk.sample, store,
+	return compile(&walk, walk.every.count <= EVERY_MAX ? &walk.every : &walk.sample, context,
 		notices, err);
 }
