@@ -232,17 +232,6 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 	return STATUS_OK;
 }
 
-/* The option as a row of a tuned file, with the model's time. */
-static enum status option_result(
-	const struct option *option, struct lookup_answer *answer, struct error *err)
-{
-	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
-
-	TRY(candidate_describe(&option->candidate, &evaluation, err));
-	answer->result = memory_zeroed(1, sizeof(*answer->result));
-	return row_describe(&option->candidate, &evaluation, answer->result, err);
-}
-
 /* The file's own entry for the problem, if its winner still is what it was; else the grade stays.
  */
 static enum status find_exact(
@@ -323,7 +312,8 @@ static enum status find_nearest(
 			lookup->legal ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
 	}
-	TRY(option_result(best, answer, err));
+	answer->result = memory_zeroed(1, sizeof(*answer->result));
+	TRY(row_predict(&best->candidate, answer->result, err));
 	there = described(lookup->problem, best->entry);
 	answer->grade = LOOKUP_NEAREST;
 	answer->why = string_format("predicted best here of %zu tuned configurations that are "

@@ -382,6 +382,14 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 	return status;
 }
 
+enum status row_predict(const struct candidate *candidate, struct tuned_row *row, struct error *err)
+{
+	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
+
+	TRY(candidate_describe(candidate, &evaluation, err));
+	return row_describe(candidate, &evaluation, row, err);
+}
+
 #define SWAP(a, b)                                                                                 \
 	do {                                                                                       \
 		__typeof__(a) kept_ = (a);                                                         \
@@ -392,14 +400,12 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 enum status row_renew(
 	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err)
 {
-	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
 	CLEANUP(tuned_row_release) struct tuned_row now = {0};
 
-	TRY(candidate_describe(candidate, &evaluation, err));
-	*renewed = *row->kernel_hash && strcmp(evaluation.kernel_hash, row->kernel_hash) != 0;
+	TRY(row_predict(candidate, &now, err));
+	*renewed = *row->kernel_hash && strcmp(now.kernel_hash, row->kernel_hash) != 0;
 	if (!*renewed)
 		return STATUS_OK;
-	TRY(row_describe(candidate, &evaluation, &now, err));
 	SWAP(row->defines, now.defines);
 	SWAP(row->options, now.options);
 	SWAP(row->launches, now.launches);

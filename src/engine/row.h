@@ -30,6 +30,9 @@ enum status candidate_describe(
 
 enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
 	struct tuned_row *row, struct error *err);
+/* The same of what can be said without compiling it: the row's time is predicted. */
+enum status row_predict(
+	const struct candidate *candidate, struct tuned_row *row, struct error *err);
 /* A row that was tuned with other sources than the catalogue's gets what the candidate, which is
  * row_candidate()'s, is built and launched with: defines, launches with their arguments, buffers.
  * Its times stay. *renewed: whether it was; not if the row has no kernel_hash. */

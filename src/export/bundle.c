@@ -53,7 +53,6 @@ static enum status default_row(const struct family *family, const struct problem
 	const struct device_spec *device, struct tuned_row *row, struct error *err)
 {
 	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
 	struct bound_family *bound = NULL;
 	bool found = false;
 
@@ -65,8 +64,7 @@ static enum status default_row(const struct family *family, const struct problem
 	if (!found)
 		return STATUS_OK;
 	TRY(predict_candidate(&candidate, err));
-	TRY(candidate_describe(&candidate, &evaluation, err));
-	return row_describe(&candidate, &evaluation, row, err);
+	return row_predict(&candidate, row, err);
 }
 
 /* Of the families that serve the entry's problem on the architecture's device the one whose default
