@@ -257,9 +257,8 @@ static enum status find_exact(
 		return STATUS_OK;
 	answer->grade = LOOKUP_EXACT;
 	answer->expected_loss_ratio = 0;
-	answer->result = memory_zeroed(1, sizeof(*answer->result));
-	*answer->result = tuned_row_copy(&entry->winner);
-	TRY(row_renew(&candidate, answer->result, &is_older, err));
+	answer->result = tuned_row_copy(&entry->winner);
+	TRY(row_renew(&candidate, &answer->result, &is_older, err));
 	time = string_format(
 		" at %.2f us%s", entry->winner.time.median, entry->predicted ? " by physics" : "");
 	answer->why = string_format("the file has this problem, %s%s%s%s",
@@ -312,8 +311,7 @@ static enum status find_nearest(
 			lookup->legal ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
 	}
-	answer->result = memory_zeroed(1, sizeof(*answer->result));
-	TRY(row_predict(&best->candidate, answer->result, err));
+	TRY(row_predict(&best->candidate, &answer->result, err));
 	there = described(lookup->problem, best->entry);
 	answer->grade = LOOKUP_NEAREST;
 	answer->why = string_format("predicted best here of %zu tuned configurations that are "
@@ -407,9 +405,7 @@ bool lookup_all_exact(const struct lookup_request *request, const struct problem
 
 void lookup_answer_release(struct lookup_answer *answer)
 {
-	if (answer->result)
-		tuned_row_release(answer->result);
-	free(answer->result);
+	tuned_row_release(&answer->result);
 	free(answer->why);
 	*answer = (struct lookup_answer){0};
 }
@@ -452,7 +448,7 @@ struct tuned_entry lookup_entry(const struct lookup_answer *answer, const struct
 		.predicted = from->predicted || answer->grade != LOOKUP_EXACT,
 		.unfinished = from->unfinished && answer->grade == LOOKUP_EXACT,
 		.run = string_copy(from->run),
-		.winner = tuned_row_copy(answer->result),
+		.winner = tuned_row_copy(&answer->result),
 		.families = memory_zeroed(2, sizeof(*entry.families)),
 		.family_count = 1};
 

@@ -26,7 +26,7 @@ struct lookup_answer {
 	char *why; /* a line for a person */
 	/* Unless refused: a row with launches for this very problem; where it is not the file's own
 	 * entry, time_us is the model's. */
-	struct tuned_row *result;
+	struct tuned_row result;
 	const struct tuned_entry *from; /* of the file; NULL: refused */
 	double predicted_us; /* of the configuration for this problem; infinite: refused */
 	struct prediction_basis basis; /* of predicted_us */

@@ -65,9 +65,9 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 		lookup_grade_names[answer->grade], answer->why);
 	if (answer->grade == LOOKUP_REFUSED)
 		return;
-	configuration = named_values_text(&answer->result->configuration);
+	configuration = named_values_text(&answer->result.configuration);
 	source = prediction_basis_text(answer->basis);
-	common_print(stdout, "  %s {%s}\n", answer->result->family, configuration);
+	common_print(stdout, "  %s {%s}\n", answer->result.family, configuration);
 	if (!(answer->predicted_us > 0)) /* a program, of which no model knows anything */
 		common_print(stdout, "  not predicted");
 	else

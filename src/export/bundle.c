@@ -179,7 +179,7 @@ static enum status answer(const struct export_source *source, const struct probl
 	CLEANUP(lookup_answer_release) struct lookup_answer found = {0};
 
 	TRY(lookup_find(&request, problem, &found, err));
-	if (!found.result)
+	if (found.grade == LOOKUP_REFUSED)
 		return error_set(err, STATUS_FAILED, "%s: %s", problem->title, found.why);
 	*entry = lookup_entry(&found, problem);
 	entry->predicted = true;

@@ -88,10 +88,10 @@ static void compare(struct comparison *comparison, const struct problem *problem
 		return;
 	}
 	best_us = swept_us(comparison, problem->text, &entry->winner);
-	found_us = swept_us(comparison, problem->text, answer->result);
+	found_us = swept_us(comparison, problem->text, &answer->result);
 	ratio = best_us / found_us;
 	if (comparison->verbose) {
-		char *configuration = tuned_row_configuration(answer->result);
+		char *configuration = tuned_row_configuration(&answer->result);
 
 		printf("%8.2f us, the winner %8.2f us, predicted %8.2f us  %s  {%s}\n", found_us,
 			best_us, answer->predicted_us, problem->text, configuration);

@@ -96,7 +96,7 @@ static struct lookup_answer find(const struct shelf *shelf, const char *problem_
 
 static void assert_configuration(const struct lookup_answer *answer, const char *expected)
 {
-	struct json *json = named_values_to_json(&answer->result->configuration);
+	struct json *json = named_values_to_json(&answer->result.configuration);
 	char *text = json_print(json, false);
 
 	assert_string_equal(text, expected);
@@ -240,7 +240,7 @@ TEST(what_loses_to_the_default_is_refused)
 	answer = find(&shelf, "rows=4096,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
 	assert_non_null(strstr(answer.why, "slower than the family's default"));
-	assert_null(answer.result);
+	assert_null(answer.result.family);
 	assert_int_equal(answer.legal, 1);
 	lookup_answer_release(&answer);
 	free(text);
@@ -296,7 +296,7 @@ TEST(what_timings_taught_changes_the_choice)
 	assert_true(answer.predicted_us > alone_us);
 	assert_true(answer.predicted_us <= answer.default_us);
 	/* the row has that time, too */
-	assert_true(answer.result->time.median == answer.predicted_us);
+	assert_true(answer.result.time.median == answer.predicted_us);
 	lookup_answer_release(&answer);
 	learned_release(&learned);
 	shelf_close(&shelf);
@@ -336,7 +336,7 @@ TEST(launches_are_for_the_asked_problem)
 	answer = find(&shelf, "rows=1001,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_NEAREST);
 	assert_true(answer.model_best_us > 1e300); /* not asked for */
-	assert_int_equal(answer.result->launches[0].shape.grid[0], 501);
+	assert_int_equal(answer.result.launches[0].shape.grid[0], 501);
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
 }
