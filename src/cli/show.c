@@ -109,17 +109,6 @@ void show_speed(FILE *out, int width, const struct problem *problem, const struc
 		common_print(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
 }
 
-/* What predictions come from in addition to physics, " (shipped: 17201 timings)"; nothing where
- * that is all. */
-static void show_learned(FILE *out, const struct bound_family *bound)
-{
-	const struct prediction_basis basis = prediction_basis(bound);
-	CLEANUP(memory_free) char *source = prediction_basis_text(basis);
-
-	if (basis.source != PREDICTION_PHYSICS)
-		common_print(out, " (%s)", source);
-}
-
 /* "512 tiles on 132 slots: ..." of one launch, three lines; time: what to say behind the bound. */
 static void show_launch(FILE *out, const struct device_spec *device,
 	const struct launch_score *launch, bool estimated, const char *indent, const char *time)
@@ -295,16 +284,20 @@ static void show_ties(FILE *out, const struct tuned_entry *entry)
 					 : "what every run tries, then most");
 }
 
+/* Behind the rank what predictions come from in addition to physics, " (shipped: 17201 timings)".
+ */
 static void show_model(FILE *out, const struct problem_result *result)
 {
-	struct tuned_model quality = model_quality(result->pool, result->evaluated);
-	size_t rank =
-		candidates_rank(result->pool, result->evaluated->items[result->winner].candidate);
+	const size_t winner = result->evaluated->items[result->winner].candidate;
+	const struct tuned_model quality = model_quality(result->pool, result->evaluated);
+	const struct prediction_basis basis =
+		prediction_basis(candidates_family_of(result->pool, winner)->bound);
+	CLEANUP(memory_free) char *source = prediction_basis_text(basis);
 
-	common_print(out, "  the model ranked it %zu of %zu", rank + 1, result->pool->count);
-	show_learned(out, candidates_family_of(
-				  result->pool, result->evaluated->items[result->winner].candidate)
-				  ->bound);
+	common_print(out, "  the model ranked it %zu of %zu",
+		candidates_rank(result->pool, winner) + 1, result->pool->count);
+	if (basis.source != PREDICTION_PHYSICS)
+		common_print(out, " (%s)", source);
 	if (quality.measured > 2)
 		common_print(out,
 			"; over %zu measured: rank correlation %.2f, the fastest is its number %zu",

@@ -12,16 +12,6 @@
 #include "engine/row.h"
 #include "spec/device_spec.h"
 
-static void put(struct text *page, const char *format, ...) PRINTF_LIKE(2, 3);
-static void put(struct text *page, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	format_put_args(page, format_xml, format, args);
-	va_end(args);
-}
-
 /* ---- data: gzip in base64, in a script element that no browser runs ---- */
 static void append_base64(struct text *page, const unsigned char *data, size_t size)
 {
@@ -236,18 +226,21 @@ static void append_winner(struct text *page, const struct report_entry *entry, b
 {
 	const struct report_winner *winner = &entry->winner;
 
-	put(page, "<tr><th scope=\"row\">%s %s</th>", entry->operation, entry->title);
+	format_put(page, format_xml, "<tr><th scope=\"row\">%s %s</th>", entry->operation,
+		entry->title);
 	if (several)
-		put(page, "<td>%s</td>", entry->label);
+		format_put(page, format_xml, "<td>%s</td>", entry->label);
 	if (!entry->has_winner) {
 		text_append(page, "<td colspan=\"5\">no candidate has a time</td></tr>\n");
 		return;
 	}
-	put(page, "<td>%s</td><td>%s%s</td><td>", report_tile(winner->configuration).text,
-		format_time(winner->time_us).text, entry->predicted ? " (predicted)" : "");
+	format_put(page, format_xml, "<td>%s</td><td>%s%s</td><td>",
+		report_tile(winner->configuration).text, format_time(winner->time_us).text,
+		entry->predicted ? " (predicted)" : "");
 	if (winner->tflops > 0)
-		put(page, "%s", format_number(winner->tflops).text);
-	put(page, "</td><td>%s</td><td>%s</td></tr>\n", winner->family, winner->configuration);
+		format_put(page, format_xml, "%s", format_number(winner->tflops).text);
+	format_put(page, format_xml, "</td><td>%s</td><td>%s</td></tr>\n", winner->family,
+		winner->configuration);
 }
 
 static void append_winners(struct text *page, const struct report *report)
@@ -269,10 +262,10 @@ static void append_title(struct text *page, const struct report *report)
 	const struct report_entry *first = &report->entries[0];
 
 	if (report->entry_count == 1)
-		put(page, "%s %s", first->operation, first->title);
+		format_put(page, format_xml, "%s %s", first->operation, first->title);
 	else
-		put(page, "%zu problems", report->entry_count);
-	put(page, " on %s", first->device->name);
+		format_put(page, format_xml, "%zu problems", report->entry_count);
+	format_put(page, format_xml, " on %s", first->device->name);
 }
 
 enum status page_write(const struct report *report, const char *const *config_folders,
