@@ -373,7 +373,7 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 		.considered = -1,
 		.legal = -1};
 	TRY(find_exact(&lookup, answer, err));
-	if (answer->grade == LOOKUP_EXACT || request->only_exact)
+	if (answer->grade == LOOKUP_EXACT)
 		return STATUS_OK;
 	TRY(find_nearest(&lookup, answer, err));
 	if (answer->grade == LOOKUP_REFUSED)
@@ -390,14 +390,15 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 
 bool lookup_all_exact(const struct lookup_request *request, const struct problem_list *problems)
 {
-	struct lookup_request exact = *request;
 	bool found = true;
 
-	exact.only_exact = true;
 	for (size_t i = 0; i < problems->count && found; i++) {
-		CLEANUP(lookup_answer_release) struct lookup_answer answer = {0};
+		CLEANUP(lookup_release)
+		struct lookup lookup = {.request = request, .problem = problems->items[i]};
+		CLEANUP(lookup_answer_release)
+		struct lookup_answer answer = {.grade = LOOKUP_REFUSED};
 
-		found = lookup_find(&exact, problems->items[i], &answer, NULL) == STATUS_OK &&
+		found = find_exact(&lookup, &answer, NULL) == STATUS_OK &&
 			answer.grade == LOOKUP_EXACT;
 	}
 	return found;

@@ -41,7 +41,6 @@ struct lookup_request {
 	const struct device_spec *device; /* that the problem is to run on */
 	const struct tuned *tuned;
 	enum objective objective; /* of the entries that may answer */
-	bool only_exact;          /* other answers are refusals */
 	bool bits;   /* answer only from entries that were tuned for the same bits for all values
 		      * of a key (tune --bits), for problems that differ in that key alone */
 	bool assume; /* with bits: also where bits were not measured; else that is a refusal */

@@ -220,31 +220,13 @@ static enum status spec_of_gpu(const char *selector, const char *const *configs,
 	return device_spec_match(&list[index].facts, configs, spec, err);
 }
 
-static enum status spec_of_model(const struct gpu_model *device, const char *const *configs,
-	struct device_spec **spec, struct error *err)
-{
-	struct device_facts facts = {.warp_size = 32,
-		.compute_capability = (int)device->compute_capability,
-		.sm_count = device->sm_count,
-		.l2_bytes = device->l2_bytes,
-		.dram_bytes = device->dram_bytes,
-		.smem_per_sm_bytes = device->smem_per_sm_bytes,
-		.smem_per_block_bytes = device->smem_per_block_bytes,
-		.regs_per_sm = device->regs_per_sm};
-
-	if (device->sheet)
-		return device_spec_load(device->sheet, configs, spec, err);
-	string_put(facts.name, sizeof(facts.name), device->name);
-	return device_spec_match(&facts, configs, spec, err);
-}
-
 enum status common_device_spec(const char *name, const struct gpu_model *model,
 	const struct folders *folders, struct device_spec **spec, struct error *err)
 {
 	const char *const *configs = folders->configs;
 
 	if (!name)
-		return spec_of_model(model, configs, spec, err);
+		return gpu_model_spec(model, configs, spec, err);
 	if (string_starts_with(name, "cuda:") && name[strlen("cuda:")])
 		return spec_of_gpu(name + strlen("cuda:"), configs, spec, err);
 	if (string_starts_with(name, "model:"))

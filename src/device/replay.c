@@ -163,27 +163,15 @@ static void override(int64_t *limit, int64_t recorded)
 		*limit = recorded;
 }
 
-/* The sheet that the run names, with the limits that the GPU had then; without one, from those. */
+/* Of a GPU with a sheet also the limits that it had then. */
 static enum status recorded_spec(const struct gpu_model *model,
 	const struct device_options *options, struct device_spec **spec, struct error *err)
 {
-	struct device_facts facts = {.compute_capability = (int)model->compute_capability};
-
-	if (model->sheet) {
-		TRY(device_spec_load(model->sheet, options->config_folders, spec, err));
-		override(&(*spec)->sm_count, model->sm_count);
-		override(&(*spec)->l2_bytes, model->l2_bytes);
-		override(&(*spec)->dram_bytes, model->dram_bytes);
-		return STATUS_OK;
-	}
-	string_put(facts.name, sizeof(facts.name), model->name);
-	override(&facts.sm_count, model->sm_count);
-	override(&facts.l2_bytes, model->l2_bytes);
-	override(&facts.dram_bytes, model->dram_bytes);
-	override(&facts.smem_per_sm_bytes, model->smem_per_sm_bytes);
-	override(&facts.smem_per_block_bytes, model->smem_per_block_bytes);
-	override(&facts.regs_per_sm, model->regs_per_sm);
-	return device_spec_match(&facts, options->config_folders, spec, err);
+	TRY(gpu_model_spec(model, options->config_folders, spec, err));
+	override(&(*spec)->sm_count, model->sm_count);
+	override(&(*spec)->l2_bytes, model->l2_bytes);
+	override(&(*spec)->dram_bytes, model->dram_bytes);
+	return STATUS_OK;
 }
 
 /* Which recording it is, so that a resumed replay is one of the same file. */

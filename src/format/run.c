@@ -60,6 +60,23 @@ struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name)
 		.regs_per_sm = spec->regs_per_sm};
 }
 
+enum status gpu_model_spec(const struct gpu_model *model, const char *const *config_folders,
+	struct device_spec **spec, struct error *err)
+{
+	struct device_facts facts = {.compute_capability = (int)model->compute_capability,
+		.sm_count = model->sm_count,
+		.l2_bytes = model->l2_bytes,
+		.dram_bytes = model->dram_bytes,
+		.smem_per_sm_bytes = model->smem_per_sm_bytes,
+		.smem_per_block_bytes = model->smem_per_block_bytes,
+		.regs_per_sm = model->regs_per_sm};
+
+	if (model->sheet)
+		return device_spec_load(model->sheet, config_folders, spec, err);
+	string_put(facts.name, sizeof(facts.name), model->name);
+	return device_spec_match(&facts, config_folders, spec, err);
+}
+
 struct json *gpu_model_json(const struct device_spec *spec, const char *name)
 {
 	CLEANUP(gpu_model_release) struct gpu_model model = gpu_model_of(spec, name);

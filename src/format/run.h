@@ -23,6 +23,11 @@ RECORD_DECLARE(struct gpu_model, gpu_model_record);
 
 struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name);
 struct json *gpu_model_json(const struct device_spec *spec, const char *name);
+/* Its sheet, or, of a GPU without one, what the model says and the default rates of its
+ * architecture.
+ */
+enum status gpu_model_spec(const struct gpu_model *model, const char *const *config_folders,
+	struct device_spec **spec, struct error *err);
 void gpu_model_release(struct gpu_model *model);
 /* A sheet and the real GPU that it matches are one model, even if the driver has another name for
  * it. */
