@@ -30,7 +30,7 @@ enum status candidate_describe(
 
 enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
 	struct tuned_row *row, struct error *err);
-/* The same of what can be said without compiling it: the row's time is predicted. */
+/* As above, for a candidate that is not compiled: the row's time is predicted. */
 enum status row_predict(
 	const struct candidate *candidate, struct tuned_row *row, struct error *err);
 /* A row that was tuned with other sources than the catalogue's gets what the candidate, which is
