@@ -28,7 +28,8 @@ struct frame {
 	uint64_t size;
 };
 
-static const uint64_t frame_size_max = (uint64_t)1 << 30;
+/* A request of a hundred jobs has the code of each. */
+static const uint64_t frame_size_max = (uint64_t)1 << 32;
 
 void message_pack(uint32_t kind, const struct record *record, const void *value, struct text *frame)
 {

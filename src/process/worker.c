@@ -244,22 +244,19 @@ static ssize_t write_quietly(int fd, const char *data, size_t size)
 void worker_flush(struct worker *worker)
 {
 	struct text *unsent = &worker->unsent;
-	size_t written = 0;
 
-	while (written < unsent->length) {
+	while (worker->sent < unsent->length) {
 		const ssize_t now = write_quietly(
-			worker->to_fd, unsent->data + written, unsent->length - written);
+			worker->to_fd, unsent->data + worker->sent, unsent->length - worker->sent);
 
 		if (now < 0 && errno == EAGAIN)
-			break;
-		if (now < 0 && errno != EINTR) /* the process is gone */
-			written = unsent->length;
-		else if (now > 0)
-			written += (size_t)now;
+			return;
+		if (now < 0 && errno != EINTR)
+			break; /* the process is gone */
+		worker->sent += now > 0 ? (size_t)now : 0;
 	}
-	unsent->length -= written;
-	if (written && unsent->length)
-		memmove(unsent->data, unsent->data + written, unsent->length);
+	text_clear(unsent);
+	worker->sent = 0;
 }
 
 void worker_post(struct worker *worker, const struct text *frame)

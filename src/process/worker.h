@@ -24,7 +24,8 @@ struct worker {
 	int from_fd;          /* we read; close-on-exec, non-blocking is not set */
 	int stderr_fd;        /* what it prints there, kept; -1: it goes where ours goes */
 	struct text pending;  /* bytes received that do not make a whole frame yet */
-	struct text unsent;   /* bytes posted that the pipe has no room for yet */
+	struct text unsent;   /* bytes posted, while the pipe has no room for all of them */
+	size_t sent;          /* of these */
 	int64_t id;           /* of what it was asked last, where requests have numbers */
 	double end_timeout_s; /* for waiting until it has ended; 0: 30 */
 };
