@@ -13,8 +13,6 @@ import sys
 import tempfile
 import time
 
-import jsonschema
-
 ROOT = os.getcwd()
 TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
 ANSWERING = f"{ROOT}/tests/tools/answering_program.py"
@@ -322,13 +320,13 @@ serve(make, lambda problem, x, two: x * two, inputs)
 	expect("times", found["good"]["time_us"]["median"] > 0, True)
 
 
-def test_gpu_script():
-	"""tests/gpu/programs.py over a program whose times are known: what it finds, one crash, what is there is not done again."""
+def test_neighbours():
+	"""Some of a number of evaluations is for neighbours of the best."""
 	with open(f"{ROOT}/tests/own/triton_moe.json", encoding="utf-8") as file:
 		described = json.load(file)
 	with open("moe.py", "w", encoding="utf-8") as file:
 		file.write("""
-import json, os, sys
+import json, sys
 for line in sys.stdin:
 	asked = json.loads(line)
 	say = lambda **members: print(json.dumps({"id": asked["id"], **members}), flush=True)
@@ -337,63 +335,18 @@ for line in sys.stdin:
 		continue
 	for number, job in enumerate(asked["jobs"]):
 		c = job["configuration"]
-		say(progress=number)
-		if "crashes" in sys.argv and c["BLOCK_SIZE_N"] == 64 and c["num_stages"] == 3:
-			os.abort()
 		us = job["problem"]["tokens"] + abs(c["BLOCK_SIZE_M"] - 64) + abs(c["BLOCK_SIZE_N"] - 128) + c["num_warps"] + c["num_stages"] + c["BLOCK_SIZE_K"] / 8 + c["GROUP_SIZE_M"]
 		say(job=number, outcome="ok", samples_us=[us] * asked["rounds"], verification={"points": 4, "violations": 0, "max_abs_error": 0, "max_rel_error": 0})
 """)
-	for name, words in (("plain", []), ("crashing", ["crashes"])):
-		with open(f"{name}.json", "w", encoding="utf-8") as file:
-			json.dump({**described, "program": ["/usr/bin/python3", os.path.abspath("moe.py"), *words]}, file)
-
-	def script(kernel_file, *options):
-		return subprocess.run([sys.executable, f"{ROOT}/tests/gpu/programs.py", TILETUNE, "out", "--kernel", kernel_file, "--tokens", "16,64", "--evaluations", "40",
-			"--drawn", "60", "--drawn-others", "50", "--reserve", "0", *options], capture_output=True, text=True, check=False, env=ENVIRONMENT)
-
-	done = script("plain.json", "--limit", "1")
-	expect("no time", (done.returncode, "run1: no time left" in done.stdout), (0, True))
-	done = script("plain.json", "--parts", "run1,others,run2,judged")
-	expect("done", (done.returncode, done.stderr), (0, ""))
-	expect("drawn", [row["drawn"] for row in made_rows()], [50, 0])
-	judged = os.stat("out/judged.log").st_mtime_ns
-	done = script("plain.json", "--parts", "run1,others,truth,run2,judged")
-	expect("more is known: judged once more", os.stat("out/judged.log").st_mtime_ns != judged, True)
-	expect("drawn of both", [row["drawn"] for row in made_rows()], [50, 60])
-	rows = {row["tokens"]: row for row in made_rows()}
-	best = min(sum((abs(m - 64), abs(n - 128), 4 + 2 + 64 / 8 + 1)) for m in described["parameters"]["BLOCK_SIZE_M"] for n in described["parameters"]["BLOCK_SIZE_N"])
-	for tokens, row in rows.items():
-		expect("tried", [count <= 40 for count in row["tried"]], [True, True])
-		expect("known", 40 <= row["known"] <= 40 + 40 + row["drawn"], True)
-		expect("seconds of both runs", [0 < seconds < 60 for seconds in row["seconds"]], [True, True])
-		expect("over the best that is known", (row["ratio"] >= 1, row["found_us"] >= tokens + best, row["best_us"] <= row["found_us"]), (True, True, True))
-		expect("same", row["same"], row["configurations"][0] == row["configurations"][1])
-	before = asked_of("out/run1.log")
-	done = script("crashing.json")
-	crash = json.load(open("out/triton_moe.json", encoding="utf-8"))["crash"]  # pylint: disable=consider-using-with
-	expect("one crash", crash["outcomes"], {"ok": 7, "crashed": 1})
-	expect("torch is missing", "peer: " in done.stderr, True)
-	expect("what is there", asked_of("out/run1.log"), before)
-	# some of a number of evaluations is for neighbours of the best
-	run("tune", "plain.json", "-p", "tokens=64", "--evaluations", "100", "--budget", "10m", "-o", "near.json")
+	with open("moe.json", "w", encoding="utf-8") as file:
+		json.dump({**described, "program": ["/usr/bin/python3", os.path.abspath("moe.py")]}, file)
+	run("tune", "moe.json", "-p", "tokens=64", "--evaluations", "100", "--budget", "10m", "-o", "near.json")
 	with open("near.json", encoding="utf-8") as file:
 		best = json.load(file)["entries"][0]["winner"]["configuration"]
 	tried = {line["configuration"] for line in journal("evaluation", "near.journal.jsonl")}
 	other = ",".join(f"{name}={12 - value if name == 'num_warps' else value}" for name, value in best.items())
 	expect("how many", len(tried) <= 100, True)
 	expect("the other number of warps was tried", other in tried, True)
-
-
-def made_rows():
-	with open("out/triton_moe.json", encoding="utf-8") as file, open(f"{ROOT}/configs/schemas/program_rates.schema.json", encoding="utf-8") as schema:
-		made = json.load(file)
-		jsonschema.validate(made, json.load(schema))
-		return made["rows"]
-
-
-def asked_of(path):
-	with open(path, encoding="utf-8") as file:
-		return file.read()
 
 
 def test_interrupt():

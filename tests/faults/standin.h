@@ -47,7 +47,7 @@
  *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
- * they take so much longer (tests/gpu/check.py slows kernels down in this way).
+ * they take so much longer.
  *
  * A cubin is a real one, or text for tests without a compiler:
  *	standin cubin
