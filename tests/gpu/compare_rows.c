@@ -8,24 +8,18 @@
  *	{"seconds": 0.5, "loads": 4, "comparisons": [{"operation": "gemm", "problem": {...},
  *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
  *
- * A comparison may have "loads" of its own. The result has a ratio of each row's time to the first
- * row's, with its interval at 99%, and the median of each load: one binary loaded twice is not
- * equally fast twice. With "threshold": 0.03 it also says what `check` makes of that (beside kept
- * binaries, at that threshold) and whether `tune` takes both for tied. A comparison that cannot be
- * held has an "error" instead of rows. SIGTERM ends the run early: what was timed until then is
+ * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
+ * median of each load: one binary loaded twice is not equally fast twice. A comparison that cannot
+ * be held has an "error" instead of rows. SIGTERM ends the run early: what was timed until then is
  * printed.
  */
 #include <signal.h>
-#include <time.h>
 
 #include "cli/common.h"
 #include "gpu/bench_test.h"
-#include "check/judge.h"
 #include "engine/rounds.h"
 #include "problem_json.h"
 #include "row_json.h"
-#include "tune/conclude.h"
-#include "tune/select.h"
 
 #include "record/record_write.h"
 #include "bench/json_numbers.h"
@@ -50,7 +44,7 @@ struct row {
 struct comparison {
 	struct context *context;
 	struct evaluator evaluator;
-	double seconds, threshold; /* 0: no verdicts */
+	double seconds;
 	int64_t loads;
 	struct row rows[ROWS_MAX];
 	size_t count;
@@ -58,15 +52,6 @@ struct comparison {
 };
 
 static volatile sig_atomic_t stopped;
-
-/* On the calendar's clock, for those who watch the card meanwhile. */
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void stop(int signal)
 {
@@ -151,7 +136,7 @@ static enum status sample(struct comparison *comparison, struct error *err)
 	return status;
 }
 
-/* The interval of what was seen; the verdict's is wider by what differs between loads. */
+/* The interval of what was seen. */
 static struct json *ratio_json(const struct comparison *comparison, const struct row *row)
 {
 	const struct row *first = &comparison->rows[0];
@@ -167,43 +152,13 @@ static struct json *ratio_json(const struct comparison *comparison, const struct
 	return json;
 }
 
-/* As tune/conclude.c asks it of those that were timed in turn. */
-static bool are_tied(const struct comparison *comparison, const struct row *row)
-{
-	const struct row *rows[2] = {&comparison->rows[0], row};
-	struct comparable comparables[2] = {0};
-	struct rounds rounds[2];
-	bool tied[2];
-
-	for (int i = 0; i < 2; i++) {
-		const struct round_series *merged = &rows[i]->merged;
-		const struct summary time = statistics_summary(merged->round_us, merged->rounds);
-
-		rounds[i] = (struct rounds){merged->round_us, merged->rounds};
-		comparables[i] = (struct comparable){.median_us = time.median,
-			.ci95_low_us = time.ci95_low,
-			.ci95_high_us = time.ci95_high,
-			.place_us = select_place_us(&rows[i]->loads[0]->evaluation.score,
-				comparison->context->device->spec, merged->loads)};
-	}
-	select_pair_rounds(comparables, rounds, 2);
-	select_choose(comparables, 2, tied);
-	return tied[0] && tied[1];
-}
-
 static struct json *row_json(const struct comparison *comparison, const struct row *row)
 {
 	struct json *json = json_new_object(), *loads = json_new_array();
-	struct interval slowdown;
 
 	json_put_string(json, "name", row->name);
 	json_put_string(json, "family", row->loads[0]->evaluation.family);
 	json_put_string(json, "configuration", row->loads[0]->evaluation.configuration);
-	if (row->loads[0]->plan.launch_count) {
-		const uint32_t *grid = row->loads[0]->plan.launches[0].shape.grid;
-
-		json_put_int(json, "grid_blocks", (int64_t)grid[0] * grid[1] * grid[2]);
-	}
 	if (row->wrong) {
 		json_put_string(json, "wrong", row->wrong);
 		json_free(loads);
@@ -215,16 +170,8 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 		statistics_quantile(row->merged.round_us, row->merged.rounds, 0.5));
 	json_put_int(json, "blocks", (int64_t)row->merged.rounds);
 	json_put(json, "loads_us", loads);
-	if (comparison->rows[0].wrong)
-		return json;
-	json_put(json, "over_first", ratio_json(comparison, row));
-	if (comparison->threshold > 0 && row != comparison->rows) {
-		const enum check_verdict verdict = check_judge_pair(&row->merged,
-			&comparison->rows[0].merged, comparison->threshold, &slowdown);
-
-		json_put_string(json, "verdict", check_verdict_names[verdict]);
-		json_put_bool(json, "tied", are_tied(comparison, row));
-	}
+	if (!comparison->rows[0].wrong)
+		json_put(json, "over_first", ratio_json(comparison, row));
 	return json;
 }
 
@@ -305,12 +252,10 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 		status = open_rows(comparison, at, problem, &reason);
 	if (status == STATUS_OK)
 		status = load(comparison, &reason);
-	json_put_double(json, "from_s", now_s());
 	if (status == STATUS_OK)
 		status = sample(comparison, &reason);
 	for (size_t i = 0; status == STATUS_OK && i < comparison->count; i++)
 		json_push(rows, row_json(comparison, &comparison->rows[i]));
-	json_put_double(json, "to_s", now_s());
 	if (status == STATUS_OK) {
 		json_put(json, "rows", rows);
 	} else {
@@ -356,20 +301,11 @@ static enum status prefetch(
 	return status;
 }
 
-/* How often each row is loaded: of the file, or of one comparison. */
-static enum status read_loads(const struct json_at *at, int64_t *loads, struct error *err)
-{
-	TRY(json_member_int(at, "loads", loads, err));
-	return *loads >= 1 && *loads <= LOADS_MAX ? STATUS_OK
-						  : json_error(at, err, "1 to %d loads", LOADS_MAX);
-}
-
 static enum status run_all(
 	struct comparison *comparison, const char *path, struct json *results, struct error *err)
 {
 	struct json *tree = NULL;
 	struct json_at root, comparisons;
-	int64_t loads = 0;
 	enum status status = json_load(path, &tree, err);
 
 	if (status != STATUS_OK)
@@ -377,9 +313,9 @@ static enum status run_all(
 	root = json_root(tree, path);
 	status = json_member_double(&root, "seconds", &comparison->seconds, err);
 	if (status == STATUS_OK)
-		status = read_loads(&root, &loads, err);
-	if (status == STATUS_OK && json_find(&root, "threshold", &comparisons))
-		status = json_member_double(&root, "threshold", &comparison->threshold, err);
+		status = json_member_int(&root, "loads", &comparison->loads, err);
+	if (status == STATUS_OK && (comparison->loads < 1 || comparison->loads > LOADS_MAX))
+		status = json_error(&root, err, "1 to %d loads", LOADS_MAX);
 	if (status == STATUS_OK)
 		status = json_member(&root, "comparisons", &comparisons, err);
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons); i++) {
@@ -390,13 +326,9 @@ static enum status run_all(
 			status = STATUS_NO_DEVICE;
 	}
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons) && !stopped; i++) {
-		struct json_at item = json_item(&comparisons, i), own;
+		struct json_at item = json_item(&comparisons, i);
 
-		comparison->loads = loads;
-		if (json_find(&item, "loads", &own))
-			status = read_loads(&item, &comparison->loads, err);
-		if (status == STATUS_OK)
-			status = run_comparison(comparison, &item, results, err);
+		status = run_comparison(comparison, &item, results, err);
 	}
 	json_free(tree);
 	return status;
