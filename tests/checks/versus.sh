@@ -1,5 +1,5 @@
 #!/bin/sh
-# The benchmark against cuBLASLt, over stand-ins of the driver and of cuBLASLt: entries of a tuned
+# The benchmark against cuBLASLt and compare_rows, over stand-ins of the driver and of cuBLASLt: entries of a tuned
 # file come back to life, results that differ are seen, what cannot be compared is left out.
 set -u
 out=$1
@@ -16,6 +16,20 @@ cache=${TEST_BUILD:-build}/test-cache
 	cat "$work/tune.log"
 	exit 1
 }
+# rows of that file in turn: equal kernels are equally fast, one that is no configuration has an error
+/usr/bin/python3 - "$work" <<'PYTHON'
+import json, sys
+entry = json.load(open(f"{sys.argv[1]}/tuned.json"))["entries"][0]
+row = {name: entry["winner"][name] for name in ("family", "configuration")}
+rows = [[{"name": name, **row} for name in ("fresh", "looked up")], [{"name": "fresh", **row, "configuration": {"BM": 64}}]]
+json.dump({"seconds": 0.05, "loads": 2, "comparisons": [{"operation": "gemm", "problem": entry["problem"], "rows": of} for of in rows]}, open(f"{sys.argv[1]}/rows.json", "w"))
+PYTHON
+"$out/gpu/compare_rows" "$work/rows.json" --path . --cache-dir "$cache" >"$work/rows.out" || exit 1
+/usr/bin/python3 -c 'import json, sys
+good, bad = json.load(open(sys.argv[1]))["comparisons"]
+first, second = good["rows"]
+assert abs(second["over_first"]["value"] - 1) < 1e-6 and len(second["loads_us"]) == 2, good
+assert "expected a value of" in bad["error"] and "rows" not in bad, bad' "$work/rows.out" || exit 1
 versus() {
 	"$out/gpu/gemm_vs_cublaslt" --path . --cache-dir "$cache" --rounds 7 -o "$work/versus.json" "$@" \
 		"$work/tuned.json" >"$work/versus.log" 2>&1
