@@ -144,8 +144,10 @@ static struct interval with_loads(
 	return check_estimate_widened(estimate, estimate->value * loads_half_ratio(series, loads));
 }
 
-enum check_verdict check_judge_pair(const struct round_series *now, const struct round_series *then,
-	double threshold_ratio, struct interval *slowdown)
+/* Two kernels that were sampled in the same rounds, each merged over its loads: the slowdown of
+ * `now` against `then`, the error of their loads included. Both have rounds. */
+static enum check_verdict judge_pair(const struct round_series *now,
+	const struct round_series *then, double threshold_ratio, struct interval *slowdown)
 {
 	const struct check_rule rule = {
 		.threshold_ratio = threshold_ratio, .floor_ratio = floor_ratio[CHECK_AGAINST_KEPT]};
@@ -222,7 +224,7 @@ static struct judgement judge(
 
 	if (has_kept(row)) {
 		judgement.against = CHECK_AGAINST_KEPT;
-		judgement.verdict = check_judge_pair(&row->today.merged, &row->kept.merged,
+		judgement.verdict = judge_pair(&row->today.merged, &row->kept.merged,
 			check->options.threshold_ratio, &judgement.slowdown);
 		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.slowdown);
 	} else if (row->baseline_us > 0)

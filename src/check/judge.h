@@ -82,11 +82,6 @@ struct check;
 struct check_row;
 struct round_series;
 
-/* Two kernels that were sampled in the same rounds, each merged over its loads: the slowdown of
- * `now` against `then`, the error of their loads included. Both have rounds. */
-enum check_verdict check_judge_pair(const struct round_series *now, const struct round_series *then,
-	double threshold_ratio, struct interval *slowdown);
-
 /* The verdict of a row that was timed; anchor: sampled in the same rounds. */
 void check_time(struct check *check, struct check_row *row, const struct round_series *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more rounds would not change. */

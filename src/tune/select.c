@@ -205,7 +205,7 @@ static bool is_comparable(const struct search *search, const struct evaluated *e
 		       evaluated->evaluation.measured.energy_j > 0);
 }
 
-double select_place_us(const struct score *score, const struct device_spec *device, size_t loads)
+static double place_us(const struct score *score, const struct device_spec *device, size_t loads)
 {
 	const struct launch_score *longest = &score->launches[score->longest];
 
@@ -248,8 +248,8 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 		comparable.smem_bytes = (double)longest->smem_bytes;
 		comparable.regs_per_thread = longest->regs_per_thread;
 		if (!evaluation->predicted && search->session->objective != OBJECTIVE_ENERGY)
-			comparable.place_us = select_place_us(
-				&evaluation->score, search->pool.device, evaluated->loads);
+			comparable.place_us =
+				place_us(&evaluation->score, search->pool.device, evaluated->loads);
 	}
 	return comparable;
 }

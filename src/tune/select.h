@@ -105,8 +105,6 @@ struct selection selection_of(const struct search *search);
 void selection_release(struct selection *selection);
 /* Whether it is in the selection or not. */
 struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated);
-/* What code placement may add to a time that is the mean of this number of loads. */
-double select_place_us(const struct score *score, const struct device_spec *device, size_t loads);
 
 /* By what an evaluated one lost; the caller frees it. NULL: nothing can be said. */
 struct tuned_lost *selection_lost(
