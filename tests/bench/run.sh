@@ -7,7 +7,7 @@
 # NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow,
 # and the tables of results/ are measured again: results/*/tuned.json and fp16_kn.json of this GPU
 # model against cuBLASLt (or, where there are none, a fresh tuning of suites of configs/suites),
-# what gemm/mma reaches by itself (mma.json), and the map of fused products (chain_map.json; 4 minutes);
+# what gemm/mma reaches by itself (mma.json), and fused products against two calls (tuned afresh; 5 minutes);
 # and where python3 has torch, attention and decoding against PyTorch. The other tuned files there are no
 # promises about winners: sub-spaces, remedies that were tried.
 #
@@ -84,19 +84,10 @@ fi
 # shellcheck disable=SC2086
 [ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
 	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
-# When does fusing pay? The map of results/, with what it promises of it.
-OUT=$work CACHE=$work/cache BUILD=$build sh "$here/../gpu/chain_map.sh" map >"$work/chain_map.log" 2>&1 || {
-	tail -n 5 "$work/chain_map.log"
-	missed=1
-}
-awk '/^m=/ && !/DIFFERS/ && $(NF - 1) > 1 { wins++; sum += log($(NF - 1)) }
-	END {
-		mean = wins ? exp(sum / wins) : 0
-		good = wins >= 78 && mean >= 1.55
-		printf "fusing two products pays on %d of 187, %.2f times (promised: >= 78, >= 1.55)%s\n",
-			wins, mean, good ? "" : " MISSED"
-		exit !good
-	}' "$work/chain_map.log" || missed=1
+# when does fusing two products pay?
+"$tool" tune --suite chain_map -f fused -f fused_resident -f fused_wgmma --budget 1s --device cuda:0 --path . \
+	--cache-dir "$work/cache" -o "$work/chain_map.json" >"$work/chain_map.log" 2>&1 || tail -n 3 "$work/chain_map.log"
+"$versus" --path . --cache-dir "$work/cache" --seconds 0.15 -o "$work/chain_vs_cublaslt.json" "$work/chain_map.json" || missed=1
 # what a launch through src/launch costs, with a kernel that is shorter than launching it a hundred times
 launch=$(program launch_overhead) || {
 	echo "launch_overhead: not built"

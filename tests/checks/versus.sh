@@ -61,3 +61,20 @@ expect 0 '^all '
 /usr/bin/python3 -c 'import json, sys
 entries = json.load(open(sys.argv[1]))["entries"]
 assert [entry.get("agrees") for entry in entries].count(False) == 3, entries' "$work/versus.json"
+
+# two products in one kernel, beside two calls
+"$out/tiletune" tune gemm_chain -f fused -f fused_resident --where "STAGES == 2" \
+	-p m=64,k=16,n=32,p=16,dtype=bf16 -p m=96,k=32,n=64,p=24,dtype=bf16,act=none,silu --strategy random --evaluations 2 --budget 10m --fresh \
+	--device cuda:0 --path . --cache-dir "$cache" -o "$work/chains.json" >"$work/tune.log" 2>&1
+mv "$work/chains.json" "$work/tuned.json"
+versus
+expect 2 '^m=.*\[.*\] +0\.0e\+00$'
+expect 1 'act=silu .* not comparable: has an activation'
+expect 1 '^bf16 two products +2 entries'
+expect 1 '^two products fused, share that wins: .* over 2 \(promised: 0.42\)'
+expect 0 'bf16 aligned'
+STANDIN_LT_VALUE=0.5 versus
+expect 2 'DIFFERS'
+/usr/bin/python3 -c 'import json, sys
+entries = json.load(open(sys.argv[1]))["entries"]
+assert [(entry.get("agrees"), entry.get("picks")) for entry in entries] == [(False, 3), (False, 3), (None, None)], entries' "$work/versus.json"

@@ -6,8 +6,7 @@
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
 versus_sources := $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
-versus_programs := gemm_vs_cublaslt chain_vs_cublaslt
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) $(versus_programs) compare_rows libtiletune_launch.so launch_overhead)
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt compare_rows libtiletune_launch.so launch_overhead)
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)
@@ -25,7 +24,7 @@ endef
 $(foreach n,$(gpu_test_names),$(eval $(call gpu_program_rule,$(n))))
 $(OUT)/gpu/compare_rows: $(OUT)/gpu/obj/compare_rows.o $(OUT)/gen/version.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
-$(patsubst %,$(OUT)/gpu/%,$(versus_programs)): $(OUT)/gpu/%: $(OUT)/gpu/obj/%.o $(versus_objects) $(OUT)/gen/version.o $(LIBRARY)
+$(OUT)/gpu/gemm_vs_cublaslt: $(OUT)/gpu/obj/gemm_vs_cublaslt.o $(versus_objects) $(OUT)/gen/version.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 # users of src/launch; of the driver only the names are needed to link

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 
-# in place of this folder, whose profile.py is not Python's
 sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/python")
 import torch  # noqa: E402
 from torch.nn.attention.bias import causal_lower_right  # noqa: E402

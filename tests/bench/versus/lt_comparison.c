@@ -23,17 +23,35 @@ enum {
 	TENSOR_SCALE_A = 3,
 	TENSOR_SCALE_B = 4,
 	TENSOR_BIAS = 5,
+	CHAIN_TENSOR_Y = 3,
 };
 
 static const double pick_seconds = 0.15;
 /* A pick whose first timed run takes this many times the fastest one's is not timed further. */
 static const double pick_hopeless = 1.5;
 
+struct context;
+
 /* What cuBLASLt's timed_runs run on: the same tensors as ours. */
 struct lt_side {
-	const struct lt_product *product;
-	const struct loaded *loaded;
-	int pick;
+	const struct context *context;
+	int only; /* this product; -1: all of them */
+	int pick; /* of each its last one where it has fewer */
+};
+
+/* Everything of one lt_comparison. */
+struct context {
+	struct gpu_session *gpu;
+	struct problem_data data;
+	struct loaded loaded;
+	struct lt_product products[PRODUCTS_MAX];
+	size_t product_count;
+	CUdeviceptr intermediate; /* between two products; the same for all sets */
+	uint64_t intermediate_bytes;
+	struct lt_side sides[LT_PICKS_MAX];
+	struct timed_run ours, theirs[LT_PICKS_MAX];
+	bool usable[LT_PICKS_MAX];
+	int pick_count; /* of theirs */
 };
 
 static bool run_ours(const void *context, struct gpu_session *gpu, size_t set)
@@ -41,29 +59,43 @@ static bool run_ours(const void *context, struct gpu_session *gpu, size_t set)
 	return loaded_run(gpu, context, set);
 }
 
-static bool run_theirs(const void *context, struct gpu_session *gpu, size_t set)
+static void tensors_of(
+	const struct context *context, size_t set, struct lt_tensors tensors[PRODUCTS_MAX])
 {
-	const struct lt_side *side = context;
-	const CUdeviceptr *buffers = &side->loaded->buffers[set * side->loaded->plan.buffer_count];
-	const struct lt_tensors tensors = {buffers[TENSOR_A], buffers[TENSOR_B], buffers[TENSOR_C],
-		buffers[TENSOR_SCALE_A], buffers[TENSOR_SCALE_B], buffers[TENSOR_BIAS]};
-	int result = lt_product_run(side->product, side->pick, &tensors, gpu->stream);
+	const CUdeviceptr *buffers =
+		&context->loaded.buffers[set * context->loaded.plan.buffer_count];
 
+	if (context->product_count == 1) {
+		tensors[0] = (struct lt_tensors){buffers[TENSOR_A], buffers[TENSOR_B],
+			buffers[TENSOR_C], buffers[TENSOR_SCALE_A], buffers[TENSOR_SCALE_B],
+			buffers[TENSOR_BIAS]};
+		return;
+	}
+	tensors[0] = (struct lt_tensors){
+		.a = buffers[TENSOR_A], .b = buffers[TENSOR_B], .c = context->intermediate};
+	tensors[1] = (struct lt_tensors){
+		.a = context->intermediate, .b = buffers[TENSOR_C], .c = buffers[CHAIN_TENSOR_Y]};
+}
+
+static bool run_theirs(const void *timed, struct gpu_session *gpu, size_t set)
+{
+	const struct lt_side *side = timed;
+	struct lt_tensors tensors[PRODUCTS_MAX];
+	int result = 0;
+
+	tensors_of(side->context, set, tensors);
+	for (int i = 0; result == 0 && i < (int)side->context->product_count; i++) {
+		const struct lt_product *product = &side->context->products[i];
+		const int last = product->pick_count - 1;
+
+		if (side->only < 0 || side->only == i)
+			result = lt_product_run(product, side->pick < last ? side->pick : last,
+				&tensors[i], gpu->stream);
+	}
 	return result == 0 ? true
 			   : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "cuBLASLt's pick %d: status %d",
 				     side->pick, result);
 }
-
-/* Everything of one lt_comparison. */
-struct context {
-	struct gpu_session *gpu;
-	struct problem_data data;
-	struct loaded loaded;
-	struct lt_product product;
-	struct lt_side sides[LT_PICKS_MAX];
-	struct timed_run ours, theirs[LT_PICKS_MAX];
-	bool usable[LT_PICKS_MAX];
-};
 
 static bool load_ours(
 	struct context *context, struct kernel_store *store, const struct subject *subject)
@@ -100,17 +132,21 @@ static bool load_ours(
 	return context->gpu->failure.outcome == OUTCOME_OK;
 }
 
-/* Every pick once, and a few rounds of all that work. A pick that is refused is left out. */
-static bool try_picks(struct context *context)
+/* Every pick once, and a few rounds of all that work. A pick that is refused is left out. only: of
+ * one product, -1: of all together. */
+static bool try_picks(struct context *context, int only)
 {
 	struct timed_run *running[LT_PICKS_MAX];
 	double fastest = INFINITY;
 	size_t count = 0, kept = 0;
 
-	for (int i = 0; i < context->product.pick_count; i++) {
+	context->pick_count = context->products[only < 0 ? 0 : only].pick_count;
+	if (only < 0 && context->products[1].pick_count > context->pick_count)
+		context->pick_count = context->products[1].pick_count;
+	for (int i = 0; i < context->pick_count; i++) {
 		struct timed_run *timed_run = &context->theirs[i];
 
-		context->sides[i] = (struct lt_side){&context->product, &context->loaded, i};
+		context->sides[i] = (struct lt_side){context, only, i};
 		*timed_run = (struct timed_run){.run = run_theirs,
 			.context = &context->sides[i],
 			.set_count = context->loaded.set_count};
@@ -141,7 +177,7 @@ static int fastest_pick(const struct context *context, int limit, const bool *ta
 {
 	int best = -1;
 
-	for (int i = 0; i < limit && i < context->product.pick_count; i++)
+	for (int i = 0; i < limit && i < context->pick_count; i++)
 		if (context->usable[i] && !taken[i] &&
 			(best < 0 || interleaved_median_us(&context->theirs[i]) <
 					     interleaved_median_us(&context->theirs[best])))
@@ -166,6 +202,36 @@ static size_t choose_remeasured(struct context *context, int remeasured[REMEASUR
 			pick = fastest_pick(context, LT_PICKS_MAX, taken);
 	}
 	return count;
+}
+
+static void release_theirs(struct context *context)
+{
+	for (int i = 0; i < LT_PICKS_MAX; i++)
+		timed_run_release(context->gpu, &context->theirs[i]);
+}
+
+/* Of one product among several: its default pick comes first, then all by their times, so that
+ * picks of one number belong together. */
+static bool order_picks(struct context *context, int only)
+{
+	struct lt_product *product = &context->products[only];
+	struct lt_heuristic ordered[LT_PICKS_MAX];
+	bool taken[LT_PICKS_MAX] = {false};
+	int count = 1, first = 0, pick;
+
+	if (!try_picks(context, only))
+		return false;
+	while (!context->usable[first])
+		first++;
+	ordered[0] = product->picks[first];
+	while (count < LT_PICKS_MAX && (pick = fastest_pick(context, LT_PICKS_MAX, taken)) >= 0) {
+		taken[pick] = true;
+		ordered[count++] = product->picks[pick];
+	}
+	memcpy(product->picks, ordered, (size_t)count * sizeof(*ordered));
+	product->pick_count = count;
+	release_theirs(context);
+	return true;
 }
 
 /* Time of the best pick over ours in each round; caller frees. */
@@ -223,6 +289,7 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 {
 	int remeasured[REMEASURED];
 	size_t count = choose_remeasured(context, remeasured);
+	const size_t output = context->product_count > 1 ? CHAIN_TENSOR_Y : TENSOR_C;
 	struct timed_run *running[REMEASURED + 1] = {&context->ours};
 	size_t best = 0;
 
@@ -251,26 +318,42 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 		!time_gaps(context, options->gap_seconds, running, count + 1, lt_comparison))
 		return false;
 	return agree_measure(context->gpu, &context->ours, running[best + 1],
-		&context->loaded.plan.buffers[TENSOR_C], context->loaded.buffers[TENSOR_C],
+		&context->loaded.plan.buffers[output], context->loaded.buffers[output],
 		&lt_comparison->difference);
+}
+
+/* cuBLASLt's products, and what lies between two of them. */
+static bool open_products(struct context *context, const struct lt *lt,
+	const struct subject *subject, const struct lt_comparison_options *options)
+{
+	const struct lt_shape *first = &subject->shapes[0];
+	struct error err = {0};
+
+	context->product_count = subject->product_count;
+	for (size_t i = 0; i < subject->product_count; i++)
+		if (lt_product_init(lt, &subject->shapes[i], options->picks, &context->products[i],
+			    &err) != STATUS_OK)
+			return gpu_fail(context->gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+	if (subject->product_count == 1)
+		return true;
+	context->intermediate_bytes = (uint64_t)(first->m * first->n) * dtype_size(first->out);
+	return gpu_allocate(context->gpu, context->intermediate_bytes, &context->intermediate) &&
+	       order_picks(context, 0) && order_picks(context, 1);
 }
 
 static bool compare_entry(struct context *context, const struct lt *lt, struct kernel_store *store,
 	const struct subject *subject, const struct lt_comparison_options *options,
 	struct lt_comparison *lt_comparison)
 {
-	struct error err = {0};
-
 	if (!load_ours(context, store, subject))
 		return false;
 	context->ours = (struct timed_run){.run = run_ours,
 		.context = &context->loaded,
 		.set_count = context->loaded.set_count};
-	if (lt_product_init(lt, &subject->shape, options->picks, &context->product, &err) !=
-		STATUS_OK)
-		return gpu_fail(context->gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
-	lt_comparison->pick_count = context->product.pick_count;
-	return interleaved_prepare(context->gpu, &context->ours) && try_picks(context) &&
+	if (!open_products(context, lt, subject, options))
+		return false;
+	lt_comparison->pick_count = context->products[0].pick_count;
+	return interleaved_prepare(context->gpu, &context->ours) && try_picks(context, -1) &&
 	       time_interleaved(context, options, lt_comparison);
 }
 
@@ -283,7 +366,8 @@ void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kern
 	*lt_comparison = (struct lt_comparison){.problem = string_copy(subject->problem),
 		.family = string_copy(subject->family),
 		.configuration = string_copy(subject->configuration),
-		.shape = subject->shape,
+		.shape = subject->shapes[0],
+		.is_chain = subject->product_count > 1,
 		.flop = subject->flop,
 		.kernel_changed = subject->kernel_changed,
 		.skipped = string_copy(subject->skipped)};
@@ -296,13 +380,17 @@ void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kern
 	}
 	lt_comparison->agrees =
 		!lt_comparison->skipped &&
-		lt_comparison->difference <= agree_limit(subject->shape.in, subject->shape.out);
+		lt_comparison->difference <=
+			(double)subject->product_count *
+				agree_limit(subject->shapes[0].in, subject->shapes[0].out);
 	/* a lost context releases nothing any more */
 	if (!lt_comparison->fatal) {
-		for (int i = 0; i < LT_PICKS_MAX; i++)
-			timed_run_release(gpu, &context->theirs[i]);
+		release_theirs(context);
 		timed_run_release(gpu, &context->ours);
-		lt_product_release(&context->product);
+		for (size_t i = 0; i < context->product_count; i++)
+			lt_product_release(&context->products[i]);
+		if (context->intermediate)
+			gpu_release(gpu, context->intermediate, context->intermediate_bytes);
 		if (context->loaded.problem)
 			loaded_release(gpu, &context->loaded);
 		problem_data_release(gpu, &context->data);

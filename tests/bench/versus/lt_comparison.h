@@ -19,13 +19,14 @@ struct lt_comparison_options {
 
 struct lt_comparison {
 	char *problem, *family, *configuration; /* copies; the first may be NULL */
-	struct lt_shape shape;
+	struct lt_shape shape;                  /* of the first product */
+	bool is_chain;                          /* there is a second one */
 	double flop;
 	bool kernel_changed;
 	char *skipped; /* why there is no result */
 	bool fatal;    /* the context is gone: nothing more can be measured */
 
-	int pick_count, best_pick;
+	int pick_count, best_pick; /* of a chain: of the first product; its place by time */
 	size_t rounds;
 	double ours_us, default_us, best_us;
 	double first_us; /* the best of the first LT_PICKS */

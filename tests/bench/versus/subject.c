@@ -64,7 +64,8 @@ static enum status read_shape(
 	return STATUS_OK;
 }
 
-/* Keys that an older file does not have are at their defaults. NULL: all is understood. */
+/* Keys that an older file or the operation does not have are at their defaults; the act is between
+ * two products. NULL: all is understood. */
 static char *read_rest(const struct json_at *problem, struct lt_shape *shape)
 {
 	const char *bias = get_string(problem, "bias"), *scale = get_string(problem, "scale");
@@ -86,6 +87,28 @@ static char *read_rest(const struct json_at *problem, struct lt_shape *shape)
 	shape->has_bias = strcmp(bias, "row") == 0;
 	shape->scale = *scale ? (enum lt_scale)name_find(scale, lt_scale_names) : LT_SCALE_NONE;
 	return NULL;
+}
+
+/* m,k times k,n times n,p: the weights as they lie. */
+static enum status read_chain(
+	const struct json_at *problem, struct lt_shape shapes[PRODUCTS_MAX], struct error *err)
+{
+	int64_t m, k, n, p;
+	const int dtype = dtype_find(get_string(problem, "dtype"));
+
+	TRY(json_member_int(problem, "m", &m, err));
+	TRY(json_member_int(problem, "k", &k, err));
+	TRY(json_member_int(problem, "n", &n, err));
+	TRY(json_member_int(problem, "p", &p, err));
+	if (dtype < 0)
+		return json_error(problem, err, "a known type");
+	shapes[0] = (struct lt_shape){.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n};
+	shapes[1] = (struct lt_shape){.m = m, .n = p, .k = n, .lda = n, .ldb = p, .ldc = p};
+	for (size_t i = 0; i < PRODUCTS_MAX; i++) {
+		shapes[i].b_is_kn = shapes[i].fast_accumulation = true;
+		shapes[i].in = shapes[i].out = (enum dtype)dtype;
+	}
+	return STATUS_OK;
 }
 
 static enum status rebuild_bound(struct subject *subject, const struct bound_family *bound,
@@ -156,21 +179,25 @@ static char *init(const struct catalogue *catalogue, const struct device_spec *d
 	const struct json_at *entry, const char *family, struct subject *subject,
 	struct problem **problem)
 {
+	const char *name = get_string(entry, "operation");
+	const bool is_chain = strcmp(name, "gemm_chain") == 0;
 	const struct operation *operation;
 	struct json_at problem_at, list, result;
 	struct error err = {0};
 	char *rest;
 
-	if (strcmp(get_string(entry, "operation"), "gemm") != 0)
-		return string_format("operation %s", get_string(entry, "operation"));
+	if (!is_chain && strcmp(name, "gemm") != 0)
+		return string_format("operation %s", name);
 	if (json_member(entry, "problem", &problem_at, &err) != STATUS_OK ||
-		catalogue_operation(catalogue, "gemm", &operation, &err) != STATUS_OK ||
+		catalogue_operation(catalogue, name, &operation, &err) != STATUS_OK ||
 		problem_from_json(operation, &problem_at, problem, &err) != STATUS_OK)
 		return string_copy(err.message);
 	subject->problem = string_copy((*problem)->text);
-	if (read_shape(&problem_at, &subject->shape, &err) != STATUS_OK)
+	subject->product_count = is_chain ? 2 : 1;
+	if ((is_chain ? read_chain(&problem_at, subject->shapes, &err)
+		      : read_shape(&problem_at, &subject->shapes[0], &err)) != STATUS_OK)
 		return string_copy(err.message);
-	rest = read_rest(&problem_at, &subject->shape);
+	rest = read_rest(&problem_at, &subject->shapes[0]);
 	if (rest)
 		return rest;
 	if (!find_result(entry, family, &list, &result))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * An entry of a tuned file, rebuilt: from its problem, family and configuration to
- * what is compiled and launched, by the same way as the tuner's.
+ * what is compiled and launched, by the same way as the tuner's; and as cuBLASLt's products: one
+ * of gemm, two of gemm_chain.
  */
 #ifndef VERSUS_SUBJECT_H
 #define VERSUS_SUBJECT_H
@@ -10,6 +11,10 @@
 #include "candidate/candidate.h"
 #include "engine/kernel_store.h"
 
+enum {
+	PRODUCTS_MAX = 2,
+};
+
 struct subject {
 	char *problem;       /* canonical text */
 	char *family;        /* "gemm/wgmma" */
@@ -17,7 +22,8 @@ struct subject {
 	char *skipped;       /* why it is not compared; NULL: it is */
 	bool kernel_changed; /* the sources are not those that the entry was tuned with */
 	double flop;
-	struct lt_shape shape;
+	struct lt_shape shapes[PRODUCTS_MAX]; /* the second has the first one's result as A */
+	size_t product_count;
 	struct plan plan;
 	struct build build;
 	struct reference_plan reference; /* for its tensors */
