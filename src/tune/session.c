@@ -46,7 +46,10 @@ static enum status start_trial(struct search *search, size_t candidate, struct e
 	return search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
 }
 
-size_t session_trials_max(size_t compilers, size_t results)
+/* How many candidates a search has open at once that has got `results` results: each is chosen
+ * without the results of the others, so few while little is known. src/search/README.md has what
+ * it costs and brings. */
+static size_t trials_max(size_t compilers, size_t results)
 {
 	const size_t most = 2 * compilers + 2, now = compilers + results / RESULTS_PER_TRIAL + 1;
 
@@ -88,7 +91,7 @@ static bool has_room(const struct search *search)
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
 	if (context->compiler && search->session->effort->evaluations != SIZE_MAX &&
-		evaluator->count >= session_trials_max(compiler_worker_count(context->compiler),
+		evaluator->count >= trials_max(compiler_worker_count(context->compiler),
 					    search->budget.evaluations))
 		return false;
 	return compilers_have_room(search) &&

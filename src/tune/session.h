@@ -127,10 +127,6 @@ enum status session_save(struct session *session, struct error *err);
  */
 enum status session_put(struct session *session, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err);
-/* How many candidates a search has open at once that has got `results` results: each is chosen
- * without the results of the others, so few while little is known. tests/bench/bench_window.c has
- * what it costs and brings. */
-size_t session_trials_max(size_t compilers, size_t results);
 struct search;
 /* One problem of the queue, that was prepared (tune/search.h). */
 enum status session_search(struct search *search, struct error *err);

@@ -27,10 +27,10 @@ LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
 # Their readers also hold members against each other, which no schema says.
 READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
-UNREAD = {f"tiletune.{name}/1" for name in ("bits", "compared_rows", "lookup_rates", "own_kernel_results", "public_kernels", "repeat_rates",
-    "versus")}
+UNREAD = {f"tiletune.{name}/1" for name in ("bits", "compared_rows", "lookup_rates", "own_kernel_results", "repeat_rates", "versus")}
 # Answers of earlier versions and of experiments whose scripts have left the tree (results/README.md), kept among the results.
-EARLIER = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "durations", "loads", "pairs", "program_rates", "several_gpus", "sweep", "tiles")}
+EARLIER = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "durations", "loads", "pairs", "program_rates",
+    "public_kernels", "several_gpus", "sweep", "tiles")}
 # They are read with the other files of their folder.
 IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
 WRONG_FORM = r'\$\S*: expected (a known member here|a member "\w+"(,|$)|one of "|at (least|most) \d+ element|an architecture)'
