@@ -75,7 +75,7 @@ packages-test: packages
 # ---- suites ----
 unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
-TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/lookup_quality $(OUT)/tests/kernel_text $(OUT)/tests/intervals $(OUT)/libtiletune_launch.so
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/kernel_text $(OUT)/tests/intervals $(OUT)/libtiletune_launch.so
 ifeq ($(SAN),thread)
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(FAULT_LIBRARIES)
 endif

@@ -154,8 +154,8 @@ static double ranked_us(const struct option *option)
 	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
 }
 
-/* How far this goes: tests/tools/lookup_quality.c leaves each problem of a tuned file out and looks
- * it up among the others; figures in templates/gemm/README.md. */
+/* How far this goes: tests/tools/lookup_quality.py leaves each problem of a tuned file out and
+ * looks it up among the others; figures in templates/gemm/README.md. */
 static bool is_better(const struct option *option, const struct option *best)
 {
 	return is_eligible(option) &&

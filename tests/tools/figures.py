@@ -9,7 +9,6 @@ import os
 import re
 import runpy
 import statistics
-import subprocess
 import sys
 
 FOLDER = "results/nvidia-h200"
@@ -21,13 +20,6 @@ def load(name):
 	path = f"{FOLDER}/{name}.json"
 	with open(path, encoding="utf-8") if os.path.exists(path) else gzip.open(path + ".gz", "rt", encoding="utf-8") as file:
 		return json.load(file)
-
-
-@functools.cache
-def tool(name, *arguments, learned=False):
-	"""What a program of tests/tools prints with today's model."""
-	return subprocess.run([f"{sys.argv[1]}/tests/{name}", *arguments], capture_output=True, text=True, check=True,
-		env={**os.environ, "TILETUNE_LEARNED": "" if learned else "none"}).stdout
 
 
 def model_quality(journal, learned):
@@ -76,10 +68,13 @@ def share_rows(seconds=(1, 3, 10, 60)):
 		yield f"| {what} | {len(problems)} | {' | '.join(cell(problems, after_s) for after_s in seconds)} | {statistics.median(ends):.1f}, {max(ends):.1f} s |"
 
 
+@functools.cache
 def lookup_losses(name):
 	"""Lookup where its problem is left out of the file: problems, those whose answer was timed, per cent of the winner's speed (mean, worst)."""
-	said = tool("lookup_quality", ".", "model:h200-sxm", f"{FOLDER}/{name}.json", f"{FOLDER}/{name}.journal.jsonl.gz", learned=True)
-	return [float(value) for value in re.search(r"(\d+) problems, \d+ refused, (\d+) of .* mean ([\d.]+)%.* worst ([\d.]+)%", said).groups()]
+	import lookup_quality  # pylint: disable=import-outside-toplevel
+	found = lookup_quality.qualities(sys.argv[1], f"{FOLDER}/{name}.json", f"{FOLDER}/{name}.journal.jsonl.gz")
+	ratios = [100 * each.ratio for each in found if each.ratio]
+	return [len(found), len(ratios), statistics.fmean(ratios), min(ratios)]
 
 
 def group(name, which, figure):
