@@ -3,17 +3,15 @@
  * What we promise of expressions and spaces: evaluations a second on one core, and time and memory
  * to enumerate the space of templates/gemm/mma.json as it is. Times are the process's own (CPU).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "bench/bench.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "candidate/bound_family.h"
+#include "engine/context.h"
 #include "space/enumerate.h"
 
 static bool promise(const char *name, double value, const char *unit, double promised, bool least)
@@ -66,117 +64,25 @@ static double evaluations_per_s(const char *text)
 }
 
 /* ---- the space of a family ---- */
-static const struct {
-	const char *name;
-	int64_t integer;
-	const char *string;
-} fixed_names[] = {
-	{"M", 4096, NULL},
-	{"N", 4096, NULL},
-	{"K", 4096, NULL},
-	{"dtype", 0, "bf16"},
-	{"b_layout", 0, "nk"},
-	{"lda", 4096, NULL},
-	{"ldb", 4096, NULL},
-	{"ldc", 4096, NULL},
-	{"out_dtype", 0, "bf16"},
-	{"act", 0, "none"},
-	{"accum", 0, "fast"},
-	{"scale", 0, "none"},
-	{"bias", 0, "none"},
-	{"alpha", 1, NULL},
-	{"beta", 0, NULL},
-	{"residual", 0, NULL},
-	{"batch", 1, NULL},
-	{"rows_a", 4096, NULL},
-	{"rows_b", 4096, NULL},
-	{"compute_capability", 90, NULL},
-	{"sm_count", 132, NULL},
-	{"warp_size", 32, NULL},
-	{"max_threads_per_block", 1024, NULL},
-	{"max_threads_per_sm", 2048, NULL},
-	{"max_blocks_per_sm", 32, NULL},
-	{"max_warps_per_sm", 64, NULL},
-	{"regs_per_block", 65536, NULL},
-	{"regs_per_sm", 65536, NULL},
-	{"smem_per_block_bytes", 232448, NULL},
-	{"smem_per_sm_bytes", 233472, NULL},
-	{"smem_reserved_bytes", 1024, NULL},
-	{"l2_bytes", 50 << 20, NULL},
-	{"dram_bytes", 141LL << 30, NULL},
-};
-
-/* A list expression: as it stands, or a JSON list of numbers and strings. */
-static char *list_text(const struct json_at *at)
+/* The context stays open: the space's constants are its. */
+static struct space *family_space(struct context *context, const char *name, const char *text)
 {
-	struct json_at values = *at;
+	const char *const roots[] = {".", NULL};
+	const struct context_options options = {
+		.roots = roots, .device = "model:h200-sxm", .no_cache = true};
+	const struct operation *operation;
+	const struct family *family;
+	struct problem_list problems = {0};
+	struct bound_family *bound;
 	struct error err = {0};
-	const char *string;
-	if (json_type(&values) == JSON_OBJECT)
-		expect(json_member(at, "values", &values, &err), &err);
-	if (json_type(&values) == JSON_STRING) {
-		expect(json_get_string(&values, &string, &err), &err);
-		return string_copy(string);
-	}
-	struct text text = {0};
-	text_append(&text, "[");
-	for (size_t i = 0; i < json_count(&values); i++) {
-		struct json_at item = json_item(&values, i);
-		int64_t integer;
-		if (json_type(&item) == JSON_STRING) {
-			expect(json_get_string(&item, &string, &err), &err);
-			text_appendf(&text, "'%s',", string);
-		} else {
-			expect(json_get_int(&item, &integer, &err), &err);
-			text_appendf(&text, "%" PRId64 ",", integer);
-		}
-	}
-	text_append(&text, "]");
-	return text_detach(&text);
-}
 
-static struct space *family_space(const char *path)
-{
-	struct space *space = space_new();
-	struct json *root;
-	struct error err = {0};
-	struct json_at at, member;
-	const char *string, *why;
-	expect(json_load(path, &root, &err), &err);
-	at = json_root(root, path);
-	for (size_t i = 0; i < ARRAY_COUNT(fixed_names); i++)
-		expect(space_add_fixed(space, fixed_names[i].name, &err), &err);
-	expect(json_member(&at, "parameters", &member, &err), &err);
-	for (size_t i = 0; i < json_count(&member); i++) {
-		struct json_at item = json_item(&member, i);
-		char *list = list_text(&item);
-		expect(space_add_parameter(space, item.key, list, path, &err), &err);
-		free(list);
-	}
-	expect(json_member(&at, "constants", &member, &err), &err);
-	for (size_t i = 0; i < json_count(&member); i++) {
-		struct json_at item = json_item(&member, i);
-		/* an expression, or an object with it */
-		if (json_type(&item) != JSON_OBJECT)
-			expect(json_get_string(&item, &string, &err), &err);
-		else
-			expect(json_member_string(&item, "value", &string, &err), &err);
-		expect(space_add_derived(space, item.key, string, path, &err), &err);
-	}
-	expect(json_member(&at, "constraints", &member, &err), &err);
-	for (size_t i = 0; i < json_count(&member); i++) {
-		struct json_at item = json_item(&member, i);
-		expect(json_member_string(&item, "expr", &string, &err), &err);
-		expect(json_member_string(&item, "why", &why, &err), &err);
-		expect(space_add_constraint(space, string, why, path, &err), &err);
-	}
-	json_free(root);
-	struct value fixed[ARRAY_COUNT(fixed_names)];
-	for (size_t i = 0; i < ARRAY_COUNT(fixed_names); i++)
-		fixed[i] = fixed_names[i].string ? value_string(fixed_names[i].string)
-						 : value_int(fixed_names[i].integer);
-	expect(space_bind(space, fixed, &err), &err);
-	return space;
+	expect(context_open(&options, context, &err), &err);
+	expect(catalogue_operation(&context->catalogue, "gemm", &operation, &err), &err);
+	expect(catalogue_family(&context->catalogue, operation, name, &family, &err), &err);
+	expect(problem_parse(operation, text, &problems, &err), &err);
+	expect(family_bind(family, problems.items[0], context->device->spec, NULL, &bound, &err),
+		&err);
+	return bound->space;
 }
 
 static bool count_visit(const choice *configuration, void *context)
@@ -212,7 +118,8 @@ int main(void)
 	kept &= promise("expressions",
 		evaluations_per_s("BM % WM == 0 and 32*(BM//WM)*(BN//WN) <= 1024") * 1e-6,
 		"million evaluations/s", 10, true);
-	struct space *space = family_space("templates/gemm/mma.json");
+	struct context context;
+	struct space *space = family_space(&context, "gemm/mma", "M=4096,N=4096,K=4096,dtype=bf16");
 	double legal, seconds = enumerate(space, count_visit, &legal);
 	printf("space of gemm/mma: %.3g configurations, %.3g legal, visited in %.3g s, "
 	       "%.3g us per legal one\n",
@@ -222,6 +129,5 @@ int main(void)
 		2, false);
 	getrusage(RUSAGE_SELF, &usage);
 	kept &= promise("peak memory", (double)usage.ru_maxrss / 1024, "MiB", 200, false);
-	space_free(space);
 	return kept ? EXIT_SUCCESS : EXIT_FAILURE;
 }
