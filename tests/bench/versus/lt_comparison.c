@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/record_read.h"
-#include "record/record_write.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "bench/versus/agree.h"
@@ -102,16 +100,12 @@ static bool load_ours(
 {
 	size_t units = subject->build.unit_count;
 	struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
-	struct json *copy = record_to_json(&plan_record, &subject->plan);
-	struct json *reference = record_to_json(&reference_plan_record, &subject->reference);
-	struct json_at at = json_root(copy, "plan"), reference_at = json_root(reference, "plan");
 	struct plan plan = {0};
 	struct error err = {0};
-	enum status status = record_from_json(&plan_record, &at, &plan, NULL, &err);
+	enum status status = STATUS_OK;
 
-	if (status == STATUS_OK)
-		status = record_from_json(&reference_plan_record, &reference_at,
-			&context->data.told.reference, NULL, &err);
+	record_copy(&plan_record, &subject->plan, &plan);
+	record_copy(&reference_plan_record, &subject->reference, &context->data.told.reference);
 	for (size_t i = 0; i < units && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
@@ -126,8 +120,6 @@ static bool load_ours(
 		gpu_fail(context->gpu, OUTCOME_COMPILE_FAILED, "%s", err.message);
 		plan_release(&plan);
 	}
-	json_free(copy);
-	json_free(reference);
 	free(cubins);
 	return context->gpu->failure.outcome == OUTCOME_OK;
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/versus/subject.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/json_numbers.h"
 #include "base/memory.h"
-#include "record/record_read.h"
-#include "format/tuned.h"
 #include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
 #include "problem_json.h"
+#include "row_json.h"
 
 /* The winner, or the row of the family that was asked for. */
 static bool find_result(const struct json_at *entry, const char *family, struct json_at *list,
@@ -111,67 +109,39 @@ static enum status read_chain(
 	return STATUS_OK;
 }
 
-static enum status rebuild_bound(struct subject *subject, const struct bound_family *bound,
-	const struct json_at *result, struct error *err)
-{
-	choice *configuration =
-		memory_zeroed(bound->space->parameter_count + 1, sizeof(*configuration));
-	struct value *slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
-	struct text text = {0};
-	struct tuned_row row = {0};
-	int violated = -1;
-	enum status status = record_from_json(&tuned_choice_record, result, &row, NULL, err);
-
-	if (status == STATUS_OK)
-		status = configuration_from_named_values(
-			bound, &row.configuration, configuration, err);
-	if (status == STATUS_OK)
-		status = space_values(bound->space, configuration, slots, err);
-	if (status == STATUS_OK)
-		status = space_examine(bound->space, slots, &violated, err);
-	if (status == STATUS_OK && violated >= 0)
-		status =
-			error_set(err, STATUS_BAD_INPUT, "the configuration is no longer legal: %s",
-				bound->space->constraints[(size_t)violated].why);
-	if (status == STATUS_OK)
-		status = candidate_plan(bound, slots, &subject->plan, err);
-	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &subject->build, err);
-	if (status == STATUS_OK) {
-		configuration_format(bound, configuration, &text);
-		subject->configuration = text_detach(&text);
-		subject->kernel_changed =
-			strcmp(get_string(result, "kernel_hash"), subject->build.kernel_hash) != 0;
-	}
-	tuned_row_release(&row);
-	free(configuration);
-	free(slots);
-	return status;
-}
-
 static enum status rebuild(struct subject *subject, const struct catalogue *catalogue,
 	const struct device_spec *device, const struct problem *problem,
 	const struct json_at *result, struct error *err)
 {
-	const struct family *family;
-	struct bound_family *bound = NULL;
+	struct candidate candidate = {0};
 	struct build reference_build = {0};
-	enum status status = catalogue_family(
-		catalogue, problem->operation, get_string(result, "family"), &family, err);
+	struct value *slots = NULL;
+	struct text text = {0};
+	enum status status =
+		row_candidate_from_json(catalogue, problem, device, result, &candidate, err);
 
-	if (status == STATUS_OK && family->step_count)
+	if (status == STATUS_OK && candidate.bound->family->step_count)
 		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
 	if (status == STATUS_OK)
 		status = problem_flop(problem, &subject->flop, err);
+	if (status == STATUS_OK) {
+		slots = candidate_values(&candidate, err);
+		status = slots ? candidate_plan(candidate.bound, slots, &subject->plan, err)
+			       : STATUS_BAD_INPUT;
+	}
 	if (status == STATUS_OK)
-		status = family_bind(family, problem, device, NULL, &bound, err);
-	if (status == STATUS_OK)
-		status = rebuild_bound(subject, bound, result, err);
-	if (status == STATUS_OK)
+		status = candidate_build(candidate.bound, slots, &subject->build, err);
+	if (status == STATUS_OK) {
+		configuration_format(candidate.bound, candidate.choices, &text);
+		subject->configuration = text_detach(&text);
+		subject->kernel_changed =
+			strcmp(get_string(result, "kernel_hash"), subject->build.kernel_hash) != 0;
 		status = problem_reference(
 			problem, NULL, device, &reference_build, &subject->reference, err);
+	}
 	build_release(&reference_build);
-	bound_family_free(bound);
+	candidate_release(&candidate);
+	free(slots);
 	return status;
 }
 
