@@ -6,7 +6,7 @@
 gpu_test_names := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/test_*.c)))
 versus_sources := $(sort $(wildcard tests/bench/versus/*.c))
 versus_objects := $(patsubst tests/bench/%.c,$(OUT)/gpu/obj/%.o,$(versus_sources))
-gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt compare_rows libtiletune_launch.so launch_overhead)
+gpu_programs := $(patsubst %,$(OUT)/gpu/%,$(gpu_test_names) gemm_vs_cublaslt compare_rows libtiletune_launch.so launch_overhead launch_bundle)
 
 $(OUT)/gpu/obj/%.o: tests/gpu/%.c | packages
 	@mkdir -p $(@D)
@@ -29,6 +29,9 @@ $(OUT)/gpu/gemm_vs_cublaslt: $(OUT)/gpu/obj/gemm_vs_cublaslt.o $(versus_objects)
 
 # users of src/launch; of the driver only the names are needed to link
 $(OUT)/gpu/launch_overhead: tests/bench/launch_overhead.c $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -I$(OUT)/include $(ALL_LDFLAGS) -o $@ $< $(OUT)/faults/libcuda.so.1
+$(OUT)/gpu/launch_bundle: tests/consumers/launch/main.c $(OUT)/include/tiletune_launch.h $(OUT)/faults/libcuda.so.1
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -I$(OUT)/include $(ALL_LDFLAGS) -o $@ $< $(OUT)/faults/libcuda.so.1
 $(OUT)/gpu/libtiletune_launch.so: $(OUT)/libtiletune_launch.so

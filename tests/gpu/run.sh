@@ -2,7 +2,7 @@
 # Tests on a real GPU; ends with one line: N passed, N failed. Needs a driver and NVRTC, no more:
 # the programs are built already (`make test-gpu`), or lie in a folder made by `make dist TESTS=1`.
 #
-#	tests/gpu/run.sh BUILD [odd|batch|own|occupancy|device|timing|resume]...
+#	tests/gpu/run.sh BUILD [odd|batch|own|launch|occupancy|device|timing|resume]...
 #
 # From the environment:
 #	TEST_DEVICE       cuda:0
@@ -16,7 +16,7 @@
 set -u
 build=$1
 shift
-[ $# -gt 0 ] || set -- odd batch own occupancy device timing resume
+[ $# -gt 0 ] || set -- odd batch own launch occupancy device timing resume
 device=${TEST_DEVICE:-cuda:0}
 evaluations=${TEST_EVALUATIONS:-4}
 seed=${TEST_SEED:-1}
@@ -183,6 +183,8 @@ phase_batch() {
 # default configuration; types in all of its types, with a reference of its own.
 phase_own() {
 	for file in "$here"/../own/*.json; do
+		# programs are devices of their own, T1 files are converted first
+		grep -q '"program"\|KernelSpecification' "$file" && continue
 		name=own-$(basename "$file" .json)
 		rm -f "$work/journals/$name".*
 		set --
@@ -197,6 +199,22 @@ phase_own() {
 			fail "$name: exit $code, ${found:-nothing}" "$work/logs/$name.log"
 		fi
 	done
+}
+
+# What own found of every type, from a bundle and by a C program, against numpy.
+phase_launch() {
+	log=$work/logs/launch.log
+	if ! python3 -c 'import numpy' 2>/dev/null; then
+		echo "-     launch: needs numpy"
+		return
+	fi
+	[ -e "$work/journals/own-types.json" ] || phase_own
+	if "$tool" export "$work/journals/own-types.json" --format bundle --path "$here/../own/types.json" --cache-dir "$cache" \
+		-o "$work/types.bundle" >"$log" 2>&1 && python3 "$here/launch_own.py" "$(program launch_bundle)" "$work/types.bundle" >>"$log" 2>&1; then
+		pass "launch: $(grep -c '^ok' "$log") types"
+	else
+		fail "launch" "$log"
+	fi
 }
 
 # Ours, from the compiler's report, against the driver's, for everything that was loaded.
