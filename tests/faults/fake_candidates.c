@@ -58,7 +58,6 @@ static const struct standin_rule *rule_find(const struct standin_launch *launch)
 		if (fnmatch(rule->glob, launch->kernel->name, 0) == 0 &&
 			(rule->grid_x < 0 || rule->grid_x == (long)launch->grid[0]) &&
 			(rule->block_x < 0 || rule->block_x == (long)launch->block[0]) &&
-			(rule->smem < 0 || rule->smem == (long)launch->smem) &&
 			launch->kernel->launches > rule->skip &&
 			(rule->load < 0 || rule->load == launch->kernel->load) &&
 			(!rule->once[0] || first_time(rule->once)))
@@ -323,14 +322,14 @@ bool standin_candidate(const struct standin_launch *launch, enum behaviour behav
 }
 
 /* The first element of an fp32 output is off by that much. */
-static void miss(const struct standin_launch *launch, float by)
+static void miss(const struct standin_launch *launch, double by)
 {
 	uint64_t bytes;
 	uint32_t dtype;
 	float *out = (float *)(uintptr_t)marked_param(launch, MARK_OUTPUT, &bytes, &dtype);
 
 	if (out)
-		out[0] += by;
+		out[0] += (float)by;
 }
 
 /* ---- execution ---- */
@@ -368,9 +367,6 @@ static double rule_us(const struct standin_rule *rule, const struct standin_laun
 		return rule->hot_us;
 	if (rule && rule->empty_us >= 0 && !marked_param(launch, MARK_FILLED, &bytes, &pattern))
 		return rule->empty_us;
-	if (rule && rule->us >= 0 && rule->value_us > 0)
-		return rule->us + rule->value_us * ((const int32_t *)(uintptr_t)pointer_param(
-							   launch, rule->argument))[1];
 	return rule && rule->us >= 0 ? rule->us : default_us(launch);
 }
 

@@ -77,59 +77,37 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
 	const struct standin_script *script = standin_script();
+	const struct {
+		CUdevice_attribute attribute;
+		int value;
+	} attributes[] = {
+		{CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+		{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+		{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+		{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+		{CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
+		{CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+		{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
+		{CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, script->compute_capability / 10},
+		{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, script->compute_capability % 10},
+		{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, script->sm_count},
+		{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, script->l2_bytes},
+		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+			script->compute_capability == 80 ? 166912 : 232448},
+		{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+			script->compute_capability == 80 ? 167936 : 233472},
+	};
 
 	(void)device;
-	switch (attribute) {
-	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-		*value = script->compute_capability / 10;
-		break;
-	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-		*value = script->compute_capability % 10;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-		*value = script->sm_count;
-		break;
-	case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-		*value = 32;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-		*value = 1024;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-		*value = 2048;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-		*value = 32;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
-	case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-		*value = 65536;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-		*value = script->compute_capability == 80 ? 166912 : 232448;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-		*value = script->compute_capability == 80 ? 167936 : 233472;
-		break;
-	case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-		*value = 1024;
-		break;
-	case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-		*value = script->l2_bytes;
-		break;
-	case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-		*value = 1980000;
-		break;
-	case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
-		*value = 3201000;
-		break;
-	case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-		*value = 6144;
-		break;
-	default:
-		return CUDA_ERROR_INVALID_VALUE;
-	}
-	return CUDA_SUCCESS;
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+		if (attributes[i].attribute == attribute) {
+			*value = attributes[i].value;
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

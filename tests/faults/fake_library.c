@@ -153,6 +153,9 @@ struct elf {
 	const Elf64_Shdr *sections;
 	const char *names;
 	unsigned count;
+	const Elf64_Sym *symbols;
+	size_t symbol_count;
+	const char *strings; /* the symbols' names */
 };
 
 static const char *section_name(const struct elf *elf, unsigned index)
@@ -168,12 +171,20 @@ static struct standin_kernel *kernel_named(struct standin_library *library, cons
 	return NULL;
 }
 
-/* Calls for every 32-bit-sized attribute of an .nv.info section. */
-typedef void info_visit(const struct elf *elf, struct standin_library *library,
-	struct standin_kernel *kernel, unsigned attribute, const uint32_t *words);
+static void take_parameter(struct standin_kernel *kernel, const uint32_t *words)
+{
+	unsigned ordinal = words[1] & 0xffff;
 
-static void info_walk(const struct elf *elf, const Elf64_Shdr *section,
-	struct standin_library *library, struct standin_kernel *kernel, info_visit *visit)
+	if (ordinal >= STANDIN_PARAMS_MAX)
+		return;
+	kernel->param_sizes[ordinal] = words[2] >> 18;
+	if ((int)ordinal >= kernel->param_count)
+		kernel->param_count = (int)ordinal + 1;
+}
+
+/* Takes what attributes of two words and more say of a kernel (NULL: of all). */
+static void info_read(const struct elf *elf, const Elf64_Shdr *section,
+	struct standin_library *library, struct standin_kernel *kernel)
 {
 	const unsigned char *at = (const unsigned char *)elf->bytes + section->sh_offset;
 	const unsigned char *end = at + section->sh_size;
@@ -186,73 +197,49 @@ static void info_walk(const struct elf *elf, const Elf64_Shdr *section,
 			continue;
 		if (size >= 8 && at + size <= end) {
 			uint32_t words[4] = {0};
+			struct standin_kernel *named;
 
 			memcpy(words, at, size < sizeof(words) ? size : sizeof(words));
-			visit(elf, library, kernel, attribute, words);
+			if (attribute == INFO_PARAMETER && kernel)
+				take_parameter(kernel, words);
+			named = attribute == INFO_REGISTERS && words[0] < elf->symbol_count
+					? kernel_named(library,
+						  elf->strings + elf->symbols[words[0]].st_name)
+					: NULL;
+			if (named)
+				named->regs = (int)words[1];
 		}
 		at += size;
 	}
 }
 
-static void visit_parameter(const struct elf *elf, struct standin_library *library,
-	struct standin_kernel *kernel, unsigned attribute, const uint32_t *words)
+static void variables_read(struct standin_library *library, const struct elf *elf)
 {
-	unsigned ordinal = words[1] & 0xffff;
+	for (size_t i = 0; i < elf->symbol_count; i++) {
+		const Elf64_Sym *symbol = &elf->symbols[i];
+		const int count = library->variable_count;
 
-	(void)elf, (void)library;
-	if (attribute != INFO_PARAMETER || ordinal >= STANDIN_PARAMS_MAX)
-		return;
-	kernel->param_sizes[ordinal] = words[2] >> 18;
-	if ((int)ordinal >= kernel->param_count)
-		kernel->param_count = (int)ordinal + 1;
-}
-
-static void visit_registers(const struct elf *elf, struct standin_library *library,
-	struct standin_kernel *kernel, unsigned attribute, const uint32_t *words)
-{
-	(void)kernel;
-	if (attribute != INFO_REGISTERS)
-		return;
-	for (unsigned i = 0; i < elf->count; i++) {
-		const Elf64_Shdr *section = &elf->sections[i];
-
-		if (section->sh_type == SHT_SYMTAB &&
-			words[0] < section->sh_size / sizeof(Elf64_Sym)) {
-			const Elf64_Sym *symbols =
-				(const Elf64_Sym *)(const void *)(elf->bytes + section->sh_offset);
-			const char *strings =
-				elf->bytes + elf->sections[section->sh_link].sh_offset;
-
-			kernel = kernel_named(library, strings + symbols[words[0]].st_name);
-			if (kernel)
-				kernel->regs = (int)words[1];
-		}
+		if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !symbol->st_size ||
+			count == VARIABLES_MAX)
+			continue;
+		snprintf(library->variables[count].name, sizeof(library->variables[count].name),
+			"%s", elf->strings + symbol->st_name);
+		library->variables[count].bytes = symbol->st_size;
+		library->variables[count].data = calloc(1, symbol->st_size);
+		library->variable_count++;
 	}
 }
 
-static void variables_read(struct standin_library *library, const struct elf *elf)
+static void symbols_find(struct elf *elf)
 {
 	for (unsigned i = 0; i < elf->count; i++) {
 		const Elf64_Shdr *section = &elf->sections[i];
-		const Elf64_Sym *symbols =
-			(const Elf64_Sym *)(const void *)(elf->bytes + section->sh_offset);
 
 		if (section->sh_type != SHT_SYMTAB)
 			continue;
-		for (size_t k = 0; k < section->sh_size / sizeof(*symbols); k++) {
-			const int count = library->variable_count;
-
-			if (ELF64_ST_TYPE(symbols[k].st_info) != STT_OBJECT ||
-				!symbols[k].st_size || count == VARIABLES_MAX)
-				continue;
-			snprintf(library->variables[count].name,
-				sizeof(library->variables[count].name), "%s",
-				elf->bytes + elf->sections[section->sh_link].sh_offset +
-					symbols[k].st_name);
-			library->variables[count].bytes = symbols[k].st_size;
-			library->variables[count].data = calloc(1, symbols[k].st_size);
-			library->variable_count++;
-		}
+		elf->symbols = (const Elf64_Sym *)(const void *)(elf->bytes + section->sh_offset);
+		elf->symbol_count = section->sh_size / sizeof(*elf->symbols);
+		elf->strings = elf->bytes + elf->sections[section->sh_link].sh_offset;
 	}
 }
 
@@ -265,6 +252,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 
 	elf.sections = (const Elf64_Shdr *)(const void *)(elf.bytes + header->e_shoff);
 	elf.names = elf.bytes + elf.sections[header->e_shstrndx].sh_offset;
+	symbols_find(&elf);
 	for (unsigned i = 0; i < elf.count && library->count < KERNELS_MAX; i++)
 		if (strncmp(section_name(&elf, i), ".text.", 6) == 0) {
 			kernel_add(library, section_name(&elf, i) + 6);
@@ -276,10 +264,10 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 		struct standin_kernel *kernel;
 
 		if (strcmp(name, ".nv.info") == 0)
-			info_walk(&elf, &elf.sections[i], library, NULL, visit_registers);
+			info_read(&elf, &elf.sections[i], library, NULL);
 		if (strncmp(name, ".nv.info.", 9) == 0 &&
 			(kernel = kernel_named(library, name + 9)) != NULL)
-			info_walk(&elf, &elf.sections[i], library, kernel, visit_parameter);
+			info_read(&elf, &elf.sections[i], library, kernel);
 		if (strncmp(name, ".nv.shared.", 11) == 0 &&
 			(kernel = kernel_named(library, name + 11)) != NULL)
 			kernel->smem_static = (int)elf.sections[i].sh_size;
@@ -444,7 +432,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(
 	if (kernel->regs > 0)
 		count = least(count, 65536 / 4 / regs_per_warp * 4 / warps);
 	count = least(count, smem_total / smem);
-	*blocks = standin_script()->blocks_per_sm ? standin_script()->blocks_per_sm : count;
+	*blocks = count;
 	return CUDA_SUCCESS;
 }
 

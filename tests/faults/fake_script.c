@@ -39,30 +39,97 @@ static void put(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from);
 }
 
-static bool rule_word(struct standin_rule *rule, const char *word)
-{
-	if (sscanf(word, "grid_x=%ld", &rule->grid_x) == 1 ||
-		sscanf(word, "block_x=%ld", &rule->block_x) == 1 ||
-		sscanf(word, "smem=%ld", &rule->smem) == 1 ||
-		sscanf(word, "skip=%ld", &rule->skip) == 1 ||
-		sscanf(word, "load=%ld", &rule->load) == 1 ||
-		sscanf(word, "us=%lf", &rule->us) == 1 ||
-		sscanf(word, "hot_us=%lf", &rule->hot_us) == 1 ||
-		sscanf(word, "empty_us=%lf", &rule->empty_us) == 1 ||
-		sscanf(word, "argument=%d", &rule->argument) == 1 ||
-		sscanf(word, "value_us=%lf", &rule->value_us) == 1 ||
-		sscanf(word, "off_by=%f", &rule->off_by) == 1 ||
-		sscanf(word, "place_us=%lf", &rule->place_us) == 1 ||
-		sscanf(word, "watts=%lf", &rule->watts) == 1 ||
-		sscanf(word, "noise=%lf", &rule->noise) == 1)
-		return true;
-	if (strncmp(word, "once=", 5) == 0) {
-		put(rule->once, sizeof(rule->once), word + 5);
-		return true;
+/* A key, and where its value lies. */
+enum kind {
+	KIND_INT,
+	KIND_LONG,
+	KIND_BYTES,
+	KIND_REAL,
+	KIND_PATH,
+};
+struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+};
+#define SCRIPT(name, kind)                                                                         \
+	{                                                                                          \
+#name, kind, offsetof(struct standin_script, name)                                 \
 	}
-	if (strncmp(word, "until=", 6) == 0) {
-		put(rule->until, sizeof(rule->until), word + 6);
-		return true;
+#define RULE(name, kind)                                                                           \
+	{                                                                                          \
+#name, kind, offsetof(struct standin_rule, name)                                   \
+	}
+static const struct key script_keys[] = {
+	SCRIPT(devices, KIND_INT),
+	SCRIPT(sm_count, KIND_INT),
+	SCRIPT(compute_capability, KIND_INT),
+	SCRIPT(l2_bytes, KIND_INT),
+	SCRIPT(driver_version, KIND_INT),
+	SCRIPT(init, KIND_INT),
+	SCRIPT(context, KIND_INT),
+	SCRIPT(energy_step_mj, KIND_INT),
+	SCRIPT(libraries_max, KIND_INT),
+	SCRIPT(mig, KIND_INT),
+	SCRIPT(processes, KIND_INT),
+	SCRIPT(throttle, KIND_LONG),
+	SCRIPT(slow_clock, KIND_LONG),
+	SCRIPT(memory_bytes, KIND_BYTES),
+	SCRIPT(name, KIND_PATH),
+	SCRIPT(lost_while, KIND_PATH),
+	SCRIPT(killed_once, KIND_PATH),
+	SCRIPT(killed_later, KIND_PATH),
+	SCRIPT(log, KIND_PATH),
+	{NULL, KIND_INT, 0},
+};
+static const struct key rule_keys[] = {
+	RULE(grid_x, KIND_LONG),
+	RULE(block_x, KIND_LONG),
+	RULE(skip, KIND_LONG),
+	RULE(load, KIND_LONG),
+	RULE(us, KIND_REAL),
+	RULE(hot_us, KIND_REAL),
+	RULE(empty_us, KIND_REAL),
+	RULE(off_by, KIND_REAL),
+	RULE(place_us, KIND_REAL),
+	RULE(watts, KIND_REAL),
+	RULE(noise, KIND_REAL),
+	RULE(once, KIND_PATH),
+	RULE(until, KIND_PATH),
+	{NULL, KIND_INT, 0},
+};
+
+/* False: there is no such key, or the value is no number. */
+static bool set_key(const struct key *keys, void *base, const char *name, const char *text)
+{
+	void *place;
+	char *end = NULL;
+
+	while (keys->name && strcmp(keys->name, name) != 0)
+		keys++;
+	if (!keys->name)
+		return false;
+	place = (char *)base + keys->offset;
+	if (keys->kind == KIND_INT)
+		*(int *)place = (int)strtol(text, &end, 10);
+	else if (keys->kind == KIND_LONG)
+		*(long *)place = strtol(text, &end, 10);
+	else if (keys->kind == KIND_BYTES)
+		*(uint64_t *)place = strtoull(text, &end, 10);
+	else if (keys->kind == KIND_REAL)
+		*(double *)place = strtod(text, &end);
+	else
+		put(place, STANDIN_PATH, text);
+	return !end || (end != text && end[strspn(end, " \t")] == '\0');
+}
+
+static bool rule_word(struct standin_rule *rule, char *word)
+{
+	char *value = strchr(word, '=');
+
+	if (value) {
+		*value++ = '\0';
+		return set_key(rule_keys, rule, word, value);
 	}
 	for (int i = 0; i < BEHAVIOUR_COUNT; i++)
 		if (strcmp(word, behaviours[i]) == 0) {
@@ -74,13 +141,8 @@ static bool rule_word(struct standin_rule *rule, const char *word)
 
 static void parse_rule(struct standin_script *script, char *words, const char *line)
 {
-	struct standin_rule rule = {.grid_x = -1,
-		.block_x = -1,
-		.smem = -1,
-		.load = -1,
-		.us = -1,
-		.hot_us = -1,
-		.empty_us = -1};
+	struct standin_rule rule = {
+		.grid_x = -1, .block_x = -1, .load = -1, .us = -1, .hot_us = -1, .empty_us = -1};
 	char *save = NULL;
 	char *word = strtok_r(words, " \t", &save);
 
@@ -107,23 +169,6 @@ static bool keep_line(struct standin_script *script, const char *line)
 
 static void parse_line(struct standin_script *script, char *line)
 {
-	const struct {
-		const char *key;
-		int *value;
-	} numbers[] = {
-		{"devices", &script->devices},
-		{"sm_count", &script->sm_count},
-		{"compute_capability", &script->compute_capability},
-		{"l2_bytes", &script->l2_bytes},
-		{"driver_version", &script->driver_version},
-		{"init", &script->init},
-		{"context", &script->context},
-		{"blocks_per_sm", &script->blocks_per_sm},
-		{"energy_step_mj", &script->energy_step_mj},
-		{"libraries_max", &script->libraries_max},
-		{"mig", &script->mig},
-		{"processes", &script->processes},
-	};
 	char key[64] = "", rest[512] = "";
 	char whole[600];
 
@@ -133,35 +178,14 @@ static void parse_line(struct standin_script *script, char *line)
 	line[strcspn(line, "#\n")] = '\0';
 	if (sscanf(line, " %63s %511[^\n]", key, rest) < 1)
 		return;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (strcmp(key, numbers[i].key) == 0) {
-			*numbers[i].value = atoi(rest);
-			return;
-		}
 	if (strcmp(key, "kernel") == 0)
 		parse_rule(script, rest, whole);
-	else if (strcmp(key, "name") == 0)
-		put(script->name, sizeof(script->name), rest);
-	else if (strcmp(key, "memory_bytes") == 0)
-		script->memory_bytes = strtoull(rest, NULL, 10);
-	else if (strcmp(key, "throttle") == 0)
-		script->throttle = atol(rest);
-	else if (strcmp(key, "slow_clock") == 0)
-		script->slow_clock = atol(rest);
 	else if (strcmp(key, "pace") == 0 && sscanf(rest, "%lf %lf %lf", &script->pace,
 						     &script->drift, &script->drift_period_us) >= 1)
 		;
-	else if (strcmp(key, "lost_while") == 0)
-		put(script->lost_while, sizeof(script->lost_while), rest);
-	else if (strcmp(key, "killed_once") == 0)
-		put(script->killed_once, sizeof(script->killed_once), rest);
-	else if (strcmp(key, "killed_later") == 0)
-		put(script->killed_later, sizeof(script->killed_later), rest);
-	else if (strcmp(key, "log") == 0)
-		put(script->log, sizeof(script->log), rest);
 	else if (strcmp(key, "missing") == 0 && script->missing_count < 8)
 		put(script->missing[script->missing_count++], sizeof(script->missing[0]), rest);
-	else
+	else if (!set_key(script_keys, script, key, rest))
 		complain(whole);
 }
 

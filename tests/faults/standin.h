@@ -20,7 +20,6 @@
  *	killed_once FILE            cuInit kills the process, and makes FILE, unless that is there
  *	killed_later FILE           the same of cuDevicePrimaryCtxRetain
  *	missing cuGraphUpload       an entry point that this driver lacks (repeatable)
- *	blocks_per_sm 3             a lie about occupancy
  *	libraries_max N             so many libraries fit, its own and candidates'
  *	mig 1                       the GPU is an instance of MIG   processes N   so many use it
  *	throttle N                  N readings of NVML tell of heat (-1: all)
@@ -31,19 +30,17 @@
  *	                            a sine over so much of the virtual clock: the GPU's clock drifts
  *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
  *	                            asked before that only its name
- *	kernel GLOB [grid_x=N] [block_x=N] [smem=N] [skip=N] [load=N] [once=FILE] [until=FILE]
- *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] [argument=N value_us=T]
- *BEHAVIOUR
+ *	kernel GLOB [grid_x=N] [block_x=N] [skip=N] [load=N] [once=FILE] [until=FILE]
+ *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `load` holds for the Nth load of a kernel of that name alone, `once` makes FILE and
  *holds only as long as there was none; it waits until `until` is there. Behaviours: ok, wrong, nan,
  *unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale), nondeterministic,
  *crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration (default: from a
- *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration; value_us: so
- *much more for each unit of the second i32 where the argument number N points; hot_us: when it runs
- *on the buffers of its last launch; empty_us: when none of its buffers was filled as an input;
- *off_by: what it adds to the first element of a generic fp32 output; watts: its power (300);
+ *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration; hot_us: when
+ *it runs on the buffers of its last launch; empty_us: when none of its buffers was filled as an
+ *input; off_by: what it adds to the first element of a generic fp32 output; watts: its power (300);
  *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
@@ -65,6 +62,7 @@
 
 enum {
 	STANDIN_NAME = 128,
+	STANDIN_PATH = 256,
 	STANDIN_PARAMS_MAX = 64,
 	STANDIN_RULES_MAX = 64,
 	STANDIN_OWN_MAX = 16,
@@ -92,26 +90,24 @@ enum behaviour {
 };
 
 struct standin_rule {
-	char glob[STANDIN_NAME], once[256], until[256];
-	long grid_x, block_x, smem, skip, load; /* -1: any */
-	double us, hot_us, empty_us;            /* < 0: default; as us */
-	int argument;
-	double value_us;
-	double noise, place_us;
-	float off_by;
+	char glob[STANDIN_NAME], once[STANDIN_PATH], until[STANDIN_PATH];
+	long grid_x, block_x, skip, load; /* -1: any */
+	double us, hot_us, empty_us;      /* < 0: default; as us */
+	double noise, place_us, off_by;
 	double watts; /* 0: default */
 	enum behaviour behaviour;
 };
 
 struct standin_script {
-	char name[STANDIN_NAME];
+	char name[STANDIN_PATH];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
-	int init, context, blocks_per_sm, energy_step_mj, libraries_max, mig,
-		processes; /* 0: any number */
+	int init, context, energy_step_mj, mig, processes;
+	int libraries_max; /* 0: any number */
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
-	char lost_while[256], log[256], killed_once[256], killed_later[256];
+	char lost_while[STANDIN_PATH], log[STANDIN_PATH];
+	char killed_once[STANDIN_PATH], killed_later[STANDIN_PATH];
 	char missing[8][64];
 	int missing_count;
 	struct standin_rule rules[STANDIN_RULES_MAX];
