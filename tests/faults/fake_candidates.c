@@ -14,19 +14,8 @@
 
 static const double right_value = 0.75;
 
-CUresult *standin_sticky(void)
-{
-	static CUresult sticky = CUDA_SUCCESS;
-
-	return &sticky;
-}
-
-bool *standin_hanging(void)
-{
-	static bool hanging;
-
-	return &hanging;
-}
+CUresult standin_sticky = CUDA_SUCCESS;
+bool standin_hanging;
 
 double standin_noise(void)
 {
@@ -410,13 +399,13 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 		raise(SIGKILL);
 		return CUDA_SUCCESS;
 	case BEHAVIOUR_CRASH:
-		*standin_sticky() = CUDA_ERROR_ILLEGAL_ADDRESS;
+		standin_sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
 		return CUDA_SUCCESS;
 	case BEHAVIOUR_LOST:
-		*standin_sticky() = CUDA_ERROR_DEVICE_UNAVAILABLE;
+		standin_sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
 		return CUDA_SUCCESS;
 	case BEHAVIOUR_HANG:
-		*standin_hanging() = true;
+		standin_hanging = true;
 		return CUDA_SUCCESS;
 	case BEHAVIOUR_REFUSE:
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;

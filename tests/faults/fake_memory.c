@@ -134,7 +134,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstr
 {
 	(void)stream;
 	memcpy((void *)(uintptr_t)to, from, bytes);
-	return *standin_sticky();
+	return standin_sticky;
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -155,7 +155,7 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream st
 {
 	(void)stream;
 	memcpy(to, (void *)(uintptr_t)from, bytes);
-	return *standin_sticky();
+	return standin_sticky;
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)

@@ -68,8 +68,8 @@ static CUresult queue(const struct standin_launch *launch)
 	double us = 0, watts = 0;
 	CUresult result;
 
-	if (*standin_sticky() != CUDA_SUCCESS)
-		return *standin_sticky();
+	if (standin_sticky != CUDA_SUCCESS)
+		return standin_sticky;
 	if (capturing) {
 		if (capturing->count == capturing->capacity) {
 			capturing->capacity = 2 * capturing->capacity + 16;
@@ -93,13 +93,6 @@ static void log_list(FILE *file, const char *name, const uint64_t *items, unsign
 	fputc(']', file);
 }
 
-static void log_three(FILE *file, const char *name, const uint32_t *items)
-{
-	const uint64_t wide[3] = {items[0], items[1], items[2]};
-
-	log_list(file, name, wide, 3);
-}
-
 static void log_map(FILE *file, const struct standin_map *map)
 {
 	const uint64_t box[5] = {map->box[0], map->box[1], map->box[2], map->box[3], map->box[4]};
@@ -114,15 +107,20 @@ static void log_map(FILE *file, const struct standin_map *map)
 
 static void log_launch(const struct standin_launch *launch)
 {
+	const struct {
+		const char *name;
+		const uint32_t *size;
+	} shapes[] = {
+		{"grid", launch->grid}, {"block", launch->block}, {"cluster", launch->cluster}};
 	FILE *file = standin_script()->log[0] ? fopen(standin_script()->log, "a") : NULL;
 
 	if (!file)
 		return;
 	fprintf(file, "{\"entry\": \"%s\", \"smem\": %u",
 		launch->kernel ? launch->kernel->name : "memset", launch->smem);
-	log_three(file, "grid", launch->grid);
-	log_three(file, "block", launch->block);
-	log_three(file, "cluster", launch->cluster);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		fprintf(file, ", \"%s\": [%u, %u, %u]", shapes[i].name, shapes[i].size[0],
+			shapes[i].size[1], shapes[i].size[2]);
 	if (!launch->kernel)
 		fprintf(file, ", \"address\": %" PRIu64 ", \"bytes\": %" PRIu64,
 			(uint64_t)launch->memset_data, launch->memset_bytes);
@@ -201,9 +199,9 @@ CUresult cuStreamDestroy(CUstream stream)
 
 static CUresult synchronize(void)
 {
-	if (*standin_hanging())
+	if (standin_hanging)
 		hang();
-	return *standin_sticky();
+	return standin_sticky;
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
@@ -229,7 +227,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 {
 	(void)stream;
 	memcpy(event, &clock_us, sizeof(clock_us));
-	return *standin_sticky();
+	return standin_sticky;
 }
 
 CUresult cuEventSynchronize(CUevent event)
@@ -298,7 +296,7 @@ CUresult cuGraphUpload(CUgraphExec graph, CUstream stream)
 CUresult cuGraphLaunch(CUgraphExec in, CUstream stream)
 {
 	const struct standin_graph *graph = (const struct standin_graph *)in;
-	CUresult result = *standin_sticky();
+	CUresult result = standin_sticky;
 
 	(void)stream;
 	for (size_t i = 0; result == CUDA_SUCCESS && i < graph->count; i++) {

@@ -188,8 +188,8 @@ bool standin_helper(const struct standin_launch *launch, double *us);
 bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
 /* Kernels that compute: true if the name is known. */
 bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour);
-CUresult *standin_sticky(void); /* what synchronisation answers from now on */
-bool *standin_hanging(void);
+extern CUresult standin_sticky; /* what synchronisation answers from now on */
+extern bool standin_hanging;
 double standin_noise(void); /* -1..1, reproducible */
 
 #endif
