@@ -334,16 +334,6 @@ static enum status run_all(
 	return status;
 }
 
-static struct json *device_json(const struct device_spec *spec)
-{
-	struct json *json = json_new_object();
-
-	json_put_string(json, "name", spec->name);
-	json_put_int(json, "compute_capability", spec->compute_capability);
-	json_put_int(json, "sm_count", spec->sm_count);
-	return json;
-}
-
 int main(int argc, char **argv)
 {
 	static struct comparison comparison; /* large */
@@ -372,7 +362,8 @@ int main(int argc, char **argv)
 		if (status != STATUS_OK)
 			fprintf(stderr, "compare_rows: %s\n", err.message);
 		json_put_string(json, "format", "tiletune.compared_rows/1");
-		json_put(json, "device", device_json(context.device->spec));
+		json_put(json, "device",
+			gpu_model_json(context.device->spec, context.device->spec->name));
 		json_put(json, "run", record_to_json(&run_record, &run));
 		run_release(&run);
 		json_put(json, "comparisons", results);
