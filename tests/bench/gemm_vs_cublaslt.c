@@ -24,7 +24,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "record/record_write.h"
 #include "bench/versus/setup.h"
 #include "bench/versus/summary.h"
 #include "compile/worker.h"
@@ -40,7 +39,6 @@ struct options {
 struct versus {
 	struct options options;
 	struct setup setup;
-	struct json **tuned; /* roots of the files: subjects and messages borrow */
 	struct subject *subjects;
 	size_t subject_count, subject_capacity;
 	struct lt_comparison *comparisons;
@@ -101,24 +99,18 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 	struct tuned tuned;
 	struct gpu_model device =
 		gpu_model_of(versus->setup.spec, versus->setup.gpu.gpu.facts.name);
-	struct json_at root, entries;
 	enum status status = tuned_load(versus->options.files[index], &tuned, err);
 
-	if (status == STATUS_OK) {
-		status = tuned_expect_device(&tuned, &device, err);
-		versus->tuned[index] = record_to_json(&tuned_record, &tuned);
-		tuned_release(&tuned);
-	}
-	gpu_model_release(&device);
-	if (status != STATUS_OK)
+	if (status != STATUS_OK) {
+		gpu_model_release(&device);
 		return status;
-	root = json_root(versus->tuned[index], versus->options.files[index]);
-	status = json_member(&root, "entries", &entries, err);
-	for (size_t i = 0; status == STATUS_OK && i < json_count(&entries); i++) {
-		struct json_at entry = json_item(&entries, i);
+	}
+	status = tuned_expect_device(&tuned, &device, err);
+	gpu_model_release(&device);
+	for (size_t i = 0; status == STATUS_OK && i < tuned.entry_count; i++) {
 		struct subject subject;
 
-		subject_init(&versus->setup.catalogue, versus->setup.spec, &entry,
+		subject_init(&versus->setup.catalogue, versus->setup.spec, &tuned.entries[i],
 			versus->options.family, &subject);
 		if (versus->options.only &&
 			!(subject.problem && strstr(subject.problem, versus->options.only))) {
@@ -131,6 +123,7 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 		if (!subject.skipped)
 			status = subject_request(&subject, versus->setup.store, err);
 	}
+	tuned_release(&tuned);
 	return status;
 }
 
@@ -142,8 +135,6 @@ static enum status open_all(struct versus *versus, struct error *err)
 		.cache_folder = versus->options.cache_folder};
 	enum status status = setup_open(&options, &versus->setup, err);
 
-	versus->tuned =
-		memory_zeroed((size_t)versus->options.file_count + 1, sizeof(struct json *));
 	for (int i = 0; status == STATUS_OK && i < versus->options.file_count; i++)
 		status = read_file(versus, i, err);
 	return status;
@@ -215,12 +206,9 @@ static void versus_release(struct versus *versus)
 		lt_comparison_release(&versus->comparisons[i]);
 	for (size_t i = 0; i < versus->subject_count; i++)
 		subject_release(&versus->subjects[i]);
-	for (int i = 0; i < versus->options.file_count; i++)
-		json_free(versus->tuned[i]);
 	setup_release(&versus->setup, fatal);
 	free(versus->comparisons);
 	free(versus->subjects);
-	free(versus->tuned);
 	free(versus->options.files);
 }
 

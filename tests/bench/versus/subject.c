@@ -4,121 +4,118 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/json_numbers.h"
 #include "base/memory.h"
 #include "candidate/problem_reference.h"
 #include "candidate/candidate.h"
-#include "problem_json.h"
-#include "row_json.h"
+#include "engine/row.h"
 
-/* The winner, or the row of the family that was asked for. */
-static bool find_result(const struct json_at *entry, const char *family, struct json_at *list,
-	struct json_at *result)
+/* The winner, or the row of the family that was asked for; NULL: there is none. */
+static const struct tuned_row *find_row(const struct tuned_entry *entry, const char *family)
 {
 	if (!family)
-		return json_find(entry, "winner", result);
-	if (!json_find(entry, "families", list))
-		return false;
-	for (size_t i = 0; i < json_count(list); i++) {
-		const char *name;
-
-		*result = json_item(list, i);
-		if (json_member_string(result, "family", &name, NULL) == STATUS_OK &&
-			strcmp(name, family) == 0)
-			return true;
-	}
-	return false;
+		return &entry->winner;
+	for (size_t i = 0; i < entry->family_count; i++)
+		if (strcmp(entry->families[i].family, family) == 0)
+			return &entry->families[i];
+	return NULL;
 }
 
-static const char *get_string(const struct json_at *object, const char *key)
+static struct value value_of(const struct problem *problem, const char *key)
 {
-	const char *value;
+	const struct operation *operation = problem->operation;
 
-	return json_member_string(object, key, &value, NULL) == STATUS_OK ? value : "";
+	for (size_t i = 0; i < operation->key_count; i++)
+		if (strcmp(operation->keys[i].name, key) == 0)
+			return problem->values[i];
+	return value_string("");
 }
 
-static enum status read_shape(
-	const struct json_at *problem, struct lt_shape *shape, struct error *err)
+static int64_t size_of(const struct problem *problem, const char *key)
 {
-	const struct {
-		const char *key;
-		int64_t *value;
-	} sizes[] = {{"M", &shape->m}, {"N", &shape->n}, {"K", &shape->k}, {"lda", &shape->lda},
-		{"ldb", &shape->ldb}, {"ldc", &shape->ldc}};
-	int in = dtype_find(get_string(problem, "dtype"));
-	int out = dtype_find(get_string(problem, "out_dtype"));
-	enum status status = STATUS_OK;
-
-	for (size_t i = 0; i < ARRAY_COUNT(sizes) && status == STATUS_OK; i++)
-		status = json_member_int(problem, sizes[i].key, sizes[i].value, err);
-	if (status != STATUS_OK)
-		return status;
-	if (in < 0 || out < 0)
-		return json_error(problem, err, "known types of input and output");
-	shape->in = (enum dtype)in;
-	shape->out = (enum dtype)out;
-	shape->b_is_kn = strcmp(get_string(problem, "b_layout"), "kn") == 0;
-	shape->fast_accumulation = strcmp(get_string(problem, "accum"), "promoted") != 0;
-	return STATUS_OK;
+	return value_of(problem, key).integer;
 }
 
-/* Keys that an older file or the operation does not have are at their defaults; the act is between
- * two products. NULL: all is understood. */
-static char *read_rest(const struct json_at *problem, struct lt_shape *shape)
+static bool is(const struct problem *problem, const char *key, const char *value)
 {
-	const char *bias = get_string(problem, "bias"), *scale = get_string(problem, "scale");
-	int act = name_find(get_string(problem, "act"), lt_act_names);
-	double alpha = 1, beta = 0, residual = 0, batch = 1;
+	return strcmp(value_of(problem, key).string, value) == 0;
+}
 
-	json_member_double(problem, "alpha", &alpha, NULL);
-	json_member_double(problem, "beta", &beta, NULL);
-	json_member_double(problem, "residual", &residual, NULL);
-	json_member_double(problem, "batch", &batch, NULL);
-	if (act < 0)
-		return string_copy("has an activation that cuBLASLt has not");
-	if (batch != 1)
+/* 0, or what it is. */
+static double number_of(const struct problem *problem, const char *key)
+{
+	double number = 0;
+
+	return value_as_real(value_of(problem, key), &number) ? number : 0;
+}
+
+/* NULL: all is understood. */
+static char *read_gemm(const struct problem *problem, struct lt_shape *shape)
+{
+	*shape = (struct lt_shape){.m = size_of(problem, "M"),
+		.n = size_of(problem, "N"),
+		.k = size_of(problem, "K"),
+		.lda = size_of(problem, "lda"),
+		.ldb = size_of(problem, "ldb"),
+		.ldc = size_of(problem, "ldc"),
+		.b_is_kn = is(problem, "b_layout", "kn"),
+		.in = (enum dtype)dtype_find(value_of(problem, "dtype").string),
+		.out = (enum dtype)dtype_find(value_of(problem, "out_dtype").string),
+		.fast_accumulation = !is(problem, "accum", "promoted"),
+		.has_bias = is(problem, "bias", "row"),
+		.scale = (enum lt_scale)name_find(
+			value_of(problem, "scale").string, lt_scale_names)};
+	if (number_of(problem, "batch") != 1)
 		return string_copy("is a batch of products");
-	if (alpha != 1 || beta != 0 || residual != 0 || shape->out == DTYPE_FP8_E4M3 ||
-		strcmp(bias, "row_fp32") == 0)
+	if (number_of(problem, "alpha") != 1 || number_of(problem, "beta") != 0 ||
+		number_of(problem, "residual") != 0 || shape->out == DTYPE_FP8_E4M3 ||
+		is(problem, "bias", "row_fp32"))
 		return string_copy("has factors, a residual, a bias or an output of another kind");
-	shape->act = (enum lt_act)act;
-	shape->has_bias = strcmp(bias, "row") == 0;
-	shape->scale = *scale ? (enum lt_scale)name_find(scale, lt_scale_names) : LT_SCALE_NONE;
 	return NULL;
 }
 
 /* m,k times k,n times n,p: the weights as they lie. */
-static enum status read_chain(
-	const struct json_at *problem, struct lt_shape shapes[PRODUCTS_MAX], struct error *err)
+static void read_chain(const struct problem *problem, struct lt_shape shapes[PRODUCTS_MAX])
 {
-	int64_t m, k, n, p;
-	const int dtype = dtype_find(get_string(problem, "dtype"));
+	const int64_t m = size_of(problem, "m"), k = size_of(problem, "k");
+	const int64_t n = size_of(problem, "n"), p = size_of(problem, "p");
 
-	TRY(json_member_int(problem, "m", &m, err));
-	TRY(json_member_int(problem, "k", &k, err));
-	TRY(json_member_int(problem, "n", &n, err));
-	TRY(json_member_int(problem, "p", &p, err));
-	if (dtype < 0)
-		return json_error(problem, err, "a known type");
 	shapes[0] = (struct lt_shape){.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n};
 	shapes[1] = (struct lt_shape){.m = m, .n = p, .k = n, .lda = n, .ldb = p, .ldc = p};
 	for (size_t i = 0; i < PRODUCTS_MAX; i++) {
 		shapes[i].b_is_kn = shapes[i].fast_accumulation = true;
-		shapes[i].in = shapes[i].out = (enum dtype)dtype;
+		shapes[i].in = shapes[i].out =
+			(enum dtype)dtype_find(value_of(problem, "dtype").string);
 	}
-	return STATUS_OK;
+}
+
+/* NULL: all is understood; the act is between two products. */
+static char *read_products(const struct problem *problem, struct subject *subject)
+{
+	const int act = name_find(value_of(problem, "act").string, lt_act_names);
+
+	if (act < 0)
+		return string_copy("has an activation that cuBLASLt has not");
+	if (subject->product_count > 1) {
+		read_chain(problem, subject->shapes);
+	} else {
+		char *rest = read_gemm(problem, &subject->shapes[0]);
+
+		if (rest)
+			return rest;
+	}
+	subject->shapes[0].act = (enum lt_act)act;
+	return NULL;
 }
 
 static enum status rebuild(struct subject *subject, const struct catalogue *catalogue,
 	const struct device_spec *device, const struct problem *problem,
-	const struct json_at *result, struct error *err)
+	const struct tuned_row *row, struct error *err)
 {
 	struct candidate candidate = {0};
 	struct build reference_build = {0};
 	struct value *slots = NULL;
 	struct text text = {0};
-	enum status status =
-		row_candidate_from_json(catalogue, problem, device, result, &candidate, err);
+	enum status status = row_candidate(catalogue, problem, device, row, &candidate, err);
 
 	if (status == STATUS_OK && candidate.bound->family->step_count)
 		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
@@ -134,8 +131,7 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	if (status == STATUS_OK) {
 		configuration_format(candidate.bound, candidate.choices, &text);
 		subject->configuration = text_detach(&text);
-		subject->kernel_changed =
-			strcmp(get_string(result, "kernel_hash"), subject->build.kernel_hash) != 0;
+		subject->kernel_changed = strcmp(row->kernel_hash, subject->build.kernel_hash) != 0;
 		status = problem_reference(
 			problem, NULL, device, &reference_build, &subject->reference, err);
 	}
@@ -146,46 +142,38 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 }
 
 static char *init(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct json_at *entry, const char *family, struct subject *subject,
-	struct problem **problem)
+	const struct tuned_entry *entry, const char *family, struct subject *subject)
 {
-	const char *name = get_string(entry, "operation");
-	const bool is_chain = strcmp(name, "gemm_chain") == 0;
+	const bool is_chain = strcmp(entry->operation, "gemm_chain") == 0;
+	const struct tuned_row *row = find_row(entry, family);
 	const struct operation *operation;
-	struct json_at problem_at, list, result;
+	CLEANUP(problem_cleanup) struct problem *problem = NULL;
 	struct error err = {0};
 	char *rest;
 
-	if (!is_chain && strcmp(name, "gemm") != 0)
-		return string_format("operation %s", name);
-	if (json_member(entry, "problem", &problem_at, &err) != STATUS_OK ||
-		catalogue_operation(catalogue, name, &operation, &err) != STATUS_OK ||
-		problem_from_json(operation, &problem_at, problem, &err) != STATUS_OK)
+	if (!is_chain && strcmp(entry->operation, "gemm") != 0)
+		return string_format("operation %s", entry->operation);
+	if (catalogue_operation(catalogue, entry->operation, &operation, &err) != STATUS_OK ||
+		problem_from_named_values(operation, &entry->problem, &problem, &err) != STATUS_OK)
 		return string_copy(err.message);
-	subject->problem = string_copy((*problem)->text);
+	subject->problem = string_copy(problem->text);
 	subject->product_count = is_chain ? 2 : 1;
-	if ((is_chain ? read_chain(&problem_at, subject->shapes, &err)
-		      : read_shape(&problem_at, &subject->shapes[0], &err)) != STATUS_OK)
-		return string_copy(err.message);
-	rest = read_rest(&problem_at, &subject->shapes[0]);
+	rest = read_products(problem, subject);
 	if (rest)
 		return rest;
-	if (!find_result(entry, family, &list, &result))
-		return string_format("no result of %s", family ? family : "a winner");
-	subject->family = string_copy(get_string(&result, "family"));
-	if (rebuild(subject, catalogue, device, *problem, &result, &err) != STATUS_OK)
-		return string_copy(err.message);
-	return NULL;
+	if (!row)
+		return string_format("no result of %s", family);
+	subject->family = string_copy(row->family);
+	return rebuild(subject, catalogue, device, problem, row, &err) == STATUS_OK
+		       ? NULL
+		       : string_copy(err.message);
 }
 
 void subject_init(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct json_at *entry, const char *family, struct subject *subject)
+	const struct tuned_entry *entry, const char *family, struct subject *subject)
 {
-	struct problem *problem = NULL;
-
 	*subject = (struct subject){0};
-	subject->skipped = init(catalogue, device, entry, family, subject, &problem);
-	problem_free(problem);
+	subject->skipped = init(catalogue, device, entry, family, subject);
 }
 
 void subject_release(struct subject *subject)

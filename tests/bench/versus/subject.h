@@ -10,6 +10,7 @@
 #include "bench/versus/lt.h"
 #include "candidate/candidate.h"
 #include "engine/kernel_store.h"
+#include "format/tuned_entry.h"
 
 enum {
 	PRODUCTS_MAX = 2,
@@ -33,7 +34,7 @@ struct subject {
  * NULL the winner. What cannot be compared (another operation, a composite, a residual, a space
  * that no longer has the configuration) is no error: `skipped` says why. */
 void subject_init(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct json_at *entry, const char *family, struct subject *subject);
+	const struct tuned_entry *entry, const char *family, struct subject *subject);
 void subject_release(struct subject *subject);
 /* Asks for its kernels; cubins are there once kernel_store_wait() answers for each unit. */
 enum status subject_request(
