@@ -18,11 +18,11 @@
 #include "cli/common.h"
 #include "gpu/bench_test.h"
 #include "engine/rounds.h"
+#include "engine/row.h"
 #include "problem_json.h"
-#include "row_json.h"
 
+#include "record/record_read.h"
 #include "record/record_write.h"
-#include "bench/json_numbers.h"
 #include "base/statistics.h"
 
 enum {
@@ -50,6 +50,37 @@ struct comparison {
 	size_t count;
 	struct round_series series[ROWS_MAX * LOADS_MAX];
 };
+
+static enum status json_member_int(
+	const struct json_at *object, const char *key, int64_t *value, struct error *err)
+{
+	struct json_at at;
+	const enum status status = json_member(object, key, &at, err);
+
+	return status == STATUS_OK ? json_get_int(&at, value, err) : status;
+}
+
+static enum status json_member_double(
+	const struct json_at *object, const char *key, double *value, struct error *err)
+{
+	struct json_at at;
+	const enum status status = json_member(object, key, &at, err);
+
+	return status == STATUS_OK ? json_get_double(&at, value, err) : status;
+}
+
+static enum status row_candidate_from_json(const struct catalogue *catalogue,
+	const struct problem *problem, const struct device_spec *device, const struct json_at *at,
+	struct candidate *candidate, struct error *err)
+{
+	struct tuned_row row = {0};
+	enum status status = record_from_json(&tuned_choice_record, at, &row, NULL, err);
+
+	if (status == STATUS_OK)
+		status = row_candidate(catalogue, problem, device, &row, candidate, err);
+	tuned_row_release(&row);
+	return status;
+}
 
 static volatile sig_atomic_t stopped;
 
