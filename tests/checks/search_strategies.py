@@ -17,6 +17,7 @@ import tempfile
 sys.path.insert(0, "tests/tools")
 sys.dont_write_bytecode = True
 from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
+from p_score import p_score, read_runs, span  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = os.getcwd()
 TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
@@ -127,6 +128,50 @@ tool("search_strategies.py", "spaces", "-n", "1", "-e", "400", "-s", "exhaustive
 shares = figures("all.md")["exhaustive:nothing"][0]
 assert shares[-1] == 1 and shares[0] < 1, shares
 assert "expected nothing, physics or learned" in tool("search_strategies.py", "spaces", "-s", "guided:luck", here("blur.json"), code=1).stderr
+
+# ---- the P score: of nine times, 9 to 1, random search is expected to have found 4, 2 and 1 after one to three evaluations ----
+nine = [*range(1, 10), math.inf]
+assert span(nine) == (1, 3)
+for runs, wanted in ([[1]], 1), ([[4, 2, 1]], 0), ([[3, 3, 1]], (1 / 3 - 1) / 2), ([[1], [math.inf, 2]], (1 + 0.5) / 2), ([[1], [4], [4]], (1 / 3 - 1) / 2):
+	assert math.isclose(p_score(nine, runs, 400), wanted), (runs, wanted, p_score(nine, runs, 400))
+assert p_score(nine, [[1], [4], [4]], 1, lambda found: sorted(found)[1]) == 0
+tool("search_strategies.py", *ordinary, "-s", "guided", "-s", "random", "--runs", here("runs.jsonl"), here("blur.json"))
+runs = list(read_runs("runs.jsonl"))
+assert [(run.space, run.strategy, run.seed) for run in runs] == [("blur", name, seed) for name in ("guided:nothing", "random:nothing") for seed in range(1, 5)]
+assert all(abs(sum(1000 / min(run.times_us[:50]) for run in runs[at:at + 4]) / 4 - table[name][0][1]) < 1e-4
+	for at, name in ((0, "guided:nothing"), (4, "random:nothing")))
+
+# Kernel Tuner's runs, of a module in its place: what it asks for again counts once, a failure is infinite
+os.makedirs("stand_in")
+with open("stand_in/numpy.py", "w", encoding="utf-8") as file:
+	file.write("class random:\n\tseed = staticmethod(lambda seed: None)\n")
+with open("stand_in/kernel_tuner.py", "w", encoding="utf-8") as file:
+	file.write("""import json
+def tune_cache(path, strategy, strategy_options, quiet, seed):
+	rows = list(json.load(open(path))["cache"].values())
+	asked = [rows[(seed + 1) * i % len(rows)] for i in range(strategy_options["max_fevals"])]
+	return [{**row, "time": row["time"] if isinstance(row["time"], float) else object()} for row in asked + asked[:3]], {}
+""")
+ENVIRONMENT["PYTHONPATH"] = f"{here('stand_in')}:{ENVIRONMENT['PYTHONPATH']}"
+tool("kernel_tuner_runs.py", "-n", "2", "-e", "60", "-s", "pso", "--csv", here("tuner.csv"), "-o", here("tuner.jsonl"), here("cache.json"))
+ENVIRONMENT["PYTHONPATH"] = f"{ROOT}/src/python"
+first = next(read_runs("tuner.jsonl"))
+assert (first.space, first.strategy, first.seed, len(first.times_us)) == ("cache", "pso", 0, 60), first
+assert first.times_us == [time * 1000 if isinstance(time, float) else math.inf for time in (item["time"] for item in list(cache.values())[:60])]
+with open("tuner.csv", encoding="utf-8") as file:
+	words = file.read().splitlines()[-1].split(",")
+bests = [min(run.times_us[:25]) for run in read_runs("tuner.jsonl")]
+assert words[:2] == ["cache", "pso"] and math.isclose(float(words[2]), sum(1000 / best for best in bests) / 2, abs_tol=1e-4), (words, bests)
+os.replace("tuner.jsonl", "blur_tuner.jsonl")
+with open("blur_tuner.jsonl", encoding="utf-8") as file:
+	text = file.read().replace('"cache"', '"blur"')
+with open("blur_tuner.jsonl", "w", encoding="utf-8") as file:
+	file.write(text)
+scores = {cells[0].strip(): cells[1].strip() for cells in (line.strip("|").split("|") for line in
+	tool("p_score.py", "--runs", here("runs.jsonl"), "--runs", here("blur_tuner.jsonl"), here("blur.json")).stdout.splitlines())}
+times = [item["time"] * 1000 if isinstance(item["time"], float) else math.inf for item in cache.values()]
+assert scores["guided:nothing"] == f"{p_score(times, [run.times_us for run in runs[:4]], 400):.3f}" and "pso" in scores, scores
+assert float(scores["guided:nothing"]) > max(0.5, float(scores["random:nothing"])) and scores["evaluations"] == "{} to {}".format(*span(times)), scores
 
 # ---- suites: ten problems spare ten others what they teach ----
 try:

@@ -77,7 +77,7 @@ static enum status row_candidate_from_json(const struct catalogue *catalogue,
 	enum status status = record_from_json(&tuned_choice_record, at, &row, NULL, err);
 
 	if (status == STATUS_OK)
-		status = row_candidate(catalogue, problem, device, &row, candidate, err);
+		status = row_candidate(catalogue, problem, device, &row, candidate, NULL, err);
 	tuned_row_release(&row);
 	return status;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How soon strategies find what is good in recorded spaces: the program searches them with `replay:`, as it would a GPU.
 
-	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] SPACE...
+	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
 	python3 tests/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
 
 SPACE: a journal, each family of each of its problems with 100 evaluations or more; or NAME.json of tiletune.recorded, a space that
@@ -10,7 +10,7 @@ count as evaluations. KNOWN is what is predicted beforehand: `nothing` (template
 `learned`: physics times what all other problems of the journals teach (tiletune.learn). Beside spaces that
 kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. Of several contenders on several spaces, the last
 rows say what each space gives with the choice made on the others. suites: what ten problems of a journal, searched
-first, spare ten others. learned and suites need numpy, --svg matplotlib.
+first, spare ten others. learned and suites need numpy, --svg matplotlib. --runs: a line for each search, for p_score.py.
 
 The program is $TILETUNE, or build/release/tiletune; templates and configs are those of the working folder.
 """
@@ -29,7 +29,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(HERE, "../../src/python"))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../src/python")]
+from p_score import Run  # noqa: E402  pylint: disable=wrong-import-position
 TILETUNE = os.path.abspath(os.environ.get("TILETUNE", "build/release/tiletune"))
 AFTER = (25, 50, 100, 200, 400)
 SMALLEST = 100  # candidates of a space that is worth a search
@@ -238,7 +239,11 @@ def run_spaces(options):
 		for space in spaces:
 			title = f"{space.name}, {len(space.times)} candidates"
 			for contender in contenders:
-				figures = figures_of(space, bench(space, contender, knowledge, options.number, options.evaluations))
+				searches = bench(space, contender, knowledge, options.number, options.evaluations)
+				figures = figures_of(space, searches)
+				if options.runs:
+					with open(options.runs, "a", encoding="utf-8") as file:
+						file.writelines(Run(space.name, ":".join(contender), seed, times).line() for seed, times in enumerate(searches, 1))
 				all_figures[contender].append(figures)
 				rows.append(row(title, ":".join(contender), figures, options.evaluations))
 				title = ""
@@ -324,6 +329,7 @@ def main():
 	parser.add_argument("-s", dest="strategy", action="append", metavar="STRATEGY[:KNOWN]")
 	parser.add_argument("-o", dest="output", metavar="TABLE.md")
 	parser.add_argument("--svg", metavar="FILE")
+	parser.add_argument("--runs", metavar="FILE", help="lines are added to it")
 	options = parser.parse_args()
 	options.number = options.number or (50 if options.what == "spaces" else 3)
 	text = run_spaces(options) if options.what == "spaces" else run_suites(options)

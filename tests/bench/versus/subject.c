@@ -115,7 +115,7 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	struct build reference_build = {0};
 	struct value *slots = NULL;
 	struct text text = {0};
-	enum status status = row_candidate(catalogue, problem, device, row, &candidate, err);
+	enum status status = row_candidate(catalogue, problem, device, row, &candidate, NULL, err);
 
 	if (status == STATUS_OK && candidate.bound->family->step_count)
 		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
