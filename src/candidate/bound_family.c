@@ -186,14 +186,6 @@ static void model_release(struct bound_model *model)
 }
 
 /* ---- binding ---- */
-/* Extras have slots and no names: they are for expressions of their own contexts. */
-static enum status add_fixed(struct space *space, const struct scope *scope, struct error *err)
-{
-	for (size_t i = 0; i < scope->parameter_at; i++)
-		TRY(space_add_fixed(space, i < scope->extra_at ? scope->names[i] : NULL, err));
-	return STATUS_OK;
-}
-
 /* ---- limits of the GPU, as constraints ---- */
 /* Whether the family's own constraints read the device's limit: then they say it better. */
 static bool limit_is_said(const struct family *family, const char *name)
@@ -212,20 +204,34 @@ static bool limit_is_said(const struct family *family, const char *name)
 	return false;
 }
 
+/* A constraint that the family does not state. */
+static enum status add_constraint(struct bound_family *bound, const char *text, const char *why,
+	const char *where, struct error *err)
+{
+	struct expression_list *limits = &bound->limits;
+	struct expression *made;
+
+	TRY(expression_compile(text, where, &bound->family->names, &made, err));
+	limits->items = memory_resize(limits->items, limits->count + 1, sizeof(*limits->items));
+	limits->items[limits->count++] = made;
+	space_add_constraint(bound->space, made, why);
+	return STATUS_OK;
+}
+
 /* What a launch must keep to, where it is active. */
-static enum status add_limit(const struct launch *launch, const char *limit, const char *why,
-	const struct expression *of, struct space *space, struct error *err)
+static enum status add_limit(struct bound_family *bound, const struct launch *launch,
+	const char *limit, const char *why, const struct expression *of, struct error *err)
 {
 	CLEANUP(memory_free)
 	char *text = launch->when
 			     ? string_format("not (%s) or %s", expression_text(launch->when), limit)
 			     : string_copy(limit);
 
-	return space_add_constraint(space, text, why, expression_where(of), err);
+	return add_constraint(bound, text, why, expression_where(of), err);
 }
 
 static enum status add_block_limit(
-	const struct launch *launch, int64_t most, struct space *space, struct error *err)
+	struct bound_family *bound, const struct launch *launch, struct error *err)
 {
 	CLEANUP(text_release) struct text limit = {0};
 
@@ -233,18 +239,18 @@ static enum status add_block_limit(
 	for (size_t i = 0; i < launch->block.count; i++)
 		text_appendf(
 			&limit, "%s(%s)", i ? " * " : "", expression_text(launch->block.items[i]));
-	text_appendf(&limit, " <= %" PRId64, most);
+	text_appendf(&limit, " <= %" PRId64, bound->device->max_threads_per_block);
 	for (size_t i = 0; i < launch->block.count; i++)
 		text_appendf(&limit, " and (%s) >= 1", expression_text(launch->block.items[i]));
 	if (launch->block.count > 2)
 		text_appendf(&limit, " and (%s) <= 64", expression_text(launch->block.items[2]));
 	text_append_char(&limit, ')');
-	return add_limit(launch, limit.data, GPU_LIMIT ": threads of a block",
-		launch->block.items[0], space, err);
+	return add_limit(bound, launch, limit.data, GPU_LIMIT ": threads of a block",
+		launch->block.items[0], err);
 }
 
 static enum status add_grid_limit(
-	const struct launch *launch, struct space *space, struct error *err)
+	struct bound_family *bound, const struct launch *launch, struct error *err)
 {
 	for (size_t i = 0; i < launch->grid.count; i++) {
 		const struct expression *blocks = launch->grid.items[i];
@@ -256,15 +262,15 @@ static enum status add_grid_limit(
 		(void)expression_slots(blocks, &names);
 		if (names) /* else it is a number */
 			TRY(add_limit(
-				launch, limit, GPU_LIMIT ": blocks of a grid", blocks, space, err));
+				bound, launch, limit, GPU_LIMIT ": blocks of a grid", blocks, err));
 	}
 	return STATUS_OK;
 }
 
 /* A configuration over a limit is removed, and counted; registers are seen once it is compiled. */
-static enum status add_limits(const struct family *family, const struct device_spec *device,
-	struct space *space, struct error *err)
+static enum status add_limits(struct bound_family *bound, struct error *err)
 {
+	const struct family *family = bound->family;
 	const bool threads = !limit_is_said(family, "max_threads_per_block"),
 		   smem = !limit_is_said(family, "smem_per_block_bytes");
 
@@ -273,56 +279,46 @@ static enum status add_limits(const struct family *family, const struct device_s
 		CLEANUP(memory_free) char *limit = NULL;
 
 		if (threads)
-			TRY(add_block_limit(launch, device->max_threads_per_block, space, err));
-		TRY(add_grid_limit(launch, space, err));
+			TRY(add_block_limit(bound, launch, err));
+		TRY(add_grid_limit(bound, launch, err));
 		if (!smem || !launch->smem_bytes)
 			continue;
 		limit = string_format("0 <= (%s) <= %" PRId64, expression_text(launch->smem_bytes),
-			device->smem_per_block_bytes);
-		TRY(add_limit(launch, limit, GPU_LIMIT ": shared memory of a block",
-			launch->smem_bytes, space, err));
+			bound->device->smem_per_block_bytes);
+		TRY(add_limit(bound, launch, limit, GPU_LIMIT ": shared memory of a block",
+			launch->smem_bytes, err));
 	}
 	return STATUS_OK;
 }
 
 /* Each on its own: it is applied as soon as its parameters have values. */
-static enum status add_conditions(const char *lines, struct space *space, struct error *err)
+static enum status add_conditions(struct bound_family *bound, const char *lines, struct error *err)
 {
 	for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
 		CLEANUP(memory_free) char *line = NULL;
 
 		length = strcspn(lines, "\n");
 		line = string_copy_bytes(lines, length);
-		TRY(space_add_constraint(
-			space, line, "asked for by --where or --config", "--where", err));
+		TRY(add_constraint(
+			bound, line, "asked for by --where or --config", "--where", err));
 	}
 	return STATUS_OK;
 }
 
-static enum status build_space(const struct family *family, const struct device_spec *device,
-	const char *where, struct space *space, struct error *err)
+static enum status build_space(struct bound_family *bound, const char *where, struct error *err)
 {
-	TRY(add_fixed(space, &family->scope, err));
-	for (size_t i = 0; i < family->parameter_count; i++) {
-		const struct expression *values = family->parameters[i].values;
+	const struct family *family = bound->family;
+	struct space *space = bound->space;
 
-		TRY(space_add_parameter(space, family->parameters[i].name, expression_text(values),
-			expression_where(values), err));
-	}
-	for (size_t i = 0; i < family->constant_count; i++) {
-		const struct expression *expression = family->constants[i].expression;
-
-		TRY(space_add_derived(space, family->constants[i].name, expression_text(expression),
-			expression_where(expression), err));
-	}
-	for (size_t i = 0; i < family->constraints.count; i++) {
-		const struct condition *condition = &family->constraints.items[i];
-
-		TRY(space_add_constraint(space, expression_text(condition->expression),
-			condition->why, expression_where(condition->expression), err));
-	}
-	TRY(add_limits(family, device, space, err));
-	return where ? add_conditions(where, space, err) : STATUS_OK;
+	for (size_t i = 0; i < family->parameter_count; i++)
+		space_add_parameter(space, family->parameters[i].values);
+	for (size_t i = 0; i < family->constant_count; i++)
+		space_add_derived(space, family->constants[i].expression);
+	for (size_t i = 0; i < family->constraints.count; i++)
+		space_add_constraint(space, family->constraints.items[i].expression,
+			family->constraints.items[i].why);
+	TRY(add_limits(bound, err));
+	return where ? add_conditions(bound, where, err) : STATUS_OK;
 }
 
 enum status family_bind(const struct family *family, const struct problem *problem,
@@ -333,9 +329,11 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	CLEANUP(memory_free) struct value *fixed = fixed_values(family, problem, device);
 
 	*bound = NULL;
-	*made = (struct bound_family){
-		.family = family, .problem = problem, .device = device, .space = space_new()};
-	TRY(build_space(family, device, where, made->space, err));
+	*made = (struct bound_family){.family = family,
+		.problem = problem,
+		.device = device,
+		.space = space_new(&family->names, family->scope.parameter_at)};
+	TRY(build_space(made, where, err));
 	TRY(space_bind(made->space, fixed, err));
 	TRY(model_fill(&made->model, family, problem, fixed, err));
 	if (family->step_count)
@@ -394,6 +392,9 @@ void bound_family_free(struct bound_family *bound)
 	composite_free(bound->composite);
 	model_release(&bound->model);
 	space_free(bound->space);
+	for (size_t i = 0; i < bound->limits.count; i++)
+		expression_free(bound->limits.items[i]);
+	free(bound->limits.items);
 	free(bound);
 }
 

@@ -35,7 +35,8 @@ struct bound_family {
 	const struct family *family;
 	const struct problem *problem;
 	const struct device_spec *device;
-	struct space *space; /* owned, bound to the problem and the device */
+	struct space *space;           /* owned, bound to the problem and the device */
+	struct expression_list limits; /* the space's constraints that the family does not state */
 	struct bound_model model;
 	struct composite *composite; /* owned; NULL: it is none */
 };

@@ -19,7 +19,7 @@ void candidate_release(struct candidate *candidate)
 struct value *candidate_values(const struct candidate *candidate, struct error *err)
 {
 	const struct space *space = candidate->bound->space;
-	struct value *slots = memory_zeroed(space->names.count + 1, sizeof(*slots));
+	struct value *slots = memory_zeroed(space->names->count + 1, sizeof(*slots));
 
 	if (space_values(space, candidate->choices, slots, err) == STATUS_OK)
 		return slots;

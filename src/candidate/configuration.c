@@ -230,9 +230,9 @@ static enum status examine(
 	const struct bound_family *bound, const choice *choices, int *violated, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names->count + 1, sizeof(*slots));
 
-	return space_examine_choices(bound->space, choices, slots, violated, err);
+	return space_examine(bound->space, choices, slots, violated, err);
 }
 
 enum status configuration_is_legal(

@@ -94,7 +94,7 @@ static enum status take_configuration(const struct making *making, const struct 
 	const choice *choices, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names->count + 1, sizeof(*slots));
 	CLEANUP(build_release) struct build part = {0};
 
 	TRY(space_values(bound->space, choices, slots, err));

@@ -76,7 +76,7 @@ static bool visit(const choice *configuration, void *context)
 {
 	struct walk *walk = context;
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(walk->bound->space->names.count + 1, sizeof(*slots));
+	struct value *slots = memory_zeroed(walk->bound->space->names->count + 1, sizeof(*slots));
 	struct plan plan = {0};
 	struct error why = {0};
 

@@ -98,7 +98,7 @@ static enum status predict_now(struct refit *refit, double *predicted_us, struct
 	struct prediction prediction = {.time_us = INFINITY};
 	int violated = -1;
 
-	TRY(space_examine_choices(
+	TRY(space_examine(
 		refit->bound->space, refit->now, refit->predictor.slots, &violated, err));
 	if (violated < 0)
 		TRY(predict(&refit->predictor, refit->predictor.slots, NULL, &prediction, err));

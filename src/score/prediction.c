@@ -18,7 +18,7 @@ void predictor_open(struct predictor *predictor, const struct bound_family *boun
 		.features =
 			learned ? memory_zeroed(learned->feature_count + 1, sizeof(float)) : NULL,
 		.context = work_context_new(bound),
-		.slots = memory_zeroed(bound->space->names.count + 1, sizeof(*predictor->slots))};
+		.slots = memory_zeroed(bound->space->names->count + 1, sizeof(*predictor->slots))};
 }
 
 void predictor_close(struct predictor *predictor)

@@ -181,7 +181,7 @@ void space_describe(
 		return;
 	for (size_t p = 0; p < count; p++) {
 		text_appendf(&text, "%s%s=", p ? ", " : "", space_parameter_name(space, p));
-		value_format(slots[space_parameter_slot(space, p)], &text);
+		value_format(slots[space->fixed_count + p], &text);
 	}
 	if (count)
 		error_hint(err, "this happens at %s", text_string(&text));
@@ -317,10 +317,10 @@ static enum status enumerate(struct space *space, space_enter *enter, space_visi
 		for (size_t s = space->first_action[level]; s < space->first_action[level + 1]; s++)
 			if (!space->actions[s].unread)
 				enumeration.counted_from = level;
-	enumeration.slots = memory_zeroed(space->names.count + 1, sizeof(struct value));
+	enumeration.slots = memory_zeroed(space->names->count + 1, sizeof(struct value));
 	enumeration.bases = memory_zeroed(space->action_count + 1, sizeof(size_t));
 	enumeration.removed = memory_zeroed(space->action_count + 1, sizeof(uint64_t));
-	for (size_t i = 0; i < space->names.count; i++)
+	for (size_t i = 0; i < space->names->count; i++)
 		enumeration.slots[i] = space->known[i];
 	if (apply_level(&enumeration, 0, 0, &legal) && legal)
 		descend(&enumeration, 0);

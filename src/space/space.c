@@ -10,18 +10,19 @@
 #include "base/memory.h"
 #include "space/enumerate.h"
 
-struct space *space_new(void)
+struct space *space_new(const struct name_table *names, size_t fixed_count)
 {
-	return memory_zeroed(1, sizeof(struct space));
+	struct space *space = memory_zeroed(1, sizeof(*space));
+
+	space->names = names;
+	space->fixed_count = fixed_count;
+	return space;
 }
 
 static void rules_free(struct space_rule *rules, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		expression_free(rules[i].expression);
+	for (size_t i = 0; i < count; i++)
 		expression_free(rules[i].special);
-		free(rules[i].why);
-	}
 	free(rules);
 }
 
@@ -30,100 +31,35 @@ void space_free(struct space *space)
 	if (!space)
 		return;
 	order_release(space);
-	for (size_t p = 0; p < space->parameter_count; p++) {
-		expression_free(space->parameters[p].list);
+	for (size_t p = 0; p < space->parameter_count; p++)
 		free(space->parameters[p].values.items);
-	}
 	rules_free(space->derived, space->derived_count);
 	rules_free(space->constraints, space->constraint_count);
-	for (size_t i = 0; i < space->names.count; i++)
-		free((char *)(uintptr_t)space->names.names[i]);
-	name_table_release(&space->names);
 	free(space->known);
 	free(space);
 }
 
-static enum status add_name(
-	struct space *space, const char *name, const char *where, struct error *err)
+void space_add_parameter(struct space *space, const struct expression *list)
 {
-	if (!name_is_valid(name))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a name of letters, digits and '_', found '%s'", where, name);
-	if (name_table_find(&space->names, name) != NAME_UNKNOWN)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a new name, found '%s', which is taken", where, name);
-	name_table_add(&space->names, string_copy(name));
-	space->bound = false;
-	return STATUS_OK;
-}
-
-enum status space_add_fixed(struct space *space, const char *name, struct error *err)
-{
-	if (space->parameter_count || space->derived_count || space->constraint_count)
-		BUG("a fixed name comes after parameters");
-	if (name)
-		TRY(add_name(space, name, "names of the problem and the device", err));
-	else
-		name_table_add(&space->names, NULL);
-	space->fixed_count++;
-	return STATUS_OK;
-}
-
-enum status space_add_parameter(struct space *space, const char *name, const char *values,
-	const char *where, struct error *err)
-{
-	if (space->derived_count || space->constraint_count)
-		BUG("the parameter %s comes after constants or constraints", name);
 	if (space->parameter_count == SPACE_PARAMETERS_MAX)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected at most %d parameters, found more", where,
-			SPACE_PARAMETERS_MAX);
-	struct expression *list;
-	struct name_table fixed = {.names = space->names.names, .count = space->fixed_count};
-	enum status status = expression_compile(values, where, &fixed, &list, err);
-	if (status)
-		return status;
-	status = add_name(space, name, where, err);
-	if (status)
-		expression_free(list);
-	else
-		space->parameters[space->parameter_count++].list = list;
-	return status;
-}
-
-enum status space_add_derived(struct space *space, const char *name, const char *expression,
-	const char *where, struct error *err)
-{
-	if (space->constraint_count)
-		BUG("the constant %s comes after constraints", name);
-	struct space_rule rule = {0};
-	enum status status =
-		expression_compile(expression, where, &space->names, &rule.expression, err);
-	if (status)
-		return status;
-	status = add_name(space, name, where, err);
-	if (status) {
-		expression_free(rule.expression);
-		return status;
-	}
-	ARRAY_GROW(space->derived, space->derived_count, space->derived_capacity);
-	space->derived[space->derived_count++] = rule;
-	return STATUS_OK;
-}
-
-enum status space_add_constraint(struct space *space, const char *expression, const char *why,
-	const char *where, struct error *err)
-{
-	struct space_rule rule = {0};
-	enum status status =
-		expression_compile(expression, where, &space->names, &rule.expression, err);
-	if (status)
-		return status;
-	rule.why = string_copy(why);
-	ARRAY_GROW(space->constraints, space->constraint_count, space->constraint_capacity);
-	space->constraints[space->constraint_count++] = rule;
+		BUG("a space of more than %d parameters", SPACE_PARAMETERS_MAX);
+	space->parameters[space->parameter_count++].list = list;
 	space->bound = false;
-	return STATUS_OK;
+}
+
+void space_add_derived(struct space *space, const struct expression *expression)
+{
+	ARRAY_GROW(space->derived, space->derived_count, space->derived_capacity);
+	space->derived[space->derived_count++] = (struct space_rule){.expression = expression};
+	space->bound = false;
+}
+
+void space_add_constraint(struct space *space, const struct expression *expression, const char *why)
+{
+	ARRAY_GROW(space->constraints, space->constraint_count, space->constraint_capacity);
+	space->constraints[space->constraint_count++] =
+		(struct space_rule){.expression = expression, .why = why};
+	space->bound = false;
 }
 
 /* ---- binding: evaluates the value lists, puts the fixed values into the rules, so that what
@@ -229,19 +165,16 @@ enum status space_bind(struct space *space, const struct value *fixed, struct er
 	space->bound = false;
 	order_release(space);
 	free(space->known);
-	space->known = memory_zeroed(space->names.count + 1, sizeof(struct value));
+	space->known = memory_zeroed(space->names->count + 1, sizeof(struct value));
 	for (size_t i = 0; i < space->fixed_count; i++) {
 		space->known[i] = fixed[i];
 		if (fixed[i].type == VALUE_LIST)
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a number or a string, found a list",
-				space->names.names[i]);
+				space->names->names[i]);
 	}
-	for (size_t p = 0; p < space->parameter_count; p++) {
-		enum status status = bind_list(space, p, err);
-		if (status)
-			return status;
-	}
+	for (size_t p = 0; p < space->parameter_count; p++)
+		TRY(bind_list(space, p, err));
 	for (size_t d = 0; d < space->derived_count; d++) {
 		struct value value;
 		bind_rule(space, &space->derived[d]);
@@ -259,12 +192,7 @@ enum status space_bind(struct space *space, const struct value *fixed, struct er
 /* ---- looking into a space ---- */
 const char *space_parameter_name(const struct space *space, size_t parameter)
 {
-	return space->names.names[space->fixed_count + parameter];
-}
-
-int space_parameter_slot(const struct space *space, size_t parameter)
-{
-	return (int)(space->fixed_count + parameter);
+	return space->names->names[space->fixed_count + parameter];
 }
 
 const char *space_constraint_text(const struct space *space, size_t constraint)
@@ -272,15 +200,10 @@ const char *space_constraint_text(const struct space *space, size_t constraint)
 	return expression_text(space->constraints[constraint].expression);
 }
 
-static void expect_bound(const struct space *space)
+void space_fixed(const struct space *space, struct value *slots)
 {
 	if (!space->bound)
 		BUG("a space that is not bound has no values");
-}
-
-void space_fixed(const struct space *space, struct value *slots)
-{
-	expect_bound(space);
 	for (size_t i = 0; i < space->fixed_count; i++)
 		slots[i] = space->known[i];
 }
@@ -316,42 +239,23 @@ enum status space_values(const struct space *space, const choice *configuration,
 	return space_values_after(space, NULL, configuration, slots, err);
 }
 
-enum status space_derive(const struct space *space, struct value *slots, struct error *err)
+enum status space_examine(const struct space *space, const choice *configuration,
+	struct value *slots, int *violated, struct error *err)
 {
-	enum status status = STATUS_OK;
-	bool legal;
-	expect_bound(space);
-	for (size_t s = 0; s < space->action_count && !status; s++)
-		if (space->actions[s].derives)
-			status = action_run(&space->actions[s], slots, &legal, err);
-	return status;
-}
-
-enum status space_examine(
-	const struct space *space, struct value *slots, int *violated, struct error *err)
-{
-	expect_bound(space);
 	*violated = -1;
+	space_fixed(space, slots);
+	for (size_t p = 0; p < space->parameter_count; p++)
+		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
 	for (size_t d = 0; d < space->derived_count; d++)
 		slots[space->fixed_count + space->parameter_count + d].type = VALUE_NONE;
 	for (size_t s = 0; s < space->action_count && *violated < 0; s++) {
 		bool legal;
-		enum status status = action_run(&space->actions[s], slots, &legal, err);
-		if (status)
-			return status;
+
+		TRY(action_run(&space->actions[s], slots, &legal, err));
 		if (!legal)
 			*violated = (int)space->actions[s].index;
 	}
 	return STATUS_OK;
-}
-
-enum status space_examine_choices(const struct space *space, const choice *configuration,
-	struct value *slots, int *violated, struct error *err)
-{
-	space_fixed(space, slots);
-	for (size_t p = 0; p < space->parameter_count; p++)
-		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
-	return space_examine(space, slots, violated, err);
 }
 
 int space_choice_find(const struct space *space, size_t parameter, struct value value)

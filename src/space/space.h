@@ -7,8 +7,8 @@
  * as everything that it reads is bound, while variables are being bound, not after the product is
  * built; a derived constant is computed at the same moment.
  *
- *	space_new -> space_add_fixed* -> space_add_parameter* -> space_add_derived* ->
- *	space_add_constraint* -> space_bind(values of the fixed names) -> space_enumerate
+ *	space_new -> space_add_parameter* -> space_add_derived* -> space_add_constraint* ->
+ *	space_bind(values of the fixed names) -> space_enumerate
  *
  * A configuration is one index into each parameter's list, in the order of the parameters.
  */
@@ -27,21 +27,21 @@ enum {
 typedef uint16_t choice; /* index into a parameter's list */
 
 struct space_parameter {
-	struct expression *list;
+	const struct expression *list;
 	struct value_list values; /* once bound */
 };
 
 /* A derived constant or a constraint. */
 struct space_rule {
-	struct expression *expression;
+	const struct expression *expression;
 	struct expression *special; /* once bound: with the fixed values put in */
-	char *why;                  /* constraints */
+	const char *why;            /* constraints */
 	uint64_t parameters;        /* once bound: bit i: depends on parameter i */
 };
 
-/* Read-only outside of this folder. */
+/* Read-only outside of this folder. Names, expressions and reasons are borrowed. */
 struct space {
-	struct name_table names; /* one per slot; owns its strings */
+	const struct name_table *names; /* one per slot */
 	size_t fixed_count;
 	struct space_parameter parameters[SPACE_PARAMETERS_MAX];
 	size_t parameter_count;
@@ -61,20 +61,17 @@ struct space {
 	const volatile int *interrupted;       /* ends an enumeration; NULL: nothing does */
 };
 
-struct space *space_new(void);
+/* names: may get further names as long as the space is not bound. */
+struct space *space_new(const struct name_table *names, size_t fixed_count);
 void space_free(struct space *space);
 
-/* All strings are copied. Texts are expressions; where: for messages. A value list sees the fixed
- * names, a derived constant also the parameters and the derived constants before it, a constraint
- * all. A fixed name that is NULL has a slot and cannot be read. Errors: a broken expression; a name
- * that is taken or is none. */
-enum status space_add_fixed(struct space *space, const char *name, struct error *err);
-enum status space_add_parameter(struct space *space, const char *name, const char *values,
-	const char *where, struct error *err);
-enum status space_add_derived(struct space *space, const char *name, const char *expression,
-	const char *where, struct error *err);
-enum status space_add_constraint(struct space *space, const char *expression, const char *why,
-	const char *where, struct error *err);
+/* Each stands for the next name of the table: parameters, at most SPACE_PARAMETERS_MAX, then
+ * derived constants. A value list reads the fixed names, a derived constant also the parameters and
+ * the derived constants before it, a constraint all. */
+void space_add_parameter(struct space *space, const struct expression *list);
+void space_add_derived(struct space *space, const struct expression *expression);
+void space_add_constraint(
+	struct space *space, const struct expression *expression, const char *why);
 
 /* Values of the fixed names in their order: evaluates the lists, orders the constraints. May be
  * called again for another problem. An empty list is no error (the space is empty); of values that
@@ -83,7 +80,6 @@ enum status space_add_constraint(struct space *space, const char *expression, co
 enum status space_bind(struct space *space, const struct value *fixed, struct error *err);
 
 const char *space_parameter_name(const struct space *space, size_t parameter);
-int space_parameter_slot(const struct space *space, size_t parameter);
 const char *space_constraint_text(const struct space *space, size_t constraint);
 
 /* All values of a configuration: fixed, parameters, derived. slots: one per name. */
@@ -95,18 +91,13 @@ enum status space_values_after(const struct space *space, const choice *before,
 	const choice *configuration, struct value *slots, struct error *err);
 /* Puts the fixed values into the first slots. */
 void space_fixed(const struct space *space, struct value *slots);
-/* Computes the derived constants of slots that hold the fixed values (space_fixed()) and those of
- * the parameters, which need not be in the lists. */
-enum status space_derive(const struct space *space, struct value *slots, struct error *err);
-/* Computes them, too, and finds the constraint that removes the configuration in enumeration (its
+/* As space_values(), and finds the constraint that removes the configuration in enumeration (its
  * index, or -1), in the order of enumeration: a violated constraint is reported although a derived
  * constant after it could not be computed; derived constants that were not reached are VALUE_NONE
  * then. */
-enum status space_examine(
-	const struct space *space, struct value *slots, int *violated, struct error *err);
-/* As above, for choices; fills all slots. */
-enum status space_examine_choices(const struct space *space, const choice *configuration,
+enum status space_examine(const struct space *space, const choice *configuration,
 	struct value *slots, int *violated, struct error *err);
+
 /* The index of value in a parameter's list, or -1. */
 int space_choice_find(const struct space *space, size_t parameter, struct value value);
 

@@ -18,7 +18,7 @@ static const char operation_path[] = "tests/data/kernel/templates/widget/operati
 
 static void compute_all(const struct bound_family *bound)
 {
-	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	choice choices[SPACE_PARAMETERS_MAX] = {0};
 	struct kernel_resources resources = {.blocks_per_sm = 1};
 	struct build build;

@@ -5,6 +5,7 @@
  * the driver said; what we say is computed here again, with the kernels from the cache.
  */
 #include "gpu/bench_test.h"
+#include "unit/space_builder.h"
 #include "candidate/candidate.h"
 #include "format/journal.h"
 #include "score/score.h"
@@ -31,12 +32,12 @@ static enum status slots_of(const struct bound_family *bound, const char *config
 	bool *given = memory_zeroed(bound->space->parameter_count + 1, sizeof(*given));
 	enum status status;
 
-	*slots = memory_zeroed(bound->space->names.count + 1, sizeof(**slots));
+	*slots = memory_zeroed(bound->space->names->count + 1, sizeof(**slots));
 	space_fixed(bound->space, *slots);
 	status = configuration_parse(
-		bound, configuration, *slots + space_parameter_slot(bound->space, 0), given, err);
+		bound, configuration, *slots + bound->space->fixed_count, given, err);
 	if (status == STATUS_OK)
-		status = space_derive(bound->space, *slots, err);
+		status = builder_derive(bound->space, *slots, err);
 	free(given);
 	return status;
 }

@@ -178,7 +178,7 @@ static enum status pair_load(struct timing_test *run, const char *family_name_, 
 	if (status == STATUS_OK && !found)
 		status = error_set(err, STATUS_FAILED, "%s: no legal configuration", text);
 	if (status == STATUS_OK) {
-		slots = memory_zeroed(bound->space->names.count + 1, sizeof(*slots));
+		slots = memory_zeroed(bound->space->names->count + 1, sizeof(*slots));
 		status = space_values(bound->space, configuration, slots, err);
 	}
 	if (status == STATUS_OK)

@@ -124,7 +124,7 @@ static enum status print_candidate(
 	const struct request *request, const choice *choices, size_t legal, struct error *err)
 {
 	const struct bound_family *bound = request->bound;
-	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	struct json *json = json_new_object();
 	struct build build = {0}, reference_build = {0};
 	struct reference_plan reference = {0};

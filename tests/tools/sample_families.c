@@ -114,7 +114,7 @@ static bool all_seen(const struct sample *sample)
 static double code_size(const struct sample *sample, const choice *configuration)
 {
 	const struct bound_family *bound = sample->bound;
-	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	struct work work = {0};
 	double size = INFINITY;
 
@@ -217,7 +217,7 @@ static bool show_options(
 static enum status submit(struct context *context, const struct bound_family *bound,
 	const choice *configuration, bool is_needed, struct totals *totals, struct error *err)
 {
-	struct value *slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	struct build build = {0};
 	struct plan plan = {0};
 	struct work work = {0};

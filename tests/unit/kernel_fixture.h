@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "candidate/candidate.h"
 #include "family/family.h"
+#include "unit/space_builder.h"
 #include "unit/unit.h"
 
 #define KERNEL_TEMPLATES TEST_DATA "/kernel/templates"
@@ -50,7 +51,7 @@ static inline void fixture_open(struct fixture *fixture, const char *templates,
 	assert_ok(catalogue_family(&fixture->catalogue, fixture->operation, family, &found, &err));
 	assert_ok(family_bind(
 		found, fixture->problems.items[0], fixture->device, NULL, &fixture->bound, &err));
-	fixture->slots = memory_zeroed(fixture->bound->space->names.count, sizeof(struct value));
+	fixture->slots = memory_zeroed(fixture->bound->space->names->count, sizeof(struct value));
 	parameters = fixture->bound->space->parameter_count;
 	if (parameters) {
 		bool has_default;
@@ -61,8 +62,8 @@ static inline void fixture_open(struct fixture *fixture, const char *templates,
 	}
 	assert_ok(space_values(fixture->bound->space, fixture->choices, fixture->slots, &err));
 	assert_ok(configuration_parse(fixture->bound, configuration,
-		fixture->slots + space_parameter_slot(fixture->bound->space, 0), given, &err));
-	assert_ok(space_derive(fixture->bound->space, fixture->slots, &err));
+		fixture->slots + fixture->bound->space->fixed_count, given, &err));
+	assert_ok(builder_derive(fixture->bound->space, fixture->slots, &err));
 }
 
 static inline void fixture_close(struct fixture *fixture)

@@ -1,15 +1,117 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spaces in a few lines, for tests.
+ * Spaces from texts, for tests and benchmarks: names and expressions live as long as the space,
+ * which builder_close() frees.
  */
 #ifndef TESTS_UNIT_SPACE_BUILDER_H
 #define TESTS_UNIT_SPACE_BUILDER_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "space/space.h"
+
+/* What a space that is built here borrows; its table of names is this one's. */
+struct builder {
+	struct name_table names; /* first: the space points to it */
+	struct expression **expressions;
+	size_t expression_count, expression_capacity;
+	char **strings;
+	size_t string_count, string_capacity;
+};
+
+static inline char *builder_keep(struct builder *builder, const char *string)
+{
+	ARRAY_GROW(builder->strings, builder->string_count, builder->string_capacity);
+	return builder->strings[builder->string_count++] = string_copy(string);
+}
+
+static inline struct builder *builder_of(const struct space *space)
+{
+	return (struct builder *)(uintptr_t)space->names;
+}
+
+static inline struct space *builder_open(const char *const *fixed, size_t count)
+{
+	struct builder *builder = memory_zeroed(1, sizeof(*builder));
+	for (size_t i = 0; i < count; i++)
+		name_table_add(&builder->names, builder_keep(builder, fixed[i]));
+	return space_new(&builder->names, count);
+}
+
+static inline void builder_close(struct space *space)
+{
+	struct builder *builder = space ? builder_of(space) : NULL;
+	if (!space)
+		return;
+	space_free(space);
+	for (size_t i = 0; i < builder->expression_count; i++)
+		expression_free(builder->expressions[i]);
+	for (size_t i = 0; i < builder->string_count; i++)
+		free(builder->strings[i]);
+	name_table_release(&builder->names);
+	free(builder->expressions);
+	free(builder->strings);
+	free(builder);
+}
+
+static inline enum status builder_compile(struct space *space, const char *text, const char *where,
+	size_t known, struct expression **expression, struct error *err)
+{
+	struct builder *builder = builder_of(space);
+	const struct name_table names = {.names = builder->names.names, .count = known};
+	const enum status status = expression_compile(text, where, &names, expression, err);
+	if (status != STATUS_OK)
+		return status;
+	ARRAY_GROW(builder->expressions, builder->expression_count, builder->expression_capacity);
+	builder->expressions[builder->expression_count++] = *expression;
+	return STATUS_OK;
+}
+
+static inline enum status builder_parameter(struct space *space, const char *name, const char *list,
+	const char *where, struct error *err)
+{
+	struct builder *builder = builder_of(space);
+	struct expression *made;
+	TRY(builder_compile(space, list, where, space->fixed_count, &made, err));
+	name_table_add(&builder->names, builder_keep(builder, name));
+	space_add_parameter(space, made);
+	return STATUS_OK;
+}
+
+static inline enum status builder_derived(struct space *space, const char *name, const char *text,
+	const char *where, struct error *err)
+{
+	struct builder *builder = builder_of(space);
+	struct expression *made;
+	TRY(builder_compile(space, text, where, builder->names.count, &made, err));
+	name_table_add(&builder->names, builder_keep(builder, name));
+	space_add_derived(space, made);
+	return STATUS_OK;
+}
+
+static inline enum status builder_constraint(struct space *space, const char *text, const char *why,
+	const char *where, struct error *err)
+{
+	struct builder *builder = builder_of(space);
+	struct expression *made;
+	TRY(builder_compile(space, text, where, builder->names.count, &made, err));
+	space_add_constraint(space, made, builder_keep(builder, why));
+	return STATUS_OK;
+}
+
+/* The derived constants of slots that hold all else, whose values need not be in the lists. */
+static inline enum status builder_derive(
+	const struct space *space, struct value *slots, struct error *err)
+{
+	struct value *derived = slots + space->fixed_count + space->parameter_count;
+	for (size_t d = 0; d < space->derived_count; d++)
+		TRY(expression_evaluate(
+			space->derived[d].expression, slots, NULL, &derived[d], err));
+	return STATUS_OK;
+}
 
 /* Names and texts alternate; each list ends with NULL and may be left out. */
 struct space_description {
@@ -19,29 +121,26 @@ struct space_description {
 	const char *constraints[16]; /* texts alone; the reasons are "why 0", "why 1", ... */
 };
 
-static enum status space_build(
+static inline enum status space_build(
 	const struct space_description *description, struct space **built, struct error *err)
 {
-	struct space *space = space_new();
 	enum status status = STATUS_OK;
-	for (size_t i = 0; description->fixed[i] && !status; i++)
-		status = space_add_fixed(space, description->fixed[i], err);
+	struct space *space;
+	size_t fixed_count = 0;
+	while (description->fixed[fixed_count])
+		fixed_count++;
+	*built = space = builder_open(description->fixed, fixed_count);
 	for (size_t i = 0; description->parameters[i] && !status; i += 2)
-		status = space_add_parameter(space, description->parameters[i],
+		status = builder_parameter(space, description->parameters[i],
 			description->parameters[i + 1], "list", err);
 	for (size_t i = 0; description->derived[i] && !status; i += 2)
-		status = space_add_derived(space, description->derived[i],
+		status = builder_derived(space, description->derived[i],
 			description->derived[i + 1], "derived", err);
 	for (size_t i = 0; description->constraints[i] && !status; i++) {
 		char why[16];
 		snprintf(why, sizeof(why), "why %zu", i);
-		status = space_add_constraint(
+		status = builder_constraint(
 			space, description->constraints[i], why, "constraint", err);
-	}
-	*built = space;
-	if (status) {
-		space_free(space);
-		*built = NULL;
 	}
 	return status;
 }

@@ -283,9 +283,8 @@ TEST(test_work_again)
 		struct work work;
 
 		assert_ok(configuration_parse(fixture.bound, text,
-			fixture.slots + space_parameter_slot(fixture.bound->space, 0), given,
-			&err));
-		assert_ok(space_derive(fixture.bound->space, fixture.slots, &err));
+			fixture.slots + fixture.bound->space->fixed_count, given, &err));
+		assert_ok(builder_derive(fixture.bound->space, fixture.slots, &err));
 		assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
 		for (int lane = 0; lane < WORK_LANES; lane++)
 			assert_int_equal(work.launches[0].smem_accesses[0].address[lane],

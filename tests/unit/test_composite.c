@@ -68,7 +68,7 @@ TEST(test_plain_steps)
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
 	assert_ok(choose(&fixture, bound, 1, "gadget/plain", "{}", &err));
 
-	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	assert_ok(space_values(bound->space, none, slots, &err));
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	/* X, W, Y, middle */
@@ -113,7 +113,7 @@ TEST(test_errors)
 	bind_pair(&fixture, "M=128,N=64,dtype=fp16", &bound);
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
 	assert_ok(choose(&fixture, bound, 1, "plain", "{}", &err));
-	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	space_fixed(bound->space, slots);
 	assert_fails(candidate_plan(bound, slots, &plan, &err), STATUS_BAD_INPUT,
 		"pair.json: $.steps[0].tensors.A: expected a buffer that holds the step's tensor");
@@ -201,7 +201,7 @@ TEST(test_chain)
 	assert_ok(choose(&fixture, bound, 0, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", split, &err)); /* replaces the first choice */
-	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	space_fixed(bound->space, slots);
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	check_chain_plan(&plan);
@@ -260,7 +260,7 @@ TEST(test_tensor_maps)
 	bind_chain(&fixture, "m=16384,k=64,n=2048,p=64,dtype=fp16", &bound);
 	choose_default(&fixture, bound, 0, "wgmma");
 	choose_default(&fixture, bound, 1, "wgmma");
-	slots = memory_zeroed(bound->space->names.count, sizeof(*slots));
+	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
 	space_fixed(bound->space, slots);
 	assert_ok(candidate_plan(bound, slots, &plan, &err));
 	assert_true(plan.tensor_map_count > 0 && plan.tensor_map_count % 2 == 0);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "space/enumerate.h"
+#include "unit/space_builder.h"
 
 static void pick_expression(
 	struct random_state *random, size_t names, bool constraint, char *text, size_t size)
@@ -33,12 +34,10 @@ static void pick_expression(
 
 static struct space *random_space(struct random_state *random)
 {
-	struct space *space = space_new();
+	struct space *space = builder_open((const char *const[]){"n0"}, 1);
 	struct error err = {0};
 	char name[8], text[128];
-	size_t names = 0, parameters = 3 + random_below(random, 3);
-	snprintf(name, sizeof(name), "n%zu", names++);
-	assert_int_equal(space_add_fixed(space, name, &err), STATUS_OK);
+	size_t names = 1, parameters = 3 + random_below(random, 3);
 	for (size_t p = 0; p < parameters; p++) {
 		struct text list = {0};
 		size_t count = 1 + random_below(random, 6);
@@ -48,18 +47,18 @@ static struct space *random_space(struct random_state *random)
 		text_append(&list, "]");
 		snprintf(name, sizeof(name), "n%zu", names++);
 		assert_int_equal(
-			space_add_parameter(space, name, list.data, "list", &err), STATUS_OK);
+			builder_parameter(space, name, list.data, "list", &err), STATUS_OK);
 		text_release(&list);
 	}
 	for (size_t d = random_below(random, 4); d > 0; d--) {
 		pick_expression(random, names, false, text, sizeof(text));
 		snprintf(name, sizeof(name), "n%zu", names++);
-		assert_int_equal(space_add_derived(space, name, text, "derived", &err), STATUS_OK);
+		assert_int_equal(builder_derived(space, name, text, "derived", &err), STATUS_OK);
 	}
 	for (size_t c = random_below(random, 6); c > 0; c--) {
 		pick_expression(random, names, true, text, sizeof(text));
 		assert_int_equal(
-			space_add_constraint(space, text, "", "constraint", &err), STATUS_OK);
+			builder_constraint(space, text, "", "constraint", &err), STATUS_OK);
 	}
 	const struct value fixed = value_int((int64_t)(1 + random_below(random, 8)));
 	assert_int_equal(space_bind(space, &fixed, &err), STATUS_OK);
@@ -98,11 +97,12 @@ static bool record_visit(const choice *configuration, void *context)
 		visited->space->parameter_count * sizeof(choice));
 	/* a visit may use the space; its constants are those of the expressions as they stand */
 	assert_int_equal(space_values(visited->space, configuration, again, &err), STATUS_OK);
-	for (size_t i = 0; i < visited->space->names.count; i++)
+	for (size_t i = 0; i < visited->space->names->count; i++)
 		assert_true(visited->slots[i].type == again[i].type &&
 			    value_equal(visited->slots[i], again[i]));
 	for (size_t d = 0; d < visited->space->derived_count; d++) {
-		const size_t slot = visited->space->names.count - visited->space->derived_count + d;
+		const size_t slot =
+			visited->space->names->count - visited->space->derived_count + d;
 		const struct expression *expression = visited->space->derived[d].expression;
 		struct value value;
 		assert_int_equal(
@@ -120,7 +120,7 @@ static bool is_legal(const struct space *space, const struct value *slots)
 		struct expression *expression;
 		struct error err = {0};
 		assert_int_equal(expression_compile(space_constraint_text(space, c), "again",
-					 &space->names, &expression, &err),
+					 space->names, &expression, &err),
 			STATUS_OK);
 		assert_int_equal(expression_test(expression, slots, &legal, &err), STATUS_OK);
 		expression_free(expression);
@@ -152,7 +152,7 @@ TEST(test_random_spaces)
 			assert_int_equal(
 				space_values(space, configuration, slots, &err), STATUS_OK);
 			const bool legal_by_rules = is_legal(space, slots);
-			assert_int_equal(space_examine(space, slots, &violated, &err), STATUS_OK);
+			assert_ok(space_examine(space, configuration, slots, &violated, &err));
 			assert_int_equal(violated < 0, legal_by_rules);
 			if (violated >= 0) {
 				expected[violated]++;
@@ -168,7 +168,7 @@ TEST(test_random_spaces)
 		assert_memory_equal(by_constraint, expected, sizeof(expected));
 		legal_total += legal;
 		free(visited.configurations);
-		space_free(space);
+		builder_close(space);
 	}
 	assert_true(legal_total > 1000 && removed_total > 1000);
 }
