@@ -79,55 +79,31 @@ enum status family_applies(const struct family *family, const struct problem *pr
 }
 
 /* ---- launches and models ---- */
-/* Puts copies in place of expressions (NULL stays NULL) that the shallow copy of a launch still
- * shares with its family. */
-static void specialise_all(
-	struct expression **expressions, size_t count, const struct value *values)
+/* Puts copies in place of expressions (NULL stays NULL), and of lists with them, that the shallow
+ * copy of a record's struct still shares with its family. */
+static void specialise(const struct record *record, char *copy, const struct value *values)
 {
-	for (size_t i = 0; i < count; i++)
-		if (expressions[i])
-			expressions[i] = expression_specialise(expressions[i], values);
-}
+	for (size_t i = 0; i < record->member_count; i++) {
+		const struct record_member *member = &record->members[i];
+		struct record_span items = record_span(member, copy);
 
-static void specialise_list(struct expression_list *list, const struct value *values)
-{
-	list->items =
-		list->count ? memory_copy(list->items, list->count * sizeof(*list->items)) : NULL;
-	specialise_all(list->items, list->count, values);
-}
+		if (member->shape == RECORD_LIST) {
+			items.data = items.count
+					     ? memory_copy(items.data, items.count * member->size)
+					     : NULL;
+			memcpy(copy + member->offset, &items.data, sizeof(items.data));
+		}
+		for (size_t k = 0; k < items.count; k++) {
+			char *item = items.data + k * member->size;
+			struct expression **expression = (void *)item;
 
-static void specialise_model(struct model *model, const struct value *values)
-{
-	struct expression **const single[] = {&model->units, &model->useful_fraction,
-		&model->steps_mean, &model->steps_max, &model->stages, &model->schedule_text,
-		&model->dtype.text, &model->epilogue_overlap, &model->dram_read_bytes,
-		&model->dram_write_bytes};
-
-	for (size_t i = 0; i < ARRAY_COUNT(single); i++)
-		specialise_all(single[i], 1, values);
-	specialise_all(model->per_step.pipe, PIPE_COUNT, values);
-	specialise_all(model->prologue.pipe, PIPE_COUNT, values);
-	specialise_all(model->epilogue.pipe, PIPE_COUNT, values);
-	if (model->access_count)
-		model->accesses = memory_copy(
-			model->accesses, model->access_count * sizeof(*model->accesses));
-	for (size_t i = 0; i < model->access_count; i++) {
-		struct model_access *access = &model->accesses[i];
-
-		specialise_all(&access->width_bytes, 1, values);
-		specialise_all(&access->address, 1, values);
-		specialise_all(&access->bytes, 1, values);
-		specialise_all(&access->when, 1, values);
-	}
-	if (model->tile_count)
-		model->tiles = memory_copy(model->tiles, model->tile_count * sizeof(*model->tiles));
-	for (size_t i = 0; i < model->tile_count; i++) {
-		struct model_tile *tile = &model->tiles[i];
-
-		specialise_all(&tile->rows, 1, values);
-		specialise_all(&tile->columns, 1, values);
-		specialise_all(&tile->row_offset, 1, values);
-		specialise_all(&tile->when, 1, values);
+			if (member->kind == RECORD_KIND_RECORD)
+				specialise(member->record, item, values);
+			else if (member->custom &&
+				 member->custom->release == expression_member_release &&
+				 *expression)
+				*expression = expression_specialise(*expression, values);
+		}
 	}
 }
 
@@ -137,14 +113,7 @@ static struct launch specialise_launch(const struct launch *launch, const struct
 
 	copy.arguments = (struct argument_list){0};
 	copy.entry = (struct entry){0};
-	specialise_all(&copy.when, 1, values);
-	specialise_all(&copy.smem_bytes, 1, values);
-	specialise_all(&copy.repeat, 1, values);
-	specialise_all(&copy.regs_estimate, 1, values);
-	specialise_list(&copy.grid, values);
-	specialise_list(&copy.block, values);
-	specialise_list(&copy.cluster, values);
-	specialise_model(&copy.model, values);
+	specialise(&launch_record, (char *)&copy, values);
 	return copy;
 }
 
@@ -165,8 +134,8 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 	model->workspace_bytes =
 		memory_zeroed(family->workspace_count + 1, sizeof(*model->workspace_bytes));
 	for (size_t i = 0; i < family->workspace_count; i++)
-		model->workspace_bytes[i] = family->workspaces[i].bytes;
-	specialise_all(model->workspace_bytes, family->workspace_count, values);
+		model->workspace_bytes[i] =
+			expression_specialise(family->workspaces[i].bytes, values);
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
 	if (operation_tensors_evaluate(family->operation, fixed, model->tensors, err) != STATUS_OK)
 		return error_context(err, "%s", problem->title);

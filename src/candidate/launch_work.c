@@ -190,15 +190,15 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 	const char *name;
 	int found;
 
-	*schedule = model->schedule;
-	if (!model->schedule_text)
+	*schedule = SCHEDULE_GRID;
+	if (!model->schedule)
 		return STATUS_OK;
-	TRY(expression_string(model->schedule_text, values, &name, err));
+	TRY(expression_string(model->schedule, values, &name, err));
 	found = name_find(name, schedule_names);
 	if (found < 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected 'grid', 'persistent' or 'stream_k', found \"%s\"",
-			expression_where(model->schedule_text), name);
+			expression_where(model->schedule), name);
 	*schedule = (enum schedule)found;
 	return STATUS_OK;
 }
@@ -321,9 +321,9 @@ static enum status model_evaluate(const struct model *model, struct value *value
 	struct error *err)
 {
 	TRY(evaluate_numbers(model, values, changed, work, err));
-	if (!model->schedule_text || !stays(model->schedule_text, changed))
+	if (!stays(model->schedule, changed))
 		TRY(evaluate_schedule(model, values, &work->schedule, err));
-	TRY(dtype_evaluate(&model->dtype, values, &work->dtype, err));
+	TRY(dtype_evaluate(model->dtype, values, &work->dtype, err));
 	TRY(evaluate_pipes(&model->per_step, values, changed, work->per_step, err));
 	TRY(evaluate_pipes(&model->prologue, values, changed, work->prologue, err));
 	TRY(evaluate_pipes(&model->epilogue, values, changed, work->epilogue, err));

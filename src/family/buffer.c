@@ -79,31 +79,20 @@ static enum status dtype_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	const struct reading *reading = context;
-	struct dtype_choice *choice = field;
 	const char *text;
-	int found;
 
 	TRY(json_get_string(at, &text, err));
-	found = dtype_find(text);
-	if (found < 0 || name_table_find(reading->names, text) != NAME_UNKNOWN)
-		return expression_json_compile(at, reading->names, &choice->text, err) == STATUS_OK
-			       ? STATUS_OK
-			       : list_types(err);
-	choice->dtype = (enum dtype)found;
-	return STATUS_OK;
+	if (name_table_find(reading->names, text) == NAME_UNKNOWN && dtype_find(text) >= 0)
+		return expression_word_compile(at, text, field, err);
+	return expression_json_compile(at, reading->names, field, err) == STATUS_OK
+		       ? STATUS_OK
+		       : list_types(err);
 }
 
-static void dtype_release(void *field)
-{
-	struct dtype_choice *choice = field;
+const struct record_custom dtype_member = {dtype_read, NULL, expression_member_release};
 
-	expression_member_release(&choice->text);
-}
-
-const struct record_custom dtype_member = {dtype_read, NULL, dtype_release};
-
-enum status dtype_choice_default(
-	const struct reading *reading, struct dtype_choice *choice, struct error *err)
+enum status dtype_default(
+	const struct reading *reading, struct expression **dtype, struct error *err)
 {
 	const int key = name_table_find(&reading->operation->key_names, "dtype");
 	const char *const *values =
@@ -114,24 +103,23 @@ enum status dtype_choice_default(
 	for (; *values; values++)
 		if (dtype_find(*values) < 0)
 			return STATUS_OK; /* names of the author's own */
-	return expression_compile(
-		"dtype", reading->operation->file, reading->names, &choice->text, err);
+	return expression_compile("dtype", reading->operation->file, reading->names, dtype, err);
 }
 
-enum status dtype_evaluate(const struct dtype_choice *choice, const struct value *values,
+enum status dtype_evaluate(const struct expression *expression, const struct value *values,
 	enum dtype *dtype, struct error *err)
 {
 	const char *name;
 	int found;
 
-	*dtype = choice->dtype;
-	if (!choice->text)
+	*dtype = DTYPE_FP32;
+	if (!expression)
 		return STATUS_OK;
-	TRY(expression_string(choice->text, values, &name, err));
+	TRY(expression_string(expression, values, &name, err));
 	found = dtype_find(name);
 	if (found < 0) {
 		error_set(err, STATUS_BAD_INPUT, "%s: expected an element type, found \"%s\"",
-			expression_where(choice->text), name);
+			expression_where(expression), name);
 		return list_types(err);
 	}
 	*dtype = (enum dtype)found;
@@ -151,9 +139,8 @@ static enum status workspace_check(
 			   (int)(reading->operation->tensor_count + index);
 
 	TRY(name_check(at, reading, workspace->name, first, err));
-	return json_find(at, "dtype", &dtype)
-		       ? STATUS_OK
-		       : dtype_choice_default(reading, &workspace->dtype, err);
+	return json_find(at, "dtype", &dtype) ? STATUS_OK
+					      : dtype_default(reading, &workspace->dtype, err);
 }
 
 static const char *const init_names[] = {"none", "once", "each", NULL};
@@ -180,7 +167,7 @@ enum status workspace_evaluate(const struct workspace *workspace, const struct v
 	*buffer = (struct plan_buffer){
 		.role = BUFFER_WORKSPACE, .init = workspace->init, .bytes = (uint64_t)bytes};
 	string_put(buffer->name, sizeof(buffer->name), workspace->name);
-	return dtype_evaluate(&workspace->dtype, values, &buffer->dtype, err);
+	return dtype_evaluate(workspace->dtype, values, &buffer->dtype, err);
 }
 
 /* ---- tensor maps ---- */

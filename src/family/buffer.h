@@ -10,16 +10,13 @@
 #include "family/expression_json.h"
 #include "plan/reference_plan.h"
 
-/* An element type: its bare name, or an expression that gives one. */
-struct dtype_choice {
-	struct expression *text; /* NULL: dtype */
-	enum dtype dtype;
-};
+/* An element type, a struct expression *: its bare name, or an expression that gives one; NULL:
+ * fp32. */
 extern const struct record_custom dtype_member;
 /* Where nothing is said: the operation's key "dtype" if it has one of these types, else fp32. */
-enum status dtype_choice_default(
-	const struct reading *reading, struct dtype_choice *choice, struct error *err);
-enum status dtype_evaluate(const struct dtype_choice *choice, const struct value *values,
+enum status dtype_default(
+	const struct reading *reading, struct expression **dtype, struct error *err);
+enum status dtype_evaluate(const struct expression *expression, const struct value *values,
 	enum dtype *dtype, struct error *err);
 
 /* Memory that the launches of a family share. */
@@ -27,7 +24,7 @@ struct workspace {
 	const char *name;
 	struct expression *bytes;
 	enum buffer_init init;
-	struct dtype_choice dtype; /* for tensor maps over it */
+	struct expression *dtype; /* for tensor maps over it */
 };
 RECORD_DECLARE(struct workspace, workspace_record);
 enum status workspace_evaluate(const struct workspace *workspace, const struct value *values,

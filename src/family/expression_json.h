@@ -112,6 +112,9 @@ enum status expression_json_compile(const struct json_at *at, const struct name_
 /* As above, for a text that is a part of the member. */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err);
+/* One that is always this word. */
+enum status expression_word_compile(const struct json_at *at, const char *word,
+	struct expression **expression, struct error *err);
 void expression_member_release(void *field);
 
 /* A custom for the whole struct: an expression for its member `field`, or an object that the record

@@ -20,26 +20,16 @@ static enum status schedule_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	const struct reading *reading = context;
-	struct model *model = field;
 	const char *text;
-	int found;
 
 	TRY(json_get_string(at, &text, err));
-	found = name_find(text, schedule_names);
-	if (found < 0)
-		return expression_json_compile(at, reading->names, &model->schedule_text, err);
-	model->schedule = (enum schedule)found;
-	return STATUS_OK;
+	return name_find(text, schedule_names) >= 0
+		       ? expression_word_compile(at, text, field, err)
+		       : expression_json_compile(at, reading->names, field, err);
 }
 
-static void schedule_release(void *field)
-{
-	struct model *model = field;
-
-	expression_member_release(&model->schedule_text);
-}
-
-static const struct record_custom schedule_custom = {schedule_read, NULL, schedule_release};
+static const struct record_custom schedule_custom = {
+	schedule_read, NULL, expression_member_release};
 
 /* ---- shared memory, tiles ---- */
 EXPRESSION_CUSTOM(static, lane_expression, reading_names(reading, SCOPE_SMEM));
@@ -92,7 +82,7 @@ static enum status model_check(
 		value_as_real(number, &count) && !(count > 0) && json_find(at, "units", &units))
 		return json_error(&units, err, "a number above 0");
 	return json_find(at, "dtype", &dtype) ? STATUS_OK
-					      : dtype_choice_default(context, &model->dtype, err);
+					      : dtype_default(context, &model->dtype, err);
 }
 
 #define AMOUNT(field) EXPRESSION_OPTIONAL(struct model, field, #field)
@@ -107,7 +97,10 @@ static const struct record_member model_members[] = {
 	AMOUNT(dram_read_bytes),
 	AMOUNT(dram_write_bytes),
 	RECORD_DERIVED(struct model, &steps_custom, "steps", .flags = RECORD_OPTIONAL),
-	RECORD_DERIVED(struct model, &schedule_custom, "schedule", .flags = RECORD_OPTIONAL),
+	EXPRESSION(struct model, steps_mean, "", .flags = RECORD_NOT_JSON),
+	EXPRESSION(struct model, steps_max, "", .flags = RECORD_NOT_JSON),
+	RECORD_CUSTOM(
+		struct model, schedule, &schedule_custom, "schedule", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct model, dtype, &dtype_member, "dtype", .flags = RECORD_OPTIONAL),
 	AMOUNTS(per_step),
 	AMOUNTS(prologue),
@@ -163,7 +156,7 @@ static enum status launch_check(
 	const int *slots = launch->when ? expression_slots(launch->when, &count) : NULL;
 
 	if (!launch->has_model)
-		TRY(dtype_choice_default(context, &launch->model.dtype, err));
+		TRY(dtype_default(context, &launch->model.dtype, err));
 	for (size_t i = 0; i < count; i++)
 		launch->always_built |= slot_varies(family, (size_t)slots[i]);
 	return source_find(launch, at, family, err);

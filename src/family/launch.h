@@ -32,9 +32,8 @@ struct model_amounts {
 /* Anything may be NULL: candidate/candidate_work.c says what is assumed then. */
 struct model {
 	struct expression *units, *useful_fraction, *steps_mean, *steps_max, *stages;
-	struct expression *schedule_text; /* NULL: schedule */
-	enum schedule schedule;
-	struct dtype_choice dtype;
+	struct expression *schedule; /* NULL: grid */
+	struct expression *dtype;    /* NULL: fp32 */
 	struct model_amounts per_step, prologue, epilogue;
 	struct expression *epilogue_overlap, *dram_read_bytes, *dram_write_bytes;
 	struct model_access *accesses;

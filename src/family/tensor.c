@@ -115,10 +115,13 @@ static enum status tensor_check(
 	struct tensor *tensor = value;
 	const bool is_input = tensor->role == BUFFER_INPUT,
 		   is_filled = tensor->role != BUFFER_OUTPUT;
-	const bool groups = contents_are_groups(tensor->contents), any = tensor->dtype.text != NULL;
+	const bool groups = contents_are_groups(tensor->contents);
+	struct value word;
+	const bool any = !expression_constant(tensor->dtype, &word) || word.type != VALUE_STRING;
 	const bool normal = tensor->contents == CONTENTS_NORMAL;
-	const enum dtype dtype = tensor->dtype.dtype;
-	const bool of_32_or_64 = !any && !dtype_is_float(dtype) && dtype_size(dtype) >= 4;
+	const int dtype = any ? -1 : dtype_find(word.string);
+	const bool of_32_or_64 = dtype >= 0 && !dtype_is_float((enum dtype)dtype) &&
+				 dtype_size((enum dtype)dtype) >= 4;
 	const double *fill = tensor->fill;
 	const struct {
 		bool wrong;
@@ -131,8 +134,7 @@ static enum status tensor_check(
 			"no contents of a tensor that holds none before"},
 		{tensor->contents == CONTENTS_PERMUTATION && !of_32_or_64, "contents",
 			"integers of 32 or 64 bits for a permutation"},
-		{groups && (any || dtype != DTYPE_I32), "contents",
-			"the dtype i32 for offsets and counts"},
+		{groups && dtype != DTYPE_I32, "contents", "the dtype i32 for offsets and counts"},
 		{groups != (tensor->of != NULL) || (tensor->skew && !tensor->of), "",
 			"\"of\" where the contents are offsets or counts, and \"skew\" nowhere "
 			"else"},
@@ -316,7 +318,7 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 
 	*buffer = (struct plan_buffer){.role = tensor->role, .init = BUFFER_INIT_GIVEN};
 	string_put(buffer->name, sizeof(buffer->name), tensor->name);
-	TRY(dtype_evaluate(&tensor->dtype, values, &buffer->dtype, err));
+	TRY(dtype_evaluate(tensor->dtype, values, &buffer->dtype, err));
 	if (buffer_is_filled(tensor->role))
 		take_fill(tensor, buffer);
 	TRY(expect_normal_fits(buffer, err));

@@ -28,7 +28,7 @@ struct tensor {
 	struct expression_list shape; /* outermost dimension first */
 	struct expression *ld;        /* elements; NULL: packed */
 	struct expression *when;      /* else it has no bytes; NULL: always there */
-	struct dtype_choice dtype;
+	struct expression *dtype;
 	enum buffer_role role;
 	bool has_fill;
 	enum buffer_contents contents;
