@@ -123,7 +123,7 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 {
 	const struct scope *scope = &family->scope;
 	CLEANUP(memory_free)
-	struct value *values = memory_zeroed(scope->count, sizeof(*values));
+	struct value *values = memory_zeroed(scope->all.count, sizeof(*values));
 
 	memcpy(values, fixed, scope->extra_at * sizeof(*values)); /* extras stay unbound */
 	model->launch_count = family->launch_count;
@@ -159,7 +159,7 @@ static void model_release(struct bound_model *model)
 /* Whether the family's own constraints read the device's limit: then they say it better. */
 static bool limit_is_said(const struct family *family, const char *name)
 {
-	const int slot = scope_find(&family->scope, name);
+	const int slot = name_table_find(&family->scope.all, name);
 
 	for (size_t i = 0; i < family->constraints.count; i++) {
 		size_t count;

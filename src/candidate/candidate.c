@@ -162,7 +162,7 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
 	CLEANUP(memory_free)
-	struct value *values = memory_copy(slots, scope->count * sizeof(*values));
+	struct value *values = memory_copy(slots, scope->all.count * sizeof(*values));
 	struct value *extras = &values[scope->extra_at];
 	int64_t spill_bytes = 0, stack_bytes = 0;
 	uint32_t flags = 0;
@@ -202,16 +202,17 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
 	struct value *values =
-		memory_zeroed(scope->count + family->named_fact_count + 1, sizeof(*values));
+		memory_zeroed(scope->all.count + family->named_fact_count + 1, sizeof(*values));
 	enum status status = STATUS_OK;
 
-	memcpy(values, slots, scope->count * sizeof(*values));
+	memcpy(values, slots, scope->all.count * sizeof(*values));
 	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
 	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
 	*facts = (struct fact_list){
-		.items = memory_zeroed(family->fact_count + 1, sizeof(*facts->items))};
-	for (size_t i = 0; i < family->fact_count && status == STATUS_OK; i++) {
+		.items = memory_zeroed(family->operation->fact_count + 1, sizeof(*facts->items))};
+	for (size_t i = 0; i < family->operation->fact_count && status == STATUS_OK; i++) {
 		const struct family_fact *fact = &family->facts[i];
+		const struct fact_text *said = &family->operation->facts[i];
 		struct fact *result = &facts->items[facts->count];
 		bool holds = fact->expression != NULL;
 
@@ -219,9 +220,9 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 			status = expression_test(fact->when, values, &holds, err);
 		if (status != STATUS_OK || !holds)
 			continue;
-		result->name = fact->name;
-		result->unit = fact->unit;
-		result->source = fact->source;
+		result->name = said->name;
+		result->unit = said->unit;
+		result->source = said->source;
 		status = expression_evaluate(
 			fact->expression, values, &facts->values, &result->value, err);
 		if (fact->slot)

@@ -178,7 +178,7 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 	struct work *work, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *values = memory_copy(slots, bound->family->scope.count * sizeof(*values));
+	struct value *values = memory_copy(slots, bound->family->scope.all.count * sizeof(*values));
 	enum status status;
 
 	*work = (struct work){
@@ -193,7 +193,7 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 struct work_context *work_context_new(const struct bound_family *bound)
 {
 	struct work_context *context = memory_zeroed(1, sizeof(*context));
-	const size_t slots = bound->family->scope.count, launches = bound->model.launch_count;
+	const size_t slots = bound->family->scope.all.count, launches = bound->model.launch_count;
 
 	context->bound = bound;
 	context->values = memory_zeroed(slots, sizeof(*context->values));
@@ -231,7 +231,7 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	if (bound->composite)
 		work_release(&context->work);
 	/* problem and device stay what they are */
-	for (size_t i = bound->space->fixed_count; i < bound->family->scope.count; i++) {
+	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
 		context->changed[i] = memcmp(&context->values[i], &slots[i], sizeof(*slots)) != 0;
 		context->values[i] = slots[i];
 	}

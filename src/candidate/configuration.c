@@ -166,7 +166,7 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
+	struct value *slots = memory_zeroed(family->scope.all.count, sizeof(*slots));
 	const struct expression *absent = family->parameters[parameter].absent_value;
 	struct value value;
 
@@ -286,7 +286,7 @@ enum status configuration_defaults(
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(family->scope.count, sizeof(*slots));
+	struct value *slots = memory_zeroed(family->scope.all.count, sizeof(*slots));
 
 	space_fixed(bound->space, slots);
 	for (size_t i = 0; i < family->parameter_count; i++) {

@@ -38,7 +38,7 @@ static int map_find(const struct reading *reading, const char *name)
 static enum status name_check(const struct json_at *item, const struct reading *reading,
 	const char *name, bool first, struct error *err)
 {
-	return first && scope_find(reading->scope, name) < 0
+	return first && name_table_find(&reading->scope->all, name) < 0
 		       ? STATUS_OK
 		       : json_error_of(item, "name", err, "a name that nothing else has");
 }

@@ -18,49 +18,33 @@ static const struct {
 #undef ROW
 };
 
-size_t scope_add(struct scope *scope, const char *name)
-{
-	ARRAY_GROW(scope->names, scope->count, scope->capacity);
-	scope->names[scope->count] = name;
-	return scope->count++;
-}
-
 void scope_init(struct scope *scope, const char *const *key_names, size_t key_count)
 {
 	*scope = (struct scope){0};
 	for (size_t i = 0; i < key_count; i++)
-		scope_add(scope, key_names[i]);
-	scope->device_at = scope->count;
+		name_table_add(&scope->all, key_names[i]);
+	scope->device_at = scope->all.count;
 	for (size_t i = 0; i < device_spec_name_count(); i++)
-		scope_add(scope, device_spec_name(i));
-	scope->extra_at = scope->count;
+		name_table_add(&scope->all, device_spec_name(i));
+	scope->extra_at = scope->all.count;
 	for (size_t i = 0; i < EXTRA_COUNT; i++)
-		scope_add(scope, extras[i].name);
-	scope->parameter_at = scope->constant_at = scope->count;
+		name_table_add(&scope->all, extras[i].name);
+	scope->parameter_at = scope->constant_at = scope->all.count;
 }
 
 void scope_release(struct scope *scope)
 {
-	free(scope->names);
-	*scope = (struct scope){0};
-}
-
-int scope_find(const struct scope *scope, const char *name)
-{
-	for (size_t i = 0; i < scope->count; i++)
-		if (scope->names[i] && strcmp(scope->names[i], name) == 0)
-			return (int)i;
-	return -1;
+	name_table_release(&scope->all);
 }
 
 bool scope_frees(struct scope *scope, const char *name)
 {
-	const int slot = scope_find(scope, name);
+	const int slot = name_table_find(&scope->all, name);
 	const size_t extra = (size_t)slot - scope->extra_at;
 
 	if (slot >= 0 && (size_t)slot >= scope->extra_at && extra < EXTRA_COUNT)
-		scope->names[slot] = NULL;
-	return scope_find(scope, name) < 0;
+		scope->all.names[slot] = NULL;
+	return name_table_find(&scope->all, name) == NAME_UNKNOWN;
 }
 
 size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra)
@@ -72,9 +56,9 @@ struct name_table scope_table(const struct scope *scope, enum scope_context cont
 {
 	struct name_table table = {0};
 
-	for (size_t i = 0; i < scope->count; i++) {
+	for (size_t i = 0; i < scope->all.count; i++) {
 		size_t extra = i - scope->extra_at;
-		const char *name = scope->names[i];
+		const char *name = scope->all.names[i];
 
 		if (i >= scope->extra_at && extra < EXTRA_COUNT &&
 			!(extras[extra].contexts & (unsigned)context))

@@ -52,18 +52,13 @@ enum scope_extra {
 };
 
 struct scope {
-	const char **names; /* borrowed strings; NULL: an extra whose name the family uses itself */
-	size_t count, capacity;
+	struct name_table all; /* NULL: an extra whose name the family uses itself */
 	size_t device_at, extra_at, parameter_at, constant_at; /* first slot of each section */
 };
 
-/* Keys and device names; parameters and constants are added in order with scope_add(). */
+/* Keys, device names and extras; parameters and constants are added to `all` in their order. */
 void scope_init(struct scope *scope, const char *const *key_names, size_t key_count);
 void scope_release(struct scope *scope);
-/* The next slot. The caller has seen to it that the name is not in use (scope_find()). */
-size_t scope_add(struct scope *scope, const char *name);
-/* The slot of a name in any context, or -1. */
-int scope_find(const struct scope *scope, const char *name);
 /* Whether no key, device name, parameter or constant has it. An extra of that name is hidden from
  * then on: a kernel's macro may well be called `blocks_per_sm`. */
 bool scope_frees(struct scope *scope, const char *name);

@@ -23,7 +23,7 @@ static enum status name_check(const struct json_at *at, struct family *family, s
 
 static void name_add(const struct json_at *at, struct family *family)
 {
-	scope_add(&family->scope, at->key);
+	name_table_add(&family->scope.all, at->key);
 	name_table_add(&family->names, at->key);
 }
 
@@ -54,7 +54,7 @@ static enum status parameter_check(
 		!list.list->count)
 		return json_error(at, err, "values: one at least");
 	name_add(at, family);
-	family->scope.constant_at = family->scope.count;
+	family->scope.constant_at = family->scope.all.count;
 	return STATUS_OK;
 }
 
@@ -313,19 +313,16 @@ static enum status compile_fact(
 	const struct fact_text *fact = &family->operation->facts[index];
 	struct family_fact *compiled = &family->facts[index];
 
-	compiled->name = fact->name;
-	compiled->unit = fact->unit;
-	compiled->source = fact->source;
 	TRY(formula_compile(&fact->when, names, &compiled->when, err));
 	if (compiled->when || !fact->when.text)
 		TRY(formula_compile(&fact->expression, names, &compiled->expression, err));
 	if (!compiled->expression || !fact->as)
 		return STATUS_OK;
-	if (scope_find(&family->scope, fact->as) >= 0 ||
+	if (name_table_find(&family->scope.all, fact->as) >= 0 ||
 		name_table_find(names, fact->as) != NAME_UNKNOWN)
 		return name_error(family, index, err);
 	/* its value gets a slot behind the slots of the scope */
-	compiled->slot = family->scope.count + family->named_fact_count++;
+	compiled->slot = family->scope.all.count + family->named_fact_count++;
 	name_table_add(names, fact->as);
 	return STATUS_OK;
 }
@@ -335,16 +332,17 @@ static enum status compile_facts(struct family *family, struct error *err)
 	CLEANUP(name_table_release)
 	struct name_table names = scope_table(&family->scope, SCOPE_FACT);
 
-	family->fact_count = family->operation->fact_count;
-	family->facts = memory_zeroed(family->fact_count + 1, sizeof(*family->facts));
-	for (size_t i = 0; i < family->fact_count; i++)
+	const size_t count = family->operation->fact_count;
+
+	family->facts = memory_zeroed(count + 1, sizeof(*family->facts));
+	for (size_t i = 0; i < count; i++)
 		TRY(compile_fact(family, i, &names, err));
 	return STATUS_OK;
 }
 
 static void free_facts(struct family *family)
 {
-	for (size_t i = 0; i < family->fact_count; i++) {
+	for (size_t i = 0; family->facts && i < family->operation->fact_count; i++) {
 		expression_free(family->facts[i].expression);
 		expression_free(family->facts[i].when);
 	}

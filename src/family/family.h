@@ -80,7 +80,6 @@ struct family_symbol {
 /* A fact of the operation, compiled for the family. expression NULL: it names what the family
  * lacks. */
 struct family_fact {
-	const char *name, *unit, *source;
 	struct expression *expression, *when;
 	size_t slot; /* where later facts read it; 0: it has no name of its own */
 };
@@ -116,8 +115,8 @@ struct family {
 	size_t launch_count;
 	struct family_symbol *symbols;
 	size_t symbol_count;
-	struct family_fact *facts;
-	size_t fact_count, named_fact_count;
+	struct family_fact *facts; /* of the operation, in their order */
+	size_t named_fact_count;
 	struct step *steps; /* of a composite family; else there are none */
 	size_t step_count;
 	struct example_list examples;

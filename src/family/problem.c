@@ -63,7 +63,7 @@ static enum status key_check(
 
 	key->is_constant = key->way.as == AS_CONSTANT || key->way.as == AS_MACRO;
 	/* expressions see device names and extras, too */
-	if (scope_find(reading->scope, key->name) >= 0)
+	if (name_table_find(&reading->scope->all, key->name) >= 0)
 		return json_error(at, err, "a name that is not the device's or the model's");
 	if (key->values)
 		return enum_check(key, at, err);

@@ -38,8 +38,8 @@ struct name_set features_names(const struct family *family)
 	const struct record *launch = &launch_score_record;
 	struct name_set names = {0};
 
-	for (size_t slot = 0; slot < family->scope.count; slot = next_slot(family, slot))
-		add(&names, "", family->scope.names[slot]);
+	for (size_t slot = 0; slot < family->scope.all.count; slot = next_slot(family, slot))
+		add(&names, "", family->scope.all.names[slot]);
 	for (size_t i = 0; i < launch->member_count; i++)
 		if (is_number(&launch->members[i]))
 			add(&names, of_score, launch->members[i].name);
@@ -77,7 +77,7 @@ void features_values(const struct family *family, const struct value *slots,
 		launch->l2_bytes / time_us, launch->tiles / time_us, score->predicted_tflops,
 		(double)score->launch_count, time_us};
 
-	for (size_t slot = 0; slot < family->scope.count; slot = next_slot(family, slot))
+	for (size_t slot = 0; slot < family->scope.all.count; slot = next_slot(family, slot))
 		*values++ = of_value(slots[slot]);
 	for (size_t i = 0; i < launch_score_record.member_count; i++) {
 		const struct record_member *member = &launch_score_record.members[i];
