@@ -225,7 +225,7 @@ static enum status add_grid_limit(
 		const struct expression *blocks = launch->grid.items[i];
 		CLEANUP(memory_free)
 		char *limit = string_format(
-			"1 <= (%s) <= %" PRId64, expression_text(blocks), launch_grid_max[i]);
+			"1 <= (%s) <= %" PRIu32, expression_text(blocks), launch_grid_max[i]);
 		size_t names;
 
 		(void)expression_slots(blocks, &names);

@@ -15,7 +15,7 @@ enum {
 	REPEAT_MAX = 1 << 20,
 };
 
-const int64_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
+const uint32_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
 
 enum status launch_is_active(
 	const struct launch *launch, const struct value *values, bool *is_active, struct error *err)
@@ -24,24 +24,14 @@ enum status launch_is_active(
 	return launch->when ? expression_test(launch->when, values, is_active, err) : STATUS_OK;
 }
 
-static enum status evaluate_number(const struct expression *expression, const struct value *values,
-	int64_t least, int64_t most, uint32_t *result, struct error *err)
-{
-	int64_t number;
-
-	TRY(expression_int_within(expression, values, least, most, &number, err));
-	*result = (uint32_t)number;
-	return STATUS_OK;
-}
-
 /* Along what is left out there is one. */
 static enum status evaluate_three(const struct expression_list *list, const struct value *values,
-	const int64_t most[3], uint32_t result[3], struct error *err)
+	const uint32_t most[3], uint32_t result[3], struct error *err)
 {
 	for (size_t i = 0; i < 3; i++) {
 		result[i] = 1;
 		if (i < list->count)
-			TRY(evaluate_number(list->items[i], values, 1, most[i], &result[i], err));
+			TRY(expression_uint32(list->items[i], values, 1, most[i], &result[i], err));
 	}
 	return STATUS_OK;
 }
@@ -49,7 +39,7 @@ static enum status evaluate_three(const struct expression_list *list, const stru
 static enum status evaluate_block(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err)
 {
-	static const int64_t most[3] = {BLOCK_XY_MAX, BLOCK_XY_MAX, BLOCK_Z_MAX};
+	static const uint32_t most[3] = {BLOCK_XY_MAX, BLOCK_XY_MAX, BLOCK_Z_MAX};
 	int64_t threads = 1;
 
 	TRY(evaluate_three(&launch->block, values, most, shape->block, err));
@@ -66,8 +56,8 @@ static enum status evaluate_block(const struct launch *launch, const struct valu
 static enum status evaluate_cluster(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err)
 {
-	const int64_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
-	const int64_t most_of_each[3] = {most, most, most};
+	const uint32_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
+	const uint32_t most_of_each[3] = {most, most, most};
 	int64_t blocks = 1;
 
 	TRY(evaluate_three(&launch->cluster, values, most_of_each, shape->cluster, err));
@@ -82,7 +72,7 @@ static enum status evaluate_cluster(const struct launch *launch, const struct va
 	}
 	if (blocks > most)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected at most %" PRId64 " blocks in a cluster, found %" PRId64,
+			"%s: expected at most %" PRIu32 " blocks in a cluster, found %" PRId64,
 			expression_where(launch->cluster.items[0]), most, blocks);
 	return STATUS_OK;
 }
@@ -95,10 +85,10 @@ enum status launch_shape_evaluate(const struct launch *launch, const struct valu
 	TRY(evaluate_block(launch, values, device, shape, err));
 	TRY(evaluate_cluster(launch, values, device, shape, err));
 	if (launch->smem_bytes)
-		TRY(evaluate_number(launch->smem_bytes, values, 0, device->smem_per_block_bytes,
-			&shape->smem_dynamic_bytes, err));
+		TRY(expression_uint32(launch->smem_bytes, values, 0,
+			(uint32_t)device->smem_per_block_bytes, &shape->smem_dynamic_bytes, err));
 	if (launch->repeat)
-		TRY(evaluate_number(launch->repeat, values, 1, REPEAT_MAX, &shape->repeat, err));
+		TRY(expression_uint32(launch->repeat, values, 1, REPEAT_MAX, &shape->repeat, err));
 	return STATUS_OK;
 }
 
@@ -207,11 +197,8 @@ static enum status evaluate_addresses(const struct model_access *access, struct 
 	size_t lane_slot, uint32_t *address, struct error *err)
 {
 	for (int i = 0; i < WORK_LANES; i++) {
-		int64_t number;
-
 		values[lane_slot] = value_int(i);
-		TRY(expression_int_within(access->address, values, 0, UINT32_MAX, &number, err));
-		address[i] = (uint32_t)number;
+		TRY(expression_uint32(access->address, values, 0, UINT32_MAX, &address[i], err));
 	}
 	return STATUS_OK;
 }
@@ -219,11 +206,8 @@ static enum status evaluate_addresses(const struct model_access *access, struct 
 static enum status evaluate_access(const struct model_access *access, struct value *values,
 	size_t lane_slot, struct work_smem_access *result, struct error *err)
 {
-	int64_t number;
-
-	TRY(expression_int_within(access->width_bytes, values, 1, 16, &number, err));
+	TRY(expression_uint32(access->width_bytes, values, 1, 16, &result->width_bytes, err));
 	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
-	result->width_bytes = (uint32_t)number;
 	TRY(evaluate_amount(access->bytes, values, NULL, 0, &result->bytes_per_step, err));
 	return evaluate_addresses(access, values, lane_slot, result->address, err);
 }
@@ -256,19 +240,17 @@ static enum status evaluate_accesses(const struct model *model, struct value *va
 static enum status evaluate_tile(const struct model_tile *tile, const struct value *values,
 	const struct plan_buffer *tensor, struct work_tile *result, struct error *err)
 {
-	int64_t element = (int64_t)dtype_size(tensor->dtype);
-	int64_t rows, columns, offset = 0;
+	const uint32_t element = (uint32_t)dtype_size(tensor->dtype), most = UINT32_MAX / element;
+	uint32_t columns, offset = 0;
 
-	TRY(expression_int_within(tile->rows, values, 0, UINT32_MAX, &rows, err));
-	TRY(expression_int_within(tile->columns, values, 0, UINT32_MAX / element, &columns, err));
+	TRY(expression_uint32(tile->rows, values, 0, UINT32_MAX, &result->rows, err));
+	TRY(expression_uint32(tile->columns, values, 0, most, &columns, err));
 	if (tile->row_offset)
-		TRY(expression_int_within(
-			tile->row_offset, values, 0, UINT32_MAX / element, &offset, err));
+		TRY(expression_uint32(tile->row_offset, values, 0, most, &offset, err));
 	result->is_output = tile->is_output;
-	result->rows = (uint32_t)rows;
-	result->row_bytes = (uint32_t)(columns * element);
-	result->row_offset_bytes = (uint32_t)(offset * element);
-	result->pitch_bytes = tensor->ld * (uint64_t)element;
+	result->row_bytes = columns * element;
+	result->row_offset_bytes = offset * element;
+	result->pitch_bytes = tensor->ld * element;
 	return STATUS_OK;
 }
 

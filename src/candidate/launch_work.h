@@ -9,7 +9,7 @@
 #include "family/family.h"
 
 /* Blocks along x, y, z that a grid may have. */
-extern const int64_t launch_grid_max[3];
+extern const uint32_t launch_grid_max[3];
 
 enum status launch_is_active(const struct launch *launch, const struct value *values,
 	bool *is_active, struct error *err);

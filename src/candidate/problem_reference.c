@@ -17,16 +17,6 @@ struct making {
 	struct reference_plan *plan;
 };
 
-static enum status evaluate_bounded(const struct expression *expression, const struct value *values,
-	int64_t least, int64_t most, uint32_t *result, struct error *err)
-{
-	int64_t number = 0;
-
-	TRY(expression_int_within(expression, values, least, most, &number, err));
-	*result = (uint32_t)number;
-	return STATUS_OK;
-}
-
 /* ---- kernels ---- */
 static enum status plan_kernel(const struct making *making, const struct reference *reference,
 	struct reference_output *output, struct error *err)
@@ -42,13 +32,14 @@ static enum status plan_kernel(const struct making *making, const struct referen
 		.shape.cluster = {1, 1, 1},
 		.shape.repeat = 1};
 	output->unit_is_row = reference->unit_is_row;
-	TRY(evaluate_bounded(reference->units_per_block, making->values, 1, INT32_MAX,
+	TRY(expression_uint32(reference->units_per_block, making->values, 1, INT32_MAX,
 		&output->units_per_block, err));
-	TRY(evaluate_bounded(reference->block, making->values, 1, device->max_threads_per_block,
-		&launch->shape.block[0], err));
+	TRY(expression_uint32(reference->block, making->values, 1,
+		(uint32_t)device->max_threads_per_block, &launch->shape.block[0], err));
 	if (reference->smem_bytes)
-		TRY(evaluate_bounded(reference->smem_bytes, making->values, 0,
-			device->smem_per_block_bytes, &launch->shape.smem_dynamic_bytes, err));
+		TRY(expression_uint32(reference->smem_bytes, making->values, 0,
+			(uint32_t)device->smem_per_block_bytes, &launch->shape.smem_dynamic_bytes,
+			err));
 	launch->argument_count = reference->arguments.count;
 	launch->arguments =
 		memory_zeroed(reference->arguments.count + 1, sizeof(*launch->arguments));

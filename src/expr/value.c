@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "expr/value.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -41,42 +42,31 @@ bool value_whole(struct value value, int64_t *integer)
 	return true;
 }
 
-/* Exact, as Python's: no rounding of the integer to double. */
-static enum value_order order_int_real(int64_t integer, double real)
+/* Integers of 64 bits and doubles are all numbers of this type. */
+static bool as_exact(struct value value, long double *exact)
 {
-	if (isnan(real))
-		return VALUE_UNORDERED;
-	if (real >= 0x1p63)
-		return VALUE_LESS;
-	if (real < -0x1p63)
-		return VALUE_GREATER;
-	double whole = trunc(real);
-	if (integer != (int64_t)whole)
-		return integer < (int64_t)whole ? VALUE_LESS : VALUE_GREATER;
-	if (real == whole)
-		return VALUE_EQUAL;
-	return real > whole ? VALUE_LESS : VALUE_GREATER;
+	int64_t integer;
+
+	_Static_assert(LDBL_MANT_DIG >= 64, "a long double must hold 64 bits");
+	if (value_as_int(value, &integer))
+		*exact = (long double)integer;
+	else if (value.type == VALUE_REAL)
+		*exact = (long double)value.real;
+	else
+		return false;
+	return true;
 }
 
 enum value_order value_compare(struct value a, struct value b)
 {
-	int64_t a_int, b_int;
-	bool a_whole = value_as_int(a, &a_int), b_whole = value_as_int(b, &b_int);
-	if (a_whole && b_whole)
-		return a_int < b_int ? VALUE_LESS : a_int > b_int ? VALUE_GREATER : VALUE_EQUAL;
-	if (a_whole && b.type == VALUE_REAL)
-		return order_int_real(a_int, b.real);
-	if (a.type == VALUE_REAL && b_whole) {
-		const enum value_order order = order_int_real(b_int, a.real);
-		return order == VALUE_LESS      ? VALUE_GREATER
-		       : order == VALUE_GREATER ? VALUE_LESS
-						: order;
-	}
-	if (a.type != VALUE_REAL || b.type != VALUE_REAL)
+	long double left, right;
+
+	if (!as_exact(a, &left) || !as_exact(b, &right))
 		return VALUE_UNORDERED;
-	if (a.real == b.real)
-		return VALUE_EQUAL;
-	return a.real < b.real ? VALUE_LESS : a.real > b.real ? VALUE_GREATER : VALUE_UNORDERED;
+	return left < right    ? VALUE_LESS
+	       : left > right  ? VALUE_GREATER
+	       : left == right ? VALUE_EQUAL
+			       : VALUE_UNORDERED;
 }
 
 bool value_equal(struct value a, struct value b)

@@ -224,17 +224,15 @@ enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
 				map->strides.items[i - 1], values, 0, INT64_MAX, &number, err));
 			evaluated->strides[i - 1] = (uint64_t)number;
 		}
-		TRY(expression_int_within(map->box.items[i], values, 0, UINT32_MAX, &number, err));
-		evaluated->box[i] = (uint32_t)number;
+		TRY(expression_uint32(
+			map->box.items[i], values, 0, UINT32_MAX, &evaluated->box[i], err));
 	}
-	if (map->swizzle) {
-		TRY(expression_int_within(map->swizzle, values, 0, UINT32_MAX, &number, err));
-		evaluated->swizzle_bytes = (uint32_t)number;
-	}
-	if (map->l2_promotion) {
-		TRY(expression_int_within(map->l2_promotion, values, 0, UINT32_MAX, &number, err));
-		evaluated->l2_promotion_bytes = (uint32_t)number;
-	}
+	if (map->swizzle)
+		TRY(expression_uint32(
+			map->swizzle, values, 0, UINT32_MAX, &evaluated->swizzle_bytes, err));
+	if (map->l2_promotion)
+		TRY(expression_uint32(map->l2_promotion, values, 0, UINT32_MAX,
+			&evaluated->l2_promotion_bytes, err));
 	return plan_tensor_map_check(evaluated, err);
 }
 
