@@ -171,7 +171,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
 	CLEANUP(json_release) struct json *json = json_new_object();
 	CLEANUP(memory_free) char *folder = NULL;
-	CLEANUP(device_names_release) char **names = device_spec_names(folders.configs);
+	CLEANUP(name_set_release) struct name_set names = device_spec_names(folders.configs);
 	struct json *gpus = json_new_array(), *sheets = json_new_array(),
 		    *cache = json_new_object();
 	int driver_version = 0;
@@ -188,8 +188,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(list_gpus(options, &folders, gpus, &driver_version, err));
 	if (!options->common.json)
 		common_print(stdout, "device sheets\n");
-	for (char **name = names; *name; name++)
-		list_sheet(options, &folders, *name, sheets);
+	for (size_t i = 0; i < names.count; i++)
+		list_sheet(options, &folders, names.items[i], sheets);
 	json_put(json, "compiler", show_compiler(options, driver_version));
 	json_put(json, "cache", cache);
 	if (folder) {

@@ -20,14 +20,14 @@ static enum status find_device(int capability, bool is_ptx, const char *const *c
 	struct device_spec **device, struct error *err)
 {
 	const struct device_facts unknown = {.compute_capability = capability};
-	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(name_set_release) struct name_set names = device_spec_names(config_folders);
 	CLEANUP(device_spec_release) struct device_spec *best = NULL;
 	int64_t least = INT64_MAX;
 
-	for (char **name = names; *name; name++) {
+	for (size_t i = 0; i < names.count; i++) {
 		CLEANUP(device_spec_release) struct device_spec *sheet = NULL;
 
-		if (device_spec_load(*name, config_folders, &sheet, NULL) != STATUS_OK ||
+		if (device_spec_load(names.items[i], config_folders, &sheet, NULL) != STATUS_OK ||
 			!runs_on(capability, is_ptx, sheet->compute_capability))
 			continue;
 		if (sheet->smem_per_block_bytes < least)

@@ -213,8 +213,10 @@ enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
 {
 	int64_t number;
 
-	*evaluated = (struct plan_tensor_map){
-		.buffer = map->buffer, .dtype = dtype, .rank = (uint32_t)map->dims.count};
+	*evaluated = (struct plan_tensor_map){.buffer = map->buffer,
+		.dtype = dtype,
+		.rank = (uint32_t)map->dims.count,
+		.stride_count = (uint32_t)map->strides.count};
 	string_put(evaluated->name, sizeof(evaluated->name), map->name);
 	for (size_t i = 0; i < map->dims.count; i++) {
 		TRY(expression_int_within(map->dims.items[i], values, 0, INT64_MAX, &number, err));

@@ -47,43 +47,6 @@ static const struct record_member buffer_members[] = {
 RECORD_DEFINE(struct plan_buffer, plan_buffer_record, buffer_members, .name = "plan_buffer");
 
 /* ---- tensor maps ---- */
-/* A map has one stride less than it has dimensions; an absent one has none. */
-static size_t stride_count(const struct plan_tensor_map *map)
-{
-	return map->rank ? map->rank - 1 : 0;
-}
-
-static enum status strides_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct plan_tensor_map *map = field;
-	struct json_at item = {0};
-
-	(void)context;
-	TRY(json_expect(at, JSON_ARRAY, err));
-	if (json_count(at) != stride_count(map))
-		return json_error(at, err, "%zu elements", stride_count(map));
-	while (json_next(at, &item)) {
-		int64_t stride;
-
-		TRY(json_get_int(&item, &stride, err));
-		map->strides[item.index] = (uint64_t)stride;
-	}
-	return STATUS_OK;
-}
-
-static struct json *strides_write(const void *field)
-{
-	const struct plan_tensor_map *map = field;
-	struct json *list = json_new_array();
-
-	for (size_t i = 0; i < stride_count(map); i++)
-		json_push(list, json_new_int((int64_t)map->strides[i]));
-	return list;
-}
-
-static const struct record_custom strides_custom = {strides_read, strides_write, NULL};
-
 /* The driver's rules, from the comment at cuTensorMapEncodeTiled in cuda.h (CUDA 13.0), for maps
  * without interleave and with element strides of 1. The address (16-byte aligned) is the
  * allocator's affair. */
@@ -111,7 +74,7 @@ static enum status check_dims(const struct plan_tensor_map *map, struct error *e
 static enum status check_strides(
 	const struct plan_tensor_map *map, uint64_t row_bytes, struct error *err)
 {
-	for (uint32_t i = 0; i < stride_count(map); i++)
+	for (uint32_t i = 0; i < map->stride_count; i++)
 		if (map->strides[i] % STRIDE_ALIGNMENT != 0 || map->strides[i] >= stride_limit)
 			return error_set(err, STATUS_BAD_INPUT,
 				"strides[%u]: expected a multiple of %d bytes below 2^40, found "
@@ -173,9 +136,13 @@ enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct erro
 static enum status tensor_map_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	(void)at;
+	const struct plan_tensor_map *map = value;
+	const uint32_t count = map->rank ? map->rank - 1 : 0;
+
 	(void)context;
-	return plan_tensor_map_check(value, err);
+	if (map->stride_count != count)
+		return json_error_of(at, "strides", err, "%" PRIu32 " elements", count);
+	return plan_tensor_map_check(map, err);
 }
 
 static const struct record_member tensor_map_members[] = {
@@ -183,9 +150,7 @@ static const struct record_member tensor_map_members[] = {
 	RECORD_VALUE(struct plan_tensor_map, buffer, "buffer"),
 	RECORD_ENUM(struct plan_tensor_map, dtype, dtype_names, "dtype"),
 	RECORD_ARRAY_COUNTED(struct plan_tensor_map, dims, rank, "dims"),
-	RECORD_DERIVED(
-		struct plan_tensor_map, &strides_custom, "strides", .flags = RECORD_NOT_WIRE),
-	RECORD_ARRAY(struct plan_tensor_map, strides, "", .flags = RECORD_NOT_JSON),
+	RECORD_ARRAY_COUNTED(struct plan_tensor_map, strides, stride_count, "strides"),
 	RECORD_ARRAY_COUNTED(struct plan_tensor_map, box, rank, "box"),
 	RECORD_VALUE(struct plan_tensor_map, swizzle_bytes, "swizzle_bytes"),
 	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion_bytes"),

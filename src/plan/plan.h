@@ -97,6 +97,7 @@ struct plan_tensor_map {
 	enum dtype dtype;
 	uint32_t rank;
 	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
+	uint32_t stride_count;                     /* one less than the rank; of rank 0 none */
 	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
 	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
 	uint32_t swizzle_bytes;                    /* 0 32 64 128 */

@@ -122,17 +122,17 @@ static enum status open_fallback(const char *const *config_folders, const char *
 	const struct catalogue *catalogue, struct learned *learned, struct error *err)
 {
 	CLEANUP(device_spec_release) struct device_spec *own = NULL;
-	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(name_set_release) struct name_set names = device_spec_names(config_folders);
 
 	if (device_spec_load(device, config_folders, &own, NULL) != STATUS_OK)
 		return STATUS_OK;
-	for (char **name = names; *name && !learned->device; name++) {
+	for (size_t i = 0; i < names.count && !learned->device; i++) {
 		CLEANUP(device_spec_release) struct device_spec *other = NULL;
 
-		if (device_spec_load(*name, config_folders, &other, NULL) != STATUS_OK)
+		if (device_spec_load(names.items[i], config_folders, &other, NULL) != STATUS_OK)
 			continue;
 		if (other->compute_capability == own->compute_capability)
-			TRY(open_shipped(config_folders, *name, catalogue, learned, err));
+			TRY(open_shipped(config_folders, names.items[i], catalogue, learned, err));
 	}
 	return STATUS_OK;
 }

@@ -68,9 +68,9 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-char **device_spec_names(const char *const *config_folders)
+struct name_set device_spec_names(const char *const *config_folders)
 {
-	struct name_set set = {.items = memory_zeroed(1, sizeof(char *)), .capacity = 1};
+	struct name_set set = {0};
 	struct device_spec *embedded;
 
 	for (; config_folders && *config_folders; config_folders++) {
@@ -85,21 +85,14 @@ char **device_spec_names(const char *const *config_folders)
 		device_spec_free(embedded);
 	}
 	qsort(set.items, set.count, sizeof(*set.items), compare_names);
-	return set.items;
-}
-
-void device_names_release(char ***names)
-{
-	for (char **name = *names; *name; name++)
-		free(*name);
-	free(*names);
+	return set;
 }
 
 static enum status not_found(const char *name, const char *const *config_folders, struct error *err)
 {
-	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(name_set_release) struct name_set names = device_spec_names(config_folders);
 
-	name_unknown("device sheet", name, (const char *const *)names, err);
+	name_unknown("device sheet", name, (const char *const *)names.items, err);
 	if (err && !*err->hint)
 		error_hint(
 			err, "a sheet is a file devices/%s.json in a configuration folder", name);
@@ -147,37 +140,24 @@ static void take_limits(struct device_spec *spec, const struct device_facts *fac
 			spec->limits[i] = facts->limits[i];
 }
 
-static void take_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
+/* What depends on the chip and not on its architecture alone. */
+static void derive_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
 	const struct device_facts *facts)
 {
 	double dram = 2.0 * facts->memory_clock_hz * (double)facts->memory_bus_bits / 8;
 
-	spec->smem_static_max_bytes = defaults->smem_static_max_bytes;
 	spec->clock_hz = facts->clock_hz > 0 ? facts->clock_hz : 1.5e9;
 	spec->tensor_clock_hz = spec->clock_hz * defaults->tensor_clock_ratio;
 	/* two transfers a clock; 4 bytes a clock and SM where the driver tells nothing */
 	spec->dram_bytes_per_s = dram > 0 ? dram * defaults->dram_efficiency_ratio
 					  : 4.0 * (double)spec->sm_count * spec->clock_hz;
 	spec->l2_bytes_per_clock = defaults->l2_bytes_per_clock_sm * (double)spec->sm_count;
-	spec->smem_bytes_per_clock_sm = defaults->smem_bytes_per_clock_sm;
-	spec->instructions_per_clock_sm = defaults->instructions_per_clock_sm;
-	spec->launch_us = defaults->launch_us;
-	spec->dram_latency_us = defaults->dram_latency_us;
-	spec->l2_latency_us = defaults->l2_latency_us;
-	spec->sync_us = defaults->sync_us;
-	memcpy(spec->rate, defaults->rate, sizeof(spec->rate));
 	for (size_t i = 0; i < ARRAY_COUNT(spec->max_clusters); i++)
 		if ((int64_t)1 << i <= defaults->cluster_blocks_max)
 			spec->max_clusters[i] = spec->sm_count >> i;
-}
-
-/* "sm_90a" from the defaults where they are of this very architecture, else "sm_XX". */
-static void take_arch(struct device_spec *spec, const struct sheet_defaults *defaults)
-{
-	if (defaults->compute_capability == spec->compute_capability)
-		string_put(spec->arch, sizeof(spec->arch), defaults->arch);
-	else
-		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", spec->compute_capability);
+	/* "sm_90a" where the defaults are of this very architecture */
+	if (spec->compute_capability != facts->compute_capability)
+		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", facts->compute_capability);
 }
 
 /* "NVIDIA RTX A6000" -> "nvidia-rtx-a6000" */
@@ -210,40 +190,39 @@ static enum status complete(
 		DEVICE_LIMITS(ROW)
 #undef ROW
 	};
-	struct sheet_defaults defaults;
+	struct sheet_defaults defaults = {0};
 	struct device_spec *made;
 
 	if (facts->compute_capability)
 		TRY(sheet_defaults_find(facts->compute_capability, &defaults, err));
-	made = memory_zeroed(1, sizeof(*made));
+	made = memory_copy(&defaults.typical, sizeof(*made));
 	made->name = name_from_title(facts->name);
 	made->title = string_copy(facts->name);
 	made->matches = memory_zeroed(1, sizeof(*made->matches));
-	made->compute_capability = facts->compute_capability;
 	*spec = made;
-	if (!facts->compute_capability) { /* no GPU: what a program measures on */
-		memcpy(made->limits, facts->limits, sizeof(made->limits));
-		return STATUS_OK;
-	}
-	memcpy(made->limits, least, sizeof(least));
-	made->smem_reserved_bytes = defaults.smem_reserved_bytes;
+	/* without a GPU: what a program measures on */
+	for (size_t i = 0; facts->compute_capability && i < DEVICE_LIMIT_COUNT; i++)
+		if (!made->limits[i])
+			made->limits[i] = least[i];
 	take_limits(made, facts);
-	take_arch(made, &defaults);
-	take_defaults(made, &defaults, facts);
-	sheet_derive_rates(made);
+	if (facts->compute_capability) {
+		derive_defaults(made, &defaults, facts);
+		sheet_derive_rates(made);
+	}
+	made->compute_capability = facts->compute_capability;
 	return STATUS_OK;
 }
 
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err)
 {
-	CLEANUP(device_names_release) char **names = device_spec_names(config_folders);
+	CLEANUP(name_set_release) struct name_set names = device_spec_names(config_folders);
 	CLEANUP(text_release) struct text notice = {0};
 	struct error broken;
 
 	*spec = NULL;
-	for (size_t i = 0; names[i] && !*spec; i++) {
-		if (device_spec_load(names[i], config_folders, spec, &broken) != STATUS_OK)
+	for (size_t i = 0; i < names.count && !*spec; i++) {
+		if (device_spec_load(names.items[i], config_folders, spec, &broken) != STATUS_OK)
 			text_appendf(&notice, "%sa device sheet is skipped: %s",
 				notice.length ? "; " : "", broken.message);
 		else if (!sheet_matches(*spec, facts))

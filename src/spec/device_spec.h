@@ -125,9 +125,8 @@ enum status device_spec_load(const char *name, const char *const *config_folders
 	struct device_spec **spec, struct error *err);
 void device_spec_free(struct device_spec *spec);
 void device_spec_release(struct device_spec **spec); /* for CLEANUP() */
-/* Names of all sheets that can be loaded, NULL-terminated; caller frees each and the array. */
-char **device_spec_names(const char *const *config_folders);
-void device_names_release(char ***names); /* for CLEANUP() */
+/* Names of all sheets that can be loaded, in their order; caller releases. */
+struct name_set device_spec_names(const char *const *config_folders);
 
 /* What the driver tells of a real GPU; fields 0 or "" where it does not. */
 struct device_facts {

@@ -65,7 +65,7 @@ static RECORD_DEFINE(struct rates, rates_record, rates_members, .name = "rates")
 		.name = (key), .kind = RECORD_KIND_RECORD, .record = &(id), .offset = (at),        \
 		.size = (bytes)                                                                    \
 	}
-#define RATES(type) PART("rates", rates_record, offsetof(type, rate), sizeof(struct rates))
+#define RATES(type, field) PART("rates", rates_record, offsetof(type, field), sizeof(struct rates))
 
 /* ---- device sheets ---- */
 #define NUMBER(name) RECORD_CUSTOM(struct device_spec, name, &positive_number, #name)
@@ -116,10 +116,10 @@ static bool is_architecture(const char *text)
 static const struct record_rule architecture_rule = {
 	"an architecture such as sm_90a", is_architecture};
 
-#define ARCHITECTURE(type)                                                                         \
-	RECORD_VALUE(type, compute_capability, "compute_capability", .low = 50, .high = 999,       \
+#define ARCHITECTURE(type, spec)                                                                   \
+	RECORD_VALUE(type, spec compute_capability, "compute_capability", .low = 50, .high = 999,  \
 		.expected = "ten times the compute capability, as 90 for 9.0"),                    \
-		RECORD_TEXT(type, arch, "arch", .rule = &architecture_rule)
+		RECORD_TEXT(type, spec arch, "arch", .rule = &architecture_rule)
 
 static enum status device_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -136,9 +136,9 @@ static const struct record_member device_members[] = {
 	RECORD_VALUE(struct device_spec, name, "name"),
 	RECORD_VALUE(struct device_spec, title, "title"),
 	RECORD_STRINGS(struct device_spec, matches, "matches"),
-	ARCHITECTURE(struct device_spec),
+	ARCHITECTURE(struct device_spec, ),
 	PART("figures", figures_record, 0, sizeof(struct device_spec)),
-	RATES(struct device_spec),
+	RATES(struct device_spec, rate),
 	RECORD_NAMED_CUSTOM(
 		struct device_spec, max_clusters, cluster_sizes, &cluster, "max_clusters"),
 };
@@ -194,30 +194,32 @@ void sheet_derive_rates(struct device_spec *spec)
 }
 
 /* ---- default rates of an architecture ---- */
-#define FIELD(name, kind) RECORD_CUSTOM(struct sheet_defaults, name, &kind, #name)
+#define TYPICAL(name, kind) RECORD_CUSTOM(struct sheet_defaults, typical.name, &kind, #name)
+#define FIELD(name, kind)   RECORD_CUSTOM(struct sheet_defaults, name, &kind, #name)
 static const struct record_member typical_members[] = {
-	FIELD(smem_static_max_bytes, count_or_none),
-	FIELD(smem_reserved_bytes, count_or_none),
+	TYPICAL(smem_static_max_bytes, count_or_none),
+	TYPICAL(smem_reserved_bytes, count_or_none),
 	FIELD(cluster_blocks_max, count_or_none),
 	FIELD(l2_bytes_per_clock_sm, number),
-	FIELD(smem_bytes_per_clock_sm, number),
-	FIELD(instructions_per_clock_sm, number),
+	TYPICAL(smem_bytes_per_clock_sm, number),
+	TYPICAL(instructions_per_clock_sm, number),
 	FIELD(dram_efficiency_ratio, number),
 	FIELD(tensor_clock_ratio, number),
-	FIELD(launch_us, number),
-	FIELD(dram_latency_us, number),
-	FIELD(l2_latency_us, number),
-	FIELD(sync_us, number),
+	TYPICAL(launch_us, number),
+	TYPICAL(dram_latency_us, number),
+	TYPICAL(l2_latency_us, number),
+	TYPICAL(sync_us, number),
 };
+#undef TYPICAL
 #undef FIELD
 static RECORD_DEFINE(
 	struct sheet_defaults, typical_record, typical_members, .name = "default_figures");
 
 static const struct record_member defaults_members[] = {
 	RECORD_CONSTANT("format", "tiletune.device_defaults/1"),
-	ARCHITECTURE(struct sheet_defaults),
+	ARCHITECTURE(struct sheet_defaults, typical.),
 	PART("figures", typical_record, 0, sizeof(struct sheet_defaults)),
-	RATES(struct sheet_defaults),
+	RATES(struct sheet_defaults, typical.rate),
 };
 RECORD_DEFINE(
 	struct sheet_defaults, device_defaults_record, defaults_members, .name = "device_defaults");
@@ -245,8 +247,8 @@ enum status sheet_defaults_find(
 		TRY(json_parse(json, strlen(json), file, &tree, err));
 		root = json_root(tree, file);
 		TRY(record_from_json(&device_defaults_record, &root, &one, NULL, err));
-		if (!found || is_nearer(one.compute_capability, defaults->compute_capability,
-				      compute_capability))
+		if (!found || is_nearer(one.typical.compute_capability,
+				      defaults->typical.compute_capability, compute_capability))
 			*defaults = one;
 		found = true;
 	}

@@ -12,18 +12,12 @@
 
 /* What is typical of an architecture and no driver tells. */
 struct sheet_defaults {
-	int compute_capability;
-	char arch[16];
-	int64_t smem_static_max_bytes, smem_reserved_bytes;
+	struct device_spec typical; /* what does not depend on the chip */
 	double l2_bytes_per_clock_sm;
-	double smem_bytes_per_clock_sm;
-	double instructions_per_clock_sm;
 	double dram_efficiency_ratio; /* of what a copy reaches to what clock and bus width promise
 				       */
 	double tensor_clock_ratio;    /* sustained under dense tensor load / boost */
-	double launch_us, dram_latency_us, l2_latency_us, sync_us;
-	int64_t cluster_blocks_max; /* 1 where there are no clusters */
-	double rate[PIPE_COUNT][DTYPE_COUNT];
+	int64_t cluster_blocks_max;   /* 1 where there are no clusters */
 };
 
 RECORD_DECLARE(struct device_spec, device_record);

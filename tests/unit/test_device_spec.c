@@ -104,21 +104,18 @@ TEST(test_sheets)
 
 TEST(test_names)
 {
-	char **names = device_spec_names(configs);
-	char **alone = device_spec_names(NULL);
+	struct name_set names = device_spec_names(configs);
+	struct name_set alone = device_spec_names(NULL);
 	const char *expected[] = {"a10", "a100-sxm4", "a100-sxm4-40gb", "b200", "h100-sxm",
 		"h200-sxm", "l4", "l40s", "rtx-4090", "rtx-5090", "toy"};
 
-	for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
-		assert_string_equal(names[i], expected[i]);
-		free(names[i]);
-	}
-	assert_null(names[ARRAY_COUNT(expected)]);
-	free(names);
-	assert_string_equal(alone[0], "h200-sxm");
-	assert_null(alone[1]);
-	free(alone[0]);
-	free(alone);
+	assert_int_equal(names.count, ARRAY_COUNT(expected));
+	for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+		assert_string_equal(names.items[i], expected[i]);
+	name_set_release(&names);
+	assert_int_equal(alone.count, 1);
+	assert_string_equal(alone.items[0], "h200-sxm");
+	name_set_release(&alone);
 }
 
 TEST(test_unknown)
@@ -285,10 +282,10 @@ TEST(test_no_sheet)
 	assert_near(spec->rate[PIPE_TENSOR_MMA][DTYPE_BF16], 1024, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_BF16], 0, 0);
 	assert_ok(sheet_defaults_find(86, &defaults, &err));
-	assert_true(defaults.launch_us > 0 && spec->launch_us == defaults.launch_us);
-	assert_true(spec->dram_latency_us == defaults.dram_latency_us);
-	assert_true(spec->l2_latency_us == defaults.l2_latency_us);
-	assert_true(spec->sync_us == defaults.sync_us);
+	assert_true(defaults.typical.launch_us > 0 && spec->launch_us == defaults.typical.launch_us);
+	assert_true(spec->dram_latency_us == defaults.typical.dram_latency_us);
+	assert_true(spec->l2_latency_us == defaults.typical.l2_latency_us);
+	assert_true(spec->sync_us == defaults.typical.sync_us);
 	/* 936 GB/s on paper */
 	assert_near(spec->dram_bytes_per_s, 936e9 * 0.88, 1e9);
 	device_spec_free(spec);

@@ -304,6 +304,7 @@ static const struct plan_tensor_map good_map = {.name = "m",
 	.dtype = DTYPE_BF16,
 	.rank = 3,
 	.dims = {64, 4096, 2},
+	.stride_count = 2,
 	.strides = {8192, 33554432},
 	.box = {64, 128, 1},
 	.swizzle_bytes = 128,
@@ -352,7 +353,7 @@ TEST(test_tensor_map_rules)
 	expect_map_refused(map, "strides[1]: expected a multiple of 16 bytes below 2^40");
 	map = good_map, map.strides[0] = 112;
 	expect_map_refused(map, "strides[0]: expected at least the 128 bytes of a row, found 112");
-	map = good_map, map.rank = 1, map.strides[0] = 0; /* one dimension has no pitch */
+	map = good_map, map.rank = 1, map.stride_count = 0; /* one dimension has no pitch */
 	map.dims[1] = map.dims[2] = map.box[1] = map.box[2] = 0;
 	assert_ok(plan_tensor_map_check(&map, &err));
 	map = (struct plan_tensor_map){.name = "absent"};
