@@ -30,29 +30,12 @@ struct reading {
 };
 
 /* ---- words ---- */
-static bool is_any(const char *word, size_t length, const char *const *words)
-{
-	for (; *words; words++)
-		if (text_word_is(word, length, *words))
-			return true;
-	return false;
-}
-
 static bool is_device(const struct reading *reading, const char *word, size_t length)
 {
 	for (size_t i = 0; i < reading->device.count; i++)
 		if (text_word_is(word, length, reading->device.items[i]))
 			return true;
 	return false;
-}
-
-/* Behind the word or the number; one character where there is none. */
-static const char *after_word(const char *c)
-{
-	do
-		c++;
-	while (text_is_word(c[-1]) && text_is_word(*c));
-	return c;
 }
 
 /* And the macros whose text has such a word. */
@@ -75,7 +58,7 @@ static void find_device_words(struct reading *reading)
 
 			if (directive.kind != DIRECTIVE_DEFINE)
 				continue;
-			for (const char *c = name + length; c < end; c = after_word(c))
+			for (const char *c = name + length; c < end; c = text_after_word(c))
 				if (is_device(reading, c, text_word_length(c)))
 					name_set_add(&reading->device, name, length);
 		}
@@ -106,12 +89,12 @@ static void read_word(const struct reading *reading, struct head *head, const ch
 	head->is_std |= text_word_is(c, length, "std");
 	if (is_nested || head->is_value)
 		return;
-	if (is_any(c, length, types)) {
+	if (text_word_among(c, length, types)) {
 		head->is_type = true;
 		head->is_enum |= text_word_is(c, length, "enum");
 		head->is_function = false;
 	}
-	head->is_other |= is_any(c, length, others);
+	head->is_other |= text_word_among(c, length, others);
 	head->is_open |= text_word_is(c, length, "namespace") || text_word_is(c, length, "extern");
 	head->is_const |= text_word_is(c, length, "const");
 }
@@ -124,8 +107,9 @@ static bool is_function_name(const char *before, const char *word, size_t length
 		"explicit", "requires", NULL};
 	static const char *const types[] = {"struct", "class", "union", NULL};
 
-	return length && !is_any(word, length, attributes) && *text_skip(open + 1) != '*' &&
-	       !is_any(before, text_word_length(before), types);
+	return length && !text_word_among(word, length, attributes) &&
+	       *text_skip(open + 1) != '*' &&
+	       !text_word_among(before, text_word_length(before), types);
 }
 
 /* The end of the head that begins here: its `;`, `{` or `}`, or the end of the text. */
@@ -136,7 +120,7 @@ static const char *head_read(const struct reading *reading, const char *c, struc
 	int depth = 0;
 
 	*head = (struct head){0};
-	for (; *c && (depth > 0 || !strchr(";{}", *c)); c = after_word(c)) {
+	for (; *c && (depth > 0 || !strchr(";{}", *c)); c = text_after_word(c)) {
 		const size_t next = text_word_length(c);
 
 		if (next) {
@@ -221,7 +205,7 @@ static bool is_access(const char *c)
 	static const char *const words[] = {"public", "private", "protected", NULL};
 	const size_t length = text_word_length(c);
 
-	return is_any(c, length, words) && *text_skip(c + length) == ':';
+	return text_word_among(c, length, words) && *text_skip(c + length) == ':';
 }
 
 static void read_declarations(struct reading *reading)

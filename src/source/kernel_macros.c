@@ -36,20 +36,16 @@ static void add_macro(struct kernel_source *source, const char *name, size_t len
 /* ---- conditions ---- */
 static void read_condition(struct kernel_source *source, const char *text, const char *end)
 {
-	for (const char *c = text; c < end; c++) {
+	static const char *const words[] = {"defined", "true", "false", NULL};
+
+	for (const char *c = text; c < end; c = text_after_word(c)) {
 		const size_t length = text_word_length(c);
 
-		while (!length && text_is_word(c[0]) && text_is_word(c[1]))
-			c++;
-		if (!length)
-			continue;
 		if (text_word_is(c, length, "kernel_tuner"))
 			source->expects_kernel_tuner = true;
-		else if (!string_starts_with(c, "__") && !text_word_is(c, length, "defined") &&
-			 !text_word_is(c, length, "true") && !text_word_is(c, length, "false") &&
-			 !is_in(&source->defined, c, length))
+		else if (length && !string_starts_with(c, "__") &&
+			 !text_word_among(c, length, words) && !is_in(&source->defined, c, length))
 			add_macro(source, c, length, NULL, 0);
-		c += length - 1;
 	}
 }
 
@@ -125,9 +121,8 @@ static bool is_declared(const char *text, const char *name, size_t length)
 		before--;
 	for (word = before; word > text && text_is_word(word[-1]);)
 		word--;
-	for (const char *const *value = before_values; *value; value++)
-		if (text_word_is(word, (size_t)(before - word), *value))
-			return false;
+	if (text_word_among(word, (size_t)(before - word), before_values))
+		return false;
 	return word < before || strchr("([{.", *after) || (*after == '=' && after[1] != '=') ||
 	       string_starts_with(after, "::") ||
 	       (before > text &&
@@ -164,9 +159,7 @@ static void read_names(const char *text, struct kernel_source *source)
 					!is_in(&source->defined, c, length))
 					add_macro(source, c, length, NULL, 0);
 			}
-			c += length ? length : 1;
-			while (!length && text_is_word(c[-1]) && text_is_word(*c)) /* a number */
-				c++;
+			c = text_after_word(c);
 		}
 	}
 }

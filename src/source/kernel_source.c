@@ -66,14 +66,6 @@ static void find_type(struct source_variable *variable)
 }
 
 /* ---- variables ---- */
-static bool is_one_of(const char *word, size_t length, const char *const *words)
-{
-	for (; *words; words++)
-		if (text_word_is(word, length, *words))
-			return true;
-	return false;
-}
-
 /* "const float *__restrict__ x" and "int n = 3", up to end. */
 static struct source_variable variable_read(const char *text, const char *end)
 {
@@ -96,7 +88,7 @@ static struct source_variable variable_read(const char *text, const char *end)
 		if (!length)
 			continue;
 		variable.is_const |= text_word_is(c, length, "const") && !variable.is_pointer;
-		if (!is_one_of(c, length, qualifiers)) {
+		if (!text_word_among(c, length, qualifiers)) {
 			if (name)
 				text_appendf(&type, "%s%.*s", type.length ? " " : "",
 					(int)name_length, name);
@@ -172,7 +164,7 @@ static const char *kernel_name(const char *text, size_t *length)
 			continue;
 		}
 		after = text_skip(c + *length);
-		if (*after == '(' && !is_one_of(c, *length, attributes))
+		if (*after == '(' && !text_word_among(c, *length, attributes))
 			return c;
 		c = *after == '(' ? text_matching(after) : after;
 	}
@@ -281,9 +273,7 @@ static void read_view(struct kernel_source *source, const char *text)
 		} else if (text_word_is(c, length, "__constant__")) {
 			c = read_symbol(source, c);
 		} else {
-			c += length ? length : 1;
-			while (!length && text_is_word(c[-1]) && text_is_word(*c)) /* a number */
-				c++;
+			c = text_after_word(c);
 		}
 	}
 }

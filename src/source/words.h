@@ -32,6 +32,24 @@ static inline bool text_word_is(const char *text, size_t length, const char *wor
 	return *text == *word && strncmp(text, word, length) == 0 && !word[length];
 }
 
+/* words: NULL-terminated. */
+static inline bool text_word_among(const char *text, size_t length, const char *const *words)
+{
+	for (; *words; words++)
+		if (text_word_is(text, length, *words))
+			return true;
+	return false;
+}
+
+/* Behind the word or the number; one character where there is none. */
+static inline const char *text_after_word(const char *c)
+{
+	do
+		c++;
+	while (text_is_word(c[-1]) && text_is_word(*c));
+	return c;
+}
+
 /* Over blanks. */
 static inline const char *text_skip(const char *text)
 {
