@@ -25,14 +25,6 @@ static char *find_file(const char *name, const char *const *roots)
 	return NULL;
 }
 
-static enum status add_name(const char *name, void *context, struct error *err)
-{
-	(void)err;
-	if (string_ends_with(name, ".json"))
-		name_set_add(context, name, strlen(name) - strlen(".json"));
-	return STATUS_OK;
-}
-
 static enum status not_found(const char *name, const char *const *roots, struct error *err)
 {
 	CLEANUP(name_set_release) struct name_set names = {0};
@@ -41,8 +33,7 @@ static enum status not_found(const char *name, const char *const *roots, struct 
 	for (; *roots; roots++) {
 		CLEANUP(memory_free) char *folder = string_format("%s/configs/suites", *roots);
 
-		if (directory_exists(folder))
-			directory_list(folder, add_name, &names, NULL);
+		directory_names(folder, ".json", &names, NULL);
 	}
 	for (size_t i = 0; i < names.count; i++)
 		text_append_listed(&list, names.items[i]);

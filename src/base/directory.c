@@ -84,3 +84,26 @@ enum status directory_list(
 	free(entries);
 	return status;
 }
+
+struct names_ending {
+	const char *suffix;
+	struct name_set *names;
+};
+
+static enum status add_name(const char *name, void *context, struct error *err)
+{
+	const struct names_ending *ending = context;
+
+	(void)err;
+	if (name[0] != '.' && string_ends_with(name, ending->suffix))
+		name_set_add(ending->names, name, strlen(name) - strlen(ending->suffix));
+	return STATUS_OK;
+}
+
+enum status directory_names(
+	const char *path, const char *suffix, struct name_set *names, struct error *err)
+{
+	struct names_ending ending = {suffix, names};
+
+	return directory_exists(path) ? directory_list(path, add_name, &ending, err) : STATUS_OK;
+}

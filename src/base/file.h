@@ -77,6 +77,11 @@ typedef enum status directory_visit(const char *name, void *context, struct erro
 /* Calls visit for every entry but . and .. in alphabetical order; stops at the first failure. */
 enum status directory_list(
 	const char *path, directory_visit *visit, void *context, struct error *err);
+struct name_set;
+/* Adds the names that end with the suffix, without it, but for those that begin with a full stop. A
+ * folder that is not there has none. */
+enum status directory_names(
+	const char *path, const char *suffix, struct name_set *names, struct error *err);
 
 /* Where a writer's data go: path with all links followed; path itself of pipes and devices. Refuses
  * links that another user may have put there: any in a folder that everybody can write to, and

@@ -18,14 +18,6 @@
 static const char folders_hint[] =
 	"--path or TILETUNE_PATH names more folders, or an own kernel's file";
 
-static enum status visit_entry(const char *name, void *context, struct error *err)
-{
-	(void)err;
-	if (name[0] != '.')
-		name_set_add(context, name, strlen(name));
-	return STATUS_OK;
-}
-
 static enum status visit_family(const char *name, void *context, struct error *err)
 {
 	(void)err;
@@ -53,8 +45,7 @@ static enum status list_operations(
 	for (char *const *folder = catalogue->template_folders; *folder; folder++) {
 		CLEANUP(name_set_release) struct name_set entries = {0};
 
-		if (directory_exists(*folder))
-			TRY(directory_list(*folder, visit_entry, &entries, err));
+		TRY(directory_names(*folder, "", &entries, err));
 		for (size_t i = 0; i < entries.count; i++)
 			if (is_operation(*folder, entries.items[i]))
 				name_set_add(
@@ -75,13 +66,12 @@ static struct own_kernel *find_own(const struct catalogue *catalogue, const char
 static enum status add_operation(struct catalogue *catalogue, struct json *tree, const char *file,
 	const struct source_place *place, const char *name, struct error *err)
 {
-	struct operation *operation;
-
-	TRY(operation_load(tree, file, place, name,
-		(const char *const *)catalogue->template_folders, &operation, err));
 	catalogue->operations = memory_resize(catalogue->operations, catalogue->operation_count + 1,
 		sizeof(*catalogue->operations));
-	catalogue->operations[catalogue->operation_count++] = operation;
+	TRY(operation_load(tree, file, place, name,
+		(const char *const *)catalogue->template_folders,
+		&catalogue->operations[catalogue->operation_count], err));
+	catalogue->operation_count++;
 	return STATUS_OK;
 }
 
@@ -106,13 +96,12 @@ static enum status add_family(struct catalogue *catalogue, struct json *tree, co
 	const struct source_place *place, const char *name, const struct operation *operation,
 	struct error *err)
 {
-	struct family *family;
-
-	TRY(family_load(tree, file, place, name, operation,
-		(const char *const *)catalogue->template_folders, &family, err));
 	catalogue->families = memory_resize(
 		catalogue->families, catalogue->family_count + 1, sizeof(*catalogue->families));
-	catalogue->families[catalogue->family_count++] = family;
+	TRY(family_load(tree, file, place, name, operation,
+		(const char *const *)catalogue->template_folders,
+		&catalogue->families[catalogue->family_count], err));
+	catalogue->family_count++;
 	return STATUS_OK;
 }
 

@@ -76,7 +76,6 @@ struct reading {
 	const struct name_table *names; /* of expressions, where their member says nothing else */
 	struct name_table fixed;        /* keys and device names */
 	struct name_table lane, prune;  /* of a context; reading_names() makes them */
-	const struct json_at *root;
 };
 const struct name_table *reading_names(struct reading *reading, enum scope_context context);
 void reading_release(struct reading *reading);

@@ -377,8 +377,7 @@ static enum status read_root(
 	struct reading reading = {.operation = family->operation,
 		.family = family,
 		.scope = &family->scope,
-		.names = &family->names,
-		.root = root};
+		.names = &family->names};
 
 	scope_init(&family->scope, keys->names, keys->count);
 	TRY(place_check(root, name, family, err));
@@ -388,11 +387,13 @@ static enum status read_root(
 	return compile_facts(family, err);
 }
 
-enum status family_from_json(struct json *tree, const char *file, const char *name,
-	const struct operation *operation, struct family **family, struct error *err)
+enum status family_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const struct operation *operation, const char *const *template_folders,
+	struct family **family, struct error *err)
 {
 	struct family *made = memory_zeroed(1, sizeof(*made));
 	struct json_at root;
+	enum status status;
 
 	made->tree = tree;
 	made->file = string_copy(file);
@@ -400,12 +401,14 @@ enum status family_from_json(struct json *tree, const char *file, const char *na
 	made->operation = operation;
 	root = json_root(tree, made->file);
 	*family = NULL;
-	if (read_root(&root, name, made, err) != STATUS_OK) {
+	status = read_root(&root, name, made, err);
+	if (status == STATUS_OK && place)
+		status = family_load_sources(made, place, template_folders, err);
+	if (status == STATUS_OK)
+		*family = made;
+	else
 		family_free(made);
-		return STATUS_BAD_INPUT;
-	}
-	*family = made;
-	return STATUS_OK;
+	return status;
 }
 
 void family_free(struct family *family)

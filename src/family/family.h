@@ -123,13 +123,14 @@ struct family {
 };
 RECORD_DECLARE(struct family, family_record);
 
-/* Takes the tree, which is that of `file`. name: "mma", as the file is called. */
+/* Takes the tree, which is that of `file`. place: where its sources are; NULL: they are not loaded.
+ * name: "mma", as the file is called. */
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const struct operation *operation, const char *const *template_folders,
 	struct family **family, struct error *err);
-/* The same without sources. */
-enum status family_from_json(struct json *tree, const char *file, const char *name,
-	const struct operation *operation, struct family **family, struct error *err);
+/* Expands "source" of the family and of its launches; each distinct one once. */
+enum status family_load_sources(struct family *family, const struct source_place *place,
+	const char *const *template_folders, struct error *err);
 void family_free(struct family *family);
 /* "extends": replaces the tree of `file` by the whole family; a tree without "extends"
  * stays as it is. names: of the families of the file's folder (NULL-terminated); base: the one that

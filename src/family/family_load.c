@@ -211,8 +211,7 @@ static enum status include_paths(const struct json_at *root, const struct family
 	return STATUS_OK;
 }
 
-/* Expands "source" of the family and of its launches; each distinct one once. */
-static enum status load_sources(struct family *family, const struct source_place *place,
+enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err)
 {
 	struct json_at root = json_root(family->tree, family->file), launches, at;
@@ -247,19 +246,4 @@ static enum status load_sources(struct family *family, const struct source_place
 			&source->name, &source->text, err));
 	}
 	return STATUS_OK;
-}
-
-enum status family_load(struct json *tree, const char *file, const struct source_place *place,
-	const char *name, const struct operation *operation, const char *const *template_folders,
-	struct family **family, struct error *err)
-{
-	enum status status;
-
-	TRY(family_from_json(tree, file, name, operation, family, err));
-	status = load_sources(*family, place, template_folders, err);
-	if (status != STATUS_OK) {
-		family_free(*family);
-		*family = NULL;
-	}
-	return status;
 }

@@ -221,36 +221,25 @@ static enum status read_root(const struct json_at *root, const char *name,
 	return json_error_of(root, "name", err, "\"%s\" as the folder is named", name);
 }
 
-enum status operation_from_json(struct json *tree, const char *file, const char *name,
-	struct operation **operation, struct error *err)
+enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
+	const char *name, const char *const *template_folders, struct operation **operation,
+	struct error *err)
 {
 	struct operation *made = memory_zeroed(1, sizeof(*made));
 	struct json_at root;
+	enum status status;
 
 	made->tree = tree;
 	made->file = string_copy(file);
 	root = json_root(tree, made->file);
 	*operation = NULL;
-	if (read_root(&root, name, made, err) != STATUS_OK) {
+	status = read_root(&root, name, made, err);
+	if (status == STATUS_OK && place)
+		status = references_load(made, place, template_folders, err);
+	if (status == STATUS_OK)
+		*operation = made;
+	else
 		operation_free(made);
-		return STATUS_BAD_INPUT;
-	}
-	*operation = made;
-	return STATUS_OK;
-}
-
-enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
-	const char *name, const char *const *template_folders, struct operation **operation,
-	struct error *err)
-{
-	enum status status;
-
-	TRY(operation_from_json(tree, file, name, operation, err));
-	status = references_load(*operation, place, template_folders, err);
-	if (status != STATUS_OK) {
-		operation_free(*operation);
-		*operation = NULL;
-	}
 	return status;
 }
 

@@ -69,14 +69,12 @@ struct operation {
 };
 RECORD_DECLARE(struct operation, operation_record);
 
-/* Takes the tree, which is that of `file`. name: what it must be called. template_folders: for the
- * reference's includes. */
+/* Takes the tree, which is that of `file`. place: where the references' sources are; NULL: they are
+ * not loaded. name: what it must be called; NULL: anything. template_folders: for their includes.
+ */
 enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const char *const *template_folders, struct operation **operation,
 	struct error *err);
-/* The same without the reference's source. */
-enum status operation_from_json(struct json *tree, const char *file, const char *name,
-	struct operation **operation, struct error *err);
 void operation_free(struct operation *operation);
 
 struct problem;

@@ -55,14 +55,6 @@ static enum status load_file(
 	return STATUS_BAD_INPUT;
 }
 
-static enum status visit_sheet(const char *name, void *context, struct error *err)
-{
-	(void)err;
-	if (string_ends_with(name, ".json") && name[0] != '.')
-		name_set_add(context, name, strlen(name) - strlen(".json"));
-	return STATUS_OK;
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -74,11 +66,9 @@ struct name_set device_spec_names(const char *const *config_folders)
 	struct device_spec *embedded;
 
 	for (; config_folders && *config_folders; config_folders++) {
-		char *folder = path_join(*config_folders, "devices");
+		CLEANUP(memory_free) char *folder = path_join(*config_folders, "devices");
 
-		if (directory_exists(folder))
-			directory_list(folder, visit_sheet, &set, NULL);
-		free(folder);
+		directory_names(folder, ".json", &set, NULL);
 	}
 	if (load_embedded(&embedded, NULL) == STATUS_OK) {
 		name_set_add(&set, embedded->name, strlen(embedded->name));

@@ -75,7 +75,8 @@ static struct operation *load_operation(void)
 	struct error err = {0};
 
 	if (json_load(operation_path, &tree, &err) != STATUS_OK ||
-		operation_from_json(tree, operation_path, NULL, &operation, &err) != STATUS_OK)
+		operation_load(tree, operation_path, NULL, NULL, NULL, &operation, &err) !=
+			STATUS_OK)
 		abort();
 	return operation;
 }
@@ -90,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (json_parse((const char *)data, size, "family.json", &tree, &err) != STATUS_OK)
 		return 0;
 	operation = load_operation();
-	if (family_from_json(tree, "family.json", "full", operation, &family, &err) == STATUS_OK)
+	if (family_load(tree, "family.json", NULL, "full", operation, NULL, &family, &err) ==
+		STATUS_OK)
 		bind_family(operation, family);
 	else if (family || !*err.message)
 		abort();

@@ -54,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (json_parse((const char *)data, size, "operation.json", &tree, &err) != STATUS_OK)
 		return 0;
-	if (operation_from_json(tree, "operation.json", NULL, &operation, &err) != STATUS_OK) {
+	if (operation_load(tree, "operation.json", NULL, NULL, NULL, &operation, &err) !=
+		STATUS_OK) {
 		if (!*err.message || operation)
 			abort();
 		return 0;

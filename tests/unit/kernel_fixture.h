@@ -133,8 +133,8 @@ static inline void changed_open(struct changed *changed, const char *from, const
 	*changed = (struct changed){0};
 	fixture_open(&changed->fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
 	assert_ok(json_parse(text, strlen(text), path, &tree, &err));
-	assert_ok(family_from_json(
-		tree, path, "full", changed->fixture.operation, &changed->family, &err));
+	assert_ok(family_load(tree, path, NULL, "full", changed->fixture.operation, NULL,
+		&changed->family, &err));
 	assert_ok(family_bind(changed->family, changed->fixture.problems.items[0],
 		changed->fixture.device, NULL, &changed->bound, &err));
 	assert_ok(configuration_default(changed->bound, choices, &found, &err));

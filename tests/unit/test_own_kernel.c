@@ -51,9 +51,9 @@ TEST(test_no_model)
 	fixture_open(
 		&fixture, KERNEL_TEMPLATES, "widget", NULL, NULL, "", NULL); /* for its device */
 	assert_ok(json_parse(operation_text, strlen(operation_text), "o", &tree, &err));
-	assert_ok(operation_from_json(tree, "o", "add", &operation, &err));
+	assert_ok(operation_load(tree, "o", NULL, "add", NULL, &operation, &err));
 	assert_ok(json_parse(family_text, strlen(family_text), "f", &tree, &err));
-	assert_ok(family_from_json(tree, "f", "plain", operation, &family, &err));
+	assert_ok(family_load(tree, "f", NULL, "plain", operation, NULL, &family, &err));
 	assert_ok(problem_parse(operation, "n=1000", &problems, &err));
 	assert_ok(problem_flop(problems.items[0], &flop, &err));
 	assert_ok(problem_min_bytes(problems.items[0], &bytes, &err));

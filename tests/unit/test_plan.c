@@ -144,7 +144,8 @@ static void expect_refusal(const char *problem, const char *device, const char *
 
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, problem, "", device);
 	assert_ok(json_parse(text, strlen(text), "f.json", &tree, &err));
-	assert_ok(family_from_json(tree, "f.json", "full", fixture.operation, &family, &err));
+	assert_ok(
+		family_load(tree, "f.json", NULL, "full", fixture.operation, NULL, &family, &err));
 	assert_ok(
 		family_bind(family, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
 	/* whether the space has it or removes it */

@@ -84,7 +84,7 @@ TEST(test_broken)
 		assert_ok(json_parse(
 			cases[i].advise, strlen(cases[i].advise), "f.json", &advise, &err));
 		json_put(tree, "advise", advise);
-		assert_fails(operation_from_json(tree, "f.json", "gemm", &operation, &err),
+		assert_fails(operation_load(tree, "f.json", NULL, "gemm", NULL, &operation, &err),
 			STATUS_BAD_INPUT, cases[i].message);
 	}
 }
