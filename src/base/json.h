@@ -82,6 +82,17 @@ enum status json_get_double(const struct json_at *at, double *value, struct erro
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
 bool json_is_int(const struct json_at *at); /* a number without a fraction, within int64 */
 
+/* The string of a member; NULL: there is none. */
+static inline const char *json_string_of(const struct json_at *object, const char *key)
+{
+	struct json_at member;
+	const char *string = NULL;
+
+	if (json_find(object, key, &member))
+		(void)json_get_string(&member, &string, NULL);
+	return string;
+}
+
 /* Of a member: json_member() and json_get_*() in one. */
 static inline enum status json_member_string(
 	const struct json_at *object, const char *key, const char **value, struct error *err)

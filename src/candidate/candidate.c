@@ -128,30 +128,23 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 	return STATUS_OK;
 }
 
-static enum status make_plan(const struct bound_family *bound, const struct value *slots,
+enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
 	struct plan *plan, struct error *err)
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
-
-	TRY(family_units(family, slots, units, err));
-	TRY(plan_buffers(family, slots, plan, err));
-	TRY(plan_tensor_maps(family, slots, plan, err));
-	plan_symbols(family, units, plan);
-	return family->step_count ? composite_plan(bound, plan, err)
-				  : plan_launches(bound, slots, units, plan, err);
-}
-
-enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
-	struct plan *plan, struct error *err)
-{
-	enum status status;
+	CLEANUP(plan_release) struct plan made = {0};
 
 	*plan = (struct plan){0};
-	status = make_plan(bound, slots, plan, err);
-	if (status != STATUS_OK)
-		plan_release(plan);
-	return status;
+	TRY(family_units(family, slots, units, err));
+	TRY(plan_buffers(family, slots, &made, err));
+	TRY(plan_tensor_maps(family, slots, &made, err));
+	plan_symbols(family, units, &made);
+	TRY(family->step_count ? composite_plan(bound, &made, err)
+			       : plan_launches(bound, slots, units, &made, err));
+	*plan = made;
+	made = (struct plan){0};
+	return STATUS_OK;
 }
 
 /* ---- prune rules ---- */
@@ -201,38 +194,37 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
+	CLEANUP(memory_free)
 	struct value *values =
 		memory_zeroed(scope->all.count + family->named_fact_count + 1, sizeof(*values));
-	enum status status = STATUS_OK;
+	const size_t count = family->operation->fact_count;
+	CLEANUP(fact_list_release)
+	struct fact_list made = {.items = memory_zeroed(count + 1, sizeof(*made.items))};
 
+	*facts = (struct fact_list){0};
 	memcpy(values, slots, scope->all.count * sizeof(*values));
 	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
 	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
-	*facts = (struct fact_list){
-		.items = memory_zeroed(family->operation->fact_count + 1, sizeof(*facts->items))};
-	for (size_t i = 0; i < family->operation->fact_count && status == STATUS_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct family_fact *fact = &family->facts[i];
 		const struct fact_text *said = &family->operation->facts[i];
-		struct fact *result = &facts->items[facts->count];
+		struct fact *result = &made.items[made.count];
 		bool holds = fact->expression != NULL;
 
 		if (holds && fact->when)
-			status = expression_test(fact->when, values, &holds, err);
-		if (status != STATUS_OK || !holds)
+			TRY(expression_test(fact->when, values, &holds, err));
+		if (!holds)
 			continue;
-		result->name = said->name;
-		result->unit = said->unit;
-		result->source = said->source;
-		status = expression_evaluate(
-			fact->expression, values, &facts->values, &result->value, err);
+		*result = (struct fact){said->name, said->unit, said->source, {0}};
+		TRY(expression_evaluate(
+			fact->expression, values, &made.values, &result->value, err));
 		if (fact->slot)
 			values[fact->slot] = result->value;
-		facts->count++;
+		made.count++;
 	}
-	free(values);
-	if (status != STATUS_OK)
-		fact_list_release(facts);
-	return status;
+	*facts = made;
+	made = (struct fact_list){0};
+	return STATUS_OK;
 }
 
 void fact_list_release(struct fact_list *facts)

@@ -263,19 +263,19 @@ enum status composite_build(
 {
 	const struct composite *composite = bound->composite;
 
+	CLEANUP(build_release) struct build made = {0};
+
 	*build = (struct build){0};
 	for (size_t i = 0; i < composite->step_count; i++) {
 		const struct composite_step *step = &composite->steps[i];
-		struct build part = {0};
+		CLEANUP(build_release) struct build part = {0};
 
-		if (candidate_build(step->candidate.bound, step->slots, &part, err) != STATUS_OK) {
-			build_release(build);
-			return STATUS_FAILED;
-		}
-		build_append(build, &part);
-		build_release(&part);
+		TRY(candidate_build(step->candidate.bound, step->slots, &part, err));
+		build_append(&made, &part);
 	}
-	build_finish(build);
+	build_finish(&made);
+	*build = made;
+	made = (struct build){0};
 	return STATUS_OK;
 }
 
@@ -319,10 +319,9 @@ enum status composite_work(const struct bound_family *bound, struct work *work, 
 	for (size_t i = 0; i < composite->step_count; i++) {
 		const struct composite_step *step = &composite->steps[i];
 		size_t first = work->launch_count;
-		struct work part = {0};
+		CLEANUP(work_release) struct work part = {0};
 
-		if (candidate_work(step->candidate.bound, step->slots, &part, err) != STATUS_OK)
-			return STATUS_FAILED;
+		TRY(candidate_work(step->candidate.bound, step->slots, &part, err));
 		work->launches = memory_resize(work->launches,
 			work->launch_count + part.launch_count + 1, sizeof(*work->launches));
 		memcpy(work->launches + work->launch_count, part.launches,
@@ -330,7 +329,6 @@ enum status composite_work(const struct bound_family *bound, struct work *work, 
 		work->launch_count += part.launch_count;
 		work->workspace_bytes += part.workspace_bytes;
 		part.launch_count = 0;
-		work_release(&part);
 		keep_in_l2(bound, i, first, work);
 	}
 	return STATUS_OK;

@@ -240,17 +240,13 @@ enum status entry_evaluate(
 	for (size_t i = 0; i < entry->values.count; i++) {
 		const struct expression *expression = entry->values.items[i];
 		const size_t length = strcspn(from, "{");
-		struct value_arena arena = {0};
+		CLEANUP(value_arena_release) struct value_arena arena = {0};
 		struct value value;
-		enum status status;
 
 		text_append_bytes(&text, from, length);
 		from = strchr(from + length, '}') + 1;
-		status = expression_evaluate(expression, values, &arena, &value, err);
-		if (status == STATUS_OK)
-			status = append_value(expression, value, &text, err);
-		value_arena_release(&arena);
-		TRY(status);
+		TRY(expression_evaluate(expression, values, &arena, &value, err));
+		TRY(append_value(expression, value, &text, err));
 	}
 	text_append(&text, from);
 	*name = text_detach(&text);

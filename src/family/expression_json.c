@@ -147,7 +147,6 @@ static const struct {
 static void subject_append(const struct json_at *at, struct text *where)
 {
 	const char *member = NULL, *label;
-	struct json_at named;
 
 	for (; at->parent && at->parent->parent && at->parent->parent->parent; at = at->parent)
 		member = at->key ? at->key : member;
@@ -160,8 +159,8 @@ static void subject_append(const struct json_at *at, struct text *where)
 		if (member && strcmp(member, "expr") != 0)
 			text_appendf(where, "%s of ", member);
 		text_appendf(where, "%s %zu", subjects[i].item, at->index + 1);
-		if (json_find(at, subjects[i].label, &named) &&
-			json_get_string(&named, &label, NULL) == STATUS_OK)
+		label = json_string_of(at, subjects[i].label);
+		if (label)
 			text_appendf(where, ", %s", label);
 		text_append_char(where, ')');
 	}

@@ -357,15 +357,14 @@ static enum status place_check(const struct json_at *root, const char *name,
 	const char *const expected[] = {family->operation->name, name};
 	static const char *const members[] = {"operation", "name"}, *const places[] = {
 									    "folder", "file"};
-	const char *found;
-	struct json_at at;
 
-	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-		if (json_find(root, members[i], &at) &&
-			json_get_string(&at, &found, NULL) == STATUS_OK &&
-			strcmp(found, expected[i]) != 0)
-			return json_error(
-				&at, err, "\"%s\" as the %s is named", expected[i], places[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++) {
+		const char *found = json_string_of(root, members[i]);
+
+		if (found && strcmp(found, expected[i]) != 0)
+			return json_error_of(root, members[i], err, "\"%s\" as the %s is named",
+				expected[i], places[i]);
+	}
 	return STATUS_OK;
 }
 

@@ -54,32 +54,19 @@ static struct json *join_objects(
 	return made;
 }
 
-/* The item of that name; false: there is none. */
-static bool find_named(
-	const struct json_at *list, const char *key, const char *name, struct json_at *item)
-{
-	struct json_at member;
-	const char *text;
-
-	*item = (struct json_at){0};
-	while (json_next(list, item))
-		if (json_find(item, key, &member) &&
-			json_get_string(&member, &text, NULL) == STATUS_OK &&
-			strcmp(text, name) == 0)
-			return true;
-	return false;
-}
-
-/* Like an item of `other`, by name. */
-static bool find_same(const struct json_at *item, const char *key, const struct json_at *other,
+/* The item of a list that is called like this one. */
+static bool find_same(const struct json_at *item, const char *key, const struct json_at *list,
 	struct json_at *found)
 {
-	struct json_at member;
-	const char *name;
+	const char *name = json_string_of(item, key), *other;
 
-	return json_find(item, key, &member) &&
-	       json_get_string(&member, &name, NULL) == STATUS_OK &&
-	       find_named(other, key, name, found);
+	*found = (struct json_at){0};
+	while (name && json_next(list, found)) {
+		other = json_string_of(found, key);
+		if (other && strcmp(other, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* The base's members that an item leaves out; of a launch those of its model, too. */

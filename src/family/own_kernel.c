@@ -60,11 +60,6 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 }
 
 /* ---- whose a member is ---- */
-static bool has_member(const struct record_fields *fields, const char *name)
-{
-	return record_field_find(fields, name, 0) != SIZE_MAX;
-}
-
 static void add_names(const struct record_fields *fields, struct name_set *names)
 {
 	for (size_t i = 0; i < fields->count; i++) {
@@ -78,17 +73,13 @@ static void add_names(const struct record_fields *fields, struct name_set *names
 /* "launches[0]" of the family; NULL where there is none. */
 static const char *first_entry(const struct json_at *root)
 {
-	struct json_at launches, launch, entry;
-	const char *name;
+	struct json_at launches, launch;
 
 	if (!json_find(root, "launches", &launches) || json_type(&launches) != JSON_ARRAY ||
 		!json_count(&launches))
 		return NULL;
 	launch = json_item(&launches, 0);
-	return json_find(&launch, "entry", &entry) &&
-			       json_get_string(&entry, &name, NULL) == STATUS_OK
-		       ? name
-		       : NULL;
+	return json_string_of(&launch, "entry");
 }
 
 static struct json *tree_new(const char *tree_format, const char *summary)
@@ -121,11 +112,8 @@ static enum status split(const struct json_at *root, struct own_kernel *own, str
 	}
 	if (json_find(root, "summary", &member))
 		TRY(json_get_string(&member, &summary, err));
-	if (json_find(root, "source", &member) &&
-		json_get_string(&member, &source, NULL) == STATUS_OK)
-		own->family = stem(source);
-	else
-		own->family = string_copy(own->name);
+	source = json_string_of(root, "source");
+	own->family = source ? stem(source) : string_copy(own->name);
 	own->operation_tree = tree_new("tiletune.operation/1", summary ? summary : own->name);
 	own->family_tree = tree_new("tiletune.family/1", summary ? summary : own->name);
 	json_put_string(own->operation_tree, "name", own->name);
@@ -134,8 +122,9 @@ static enum status split(const struct json_at *root, struct own_kernel *own, str
 	while (json_next(root, &member)) {
 		if (name_find(member.key, apart) >= 0)
 			continue;
-		json_put(
-			has_member(&of_family, member.key) ? own->family_tree : own->operation_tree,
+		json_put(record_field_find(&of_family, member.key, 0) != SIZE_MAX
+				 ? own->family_tree
+				 : own->operation_tree,
 			member.key, json_copy(member.node));
 	}
 	return STATUS_OK;
@@ -181,26 +170,23 @@ enum status own_kernel_refuse(const char *path, struct error *err)
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = NULL;
-	enum status status;
+	CLEANUP(own_kernel_release) struct own_kernel made = {0};
 	struct json_at root;
 	size_t marks;
 
-	*own = (struct own_kernel){0};
 	TRY(json_load(path, &tree, err));
-	own->file = string_copy(path);
-	own->name = stem(path);
-	root = json_root(tree, own->file);
-	status = own_kernel_refuse_t1(&root, err);
-	if (status == STATUS_OK)
-		status = json_expect(&root, JSON_OBJECT, err);
+	made.file = string_copy(path);
+	made.name = stem(path);
+	root = json_root(tree, made.file);
+	TRY(own_kernel_refuse_t1(&root, err));
+	TRY(json_expect(&root, JSON_OBJECT, err));
 	marks = count_marks(&root);
-	if (status == STATUS_OK && marks)
-		status = refuse_marks(&root, marks, err);
-	if (status == STATUS_OK)
-		status = split(&root, own, err);
-	if (status != STATUS_OK)
-		own_kernel_release(own);
-	return status;
+	if (marks)
+		return refuse_marks(&root, marks, err);
+	TRY(split(&root, &made, err));
+	*own = made;
+	made = (struct own_kernel){0};
+	return STATUS_OK;
 }
 
 void own_kernel_release(struct own_kernel *own)

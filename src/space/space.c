@@ -133,14 +133,12 @@ static enum status take_list(
 
 static enum status bind_list(struct space *space, size_t parameter, struct error *err)
 {
-	struct value_arena lists = {0};
+	CLEANUP(value_arena_release) struct value_arena lists = {0};
 	struct value value;
-	enum status status = expression_evaluate(
-		space->parameters[parameter].list, space->known, &lists, &value, err);
-	if (!status)
-		status = take_list(space, parameter, value, err);
-	value_arena_release(&lists);
-	return status;
+
+	TRY(expression_evaluate(
+		space->parameters[parameter].list, space->known, &lists, &value, err));
+	return take_list(space, parameter, value, err);
 }
 
 /* ---- rules ---- */

@@ -42,17 +42,17 @@ static enum status load_file(
 	const char *path, const char *name, struct device_spec **spec, struct error *err)
 {
 	CLEANUP(text_release) struct text content = {0};
+	CLEANUP(device_spec_release) struct device_spec *made = NULL;
 
 	TRY(file_read_regular(path, &content, err));
-	TRY(device_spec_parse(text_string(&content), content.length, path, spec, err));
-	if (strcmp((*spec)->name, name) == 0)
-		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT,
-		"%s: $.name: expected \"%s\" as the file is named, found \"%s\"", path, name,
-		(*spec)->name);
-	device_spec_free(*spec);
-	*spec = NULL;
-	return STATUS_BAD_INPUT;
+	TRY(device_spec_parse(text_string(&content), content.length, path, &made, err));
+	if (strcmp(made->name, name) != 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: $.name: expected \"%s\" as the file is named, found \"%s\"", path,
+			name, made->name);
+	*spec = made;
+	made = NULL;
+	return STATUS_OK;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -105,8 +105,7 @@ enum status device_spec_load(const char *name, const char *const *config_folders
 	TRY(load_embedded(spec, err));
 	if (strcmp((*spec)->name, name) == 0)
 		return STATUS_OK;
-	device_spec_free(*spec);
-	*spec = NULL;
+	device_spec_release(spec);
 	return not_found(name, config_folders, err);
 }
 
