@@ -88,24 +88,13 @@ static void plan_symbols(const struct family *family, const int *units, struct p
 					.buffer = family->symbols[k].buffer};
 }
 
-static enum status plan_arguments(const struct launch *launch, const struct value *slots,
-	struct plan_launch *result, struct error *err)
-{
-	result->argument_count = launch->arguments.count;
-	result->arguments = memory_zeroed(launch->arguments.count + 1, sizeof(*result->arguments));
-	for (size_t i = 0; i < launch->arguments.count; i++)
-		TRY(argument_evaluate(
-			&launch->arguments.items[i], slots, &result->arguments[i], err));
-	return STATUS_OK;
-}
-
 static enum status plan_launch(const struct bound_family *bound, const struct launch *launch,
 	const struct value *slots, const int *units, struct plan_launch *result, struct error *err)
 {
 	TRY(launch_shape_evaluate(launch, slots, bound->device, &result->shape, err));
 	result->unit = (uint32_t)units[launch->source];
 	TRY(entry_evaluate(&launch->entry, slots, &result->entry, err));
-	return plan_arguments(launch, slots, result, err);
+	return arguments_evaluate(&launch->arguments, slots, result, err);
 }
 
 static enum status plan_launches(const struct bound_family *bound, const struct value *slots,

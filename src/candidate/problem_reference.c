@@ -40,13 +40,7 @@ static enum status plan_kernel(const struct making *making, const struct referen
 		TRY(expression_uint32(reference->smem_bytes, making->values, 0,
 			(uint32_t)device->smem_per_block_bytes, &launch->shape.smem_dynamic_bytes,
 			err));
-	launch->argument_count = reference->arguments.count;
-	launch->arguments =
-		memory_zeroed(reference->arguments.count + 1, sizeof(*launch->arguments));
-	for (size_t i = 0; i < reference->arguments.count; i++)
-		TRY(argument_evaluate(&reference->arguments.items[i], making->values,
-			&launch->arguments[i], err));
-	return STATUS_OK;
+	return arguments_evaluate(&reference->arguments, making->values, launch, err);
 }
 
 static enum status build_kernel(

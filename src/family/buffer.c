@@ -366,3 +366,13 @@ enum status argument_evaluate(const struct argument *argument, const struct valu
 			dtype == DTYPE_I32 ? " (declare it as i64)" : "");
 	return STATUS_OK;
 }
+
+enum status arguments_evaluate(const struct argument_list *arguments, const struct value *values,
+	struct plan_launch *launch, struct error *err)
+{
+	launch->argument_count = arguments->count;
+	launch->arguments = memory_zeroed(arguments->count + 1, sizeof(*launch->arguments));
+	for (size_t i = 0; i < arguments->count; i++)
+		TRY(argument_evaluate(&arguments->items[i], values, &launch->arguments[i], err));
+	return STATUS_OK;
+}

@@ -61,5 +61,8 @@ extern const struct record_custom argument_member;
 /* Numbers in place of expressions; an int32 that does not fit is an error. */
 enum status argument_evaluate(const struct argument *argument, const struct value *values,
 	struct plan_argument *evaluated, struct error *err);
+/* All of them, as those of the launch. */
+enum status arguments_evaluate(const struct argument_list *arguments, const struct value *values,
+	struct plan_launch *launch, struct error *err);
 
 #endif

@@ -103,15 +103,22 @@ static bool is_macro(const char *text)
 	       name_is_valid(text + strlen(macro_word));
 }
 
-static enum status way_read(const struct json_at *at, const char *const *names,
-	struct define_way *way, const char *expected, struct error *err)
+/* of_constant: whether it is a constant's, which is no argument; else a key's or a parameter's. */
+static enum status way_read(const struct json_at *at, bool of_constant, struct define_way *way,
+	const char *expected, struct error *err)
 {
+	static const char *const names[] = {[AS_DEFAULT] = "",
+		[AS_CONSTANT] = "constant",
+		[AS_ARGUMENT] = "argument",
+		[AS_MACRO] = "",
+		[AS_MODEL] = "model",
+		NULL};
 	const char *text;
 	int found;
 
 	TRY(json_get_string(at, &text, err));
 	found = name_find(text, names);
-	if (found >= 0)
+	if (found == AS_DEFAULT || (found > 0 && (found == AS_MODEL) == of_constant))
 		way->as = (enum define_as)found;
 	else if (!is_macro(text))
 		return json_error(at, err, "%s", expected);
@@ -123,27 +130,17 @@ static enum status way_read(const struct json_at *at, const char *const *names,
 static enum status value_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	static const char *const names[] = {
-		[AS_DEFAULT] = "", [AS_CONSTANT] = "constant", [AS_ARGUMENT] = "argument", NULL};
-
 	(void)context;
-	return way_read(at, names, field,
+	return way_read(at, false, field,
 		"\"constant\" (a -D), \"argument\" or \"macro NAME\" (a -D of that name)", err);
 }
 
 static enum status constant_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	static const char *const names[] = {[AS_DEFAULT] = "",
-		[AS_CONSTANT] = "",
-		[AS_ARGUMENT] = "",
-		[AS_MACRO] = "",
-		[AS_MODEL] = "model",
-		NULL};
-
 	(void)context;
 	return way_read(
-		at, names, field, "\"model\" (no -D) or \"macro NAME\" (a -D of that name)", err);
+		at, true, field, "\"model\" (no -D) or \"macro NAME\" (a -D of that name)", err);
 }
 
 const struct record_custom define_way_member = {value_read, NULL, NULL},

@@ -58,7 +58,6 @@ struct operation {
 	struct condition_list constraints;
 	struct tensor *tensors;
 	size_t tensor_count;
-	size_t output;                       /* the one output tensor */
 	bool is_deterministic;               /* else bits may differ from run to run */
 	struct expression *flop, *min_bytes; /* NULL: not known; every tensor once */
 	struct tolerance tolerance;          /* of outputs that have none of their own */

@@ -14,7 +14,6 @@ typedef int nvml_result; /* 0: success */
 enum {
 	NVML_CLOCK_SM = 1,
 	NVML_CLOCK_MEMORY = 2,
-	NVML_TEMPERATURE_GPU = 0,
 };
 
 /* CALL(symbol, member, required, arguments) */
@@ -28,7 +27,6 @@ enum {
 	CALL("nvmlDeviceGetPowerUsage", power, 0, nvml_device, unsigned *)                         \
 	CALL("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0, nvml_device, unsigned *)           \
 	CALL("nvmlDeviceGetTotalEnergyConsumption", energy, 0, nvml_device, unsigned long long *)  \
-	CALL("nvmlDeviceGetTemperature", temperature, 0, nvml_device, int, unsigned *)             \
 	/* the older of its two names: every driver has it */                                      \
 	CALL("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0, nvml_device,        \
 		unsigned long long *)                                                              \
@@ -172,8 +170,5 @@ struct nvml_reading nvml_read(const struct nvml *nvml)
 		reading.power_w = value * 1e-3;
 	if (nvml->calls.power_limit && nvml->calls.power_limit(nvml->device, &value) == 0)
 		reading.power_limit_w = value * 1e-3;
-	if (nvml->calls.temperature &&
-		nvml->calls.temperature(nvml->device, NVML_TEMPERATURE_GPU, &value) == 0)
-		reading.temperature_c = value;
 	return reading;
 }

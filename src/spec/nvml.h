@@ -17,7 +17,6 @@ struct nvml_reading {
 	double clock_sm_hz, clock_memory_hz;
 	double clock_sm_max_hz;
 	double power_w, power_limit_w;
-	double temperature_c;
 	unsigned long long throttle_reasons; /* NVML_THROTTLE_* bits */
 };
 

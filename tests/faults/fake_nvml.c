@@ -92,13 +92,6 @@ int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)
 	return 0;
 }
 
-int nvmlDeviceGetTemperature(void *device, int kind, unsigned *celsius)
-{
-	(void)device, (void)kind;
-	*celsius = 42;
-	return 0;
-}
-
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
 {
 	struct standin_script *script = standin_script();

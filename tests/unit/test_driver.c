@@ -77,11 +77,10 @@ static void case_nvml(void)
 	nvml_driver_version(nvml, version, sizeof(version));
 	nvml_select(nvml, "GPU-x"); /* without a library, too */
 	reading = nvml_read(nvml);
-	printf("%d|%s|%d|%.0f|%.0f|%.0f|%.0f|%.0f|%.0f|%llx|%s|%.0f\n", nvml != NULL, version,
+	printf("%d|%s|%d|%.0f|%.0f|%.0f|%.0f|%.0f|%llx|%s|%.0f\n", nvml != NULL, version,
 		reading.valid, reading.clock_sm_hz / 1e6, reading.clock_sm_max_hz / 1e6,
 		reading.clock_memory_hz / 1e6, reading.power_w, reading.power_limit_w,
-		reading.temperature_c, reading.throttle_reasons, nvml_mig_mode(nvml),
-		nvml_energy_j(nvml));
+		reading.throttle_reasons, nvml_mig_mode(nvml), nvml_energy_j(nvml));
 	nvml_close(nvml);
 }
 
@@ -216,12 +215,12 @@ TEST(test_find)
 
 TEST(test_nvml)
 {
-	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|42|4|disabled|1000\n");
+	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|4|disabled|1000\n");
 	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not tell */
-	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|312|700|42|44|");
+	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|312|700|44|");
 	unlink_library("libnvidia-ml.so.1");
 	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL))
-		expect("nvml", "", "0||0|0|0|0|0|0|0|0||0\n");
+		expect("nvml", "", "0||0|0|0|0|0|0|0||0\n");
 	link_library("libnvidia-ml.so.1");
 }
 
