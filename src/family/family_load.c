@@ -168,16 +168,9 @@ enum status family_extend(struct json **tree, const char *file, const char *fold
 }
 
 /* ---- sources ---- */
-static void paths_release(char ***paths)
-{
-	for (size_t i = 0; *paths && (*paths)[i]; i++)
-		free((*paths)[i]);
-	free(*paths);
-}
-
-/* The folders of the include paths; the caller frees them. */
+/* The folders of the include paths. */
 static enum status include_paths(const struct json_at *root, const struct family *family,
-	const struct source_place *place, char **paths, struct error *err)
+	const struct source_place *place, struct name_set *paths, struct error *err)
 {
 	struct json_at at;
 
@@ -186,9 +179,10 @@ static enum status include_paths(const struct json_at *root, const struct family
 		char *path = place->folder
 				     ? include_normalized(place->folder, family->include_paths[i])
 				     : string_copy(family->include_paths[i]);
+		CLEANUP(memory_free) char *folder = path ? path_join(place->root, path) : NULL;
 
-		if (path) {
-			paths[i] = path_join(place->root, path);
+		if (folder) {
+			name_set_add(paths, folder, strlen(folder));
 			continue;
 		}
 		json_find(root, "include_paths", &at);
@@ -202,8 +196,7 @@ enum status family_load_sources(struct family *family, const struct source_place
 	const char *const *template_folders, struct error *err)
 {
 	struct json_at root = json_root(family->tree, family->file), launches, at;
-	size_t count = 0;
-	CLEANUP(paths_release) char **paths = NULL;
+	CLEANUP(name_set_release) struct name_set paths = {0};
 
 	if (family->step_count)
 		return STATUS_OK;
@@ -214,10 +207,7 @@ enum status family_load_sources(struct family *family, const struct source_place
 		return source_of_command(
 			family->file, family->program, &family->sources[0].text, err);
 	}
-	while (family->include_paths && family->include_paths[count])
-		count++;
-	paths = memory_zeroed(count + 1, sizeof(*paths));
-	TRY(include_paths(&root, family, place, paths, err));
+	TRY(include_paths(&root, family, place, &paths, err));
 	json_find(&root, "launches", &launches);
 	for (size_t i = 0; i < family->launch_count; i++) {
 		struct json_at launch = json_item(&launches, i);
@@ -229,7 +219,7 @@ enum status family_load_sources(struct family *family, const struct source_place
 			json_find(&root, "source", &at);
 		free(source->name);
 		source->name = NULL;
-		TRY(source_json_load(&at, place, template_folders, (const char *const *)paths,
+		TRY(source_json_load(&at, place, template_folders, (const char *const *)paths.items,
 			&source->name, &source->text, err));
 	}
 	return STATUS_OK;

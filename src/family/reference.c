@@ -56,46 +56,14 @@ static const struct record_member reference_members[] = {
 	TEXT(file, "file"),
 	TEXT(configuration, "configuration"),
 	TEXT(family, "family"),
+	RECORD_VALUE(struct reference, source_name, "", .flags = RECORD_NOT_JSON),
+	RECORD_VALUE(struct reference, source, "", .flags = RECORD_NOT_JSON),
 	RECORD_COMMENT("help"),
 };
 #undef TEXT
 #undef FIXED
-static RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "reference",
+RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "reference",
 	.check = reference_check);
-
-/* One, or a list of one for each output. */
-static enum status references_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct reference_list *list = field;
-	const bool is_list = json_type(at) == JSON_ARRAY;
-	const size_t count = is_list ? json_count(at) : 1;
-
-	list->items = memory_zeroed(count + 1, sizeof(*list->items));
-	for (size_t i = 0; i < count; i++) {
-		const struct json_at item = is_list ? json_item(at, i) : *at;
-
-		TRY(record_from_json(
-			&reference_record, &item, &list->items[list->count], context, err));
-		list->count++;
-	}
-	return STATUS_OK;
-}
-
-static void references_release(void *field)
-{
-	struct reference_list *list = field;
-
-	for (size_t i = 0; i < list->count; i++) {
-		free(list->items[i].source_name);
-		free(list->items[i].source);
-		record_release(&reference_record, &list->items[i]);
-	}
-	free(list->items);
-	*list = (struct reference_list){0};
-}
-
-const struct record_custom references_member = {references_read, NULL, references_release};
 
 static bool serves(const struct reference *reference, const struct tensor *tensor)
 {
@@ -123,17 +91,25 @@ const struct reference *reference_trusted(const struct operation *operation)
 	return NULL;
 }
 
+/* "reference" is one of them, or a list. */
+static struct json_at reference_at(const struct json_at *root, size_t index)
+{
+	struct json_at at;
+
+	json_find(root, "reference", &at);
+	return json_type(&at) == JSON_ARRAY ? json_item(&at, index) : at;
+}
+
 enum status references_check(
 	const struct json_at *root, const struct operation *operation, struct error *err)
 {
-	struct json_at references, at, member;
+	struct json_at at, member;
 
-	json_find(root, "reference", &references);
 	for (size_t i = 0; i < operation->references.count; i++) {
 		const struct reference *reference = &operation->references.items[i];
 		size_t served = 0;
 
-		at = json_type(&references) == JSON_ARRAY ? json_item(&references, i) : references;
+		at = reference_at(root, i);
 		for (size_t k = 0; k < operation->tensor_count; k++)
 			served += buffer_is_output(operation->tensors[k].role) &&
 				  reference_find(operation, k) == reference;
@@ -155,13 +131,12 @@ enum status references_load(struct operation *operation, const struct source_pla
 	const char *const *template_folders, struct error *err)
 {
 	const struct json_at root = json_root(operation->tree, operation->file);
-	struct json_at at, item, source;
+	struct json_at item, source;
 
 	for (size_t i = 0; i < operation->references.count; i++) {
 		struct reference *reference = &operation->references.items[i];
 
-		json_find(&root, "reference", &at);
-		item = json_type(&at) == JSON_ARRAY ? json_item(&at, i) : at;
+		item = reference_at(&root, i);
 		if (json_find(&item, "source", &source))
 			TRY(source_json_load(&source, place, template_folders, NULL,
 				&reference->source_name, &reference->source, err));

@@ -31,7 +31,7 @@ struct reference_list {
 	size_t count;
 };
 
-extern const struct record_custom references_member; /* one object, or a list */
+RECORD_DECLARE(struct reference, reference_record);
 
 /* The reference that covers an output; NULL: none. */
 const struct reference *reference_find(const struct operation *operation, size_t tensor);

@@ -73,6 +73,7 @@ enum {
 	 * null is NaN and what is absent is left out */
 	RECORD_NULLABLE = 1 << 1,
 	RECORD_KEPT = 1 << 2,     /* with RECORD_OPTIONAL: written even when absent */
+	RECORD_LONE = 1 << 3,     /* a list: one item alone may stand for it */
 	RECORD_WHOLE = 1 << 4,    /* a real, written and read as a whole number */
 	RECORD_NOT_JSON = 1 << 5, /* packed only */
 	RECORD_NOT_WIRE = 1 << 6, /* JSON only */

@@ -208,11 +208,13 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 	void *base, const struct reading *reading)
 {
 	const bool mapped = member->shape == RECORD_MAPPED;
-	const size_t count = json_count(at);
+	const bool lone = member->flags & RECORD_LONE && json_type(at) != JSON_ARRAY;
+	const size_t count = lone ? 1 : json_count(at);
 	struct json_at item = {0};
 	char *data;
 
-	TRY(json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err));
+	if (!lone)
+		TRY(json_expect(at, mapped ? JSON_OBJECT : JSON_ARRAY, reading->err));
 	if (count < member->count_min || (member->count_max && count > member->count_max)) {
 		const bool few = count < member->count_min;
 		const size_t bound = few ? member->count_min : member->count_max;
@@ -229,6 +231,8 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 			member->shape == RECORD_FILLED ? "at most " : "", member->length);
 	if (!data)
 		return json_error(at, reading->err, "as many elements as its other lists have");
+	if (lone)
+		return read_item(at, member, data, reading);
 	while (json_next(at, &item)) {
 		TRY(mapped ? read_entry(&item, member->record, data, reading)
 			   : read_item(&item, member, data, reading));
