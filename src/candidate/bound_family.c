@@ -408,12 +408,15 @@ static enum status check_examples(const struct family *family, const struct devi
 	const struct example *list = is_legal ? examples->legal : examples->illegal;
 	const size_t count = is_legal ? examples->legal_count : examples->illegal_count;
 	const struct json_at root = json_root(family->tree, family->file);
-	struct json_at all, some, at;
+	struct json_at all, some;
 
+	if (!count)
+		return STATUS_OK;
+	json_find(&root, "examples", &all);
+	json_find(&all, is_legal ? "legal" : "illegal", &some);
 	for (size_t i = 0; i < count; i++) {
-		json_find(&root, "examples", &all);
-		json_find(&all, is_legal ? "legal" : "illegal", &some);
-		at = json_item(&some, i);
+		const struct json_at at = json_item(&some, i);
+
 		TRY(check_example(family, device, &list[i], is_legal, &at, err));
 	}
 	return STATUS_OK;

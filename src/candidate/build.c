@@ -208,11 +208,10 @@ static void unit_add_entry(struct build_unit *unit, const char *entry)
 	unit->entries[unit->entry_count] = NULL;
 }
 
-static enum status launch_is_built(
-	const struct launch *launch, const struct value *slots, bool *is_built, struct error *err)
+/* When the kernel is compiled in; NULL: always. */
+static const struct expression *built_when(const struct launch *launch)
 {
-	*is_built = true;
-	return launch->always_built ? STATUS_OK : launch_is_active(launch, slots, is_built, err);
+	return launch->always_built ? NULL : launch->when;
 }
 
 static void add_strings(struct hash *hash, char *const *strings, size_t count)
@@ -250,7 +249,7 @@ enum status family_units(
 		const struct launch *launch = &family->launches[i];
 		bool is_built;
 
-		TRY(launch_is_built(launch, slots, &is_built, err));
+		TRY(expression_test(built_when(launch), slots, &is_built, err));
 		if (is_built && units[launch->source] < 0)
 			units[launch->source] = count++;
 	}
@@ -292,7 +291,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 
 		CLEANUP(memory_free) char *entry = NULL;
 
-		TRY(launch_is_built(launch, slots, &is_built, err));
+		TRY(expression_test(built_when(launch), slots, &is_built, err));
 		if (!is_built)
 			continue;
 		TRY(entry_evaluate(&launch->entry, slots, &entry, err));

@@ -60,10 +60,9 @@ static enum status plan_tensor_maps(const struct family *family, const struct va
 		const struct tensor_map *map = &family->tensor_maps[i];
 		struct plan_tensor_map *result = &plan->tensor_maps[i];
 		enum dtype dtype = plan->buffers[map->buffer].dtype;
-		bool is_there = true;
+		bool is_there;
 
-		if (map->when)
-			TRY(expression_test(map->when, slots, &is_there, err));
+		TRY(expression_test(map->when, slots, &is_there, err));
 		if (is_there)
 			TRY(tensor_map_evaluate(map, dtype, slots, result, err));
 		string_put(result->name, sizeof(result->name), map->name);
@@ -106,7 +105,7 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 	for (size_t i = 0; i < family->launch_count; i++) {
 		bool is_active;
 
-		TRY(launch_is_active(&family->launches[i], slots, &is_active, err));
+		TRY(expression_test(family->launches[i].when, slots, &is_active, err));
 		if (is_active)
 			TRY(plan_launch(bound, &family->launches[i], slots, units,
 				&plan->launches[plan->launch_count++], err));
@@ -200,7 +199,7 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 		struct fact *result = &made.items[made.count];
 		bool holds = fact->expression != NULL;
 
-		if (holds && fact->when)
+		if (holds)
 			TRY(expression_test(fact->when, values, &holds, err));
 		if (!holds)
 			continue;

@@ -143,7 +143,7 @@ static enum status evaluate_launch(const struct bound_family *bound, size_t inde
 
 	if (context)
 		context->filled[index] = false;
-	TRY(launch_is_active(&bound->model.launches[index], values, &is_active, err));
+	TRY(expression_test(bound->model.launches[index].when, values, &is_active, err));
 	if (!is_active)
 		return STATUS_OK;
 	work->launch_count++;

@@ -17,13 +17,6 @@ enum {
 
 const uint32_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
 
-enum status launch_is_active(
-	const struct launch *launch, const struct value *values, bool *is_active, struct error *err)
-{
-	*is_active = true;
-	return launch->when ? expression_test(launch->when, values, is_active, err) : STATUS_OK;
-}
-
 /* Along what is left out there is one. */
 static enum status evaluate_three(const struct expression_list *list, const struct value *values,
 	const uint32_t most[3], uint32_t result[3], struct error *err)
@@ -212,13 +205,6 @@ static enum status evaluate_access(const struct model_access *access, struct val
 	return evaluate_addresses(access, values, lane_slot, result->address, err);
 }
 
-static enum status test_when(
-	const struct expression *when, const struct value *values, bool *holds, struct error *err)
-{
-	*holds = true;
-	return when ? expression_test(when, values, holds, err) : STATUS_OK;
-}
-
 static enum status evaluate_accesses(const struct model *model, struct value *values,
 	size_t lane_slot, struct launch_work *work, struct error *err)
 {
@@ -229,7 +215,7 @@ static enum status evaluate_accesses(const struct model *model, struct value *va
 	for (size_t i = 0; i < model->access_count; i++) {
 		bool holds;
 
-		TRY(test_when(model->accesses[i].when, values, &holds, err));
+		TRY(expression_test(model->accesses[i].when, values, &holds, err));
 		if (holds)
 			TRY(evaluate_access(&model->accesses[i], values, lane_slot,
 				&work->smem_accesses[work->smem_access_count++], err));
@@ -264,7 +250,7 @@ static enum status evaluate_tiles(const struct model *model, const struct value 
 		const struct model_tile *tile = &model->tiles[i];
 		bool holds;
 
-		TRY(test_when(tile->when, values, &holds, err));
+		TRY(expression_test(tile->when, values, &holds, err));
 		if (holds)
 			TRY(evaluate_tile(tile, values, &tensors[tile->tensor],
 				&work->tiles[work->tile_count++], err));

@@ -11,8 +11,6 @@
 /* Blocks along x, y, z that a grid may have. */
 extern const uint32_t launch_grid_max[3];
 
-enum status launch_is_active(const struct launch *launch, const struct value *values,
-	bool *is_active, struct error *err);
 /* Within the limits of the device (CUDA C++ Programming Guide, technical specifications per compute
  * capability); none of registers: they are not known yet. */
 enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,

@@ -229,7 +229,7 @@ enum status problem_reference(const struct problem *problem, const struct catalo
 	const struct device_spec *device, struct build *build, struct reference_plan *reference,
 	struct error *err)
 {
-	const size_t keys = problem->operation->key_count, names = device_spec_name_count();
+	const size_t keys = problem->operation->key_count, names = DEVICE_VALUE_COUNT;
 	CLEANUP(memory_free) struct value *values = memory_zeroed(keys + names, sizeof(*values));
 	const struct making making = {problem, catalogue, device, values, build, reference};
 

@@ -134,7 +134,7 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 		struct ttl_step step = {0};
 		bool is_active;
 
-		TRY(launch_is_active(named, launches->slots, &is_active, err));
+		TRY(expression_test(named->when, launches->slots, &is_active, err));
 		if (!is_active)
 			continue;
 		step.arguments = bundle_next(bundle, TTL_TABLE_arguments, from->argument_count);

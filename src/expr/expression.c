@@ -220,7 +220,12 @@ enum status expression_test(const struct expression *expression, const struct va
 {
 	struct value_arena lists = {0};
 	struct value value;
-	const enum status status = evaluate(expression, values, &lists, &value, err);
+	enum status status;
+
+	*result = true;
+	if (!expression)
+		return STATUS_OK;
+	status = evaluate(expression, values, &lists, &value, err);
 	if (!status)
 		*result = value.type == VALUE_BOOL ? value.boolean : value_truth(value);
 	if (lists.blocks)

@@ -71,7 +71,8 @@ const int *expression_slots(const struct expression *expression, size_t *count);
  * limits; with column. Threads may evaluate one expression at the same time. */
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err);
-/* Python's truth of the result. The fast path for constraints. */
+/* Python's truth of the result; NULL: a condition that always holds. The fast path for constraints.
+ */
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err);
 enum status expression_int(const struct expression *expression, const struct value *values,

@@ -24,8 +24,8 @@ void scope_init(struct scope *scope, const char *const *key_names, size_t key_co
 	for (size_t i = 0; i < key_count; i++)
 		name_table_add(&scope->all, key_names[i]);
 	scope->device_at = scope->all.count;
-	for (size_t i = 0; i < device_spec_name_count(); i++)
-		name_table_add(&scope->all, device_spec_name(i));
+	for (size_t i = 0; i < DEVICE_VALUE_COUNT; i++)
+		name_table_add(&scope->all, device_value_names[i]);
 	scope->extra_at = scope->all.count;
 	for (size_t i = 0; i < EXTRA_COUNT; i++)
 		name_table_add(&scope->all, extras[i].name);

@@ -212,9 +212,9 @@ static enum status read_root(const struct json_at *root, const char *name,
 	collect_keys(root, keys);
 	for (size_t i = 0; i < keys->count; i++)
 		name_table_add(&reading.fixed, keys->names[i]);
-	for (size_t i = 0; i < device_spec_name_count(); i++)
-		if (name_table_find(keys, device_spec_name(i)) == NAME_UNKNOWN)
-			name_table_add(&reading.fixed, device_spec_name(i));
+	for (size_t i = 0; i < DEVICE_VALUE_COUNT; i++)
+		if (name_table_find(keys, device_value_names[i]) == NAME_UNKNOWN)
+			name_table_add(&reading.fixed, device_value_names[i]);
 	TRY(record_from_json(&operation_record, root, operation, &reading, err));
 	if (!name || strcmp(operation->name, name) == 0)
 		return STATUS_OK;

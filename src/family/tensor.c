@@ -314,7 +314,7 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 {
 	uint64_t bytes;
 	int64_t ld;
-	bool is_there = true;
+	bool is_there;
 
 	*buffer = (struct plan_buffer){.role = tensor->role, .init = BUFFER_INIT_GIVEN};
 	string_put(buffer->name, sizeof(buffer->name), tensor->name);
@@ -322,8 +322,7 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 	if (buffer_is_filled(tensor->role))
 		take_fill(tensor, buffer);
 	TRY(expect_normal_fits(buffer, err));
-	if (tensor->when)
-		TRY(expression_test(tensor->when, values, &is_there, err));
+	TRY(expression_test(tensor->when, values, &is_there, err));
 	if (!is_there)
 		return STATUS_OK;
 	TRY(evaluate_shape(tensor, values, buffer, err));

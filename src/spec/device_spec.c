@@ -258,24 +258,12 @@ double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dt
 
 /* ---- names of expressions: every name table has them; their order is stored nowhere ----
  */
-static const char *const value_names[] = {
+const char *const device_value_names[DEVICE_VALUE_COUNT] = {
 #define ROW(name, attribute, kind, least, summary) #name,
 	DEVICE_LIMITS(ROW)
 #undef ROW
 		"compute_capability",
 	"max_warps_per_sm"};
-
-size_t device_spec_name_count(void)
-{
-	return ARRAY_COUNT(value_names);
-}
-
-const char *device_spec_name(size_t index)
-{
-	if (index >= ARRAY_COUNT(value_names))
-		BUG("device name %zu", index);
-	return value_names[index];
-}
 
 struct value device_spec_value(const struct device_spec *spec, size_t index)
 {

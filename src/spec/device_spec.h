@@ -165,9 +165,11 @@ double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dty
 enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype);
 double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype);
 
-/* Names and values visible to expressions, in a fixed order. */
-size_t device_spec_name_count(void);
-const char *device_spec_name(size_t index);
+/* Names and values visible to expressions, in a fixed order: the limits, then two more. */
+enum {
+	DEVICE_VALUE_COUNT = DEVICE_LIMIT_COUNT + 2
+};
+extern const char *const device_value_names[DEVICE_VALUE_COUNT];
 struct value device_spec_value(const struct device_spec *spec, size_t index);
 
 #endif
