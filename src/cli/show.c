@@ -453,21 +453,13 @@ static void failed(void *context, const struct problem *problem, const struct er
 
 	clear_line(show);
 	common_print(show->out, "  failed: %s: %s\n", problem->title, err->message);
+	fflush(show->out);
 }
 
 static void notice(void *context, const char *text)
 {
 	clear_line(context);
 	common_notice("%s", text);
-}
-
-static void words(void *context, const char *text)
-{
-	const struct show *show = context;
-
-	clear_line(show);
-	fputs(text, show->out);
-	fflush(show->out);
 }
 
 struct session_observer show_observer(struct show *show)
@@ -478,6 +470,5 @@ struct session_observer show_observer(struct show *show)
 		.end = end,
 		.taken = taken,
 		.failed = failed,
-		.notice = notice,
-		.words = words};
+		.notice = notice};
 }

@@ -44,7 +44,9 @@ struct context {
 	/* Several GPUs, of which `device` is the first: none is used before context_take(). */
 	struct device **devices;
 	size_t device_count; /* 0: one device alone */
-	void (*alive)(void); /* called now and then while there is work; NULL: nothing is */
+	/* called now and then while there is work; NULL: nothing is */
+	void (*alive)(void *context);
+	void *alive_context;
 	char *cache_notice;  /* why nothing is kept, or NULL */
 	char *notice;        /* what the user should know (no GPU: the model is used), or NULL */
 };

@@ -198,12 +198,9 @@ static void compare_anchors(struct dispatch *dispatch)
 static void take_done(struct dispatch *dispatch, struct member *member, struct tuner_done *done)
 {
 	struct session *session = dispatch->session;
-	const struct session_observer *observer = &session->observer;
 	const struct problem *problem = session->queue->items[member->number].problem;
 	const char *kept;
 
-	if (observer->words && done->words)
-		observer->words(observer->context, done->words);
 	if (session->taker.read)
 		session->taker.read(session->taker.context, problem, &done->told);
 	session->unsaved |= done->unsaved;
@@ -253,14 +250,12 @@ static enum status take(
 {
 	static const struct record *const records[] = {[TUNER_OPENED] = &tuner_opened_record,
 		[TUNER_BEGUN] = &tuner_begun_record,
-		[TUNER_DONE] = &tuner_done_record,
-		[TUNER_NOTICE] = &tuner_text_record};
+		[TUNER_DONE] = &tuner_done_record};
 	const uint32_t kind = message->kind;
 	union {
 		struct tuner_opened opened;
 		struct tuner_begun begun;
 		struct tuner_done done;
-		struct tuner_text words;
 	} said;
 
 	member->said_s = clock_seconds();
@@ -269,9 +264,7 @@ static enum status take(
 	if (kind >= ARRAY_COUNT(records) || !records[kind])
 		return STATUS_FAILED;
 	TRY(message_unpack(message, records[kind], "tuning process", &said, NULL));
-	if (kind == TUNER_NOTICE)
-		session_notice(dispatch->session, said.words.text);
-	else if (kind == TUNER_DONE)
+	if (kind == TUNER_DONE)
 		take_done(dispatch, member, &said.done);
 	else if (kind == TUNER_BEGUN)
 		take_begun(dispatch, member, &said.begun);

@@ -53,8 +53,8 @@ struct session_progress {
 
 struct session_observer {
 	void *context;
-	/* Of several GPUs, problems begin and end in any order, each in the process of its GPU;
-	 * progress is of any of them. What is printed to standard output there comes as words. */
+	/* Of several GPUs, problems begin and end in any order, each in the process of its GPU,
+	 * whose notices are told there; progress is of any of them. */
 	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct session_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
@@ -63,7 +63,6 @@ struct session_observer {
 		const struct tuned_entry *entry);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
 	void (*notice)(void *context, const char *text);
-	void (*words)(void *context, const char *text);
 };
 
 /* Who wants all that was measured for each problem; of several GPUs end and write are called in the

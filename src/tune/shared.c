@@ -183,7 +183,6 @@ enum status gather_run(
 		session.observer.begin = NULL;
 		session.observer.end = NULL;
 		session.observer.failed = NULL;
-		session.observer.words = NULL;
 		session.effort = effort_find("exhaustive");
 		session.strategy = NULL;
 	}

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -147,7 +146,6 @@ RECORD_DEFINE(struct tuner_task, tuner_task_record, task_members, .name = "task"
 static const struct record_member done_members[] = {
 	RECORD_NESTED(struct tuner_done, err, error_record, "err"),
 	RECORD_VALUE(struct tuner_done, unsaved, "unsaved"),
-	RECORD_VALUE(struct tuner_done, words, "words", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuner_done, told, "told"),
 	RECORD_RECORDS(struct tuner_done, entries, entry_count, tuned_entry_record, "entries"),
 	RECORD_TEXT(struct tuner_done, gpu.run_id, "run_id"),
@@ -160,53 +158,33 @@ RECORD_DEFINE(struct tuner_done, tuner_done_record, done_members, .name = "done"
 /* ---- the process ---- */
 static const double alive_every_s = 1;
 
+enum {
+	WORDS_MAX = 1 << 16
+};
+
 struct serving {
 	struct session session;
-	int words_fd;
+	int output;
+	double alive_told_s;
 	struct ahead *ahead;
 };
 
-static int output_fd; /* the observer's context is the run's */
-
-static void tell(enum tuner_message kind, const struct record *record, const void *value)
+static void tell(const struct serving *serving, enum tuner_message kind,
+	const struct record *record, const void *value)
 {
-	if (message_send(output_fd, kind, record, value, NULL) != STATUS_OK)
+	if (message_send(serving->output, kind, record, value, NULL) != STATUS_OK)
 		_exit(STATUS_FAILED); /* the process that started this one has ended */
 }
 
-static void tell_alive(void)
+static void tell_alive(void *context)
 {
-	static double told_s;
+	struct serving *serving = context;
 	const double now_s = clock_seconds();
 
-	if (now_s < told_s + alive_every_s)
+	if (now_s < serving->alive_told_s + alive_every_s)
 		return;
-	told_s = now_s;
-	tell(TUNER_ALIVE, NULL, NULL);
-}
-
-/* What standard output got since; the caller frees. */
-static char *take_words(const struct serving *serving)
-{
-	off_t size;
-	char *words;
-
-	fflush(stdout);
-	size = lseek(serving->words_fd, 0, SEEK_END);
-	words = memory_zeroed(size > 0 ? (size_t)size + 1 : 1, 1);
-	if (size > 0 && pread(serving->words_fd, words, (size_t)size, 0) != size)
-		words[0] = '\0';
-	if (ftruncate(serving->words_fd, 0) == 0)
-		lseek(serving->words_fd, 0, SEEK_SET);
-	return words;
-}
-
-static void notice_told(void *context, const char *text)
-{
-	const struct tuner_text words = {(char *)(uintptr_t)text};
-
-	(void)context;
-	tell(TUNER_NOTICE, &tuner_text_record, &words);
+	serving->alive_told_s = now_s;
+	tell(serving, TUNER_ALIVE, NULL, NULL);
 }
 
 static void serve_begin(struct serving *serving, const struct tuner_text *asked)
@@ -217,7 +195,7 @@ static void serve_begin(struct serving *serving, const struct tuner_text *asked)
 	if (session->join)
 		begun.err.status =
 			session->join(session->joins, session, asked->text, &begun.run, &begun.err);
-	tell(TUNER_BEGUN, &tuner_begun_record, &begun);
+	tell(serving, TUNER_BEGUN, &tuner_begun_record, &begun);
 	record_release(&tuner_begun_record, &begun);
 }
 
@@ -239,13 +217,12 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 	if (session->taker.write)
 		session->taker.write(session->taker.context, problem, &done.told);
 	done.gpu = tuner_gpu(session);
-	done.words = take_words(serving);
 	entry = tuned_find_problem(session->tuned, problem, session->objective);
 	done.entries = (struct tuned_entry *)(uintptr_t)entry; /* only read */
 	done.entry_count = entry != NULL;
-	tell(TUNER_DONE, &tuner_done_record, &done);
+	fflush(stdout);
+	tell(serving, TUNER_DONE, &tuner_done_record, &done);
 	text_release(&done.told);
-	free(done.words);
 }
 
 static void serve(struct serving *serving, const struct message *message)
@@ -268,23 +245,20 @@ static void serve(struct serving *serving, const struct message *message)
 int tuner_main(void *argument, int input, int output)
 {
 	const struct tuner_member *member = argument;
-	struct serving serving = {.session = *member->session};
+	struct serving serving = {.session = *member->session, .output = output};
 	struct context *context = serving.session.context;
 	struct tuner_opened opened = {0};
 	struct text pending = {0};
 	bool ends = false;
 	struct message message;
 
-	output_fd = output;
-	serving.words_fd = memfd_create("words", MFD_CLOEXEC);
-	if (serving.words_fd < 0 || dup2(serving.words_fd, STDOUT_FILENO) < 0)
-		return STATUS_FAILED;
-	serving.session.observer.notice = notice_told;
+	setvbuf(stdout, NULL, _IOFBF, WORDS_MAX); /* what is said of a problem stays together */
 	context->alive = tell_alive;
+	context->alive_context = &serving;
 	opened.err.status = context_take(context, member->gpu, &opened.err);
 	serving.session.pool.device = context->device;
 	opened.anchor_us = context->device->identity.anchor_us;
-	tell(TUNER_OPENED, &tuner_opened_record, &opened);
+	tell(&serving, TUNER_OPENED, &tuner_opened_record, &opened);
 	while (!ends && message_receive(input, &pending, -1, &message) == MESSAGE_READY) {
 		serve(&serving, &message);
 		ends = message.kind == TUNER_END;

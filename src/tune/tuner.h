@@ -27,7 +27,6 @@ enum tuner_message {
 	TUNER_BEGUN,  /* from it: struct tuner_begun */
 	TUNER_TUNE,   /* to it: struct tuner_task */
 	TUNER_DONE,   /* from it: struct tuner_done */
-	TUNER_NOTICE, /* from it: struct tuner_text */
 	TUNER_ALIVE,  /* from it, every second or so while it tunes: nothing */
 	TUNER_END,    /* to it: nothing; its GPU is free once it has ended */
 };
@@ -59,7 +58,6 @@ RECORD_DECLARE(struct tuner_task, tuner_task_record);
 struct tuner_done {
 	struct error err;            /* status not OK: why the problem was not tuned */
 	bool unsaved;                /* the tuned file could not be written */
-	char *words;                 /* what the observer printed */
 	struct text told;            /* what the observer has for the process that began all */
 	struct tuned_entry *entries; /* none or one */
 	size_t entry_count;
@@ -67,7 +65,7 @@ struct tuner_done {
 };
 RECORD_DECLARE(struct tuner_done, tuner_done_record);
 
-/* Serves until it is told to end; what is printed meanwhile goes into words. */
+/* Serves until it is told to end. */
 struct tuner_member {
 	struct session *session;
 	size_t gpu; /* of the context's devices */
