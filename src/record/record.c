@@ -45,6 +45,18 @@ bool record_is_json(const struct record_member *member)
 	return !(member->flags & RECORD_NOT_JSON) && member->kind != RECORD_KIND_BYTES;
 }
 
+bool record_is_counted(const struct record_member *member)
+{
+	return member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
+	       member->shape == RECORD_OWNED || member->shape == RECORD_FILLED;
+}
+
+/* Whether the items lie behind a pointer. */
+static bool is_pointed(const struct record_member *member)
+{
+	return record_is_counted(member) && member->shape != RECORD_FILLED;
+}
+
 static size_t count_load(const struct record_member *member, const void *base)
 {
 	const char *at = (const char *)base + member->count_offset;
@@ -115,10 +127,8 @@ static bool count_differs(const struct record *record, const struct record_membe
 	for (const struct record_member *other = record->members; other < member; other++) {
 		const struct record_span span = record_span(other, base);
 
-		if ((other->shape == RECORD_LIST || other->shape == RECORD_MAPPED ||
-			    other->shape == RECORD_FILLED) &&
-			other->count_size && other->count_offset == member->count_offset &&
-			span.data && span.count != count)
+		if (other->count_size && other->count_offset == member->count_offset && span.data &&
+			span.count != count)
 			return true;
 	}
 	return false;
@@ -192,8 +202,7 @@ bool record_is_absent(const struct record_member *member, const void *base)
 	if (member->present)
 		return !*((const bool *)base + member->present - 1);
 	for (size_t i = 0; i < span.count; i++)
-		if (member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
-			member->shape == RECORD_OWNED || member->shape == RECORD_FILLED ||
+		if (record_is_counted(member) ||
 			!record_item_is_absent(member, span.data + i * member->size))
 			return false;
 	return true;
@@ -205,8 +214,7 @@ void record_set_absent(const struct record_member *member, void *base)
 
 	if (member->present)
 		*((bool *)base + member->present - 1) = false;
-	if (member->shape != RECORD_ONE && member->shape != RECORD_FIXED &&
-		member->shape != RECORD_BY_NAME)
+	if (record_is_counted(member))
 		return;
 	for (size_t i = 0; i < span.count; i++) {
 		void *item = span.data + i * member->size;
@@ -365,8 +373,7 @@ void record_release(const struct record *record, void *value)
 
 		for (size_t k = 0; k < span.count; k++)
 			record_item_release(member, span.data + k * member->size);
-		if (member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
-			member->shape == RECORD_OWNED)
+		if (is_pointed(member))
 			free(span.data);
 	}
 	for (size_t i = 0; i < record->member_count; i++) {
@@ -374,8 +381,7 @@ void record_release(const struct record *record, void *value)
 		char *field = (char *)value + member->offset;
 
 		count_store(member, value, 0);
-		if (member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
-			member->shape == RECORD_OWNED)
+		if (is_pointed(member))
 			memset(field, 0, sizeof(void *));
 		else if (member->kind != RECORD_KIND_CUSTOM)
 			memset(field, 0, member->size * (member->length ? member->length : 1));

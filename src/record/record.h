@@ -161,6 +161,8 @@ void record_fields_fill(const struct record *record, struct record_fields *field
 /* The field of a member of JSON, looked for from the from-th field on: members mostly stand in the
  * order of the table. SIZE_MAX: there is none. */
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
+/* Whether the table does not say how many items there are. */
+bool record_is_counted(const struct record_member *member);
 /* Whether JSON has the member, by its own name. */
 bool record_is_json(const struct record_member *member);
 
@@ -214,52 +216,28 @@ bool record_allows_real(const struct record_member *member, double value);
 	_Static_assert(sizeof(id##_struct), "")
 
 #define RECORD_VALUE(type, field, key, ...)                                                        \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), .kind = RECORD_KIND_OF(type, field),              \
-						 .size = RECORD_SIZE(type, field), ##__VA_ARGS__   \
-	}
+	RECORD_MEMBER(type, field, key, RECORD_PLAIN(type, field), ##__VA_ARGS__)
 #define RECORD_TEXT(type, field, key, ...)                                                         \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.kind = RECORD_KIND_TEXT,                                                  \
-			.size = RECORD_SAME(char, ((type *)0)->field[0]) *                         \
-				RECORD_SIZE(type, field),                                          \
-			##__VA_ARGS__                                                              \
-	}
+	RECORD_MEMBER(type, field, key, .kind = RECORD_KIND_TEXT,                                  \
+		.size = RECORD_SAME(char, ((type *)0)->field[0]) * sizeof(((type *)0)->field),     \
+		##__VA_ARGS__)
 #define RECORD_ENUM(type, field, name_list, key, ...)                                              \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), .kind = RECORD_KIND_ENUM,                         \
-						 .size = RECORD_ENUM_SIZE(((type *)0)->field),     \
-						 .names = (name_list), ##__VA_ARGS__               \
-	}
+	RECORD_MEMBER(type, field, key, .kind = RECORD_KIND_ENUM,                                  \
+		.size = RECORD_ENUM_SIZE(((type *)0)->field), .names = (name_list), ##__VA_ARGS__)
 #define RECORD_FLAGS(type, field, name_list, key, ...)                                             \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.kind = RECORD_KIND_FLAGS,                                                 \
-			.size = RECORD_SAME(uint32_t, ((type *)0)->field) * sizeof(uint32_t),      \
-			.names = (name_list), ##__VA_ARGS__                                        \
-	}
+	RECORD_MEMBER(type, field, key, .kind = RECORD_KIND_FLAGS,                                 \
+		.size = RECORD_SAME(uint32_t, ((type *)0)->field) * sizeof(uint32_t),              \
+		.names = (name_list), ##__VA_ARGS__)
 #define RECORD_NESTED(type, field, id, key, ...)                                                   \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), RECORD_ITEM(((type *)0)->field, id),              \
-			##__VA_ARGS__                                                              \
-	}
+	RECORD_MEMBER(type, field, key, RECORD_ITEM(((type *)0)->field, id), ##__VA_ARGS__)
 #define RECORD_POINTER(type, field, id, key, ...)                                                  \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_OWNED, RECORD_ITEM(*((type *)0)->field, id), ##__VA_ARGS__ \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_OWNED,                                     \
+		RECORD_ITEM(*((type *)0)->field, id), ##__VA_ARGS__)
 #define RECORD_FLAT(type, field, id)                                                               \
-	{                                                                                          \
-		RECORD_BASICS(type, field, ""), .shape = RECORD_FLATTENED,                         \
-						RECORD_ITEM(((type *)0)->field, id)                \
-	}
+	RECORD_MEMBER(                                                                             \
+		type, field, "", .shape = RECORD_FLATTENED, RECORD_ITEM(((type *)0)->field, id))
 #define RECORD_CUSTOM(type, field, functions, key, ...)                                            \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), .kind = RECORD_KIND_CUSTOM,                       \
-						 .size = RECORD_SIZE(type, field),                 \
-						 .custom = (functions), ##__VA_ARGS__              \
-	}
+	RECORD_MEMBER(type, field, key, RECORD_MADE(type, field, functions), ##__VA_ARGS__)
 /* Read from and written for the whole struct. */
 #define RECORD_DERIVED(type, functions, key, ...)                                                  \
 	{                                                                                          \
@@ -277,76 +255,48 @@ bool record_allows_real(const struct record_member *member, double value);
 
 /* ---- several of them ---- */
 #define RECORD_VALUES(type, field, count, key, ...)                                                \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_LIST, .kind = RECORD_KIND_OF(type, field[0]),              \
-			.size = RECORD_SIZE(type, field[0]), RECORD_COUNTED(type, count),          \
-			##__VA_ARGS__                                                              \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST, RECORD_PLAIN(type, field[0]),        \
+		RECORD_COUNTED(type, count), ##__VA_ARGS__)
 /* char **, ends with NULL */
 #define RECORD_STRINGS(type, field, key, ...)                                                      \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_LIST, .kind = RECORD_KIND_OF(type, field[0]),              \
-			.size = RECORD_STRING_SIZE(((type *)0)->field[0]), ##__VA_ARGS__           \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
+		.kind = RECORD_KIND_OF(type, field[0]),                                            \
+		.size = RECORD_STRING_SIZE(((type *)0)->field[0]), ##__VA_ARGS__)
 #define RECORD_RECORDS(type, field, count, id, key, ...)                                           \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), .shape = RECORD_LIST,                             \
-						 RECORD_ITEM(((type *)0)->field[0], id),           \
-						 RECORD_COUNTED(type, count), ##__VA_ARGS__        \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
+		RECORD_ITEM(((type *)0)->field[0], id), RECORD_COUNTED(type, count),               \
+		##__VA_ARGS__)
 #define RECORD_CUSTOMS(type, field, count, functions, key, ...)                                    \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), .shape = RECORD_LIST, .kind = RECORD_KIND_CUSTOM, \
-						 .size = RECORD_SIZE(type, field[0]),              \
-						 .custom = (functions),                            \
-						 RECORD_COUNTED(type, count), ##__VA_ARGS__        \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
+		RECORD_MADE(type, field[0], functions), RECORD_COUNTED(type, count),               \
+		##__VA_ARGS__)
 /* The first member of an item is its key. With two members, the second named "", that one is the
  * value; else the value is an object of the other members. */
 #define RECORD_MAP(type, field, count, id, key, ...)                                               \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key), .shape = RECORD_MAPPED,                           \
-						 RECORD_ITEM(((type *)0)->field[0], id),           \
-						 RECORD_COUNTED(type, count), ##__VA_ARGS__        \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_MAPPED,                                    \
+		RECORD_ITEM(((type *)0)->field[0], id), RECORD_COUNTED(type, count),               \
+		##__VA_ARGS__)
 #define RECORD_ARRAY(type, field, key, ...)                                                        \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_FIXED, .kind = RECORD_KIND_OF(type, field[0]),             \
-			.size = RECORD_SIZE(type, field[0]), .length = RECORD_LENGTH(type, field), \
-			##__VA_ARGS__                                                              \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_FIXED, RECORD_INLINE(type, field),         \
+		RECORD_PLAIN(type, field[0]), ##__VA_ARGS__)
 #define RECORD_ARRAY_COUNTED(type, field, count, key, ...)                                         \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_FILLED, .kind = RECORD_KIND_OF(type, field[0]),            \
-			.size = RECORD_SIZE(type, field[0]), .length = RECORD_LENGTH(type, field), \
-			RECORD_COUNTED(type, count), ##__VA_ARGS__                                 \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_FILLED, RECORD_INLINE(type, field),        \
+		RECORD_PLAIN(type, field[0]), RECORD_COUNTED(type, count), ##__VA_ARGS__)
 /* An inline array with one item per name, each of which may be absent. */
 #define RECORD_NAMED(type, field, key_list, key, ...)                                              \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_BY_NAME, .kind = RECORD_KIND_OF(type, field[0]),           \
-			.size = RECORD_SIZE(type, field[0]), .length = RECORD_LENGTH(type, field), \
-			.keys = (key_list), ##__VA_ARGS__                                          \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
+		RECORD_PLAIN(type, field[0]), .keys = (key_list), ##__VA_ARGS__)
 #define RECORD_NAMED_CUSTOM(type, field, key_list, functions, key, ...)                            \
-	{                                                                                          \
-		RECORD_BASICS(type, field, key),                                                   \
-			.shape = RECORD_BY_NAME, .kind = RECORD_KIND_CUSTOM,                       \
-			.custom = (functions), .size = RECORD_SIZE(type, field[0]),                \
-			.length = RECORD_LENGTH(type, field), .keys = (key_list), ##__VA_ARGS__    \
-	}
+	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
+		RECORD_MADE(type, field[0], functions), .keys = (key_list), ##__VA_ARGS__)
 /* `.present = RECORD_PRESENT(type, flag)`: the member is there while the bool `flag` is set. */
 #define RECORD_PRESENT(type, flag) (offsetof(type, flag) + RECORD_SAME(bool, ((type *)0)->flag))
 
 /* ---- parts of the macros above ---- */
-#define RECORD_BASICS(type, field, key) .name = (key), .offset = offsetof(type, field)
-#define RECORD_SIZE(type, field)        sizeof(((type *)0)->field)
-#define RECORD_LENGTH(type, field)      (RECORD_SIZE(type, field) / RECORD_SIZE(type, field[0]))
+#define RECORD_MEMBER(type, field, key, ...)                                                       \
+	{                                                                                          \
+		.name = (key), .offset = offsetof(type, field), __VA_ARGS__                        \
+	}
 /* 1 if the expression is of the type; else it does not compile */
 #define RECORD_SAME(type, expression)                                                              \
 	sizeof(struct {                                                                            \
@@ -354,9 +304,15 @@ bool record_allows_real(const struct record_member *member, double value);
 			"the member is not of type " #type);                                       \
 		char one;                                                                          \
 	})
+#define RECORD_PLAIN(type, field)                                                                  \
+	.kind = RECORD_KIND_OF(type, field), .size = sizeof(((type *)0)->field)
+#define RECORD_MADE(type, field, functions)                                                        \
+	.kind = RECORD_KIND_CUSTOM, .size = sizeof(((type *)0)->field), .custom = (functions)
 #define RECORD_ITEM(expression, id)                                                                \
 	.kind = RECORD_KIND_RECORD, .record = &(id),                                               \
 	.size = RECORD_SAME(id##_struct, expression) * sizeof(expression)
+#define RECORD_INLINE(type, field)                                                                 \
+	.length = sizeof(((type *)0)->field) / sizeof(((type *)0)->field[0])
 #define RECORD_COUNTED(type, count)                                                                \
 	.count_offset = offsetof(type, count), .count_size = _Generic(((type *)0)->count, size_t   \
 								      : sizeof(size_t), uint32_t   \

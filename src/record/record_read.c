@@ -5,22 +5,12 @@
 #include <string.h>
 
 struct reading {
-	const struct record *record; /* that the member stands in */
 	void *context;
 	struct error *err;
 };
 
 static enum status read_object(const struct record *record, const struct json_at *at, void *value,
 	const struct record_member *key, const struct reading *reading);
-
-/* A string must be what the rule says (NULL: anything). */
-static enum status record_rule_check(const struct record_rule *rule, const char *text,
-	const struct json_at *at, struct error *err)
-{
-	if (!rule || (rule->accepts ? rule->accepts(text) : *text != '\0'))
-		return STATUS_OK;
-	return json_error(at, err, "%s", rule->expected);
-}
 
 enum status record_name_from_json(
 	const struct json_at *at, const char *const *names, int *index, struct error *err)
@@ -99,7 +89,10 @@ static enum status read_real(
 static enum status store_string(const struct json_at *at, const struct record_member *member,
 	void *item, const char *string, struct error *err)
 {
-	TRY(record_rule_check(member->rule, string, at, err));
+	const struct record_rule *rule = member->rule;
+
+	if (rule && !(rule->accepts ? rule->accepts(string) : *string != '\0'))
+		return json_error(at, err, "%s", rule->expected);
 	if (member->kind == RECORD_KIND_TEXT && strlen(string) >= member->size)
 		return json_error(at, err, "a string of at most %zu bytes", member->size - 1);
 	record_store_string(member, item, string);
@@ -178,13 +171,11 @@ static enum status read_entry(const struct json_at *at, const struct record *rec
 	const struct reading *reading)
 {
 	const struct record_member *key = &record->members[0], *value = &record->members[1];
-	struct reading inner = *reading;
 
-	inner.record = record;
 	TRY(store_string(at, key, (char *)item + key->offset, at->key, reading->err));
 	if (record->member_count != 2 || *value->name)
 		return read_object(record, at, item, key, reading);
-	TRY(read_item(at, value, (char *)item + value->offset, &inner));
+	TRY(read_item(at, value, (char *)item + value->offset, reading));
 	return record->check ? record->check(item, at, reading->context, reading->err) : STATUS_OK;
 }
 
@@ -204,9 +195,10 @@ static enum status read_by_name(const struct json_at *at, const struct record_me
 	return STATUS_OK;
 }
 
-static enum status read_list(const struct json_at *at, const struct record_member *member,
-	void *base, const struct reading *reading)
+static enum status read_list(const struct json_at *at, const struct record_field *of, void *base,
+	const struct reading *reading)
 {
+	const struct record_member *member = of->member;
 	const bool mapped = member->shape == RECORD_MAPPED;
 	const bool lone = member->flags & RECORD_LONE && json_type(at) != JSON_ARRAY;
 	const size_t count = lone ? 1 : json_count(at);
@@ -225,7 +217,7 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 							       : "at most ",
 			bound, mapped ? "member" : "element", bound == 1 ? "" : "s");
 	}
-	data = record_room(reading->record, member, base, count);
+	data = record_room(of->record, member, base, count);
 	if (!data && member->length && (member->shape == RECORD_FIXED || count > member->length))
 		return json_error(at, reading->err, "%s%zu elements",
 			member->shape == RECORD_FILLED ? "at most " : "", member->length);
@@ -242,13 +234,11 @@ static enum status read_list(const struct json_at *at, const struct record_membe
 }
 
 static enum status read_member(const struct json_at *at, const struct record_field *of, void *base,
-	const struct reading *outer)
+	const struct reading *reading)
 {
 	const struct record_member *member = of->member;
-	struct reading reading = *outer;
 	char *field = (char *)base + member->offset;
 
-	reading.record = of->record;
 	if (member->flags & RECORD_NULLABLE && json_type(at) == JSON_NULL) {
 		record_set_absent(member, base);
 		if (member->kind == RECORD_KIND_REAL) /* there, and not finite */
@@ -260,17 +250,17 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 	record_set_present(member, base);
 	switch (member->shape) {
 	case RECORD_OWNED:
-		return read_item(at, member, record_room(of->record, member, base, 1), &reading);
+		return read_item(at, member, record_room(of->record, member, base, 1), reading);
 	case RECORD_LIST:
 	case RECORD_FIXED:
 	case RECORD_FILLED:
 	case RECORD_MAPPED:
-		return read_list(at, member, base, &reading);
+		return read_list(at, of, base, reading);
 	case RECORD_BY_NAME:
 		record_set_absent(member, base);
-		return read_by_name(at, member, field, &reading);
+		return read_by_name(at, member, field, reading);
 	default:
-		return read_item(at, member, field, &reading);
+		return read_item(at, member, field, reading);
 	}
 }
 
@@ -292,14 +282,13 @@ static enum status read_unknown(const struct record *record, const struct record
 
 /* key: a member that is not one of the object, or NULL. */
 static enum status read_object(const struct record *record, const struct json_at *at, void *value,
-	const struct record_member *key, const struct reading *outer)
+	const struct record_member *key, const struct reading *reading)
 {
-	struct reading reading = *outer;
 	struct json_at found[RECORD_MEMBERS_MAX], item = {0};
 	struct record_fields fields;
 	size_t next = 0;
 
-	TRY(json_expect(at, JSON_OBJECT, reading.err));
+	TRY(json_expect(at, JSON_OBJECT, reading->err));
 	record_fields_fill(record, &fields);
 	memset(found, 0, fields.count * sizeof(found[0]));
 	while (json_next(at, &item)) {
@@ -309,7 +298,7 @@ static enum status read_object(const struct record *record, const struct json_at
 			found[index] = item;
 			next = index + 1;
 		} else {
-			TRY(read_unknown(record, &fields, &item, &reading));
+			TRY(read_unknown(record, &fields, &item, reading));
 		}
 	}
 	for (size_t i = 0; i < fields.count; i++) {
@@ -319,20 +308,20 @@ static enum status read_object(const struct record *record, const struct json_at
 		if (!record_is_json(member) || member == key)
 			continue;
 		if (found[i].node) {
-			TRY(read_member(&found[i], &fields.items[i], base, &reading));
+			TRY(read_member(&found[i], &fields.items[i], base, reading));
 			continue;
 		}
 		if (!(member->flags & RECORD_OPTIONAL))
-			return json_error(at, reading.err, "a member \"%s\"", member->name);
+			return json_error(at, reading->err, "a member \"%s\"", member->name);
 		record_set_absent(member, base);
 	}
-	return record->check ? record->check(value, at, reading.context, reading.err) : STATUS_OK;
+	return record->check ? record->check(value, at, reading->context, reading->err) : STATUS_OK;
 }
 
 enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
 	void *context, struct error *err)
 {
-	const struct reading reading = {.record = record, .context = context, .err = err};
+	const struct reading reading = {.context = context, .err = err};
 
 	if (read_object(record, at, value, NULL, &reading) == STATUS_OK)
 		return STATUS_OK;

@@ -35,13 +35,6 @@ static bool is_packed(const struct record_member *member, bool local)
 	       (local || !(member->flags & RECORD_NOT_WIRE));
 }
 
-/* Whether the number of items is not known from the table. */
-static bool is_counted(const struct record_member *member)
-{
-	return member->shape == RECORD_LIST || member->shape == RECORD_MAPPED ||
-	       member->shape == RECORD_OWNED || member->shape == RECORD_FILLED;
-}
-
 static enum status refuse(const struct wire *wire, const char *found)
 {
 	return error_set(wire->err, STATUS_FAILED, "%s: expected a packed %s, found %s%s%s",
@@ -228,7 +221,7 @@ static enum status move_member(struct wire *wire, void *value)
 			return STATUS_OK;
 		record_set_present(member, value);
 	}
-	if (is_counted(member))
+	if (record_is_counted(member))
 		TRY(move_count(wire, value, &span));
 	for (size_t i = 0; i < span.count; i++)
 		TRY(move_item(wire, span.data + i * member->size));
