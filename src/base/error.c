@@ -12,16 +12,7 @@
 static void fill(char *buffer, size_t size, const char *format, va_list args)
 {
 	CLEANUP(text_release) struct text shown = {0};
-	bool plain = true;
-	va_list again;
 
-	va_copy(again, args);
-	vsnprintf(buffer, size, format, again);
-	va_end(again);
-	for (const char *at = buffer; *at; at++)
-		plain &= *at >= ' ' && *at < 0x7f;
-	if (plain)
-		return;
 	format_put_args(&shown, format_shown, format, args);
 	string_put(buffer, size, text_string(&shown));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/format_text.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,92 +113,57 @@ void format_markdown(struct text *text, const char *string)
 	}
 }
 
-/* One conversion of printf: "%-8.3f" */
+/* One conversion of printf, with numbers in the place of stars: "%-8.3f". */
 struct conversion {
-	char flags[8];
-	int width, precision; /* -1: none */
-	char length[3];
-	char kind;
-	size_t size; /* of what the format has */
+	char spec[48];
+	size_t length; /* of spec */
+	size_t size;   /* of what the format has */
 };
-
-/* A number of the format, or the argument that a star stands for. */
-static const char *parse_count(const char *at, int *count, va_list *args)
-{
-	char *end;
-
-	if (*at == '*') {
-		*count = va_arg(*args, int);
-		return at + 1;
-	}
-	*count = (int)strtol(at, &end, 10);
-	return end;
-}
 
 static struct conversion parse_conversion(const char *from, va_list *args)
 {
-	struct conversion found = {.width = -1, .precision = -1};
-	const char *at = from + 1;
-	size_t length = strspn(at, "-+ #0");
+	struct conversion found = {.spec = "%", .length = 1};
+	const char *at = from;
 
-	snprintf(found.flags, sizeof(found.flags), "%.*s", (int)length, at);
-	at += length;
-	if (strspn(at, "*123456789"))
-		at = parse_count(at, &found.width, args);
-	if (*at == '.')
-		at = parse_count(at + 1, &found.precision, args);
-	length = strspn(at, "hlzjt");
-	snprintf(found.length, sizeof(found.length), "%.*s", (int)length, at);
-	at += length;
-	if (!*at || !strchr("diouxXcfegs%", *at))
-		BUG("a conversion of format_put() is unknown: %s", from);
-	found.kind = *at;
+	do {
+		at++;
+		if (!*at || !strchr("-+ #0123456789.*hlzjtdiouxXcfegs%", *at) ||
+			found.length + 16 > sizeof(found.spec))
+			BUG("a conversion of format_put() is unknown: %s", from);
+		found.length +=
+			(size_t)(*at == '*' ? sprintf(found.spec + found.length, "%d",
+						      va_arg(*args, int))
+					    : sprintf(found.spec + found.length, "%c", *at));
+	} while (!strchr("diouxXcfegs%", *at));
 	found.size = (size_t)(at + 1 - from);
 	return found;
 }
 
 /* One conversion, whose format is not a literal. */
-static void put_one(struct text *text, const struct conversion *conversion, ...)
+static void put_one(struct text *text, const char *spec, ...)
 {
-	char spec[48];
 	va_list args;
-	int length = snprintf(spec, sizeof(spec), "%%%s", conversion->flags);
 
-	if (conversion->width >= 0)
-		length += snprintf(
-			spec + length, sizeof(spec) - (size_t)length, "%d", conversion->width);
-	if (conversion->precision >= 0)
-		length += snprintf(
-			spec + length, sizeof(spec) - (size_t)length, ".%d", conversion->precision);
-	snprintf(spec + length, sizeof(spec) - (size_t)length, "%s%c", conversion->length,
-		conversion->kind);
-	va_start(args, conversion);
+	va_start(args, spec);
 	text_append_args(text, spec, args);
 	va_end(args);
 }
 
-static void put_string(struct text *text, format_escape *escape,
-	const struct conversion *conversion, const char *string)
+/* What is escaped is no longer than the precision, what is written no shorter than the width. */
+static void put_string(
+	struct text *text, format_escape *escape, struct conversion *conversion, const char *string)
 {
-	const size_t before = text->length;
+	char *precision = strchr(conversion->spec, '.');
 	CLEANUP(memory_free) char *part = NULL;
-	CLEANUP(text_release) struct text padding = {0};
-	size_t written;
+	CLEANUP(text_release) struct text escaped = {0};
 
 	string = string ? string : "(null)";
-	part = string_copy_bytes(string, conversion->precision < 0
-						 ? strlen(string)
-						 : strnlen(string, (size_t)conversion->precision));
-	escape(text, part);
-	for (written = text->length - before; (int)written < conversion->width; written++)
-		text_append_char(&padding, ' ');
-	if (!padding.length)
-		return;
-	if (!strchr(conversion->flags, '-')) {
-		text_append(&padding, text_string(text) + before);
-		text_cut(text, before);
-	}
-	text_append(text, padding.data);
+	part = string_copy_bytes(
+		string, strnlen(string, precision ? strtoul(precision + 1, NULL, 10) : INT_MAX));
+	if (precision)
+		string_put(precision, sizeof("s"), "s");
+	escape(&escaped, part);
+	put_one(text, conversion->spec, text_string(&escaped));
 }
 
 void format_put_args(struct text *text, format_escape *escape, const char *format, va_list given)
@@ -208,23 +174,25 @@ void format_put_args(struct text *text, format_escape *escape, const char *forma
 	for (const char *at = format; *at;) {
 		const size_t length = strcspn(at, "%");
 		struct conversion one;
+		char kind;
 
 		text_append_bytes(text, at, length);
 		at += length;
 		if (!*at)
 			break;
 		one = parse_conversion(at, &args);
+		kind = one.spec[one.length - 1];
 		at += one.size;
-		if (one.kind == 's')
+		if (kind == 's')
 			put_string(text, escape, &one, va_arg(args, const char *));
-		else if (one.kind == '%')
+		else if (kind == '%')
 			text_append_char(text, '%');
-		else if (strchr("feg", one.kind))
-			put_one(text, &one, va_arg(args, double));
-		else if (strpbrk(one.length, "lzjt"))
-			put_one(text, &one, va_arg(args, size_t));
+		else if (strchr("feg", kind))
+			put_one(text, one.spec, va_arg(args, double));
+		else if (strpbrk(one.spec, "lzjt"))
+			put_one(text, one.spec, va_arg(args, size_t));
 		else
-			put_one(text, &one, va_arg(args, int));
+			put_one(text, one.spec, va_arg(args, int));
 	}
 	va_end(args);
 }

@@ -145,8 +145,6 @@ static inline void json_append(const struct json *node, bool pretty, struct text
 	text_appendf(text, "%s\n", printed);
 	free(printed);
 }
-/* Whether both print the same: members in the same order, too. */
-bool json_same(const struct json *a, const struct json *b);
 
 static inline void json_put_string(struct json *object, const char *key, const char *value)
 {

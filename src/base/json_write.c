@@ -148,13 +148,3 @@ char *json_print(const struct json *node, bool pretty)
 		memory_exhausted(0);
 	return printed;
 }
-
-bool json_same(const struct json *a, const struct json *b)
-{
-	char *x = json_print(a, false), *y = json_print(b, false);
-	bool same = strcmp(x, y) == 0;
-
-	free(x);
-	free(y);
-	return same;
-}

@@ -96,7 +96,7 @@ struct summary statistics_summary(const double *samples, size_t count)
 {
 	const struct interval interval = statistics_interval(samples, count, CONFIDENCE_95);
 	struct summary summary = {.count = count};
-	double *sorted = sorted_copy(samples, count);
+	CLEANUP(memory_free) double *sorted = sorted_copy(samples, count);
 	double sum = 0, squares = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -110,17 +110,14 @@ struct summary statistics_summary(const double *samples, size_t count)
 	summary.median = sorted_quantile(sorted, count, 0.5);
 	summary.ci95_low = fmax(0, fmin(interval.low, summary.median));
 	summary.ci95_high = fmax(interval.high, summary.median);
-	free(sorted);
 	return summary;
 }
 
 double statistics_quantile(const double *samples, size_t count, double fraction)
 {
-	double *sorted = sorted_copy(samples, count);
-	double value = sorted_quantile(sorted, count, fraction);
+	CLEANUP(memory_free) double *sorted = sorted_copy(samples, count);
 
-	free(sorted);
-	return value;
+	return sorted_quantile(sorted, count, fraction);
 }
 
 struct ranked {
@@ -136,7 +133,7 @@ static int compare_ranked(const void *a, const void *b)
 
 static double *ranks_of(const double *values, size_t count)
 {
-	struct ranked *order = memory_zeroed(count, sizeof(*order));
+	CLEANUP(memory_free) struct ranked *order = memory_zeroed(count, sizeof(*order));
 	double *ranks = memory_zeroed(count, sizeof(*ranks));
 
 	for (size_t i = 0; i < count; i++)
@@ -151,26 +148,20 @@ static double *ranks_of(const double *values, size_t count)
 			ranks[order[k].index] = 0.5 * (double)(i + end - 1);
 		i = end;
 	}
-	free(order);
 	return ranks;
 }
 
 double statistics_rank_correlation(const double *x, const double *y, size_t count)
 {
-	double *rank_x, *rank_y;
-	double mean = 0.5 * ((double)count - 1);
+	CLEANUP(memory_free) double *rank_x = ranks_of(x, count);
+	CLEANUP(memory_free) double *rank_y = ranks_of(y, count);
+	const double mean = 0.5 * ((double)count - 1);
 	double xy = 0, xx = 0, yy = 0;
 
-	if (count < 2)
-		return 0;
-	rank_x = ranks_of(x, count);
-	rank_y = ranks_of(y, count);
 	for (size_t i = 0; i < count; i++) {
 		xy += (rank_x[i] - mean) * (rank_y[i] - mean);
 		xx += (rank_x[i] - mean) * (rank_x[i] - mean);
 		yy += (rank_y[i] - mean) * (rank_y[i] - mean);
 	}
-	free(rank_x);
-	free(rank_y);
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }

@@ -89,14 +89,9 @@ static void put_answer(struct tuned *answers, const struct tuned *file,
 	const struct lookup_answer *answer, const struct problem *problem)
 {
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = lookup_entry(answer, problem);
-	const struct run *run = tuned_run(file, entry.run);
-	struct run copy = {0};
 	const char *kept;
 
-	if (run) {
-		record_copy(&run_record, run, &copy);
-		tuned_put_run(answers, &copy);
-	}
+	tuned_copy_run(answers, file, entry.run);
 	tuned_put_entry(answers, &entry, NULL, &kept);
 }
 

@@ -136,26 +136,19 @@ static void checksum_of(const char *line, size_t length, char digits[CHECKSUM_DI
 		crc32(0, (const unsigned char *)line, (unsigned)length) & 0xffffffff);
 }
 
-void journal_line_put(
-	const char *event, const struct json *line, const char *run_id, struct text *text)
+void journal_line_put(const char *event, struct json *line, const char *run_id, struct text *text)
 {
-	CLEANUP(json_release) struct json *whole = json_new_object();
+	const size_t start = text->length;
 	CLEANUP(memory_free) char *printed = NULL;
-	struct json_at at = json_root(line, ""), member = {0};
 	char digits[CHECKSUM_DIGITS + 1];
-	size_t length;
 
-	if (event)
-		json_put_string(whole, "event", event);
-	while (json_next(&at, &member))
-		if (strcmp(member.key, "checksum") != 0)
-			json_put(whole, member.key, json_copy(member.node));
 	if (run_id)
-		json_put_string(whole, "run", run_id);
-	printed = json_print(whole, false);
-	length = strlen(printed) - 1; /* up to the brace */
-	checksum_of(printed, length, digits);
-	text_appendf(text, "%.*s%s%s\"}\n", (int)length, printed, checksum_key, digits);
+		json_put_string(line, "run", run_id);
+	printed = json_print(line, false);
+	text_appendf(text, "{\"event\":\"%s\",%s", event, printed + 1);
+	text_cut(text, text->length - 1); /* up to the brace */
+	checksum_of(text->data + start, text->length - start, digits);
+	text_appendf(text, "%s%s\"}\n", checksum_key, digits);
 }
 
 enum status journal_line_check(

@@ -40,10 +40,9 @@ extern const struct journal_line {
 } journal_lines[];
 
 /* ---- text ---- */
-/* A line as it stands in a journal, with its checksum and newline. event: NULL where the line has
- * it; run_id: NULL for a run line. */
-void journal_line_put(
-	const char *event, const struct json *line, const char *run_id, struct text *text);
+/* A line as it stands in a journal, with its checksum and newline. run_id, which is added: NULL for
+ * a run line. */
+void journal_line_put(const char *event, struct json *line, const char *run_id, struct text *text);
 /* Errors, after `where`: its checksum is not that of what stands before it. */
 enum status journal_line_check(
 	const char *line, size_t length, const char *where, bool *has_checksum, struct error *err);

@@ -127,14 +127,8 @@ static enum status merge(struct tuned *into, const struct tuned *from,
 			" SMs, as %s is, found one of %s with %" PRId64 " SMs",
 			from->path, into->device.name, into->device.sm_count, into->path,
 			from->device.name, from->device.sm_count);
-	for (size_t i = 0; i < from->run_count; i++) {
-		struct run run = {0};
-
-		if (tuned_run(into, from->runs[i].id))
-			continue;
-		record_copy(&run_record, &from->runs[i], &run);
-		tuned_put_run(into, &run);
-	}
+	for (size_t i = 0; i < from->run_count; i++)
+		tuned_copy_run(into, from, from->runs[i].id);
 	for (size_t i = 0; i < from->entry_count; i++)
 		merge_entry(into, from, &from->entries[i], decision);
 	return STATUS_OK;

@@ -361,3 +361,14 @@ void tuned_put_run(struct tuned *tuned, struct run *run)
 	tuned->run_count = kept;
 	*run = (struct run){0};
 }
+
+void tuned_copy_run(struct tuned *tuned, const struct tuned *from, const char *id)
+{
+	const struct run *run = id ? tuned_run(from, id) : NULL;
+	struct run copy = {0};
+
+	if (!run || tuned_run(tuned, id))
+		return;
+	record_copy(&run_record, run, &copy);
+	tuned_put_run(tuned, &copy);
+}

@@ -93,5 +93,7 @@ void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept);
 /* Adds a run or replaces the one with its id; takes what run holds. */
 void tuned_put_run(struct tuned *tuned, struct run *run);
+/* Adds a copy of a run that another file lists, unless it is there; id may be NULL. */
+void tuned_copy_run(struct tuned *tuned, const struct tuned *from, const char *id);
 
 #endif

@@ -7,33 +7,18 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-static uint64_t value_hash(const struct value *value, uint64_t seed)
-{
-	const double real = value->type == VALUE_REAL ? value->real + 0.0 : 0; /* no -0 */
-
-	switch (value->type) {
-	case VALUE_BOOL:
-		return hash_bytes(&value->boolean, sizeof(value->boolean), seed);
-	case VALUE_INT:
-		return hash_bytes(&value->integer, sizeof(value->integer), seed);
-	case VALUE_REAL:
-		return hash_bytes(&real, sizeof(real), seed);
-	case VALUE_STRING:
-		return hash_bytes(value->string, strlen(value->string), seed);
-	default:
-		return seed;
-	}
-}
-
+/* Whatever the order of the keys is. */
 static uint64_t hash_of(
 	const char *operation, const struct named_values *problem, enum objective objective)
 {
 	uint64_t hash = hash_bytes(operation, strlen(operation), objective);
+	CLEANUP(text_release) struct text item = {0};
 
 	for (size_t i = 0; i < problem->count; i++) {
-		const struct named_value *item = &problem->items[i];
-
-		hash += value_hash(&item->value, hash_bytes(item->name, strlen(item->name), 0));
+		text_clear(&item);
+		text_appendf(&item, "%s=", problem->items[i].name);
+		value_format(problem->items[i].value, &item);
+		hash += hash_bytes(item.data, item.length, 0);
 	}
 	return hash;
 }

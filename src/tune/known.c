@@ -82,17 +82,6 @@ static const struct tuned_entry *find_entry(const struct known *known,
 	return NULL;
 }
 
-static void put_run(struct tuned *tuned, const struct tuned *file, const char *id)
-{
-	const struct run *run = id ? tuned_run(file, id) : NULL;
-	struct run copy = {0};
-
-	if (!run || tuned_run(tuned, id))
-		return;
-	record_copy(&run_record, run, &copy);
-	tuned_put_run(tuned, &copy);
-}
-
 static void put_entry(
 	struct tuned *tuned, const struct tuned *file, const struct tuned_entry *entry)
 {
@@ -103,10 +92,10 @@ static void put_entry(
 	if (tuned_find(tuned, entry->operation, &entry->problem, entry->objective))
 		return;
 	copy = tuned_entry_copy(entry);
-	put_run(tuned, file, entry->run);
-	put_run(tuned, file, entry->winner.run);
+	tuned_copy_run(tuned, file, entry->run);
+	tuned_copy_run(tuned, file, entry->winner.run);
 	for (size_t i = 0; i < entry->family_count; i++)
-		put_run(tuned, file, entry->families[i].run);
+		tuned_copy_run(tuned, file, entry->families[i].run);
 	tuned_put_entry(tuned, &copy, NULL, &kept);
 }
 
@@ -133,36 +122,26 @@ void known_take(const struct known *known, const struct context *context, enum o
 }
 
 /* ---- near ones ---- */
-/* Octaves between their sizes; infinite: they differ in kind. Both texts are canonical. */
-static double distance(const struct problem *problem, const char *there)
+/* Octaves between their sizes; infinite: they differ in kind. */
+static double distance(const struct problem *problem, const struct named_values *there)
 {
 	const struct operation *operation = problem->operation;
-	const char *here = problem->text;
 	double octaves = 0;
 
+	if (there->count != operation->key_count)
+		return INFINITY;
 	for (size_t i = 0; i < operation->key_count; i++) {
-		const size_t name = strlen(operation->keys[i].name) + 1; /* and "=" */
-		size_t a_length, b_length;
-		double a, b;
+		const struct value *a = &problem->values[i], *b = &there->items[i].value;
+		double here, other;
 
-		if (strncmp(here, there, name) != 0)
+		if (strcmp(there->items[i].name, operation->keys[i].name) != 0)
 			return INFINITY;
-		here += name;
-		there += name;
-		a_length = strcspn(here, ",");
-		b_length = strcspn(there, ",");
-		if (a_length != b_length || strncmp(here, there, a_length) != 0) {
-			char *a_end, *b_end;
-
-			a = strtod(here, &a_end);
-			b = strtod(there, &b_end);
-			if (operation->keys[i].values || a_end != here + a_length ||
-				b_end != there + b_length || a < 0 || b < 0)
-				return INFINITY;
-			octaves += fabs(log2((a + 1) / (b + 1)));
-		}
-		here += a_length + (here[a_length] == ',');
-		there += b_length + (there[b_length] == ',');
+		if (value_equal(*a, *b))
+			continue;
+		if (operation->keys[i].values || !value_as_real(*a, &here) ||
+			!value_as_real(*b, &other) || here < 0 || other < 0)
+			return INFINITY;
+		octaves += fabs(log2((here + 1) / (other + 1)));
 	}
 	return octaves;
 }
@@ -197,14 +176,12 @@ static struct near *near_of(const struct known *known, const struct tuned *also,
 
 		for (size_t i = 0; i < file->entry_count; i++) {
 			struct tuned_entry *entry = &file->entries[i];
-			CLEANUP(memory_free) char *text = NULL;
 			double octaves;
 
 			if (entry->objective != objective ||
 				strcmp(entry->operation, problem->operation->name) != 0)
 				continue;
-			text = named_values_text(&entry->problem);
-			octaves = distance(problem, text);
+			octaves = distance(problem, &entry->problem);
 			if (!isfinite(octaves))
 				continue;
 			ARRAY_GROW(near, *count, capacity);

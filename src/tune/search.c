@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "search/order.h"
 #include "tune/bits.h"
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
@@ -279,22 +278,6 @@ enum {
 	LAUNCHES_LISTED = 16 /* of a kernel, of which one is on the list */
 };
 
-/* The model's first kernels, which every run of the problem tries then. */
-static size_t list_first_kernels(const struct search *search, size_t *candidates)
-{
-	const struct candidates *pool = &search->pool;
-	CLEANUP(memory_free) size_t *list = memory_zeroed(pool->count + 1, sizeof(*list));
-	size_t count = 0;
-
-	for (size_t i = 0; i < pool->count; i++)
-		if (isfinite(pool->predicted_us[i]))
-			list[count++] = i;
-	count = order_smallest(list, count, pool->predicted_us, LAUNCHES_LISTED * SHORTLIST_COUNT);
-	count = shortlist_choose(&pool->view, list, count, SHORTLIST_COUNT);
-	memcpy(candidates, list, count * sizeof(*candidates));
-	return count;
-}
-
 /* What is tried in any case. An estimate compiles one candidate of each family that its author
  * trusts: it says what the family is worth when the model's first candidates do not compile. */
 static enum status plan_candidates(struct search *search, struct error *err)
@@ -311,7 +294,8 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	/* a strategy that was asked for has the only say */
 	if (session->effort->measures && session->context->device->kind->measures &&
 		!session->strategy && !session->effort->is_strict)
-		search->listed_count = list_first_kernels(search, search->planned);
+		search->listed_count = shortlist_first(
+			search, 0, pool->count, SHORTLIST_COUNT, LAUNCHES_LISTED, search->planned);
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;

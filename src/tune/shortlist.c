@@ -10,6 +10,22 @@
 #include "search/order.h"
 #include "tune/search.h"
 
+size_t shortlist_first(const struct search *search, size_t first, size_t count, size_t wanted,
+	size_t launches, size_t *candidates)
+{
+	const struct candidates *pool = &search->pool;
+	CLEANUP(memory_free) size_t *list = memory_zeroed(count + 1, sizeof(*list));
+	size_t found = 0;
+
+	for (size_t i = first; i < first + count; i++)
+		if (!search->asked[i] && isfinite(pool->predicted_us[i]))
+			list[found++] = i;
+	found = order_smallest(list, found, pool->predicted_us, wanted * launches);
+	found = shortlist_choose(&pool->view, list, found, wanted);
+	memcpy(candidates, list, found * sizeof(*candidates));
+	return found;
+}
+
 /* ---- model quality ---- */
 void shortlisted_mark(
 	const struct candidates *pool, const struct evaluated_list *evaluated, bool *is_listed)
@@ -81,28 +97,6 @@ enum {
 	LAUNCHES_PER_KERNEL = 8 /* some launch arguments each, of which one is wanted */
 };
 
-/* The `wanted` first kernels of a family that were not asked for yet. */
-static size_t first_kernels(
-	const struct search *search, size_t family, size_t wanted, size_t *candidates)
-{
-	const struct candidates *pool = &search->pool;
-	const size_t first = pool->families[family].first,
-		     end = first + pool->families[family].count;
-	const size_t most = wanted * LAUNCHES_PER_KERNEL;
-	size_t *list = memory_zeroed(pool->families[family].count + 1, sizeof(*list));
-	size_t count = 0, chosen;
-
-	for (size_t i = first; i < end; i++)
-		if (!search->asked[i] && isfinite(pool->predicted_us[i]))
-			list[count++] = i;
-	count = order_smallest(list, count, pool->predicted_us, most);
-	chosen = shortlist_choose(&pool->view, list, count, wanted);
-	for (size_t i = 0; i < chosen; i++)
-		candidates[i] = list[i];
-	free(list);
-	return chosen;
-}
-
 static size_t tried_of(const struct search *search, size_t family)
 {
 	size_t tried = 0;
@@ -128,7 +122,9 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 		size_t tried = tried_of(search, f);
 
 		if (tried < least)
-			count += first_kernels(search, f, least - tried, *candidates + count);
+			count += shortlist_first(search, pool->families[f].first,
+				pool->families[f].count, least - tried, LAUNCHES_PER_KERNEL,
+				*candidates + count);
 	}
 	for (; kept < count; kept++) {
 		left_s -= 1e-6 * pool->predicted_us[(*candidates)[kept]] *

@@ -23,12 +23,12 @@ struct session_gpu tuner_gpu(const struct session *session);
 /* ---- the process of one GPU of several ---- */
 enum tuner_message {
 	TUNER_OPENED = 1, /* from it: struct tuner_opened */
-	TUNER_BEGIN,  /* to it: struct tuner_text, the run that its run goes on with; NULL: none */
-	TUNER_BEGUN,  /* from it: struct tuner_begun */
-	TUNER_TUNE,   /* to it: struct tuner_task */
-	TUNER_DONE,   /* from it: struct tuner_done */
-	TUNER_ALIVE,  /* from it, every second or so while it tunes: nothing */
-	TUNER_END,    /* to it: nothing; its GPU is free once it has ended */
+	TUNER_BEGIN, /* to it: struct tuner_text, the run that its run goes on with; NULL: none */
+	TUNER_BEGUN, /* from it: struct tuner_begun */
+	TUNER_TUNE,  /* to it: struct tuner_task */
+	TUNER_DONE,  /* from it: struct tuner_done */
+	TUNER_ALIVE, /* from it, every second or so while it tunes: nothing */
+	TUNER_END,   /* to it: nothing; its GPU is free once it has ended */
 };
 
 struct tuner_opened {

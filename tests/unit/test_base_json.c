@@ -210,7 +210,9 @@ TEST(copies_are_exact)
 	assert_ok(json_get_int(&item, &integer, &err));
 	assert_true(integer == -9007199254740991);
 	again = json_copy(copy);
-	assert_true(json_same(copy, again));
+	free(printed);
+	printed = json_print(again, false);
+	assert_string_equal(printed, text);
 	list = json_root(NULL, "nothing");
 	item = (struct json_at){0};
 	assert_false(json_next(&list, &item));
