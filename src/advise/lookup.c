@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "record/record_write.h"
-#include "engine/candidates.h"
 #include "engine/row.h"
 
 /* A family of the file's rows. */
@@ -334,18 +333,16 @@ static enum status find_nearest(
 	return STATUS_OK;
 }
 
-/* The shortest predicted time, over every family that applies. */
+/* The shortest predicted time of every family that applies. */
 static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
-	const struct candidates_options options = {.score = true, .tuned = lookup->request->tuned};
+	const struct candidates_options options = {.tuned = lookup->request->tuned};
 	CLEANUP(candidates_release) struct candidates pool = {0};
 
 	TRY(candidates_open(lookup->request->catalogue, lookup->problem, lookup->request->device,
 		&options, &pool, err));
-	for (size_t i = 0; i < pool.count; i++)
-		answer->model_best_us = fmin(answer->model_best_us, pool.predicted_us[i]);
-	return STATUS_OK;
+	return score_shortest(&pool, &answer->model_best_us, err);
 }
 
 static void lookup_release(struct lookup *lookup)

@@ -56,6 +56,12 @@ struct candidates_options {
  * candidates_options. */
 enum status score_all(
 	const struct candidates *pool, const volatile int *interrupted, struct error *err);
+/* The shortest time in a pool that was not scored. Physics looks at one launch of each kernel, then
+ * what was learned at all launches of the best kernels of each family: a tenth of the work. Over
+ * the problems of configs/suites it is what score_all() finds, but for a few
+ * (tests/tools/README.md).
+ */
+enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err);
 
 /* ---- the pool ---- */
 /* More cannot be held, nor would a search look at them. */

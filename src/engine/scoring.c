@@ -4,6 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "search/order.h"
@@ -12,7 +13,8 @@ enum {
 	THREADS_MAX = 32,
 	CANDIDATES_PER_THREAD = 20000, /* fewer are scored sooner than a thread is made */
 	CANDIDATES_AT_ONCE = 256,
-	LEARNED_OF_FAMILY = 4096
+	LEARNED_OF_FAMILY = 4096,
+	KERNELS_OF_FAMILY = 512 /* all of whose launches are scored where the shortest is wanted */
 };
 
 /* What the threads share. */
@@ -132,21 +134,21 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The best of each family by physics, one family after the other, each in the order of its space:
- * neighbours have most in common. */
-static size_t choose(const struct candidates *pool, size_t *chosen)
+/* Leaves of a list in the order of the pool the best of each family, `wanted` at most, in that
+ * order: neighbours have most in common. Returns how many they are. */
+static size_t choose(const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
 {
 	size_t kept = 0;
 
-	for (size_t f = 0; f < pool->family_count; f++) {
-		const struct family_candidates *family = &pool->families[f];
+	for (size_t from = 0, end; from < count; from = end) {
+		const uint32_t family = pool->family_of[candidates[from]];
+		size_t best;
 
-		for (size_t i = 0; i < family->count; i++)
-			chosen[kept + i] = family->first + i;
-		const size_t best = order_smallest(
-			chosen + kept, family->count, pool->predicted_us, LEARNED_OF_FAMILY);
-
-		qsort(chosen + kept, best, sizeof(*chosen), compare_indices);
+		for (end = from; end < count && pool->family_of[candidates[end]] == family;)
+			end++;
+		best = order_smallest(candidates + from, end - from, pool->predicted_us, wanted);
+		qsort(candidates + from, best, sizeof(*candidates), compare_indices);
+		memmove(candidates + kept, candidates + from, best * sizeof(*candidates));
 		kept += best;
 	}
 	return kept;
@@ -188,11 +190,58 @@ enum status score_all(
 		return STATUS_OK;
 	physics_us = memory_copy(pool->predicted_us, pool->count * sizeof(*physics_us));
 	chosen = memory_zeroed(pool->count + 1, sizeof(*chosen));
+	for (size_t i = 0; i < pool->count; i++)
+		chosen[i] = i;
 	scoring = (struct scoring){.pool = pool,
 		.chosen = chosen,
-		.count = choose(pool, chosen),
+		.count = choose(pool, chosen, pool->count, LEARNED_OF_FAMILY),
 		.interrupted = interrupted};
 	TRY(run(&scoring, err));
 	scale_others(pool, physics_us, chosen, scoring.count);
+	return STATUS_OK;
+}
+
+/* ---- the shortest time ---- */
+/* Launches of one kernel stand side by side: parameters that are arguments come last. */
+static size_t kernel_first(const struct candidates *pool, size_t candidate)
+{
+	size_t first = candidate;
+
+	while (first > 0 && shortlist_same_kernel(&pool->view, first - 1, candidate))
+		first--;
+	return first;
+}
+
+static size_t kernel_end(const struct candidates *pool, size_t candidate)
+{
+	size_t end = candidate + 1;
+
+	while (end < pool->count && shortlist_same_kernel(&pool->view, candidate, end))
+		end++;
+	return end;
+}
+
+enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err)
+{
+	CLEANUP(memory_free) size_t *middles = memory_zeroed(pool->count + 1, sizeof(*middles));
+	CLEANUP(memory_free) size_t *launches = memory_zeroed(pool->count + 1, sizeof(*launches));
+	struct scoring physics = {.pool = pool, .chosen = middles, .is_physics = true};
+	struct scoring learned = {.pool = pool, .chosen = launches};
+	size_t kernels;
+
+	for (size_t first = 0, end; first < pool->count; first = end) {
+		end = kernel_end(pool, first);
+		middles[physics.count++] = first + (end - first) / 2;
+	}
+	TRY(run(&physics, err));
+	kernels = choose(pool, middles, physics.count, KERNELS_OF_FAMILY);
+	for (size_t k = 0; k < kernels; k++)
+		for (size_t i = kernel_first(pool, middles[k]); i < kernel_end(pool, middles[k]);
+			i++)
+			launches[learned.count++] = i;
+	TRY(run(&learned, err));
+	*shortest_us = INFINITY;
+	for (size_t i = 0; i < learned.count; i++)
+		*shortest_us = fmin(*shortest_us, pool->predicted_us[launches[i]]);
 	return STATUS_OK;
 }
