@@ -14,7 +14,10 @@ enum {
 	CANDIDATES_PER_THREAD = 20000, /* fewer are scored sooner than a thread is made */
 	CANDIDATES_AT_ONCE = 256,
 	LEARNED_OF_FAMILY = 4096,
-	KERNELS_OF_FAMILY = 512 /* all of whose launches are scored where the shortest is wanted */
+	/* where the shortest time is wanted: all are scored of a pool of so many; all launches of
+	 * so many kernels of each family of a larger one */
+	CANDIDATES_SMALL_POOL = 100000,
+	KERNELS_OF_FAMILY = 128
 };
 
 /* What the threads share. */
@@ -221,27 +224,42 @@ static size_t kernel_end(const struct candidates *pool, size_t candidate)
 	return end;
 }
 
+static double shortest(const struct candidates *pool, const size_t *candidates, size_t count)
+{
+	double us = INFINITY;
+
+	for (size_t i = 0; i < count; i++)
+		us = fmin(us, pool->predicted_us[candidates ? candidates[i] : i]);
+	return us;
+}
+
 enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err)
 {
-	CLEANUP(memory_free) size_t *middles = memory_zeroed(pool->count + 1, sizeof(*middles));
+	CLEANUP(memory_free) size_t *kernels = memory_zeroed(pool->count + 1, sizeof(*kernels));
 	CLEANUP(memory_free) size_t *launches = memory_zeroed(pool->count + 1, sizeof(*launches));
-	struct scoring physics = {.pool = pool, .chosen = middles, .is_physics = true};
-	struct scoring learned = {.pool = pool, .chosen = launches};
-	size_t kernels;
+	struct scoring middles = {.pool = pool, .chosen = kernels, .is_physics = true};
+	struct scoring all = {.pool = pool, .chosen = launches};
 
+	if (pool->count <= CANDIDATES_SMALL_POOL) {
+		TRY(score_all(pool, NULL, err));
+		*shortest_us = shortest(pool, NULL, pool->count);
+		return STATUS_OK;
+	}
 	for (size_t first = 0, end; first < pool->count; first = end) {
 		end = kernel_end(pool, first);
-		middles[physics.count++] = first + (end - first) / 2;
+		kernels[middles.count++] = first + (end - first) / 2;
 	}
-	TRY(run(&physics, err));
-	kernels = choose(pool, middles, physics.count, KERNELS_OF_FAMILY);
-	for (size_t k = 0; k < kernels; k++)
-		for (size_t i = kernel_first(pool, middles[k]); i < kernel_end(pool, middles[k]);
+	TRY(run(&middles, err));
+	middles = (struct scoring){.pool = pool,
+		.chosen = kernels,
+		.count = choose(pool, kernels, middles.count, LEARNED_OF_FAMILY)};
+	TRY(run(&middles, err));
+	middles.count = choose(pool, kernels, middles.count, KERNELS_OF_FAMILY);
+	for (size_t k = 0; k < middles.count; k++)
+		for (size_t i = kernel_first(pool, kernels[k]); i < kernel_end(pool, kernels[k]);
 			i++)
-			launches[learned.count++] = i;
-	TRY(run(&learned, err));
-	*shortest_us = INFINITY;
-	for (size_t i = 0; i < learned.count; i++)
-		*shortest_us = fmin(*shortest_us, pool->predicted_us[launches[i]]);
+			launches[all.count++] = i;
+	TRY(run(&all, err));
+	*shortest_us = shortest(pool, launches, all.count);
 	return STATUS_OK;
 }
