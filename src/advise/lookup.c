@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "record/record_write.h"
+#include "engine/candidates.h"
 #include "engine/row.h"
 
 /* A family of the file's rows. */

@@ -56,11 +56,9 @@ struct candidates_options {
  * candidates_options. */
 enum status score_all(
 	const struct candidates *pool, const volatile int *interrupted, struct error *err);
-/* The shortest time in a pool that was not scored. Physics looks at one launch of each kernel, then
- * what was learned at all launches of the best kernels of each family: a tenth of the work. Over
- * the problems of configs/suites it is what score_all() finds, but for a few
- * (tests/tools/README.md).
- */
+/* The shortest time in a pool that was not scored. Of a large one physics looks at one launch of
+ * each kernel, what was learned at that of the best kernels by physics, then at all launches of the
+ * best of these: a tenth of the work, and mostly the time that score_all() finds. */
 enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err);
 
 /* ---- the pool ---- */
