@@ -36,7 +36,7 @@ static enum status add_file(const char *path, const struct catalogue *catalogue,
 	if (catalogue)
 		tuned_complete(&next, catalogue);
 	if (merged->path)
-		return tuned_merge(merged, &next, summary, err);
+		return tuned_merge(merged, &next, NULL, summary, err);
 	*merged = next;
 	next = (struct tuned){0};
 	return STATUS_OK;

@@ -26,8 +26,7 @@ const char *outcome_summary(enum outcome outcome)
 }
 
 /* ---- rules ---- */
-/* Letters, digits, _ and, behind the first, -; NULL: it does not begin with a name. */
-static const char *skip_name(const char *text, bool with_dashes)
+const char *name_skip(const char *text, bool with_dashes)
 {
 	if (!isalpha((unsigned char)*text) && *text != '_')
 		return NULL;
@@ -38,10 +37,10 @@ static const char *skip_name(const char *text, bool with_dashes)
 
 static bool is_family_name(const char *text)
 {
-	text = skip_name(text, true);
+	text = name_skip(text, true);
 	if (!text || *text != '/')
 		return false;
-	text = skip_name(text + 1, true);
+	text = name_skip(text + 1, true);
 	return text && !*text;
 }
 
@@ -57,7 +56,7 @@ static bool is_configuration(const char *text)
 	size_t length = 0;
 
 	for (const char *at = text; *text; at += length + (at[length] == ',')) {
-		at = skip_name(at, false);
+		at = name_skip(at, false);
 		if (!at || *at++ != '=')
 			return false;
 		length = strcspn(at, ",=");

@@ -99,5 +99,7 @@ void evaluation_add_samples(struct evaluation *evaluation, const double *samples
 RECORD_DECLARE(struct summary, time_record);
 extern const char *const timing_names[]; /* of a bool: measured, predicted */
 extern const struct record_rule family_name_rule, kernel_hash_rule;
+/* What follows a name: letters, digits, _ and, behind the first, perhaps -; NULL: there is none. */
+const char *name_skip(const char *text, bool with_dashes);
 
 #endif

@@ -118,9 +118,11 @@ static void merge_entry(struct tuned *into, const struct tuned *from,
 	tuned_entry_release(&theirs);
 }
 
-static enum status merge(struct tuned *into, const struct tuned *from,
-	const struct decision *decision, struct error *err)
+enum status tuned_merge(struct tuned *into, const struct tuned *from, const char *run,
+	struct merge_summary *summary, struct error *err)
 {
+	const struct decision decision = {.run = run, .summary = summary};
+
 	if (!gpu_model_same(&into->device, &from->device))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a tuned file of %s with %" PRId64
@@ -130,22 +132,8 @@ static enum status merge(struct tuned *into, const struct tuned *from,
 	for (size_t i = 0; i < from->run_count; i++)
 		tuned_copy_run(into, from, from->runs[i].id);
 	for (size_t i = 0; i < from->entry_count; i++)
-		merge_entry(into, from, &from->entries[i], decision);
+		merge_entry(into, from, &from->entries[i], &decision);
 	return STATUS_OK;
-}
-
-enum status tuned_merge(struct tuned *into, const struct tuned *from, struct merge_summary *summary,
-	struct error *err)
-{
-	return merge(into, from, &(struct decision){.summary = summary}, err);
-}
-
-enum status tuned_merge_written(
-	struct tuned *into, const struct tuned *written, const char *run, struct error *err)
-{
-	struct merge_summary ignored = {0};
-
-	return merge(into, written, &(struct decision){.run = run, .summary = &ignored}, err);
 }
 
 /* ---- the rows of an entry ---- */

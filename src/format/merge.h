@@ -20,13 +20,11 @@ struct merge_summary {
  * predicted one. Of two of a kind the entry of the later run stays, but not that of a search that
  * was stopped, nor a free choice where the other entry was tuned for certain bits; families that
  * only the other one has, of another run, are added to it, and may win.
+ * run: of a run that writes to the file that `into` was read from, NULL: none. Others have written
+ * `from` meanwhile: their entries are newer than what was read, those of the run than theirs.
  * Errors, STATUS_BAD_INPUT: another GPU model; `into` is then as it was. */
-enum status tuned_merge(struct tuned *into, const struct tuned *from, struct merge_summary *summary,
-	struct error *err);
-/* Joins what others have written to the file that `into` was read from: their entries are newer
- * than what was read, entries of the run that writes (run) are newer than theirs. */
-enum status tuned_merge_written(
-	struct tuned *into, const struct tuned *written, const char *run, struct error *err);
+enum status tuned_merge(struct tuned *into, const struct tuned *from, const char *run,
+	struct merge_summary *summary, struct error *err);
 
 /* ---- the rows of an entry ---- */
 /* Adds the rows of old to entry, which is to replace it, and selects the winner of all. Both are

@@ -237,8 +237,7 @@ enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run
 	if (!now.inode || memcmp(&now, &tuned->version, sizeof(now)) == 0)
 		return STATUS_OK;
 	TRY(tuned_load_packed(path, &theirs, err));
-	TRY(run ? tuned_merge_written(tuned, &theirs, run, err)
-		: tuned_merge(tuned, &theirs, &ignored, err));
+	TRY(tuned_merge(tuned, &theirs, run, &ignored, err));
 	tuned->version = theirs.version;
 	return STATUS_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/tuned_entry.h"
 
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -258,11 +257,8 @@ static RECORD_DEFINE(
 /* ---- the entry ---- */
 static bool is_operation_name(const char *text)
 {
-	if (isdigit((unsigned char)*text) || !*text)
-		return false;
-	while (isalnum((unsigned char)*text) || *text == '_')
-		text++;
-	return !*text;
+	text = name_skip(text, false);
+	return text && !*text;
 }
 
 static const struct record_rule operation_rule = {

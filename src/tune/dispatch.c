@@ -157,12 +157,12 @@ static void lose(struct dispatch *dispatch, struct member *member, const struct 
 	worker_end(&member->worker, NULL);
 }
 
-static void post(struct member *member, enum tuner_message kind, const struct record *record,
-	const void *value)
+/* task: NULL: none. */
+static void post(struct member *member, enum tuner_message kind, const struct tuner_task *task)
 {
 	CLEANUP(text_release) struct text frame = {0};
 
-	message_pack(kind, record, value, &frame);
+	message_pack(kind, task ? &tuner_task_record : NULL, task, &frame);
 	worker_post(&member->worker, &frame);
 	member->said_s = clock_seconds();
 }
@@ -195,7 +195,7 @@ static void compare_anchors(struct dispatch *dispatch)
 }
 
 /* Takes what done has. */
-static void take_done(struct dispatch *dispatch, struct member *member, struct tuner_done *done)
+static void take_done(struct dispatch *dispatch, struct member *member, struct tuner_answer *done)
 {
 	struct session *session = dispatch->session;
 	const struct problem *problem = session->queue->items[member->number].problem;
@@ -217,7 +217,7 @@ static void take_done(struct dispatch *dispatch, struct member *member, struct t
 	take_status(dispatch, member->number, done->err.status, &done->err);
 }
 
-static void take_begun(struct dispatch *dispatch, struct member *member, struct tuner_begun *begun)
+static void take_begun(struct dispatch *dispatch, struct member *member, struct tuner_answer *begun)
 {
 	if (begun->err.status != STATUS_OK) {
 		/* as a journal that cannot be written */
@@ -237,7 +237,7 @@ static void take_begun(struct dispatch *dispatch, struct member *member, struct 
 }
 
 static void take_opened(
-	struct dispatch *dispatch, struct member *member, const struct tuner_opened *opened)
+	struct dispatch *dispatch, struct member *member, const struct tuner_answer *opened)
 {
 	member->anchor_us = opened->anchor_us;
 	member->state = MEMBER_WAITS;
@@ -248,29 +248,19 @@ static void take_opened(
 static enum status take(
 	struct dispatch *dispatch, struct member *member, const struct message *message)
 {
-	static const struct record *const records[] = {[TUNER_OPENED] = &tuner_opened_record,
-		[TUNER_BEGUN] = &tuner_begun_record,
-		[TUNER_DONE] = &tuner_done_record};
-	const uint32_t kind = message->kind;
-	union {
-		struct tuner_opened opened;
-		struct tuner_begun begun;
-		struct tuner_done done;
-	} said;
+	struct tuner_answer answer;
 
 	member->said_s = clock_seconds();
-	if (kind == TUNER_ALIVE)
+	if (message->kind == TUNER_ALIVE)
 		return STATUS_OK;
-	if (kind >= ARRAY_COUNT(records) || !records[kind])
-		return STATUS_FAILED;
-	TRY(message_unpack(message, records[kind], "tuning process", &said, NULL));
-	if (kind == TUNER_DONE)
-		take_done(dispatch, member, &said.done);
-	else if (kind == TUNER_BEGUN)
-		take_begun(dispatch, member, &said.begun);
+	TRY(message_unpack(message, &tuner_answer_record, "tuning process", &answer, NULL));
+	if (message->kind == TUNER_DONE)
+		take_done(dispatch, member, &answer);
+	else if (message->kind == TUNER_BEGUN)
+		take_begun(dispatch, member, &answer);
 	else
-		take_opened(dispatch, member, &said.opened);
-	record_release(records[kind], &said);
+		take_opened(dispatch, member, &answer);
+	record_release(&tuner_answer_record, &answer);
 	return STATUS_OK;
 }
 
@@ -348,7 +338,7 @@ static void hand_out(struct dispatch *dispatch, struct member *member)
 	task.entries = entries = entries_of_steps(dispatch, (size_t)number, &task.entry_count);
 	member->number = number;
 	member->state = MEMBER_TUNES;
-	post(member, TUNER_TUNE, &tuner_task_record, &task);
+	post(member, TUNER_TUNE, &task);
 }
 
 static size_t count_in(const struct dispatch *dispatch, enum member_state state)
@@ -365,11 +355,11 @@ static void direct(struct dispatch *dispatch)
 	compare_anchors(dispatch);
 	for (size_t i = 0; i < dispatch->count; i++) {
 		struct member *member = &dispatch->members[i];
-		const struct tuner_text begin = {dispatch->last_run};
+		const struct tuner_task begin = {.resumes = dispatch->last_run};
 
 		if (member->state == MEMBER_WAITS && !count_in(dispatch, MEMBER_BEGINS)) {
 			member->state = MEMBER_BEGINS;
-			post(member, TUNER_BEGIN, &tuner_text_record, &begin);
+			post(member, TUNER_BEGIN, &begin);
 		}
 		if (member->state == MEMBER_IDLE)
 			hand_out(dispatch, member);
@@ -429,7 +419,7 @@ static void end_all(struct dispatch *dispatch)
 		struct member *member = &dispatch->members[i];
 
 		if (member->state == MEMBER_IDLE && !*dispatch->session->interrupted)
-			post(member, TUNER_END, NULL, NULL);
+			post(member, TUNER_END, NULL);
 		else
 			worker_kill(&member->worker);
 	}

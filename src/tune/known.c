@@ -22,16 +22,18 @@ void known_release(struct known *known)
 	*known = (struct known){0};
 }
 
-/* ---- loading ---- */
-static enum status load_file(struct known *known, const char *path, const struct context *context,
-	const struct gpu_model *device, struct error *err)
+static enum status load(
+	struct known *known, const char *path, const struct context *context, struct error *err)
 {
+	CLEANUP(gpu_model_release)
+	struct gpu_model device =
+		gpu_model_of(context->device->spec, context->device->identity.name);
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 
 	TRY(tuned_load_packed(path, &tuned, err));
-	if (!gpu_model_same(&tuned.device, device))
+	if (!gpu_model_same(&tuned.device, &device))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a tuned file of %s, found one of %s", path, device->name,
+			"%s: expected a tuned file of %s, found one of %s", path, device.name,
 			tuned.device.name);
 	tuned_complete(&tuned, &context->catalogue);
 	ARRAY_GROW(known->files, known->count, known->capacity);
@@ -43,13 +45,9 @@ static enum status load_file(struct known *known, const char *path, const struct
 enum status known_load(
 	struct known *known, const char *path, const struct context *context, struct error *err)
 {
-	CLEANUP(gpu_model_release)
-	struct gpu_model device =
-		gpu_model_of(context->device->spec, context->device->identity.name);
+	const enum status status = load(known, path, context, err);
 
-	return load_file(known, path, context, &device, err) == STATUS_OK
-		       ? STATUS_OK
-		       : error_context(err, "--known");
+	return status == STATUS_OK ? status : error_context(err, "--known");
 }
 
 /* ---- known problems ---- */

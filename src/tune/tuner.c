@@ -118,42 +118,28 @@ struct session_gpu tuner_gpu(const struct session *session)
 }
 
 /* ---- messages ---- */
-static const struct record_member opened_members[] = {
-	RECORD_NESTED(struct tuner_opened, err, error_record, "err"),
-	RECORD_VALUE(struct tuner_opened, anchor_us, "anchor_us"),
-};
-RECORD_DEFINE(struct tuner_opened, tuner_opened_record, opened_members, .name = "opened");
-
-static const struct record_member text_members[] = {
-	RECORD_VALUE(struct tuner_text, text, "text", .flags = RECORD_OPTIONAL),
-};
-RECORD_DEFINE(struct tuner_text, tuner_text_record, text_members, .name = "text");
-
-static const struct record_member begun_members[] = {
-	RECORD_NESTED(struct tuner_begun, err, error_record, "err"),
-	RECORD_NESTED(struct tuner_begun, run, run_record, "run"),
-};
-RECORD_DEFINE(struct tuner_begun, tuner_begun_record, begun_members, .name = "begun");
-
 static const struct record_member task_members[] = {
+	RECORD_VALUE(struct tuner_task, resumes, "resumes", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuner_task, number, "number"),
 	RECORD_VALUE(struct tuner_task, following, "following"),
 	RECORD_RECORDS(struct tuner_task, entries, entry_count, tuned_entry_record, "entries"),
 };
 RECORD_DEFINE(struct tuner_task, tuner_task_record, task_members, .name = "task");
 
-#define GPU(field) RECORD_VALUE(struct tuner_done, gpu.field, #field)
-static const struct record_member done_members[] = {
-	RECORD_NESTED(struct tuner_done, err, error_record, "err"),
-	RECORD_VALUE(struct tuner_done, unsaved, "unsaved"),
-	RECORD_VALUE(struct tuner_done, told, "told"),
-	RECORD_RECORDS(struct tuner_done, entries, entry_count, tuned_entry_record, "entries"),
-	RECORD_TEXT(struct tuner_done, gpu.run_id, "run_id"),
+#define GPU(field) RECORD_VALUE(struct tuner_answer, gpu.field, #field)
+static const struct record_member answer_members[] = {
+	RECORD_NESTED(struct tuner_answer, err, error_record, "err"),
+	RECORD_VALUE(struct tuner_answer, anchor_us, "anchor_us"),
+	RECORD_NESTED(struct tuner_answer, run, run_record, "run"),
+	RECORD_VALUE(struct tuner_answer, unsaved, "unsaved"),
+	RECORD_VALUE(struct tuner_answer, told, "told"),
+	RECORD_RECORDS(struct tuner_answer, entries, entry_count, tuned_entry_record, "entries"),
+	RECORD_TEXT(struct tuner_answer, gpu.run_id, "run_id"),
 	GPU(compile_s),
 	GPU(device_s),
 	GPU(workers),
 };
-RECORD_DEFINE(struct tuner_done, tuner_done_record, done_members, .name = "done");
+RECORD_DEFINE(struct tuner_answer, tuner_answer_record, answer_members, .name = "answer");
 
 /* ---- the process ---- */
 static const double alive_every_s = 1;
@@ -169,10 +155,14 @@ struct serving {
 	struct ahead *ahead;
 };
 
-static void tell(const struct serving *serving, enum tuner_message kind,
-	const struct record *record, const void *value)
+static RECORD_RELEASE(answer_release, tuner_answer_record);
+
+/* answer: NULL: nothing more than the kind. */
+static void tell(
+	const struct serving *serving, enum tuner_message kind, const struct tuner_answer *answer)
 {
-	if (message_send(serving->output, kind, record, value, NULL) != STATUS_OK)
+	if (message_send(serving->output, kind, answer ? &tuner_answer_record : NULL, answer,
+		    NULL) != STATUS_OK)
 		_exit(STATUS_FAILED); /* the process that started this one has ended */
 }
 
@@ -184,27 +174,26 @@ static void tell_alive(void *context)
 	if (now_s < serving->alive_told_s + alive_every_s)
 		return;
 	serving->alive_told_s = now_s;
-	tell(serving, TUNER_ALIVE, NULL, NULL);
+	tell(serving, TUNER_ALIVE, NULL);
 }
 
-static void serve_begin(struct serving *serving, const struct tuner_text *asked)
+static void serve_begin(struct serving *serving, const struct tuner_task *task)
 {
 	struct session *session = &serving->session;
-	struct tuner_begun begun = {0};
+	CLEANUP(answer_release) struct tuner_answer begun = {0};
 
 	if (session->join)
-		begun.err.status =
-			session->join(session->joins, session, asked->text, &begun.run, &begun.err);
-	tell(serving, TUNER_BEGUN, &tuner_begun_record, &begun);
-	record_release(&tuner_begun_record, &begun);
+		begun.err.status = session->join(
+			session->joins, session, task->resumes, &begun.run, &begun.err);
+	tell(serving, TUNER_BEGUN, &begun);
 }
 
 static void serve_task(struct serving *serving, struct tuner_task *task)
 {
 	struct session *session = &serving->session;
 	const struct problem *problem = session->queue->items[task->number].problem;
-	const struct tuned_entry *entry;
-	struct tuner_done done = {0};
+	struct tuned_entry *entry;
+	CLEANUP(answer_release) struct tuner_answer done = {0};
 	const char *kept;
 
 	for (size_t i = 0; i < task->entry_count; i++) {
@@ -218,28 +207,25 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 		session->taker.write(session->taker.context, problem, &done.told);
 	done.gpu = tuner_gpu(session);
 	entry = tuned_find_problem(session->tuned, problem, session->objective);
-	done.entries = (struct tuned_entry *)(uintptr_t)entry; /* only read */
+	done.entries = entry;
 	done.entry_count = entry != NULL;
 	fflush(stdout);
-	tell(serving, TUNER_DONE, &tuner_done_record, &done);
-	text_release(&done.told);
+	tell(serving, TUNER_DONE, &done);
+	done.entries = NULL; /* it is the tuned file's */
 }
 
 static void serve(struct serving *serving, const struct message *message)
 {
-	static const char who[] = "tuning process";
-	struct tuner_text begin;
 	struct tuner_task task;
 
-	if (message->kind == TUNER_BEGIN &&
-		message_unpack(message, &tuner_text_record, who, &begin, NULL) == STATUS_OK) {
-		serve_begin(serving, &begin);
-		record_release(&tuner_text_record, &begin);
-	} else if (message->kind == TUNER_TUNE &&
-		   message_unpack(message, &tuner_task_record, who, &task, NULL) == STATUS_OK) {
+	if (message->kind == TUNER_END || message_unpack(message, &tuner_task_record,
+						  "tuning process", &task, NULL) != STATUS_OK)
+		return;
+	if (message->kind == TUNER_BEGIN)
+		serve_begin(serving, &task);
+	else
 		serve_task(serving, &task);
-		record_release(&tuner_task_record, &task);
-	}
+	record_release(&tuner_task_record, &task);
 }
 
 int tuner_main(void *argument, int input, int output)
@@ -247,7 +233,7 @@ int tuner_main(void *argument, int input, int output)
 	const struct tuner_member *member = argument;
 	struct serving serving = {.session = *member->session, .output = output};
 	struct context *context = serving.session.context;
-	struct tuner_opened opened = {0};
+	struct tuner_answer opened = {0};
 	struct text pending = {0};
 	bool ends = false;
 	struct message message;
@@ -258,7 +244,7 @@ int tuner_main(void *argument, int input, int output)
 	opened.err.status = context_take(context, member->gpu, &opened.err);
 	serving.session.pool.device = context->device;
 	opened.anchor_us = context->device->identity.anchor_us;
-	tell(&serving, TUNER_OPENED, &tuner_opened_record, &opened);
+	tell(&serving, TUNER_OPENED, &opened);
 	while (!ends && message_receive(input, &pending, -1, &message) == MESSAGE_READY) {
 		serve(&serving, &message);
 		ends = message.kind == TUNER_END;

@@ -22,48 +22,35 @@ struct session_gpu tuner_gpu(const struct session *session);
 
 /* ---- the process of one GPU of several ---- */
 enum tuner_message {
-	TUNER_OPENED = 1, /* from it: struct tuner_opened */
-	TUNER_BEGIN, /* to it: struct tuner_text, the run that its run goes on with; NULL: none */
-	TUNER_BEGUN, /* from it: struct tuner_begun */
-	TUNER_TUNE,  /* to it: struct tuner_task */
-	TUNER_DONE,  /* from it: struct tuner_done */
-	TUNER_ALIVE, /* from it, every second or so while it tunes: nothing */
-	TUNER_END,   /* to it: nothing; its GPU is free once it has ended */
+	TUNER_OPENED = 1, /* from it, once: it can use its GPU, or cannot */
+	TUNER_BEGIN,      /* to it: a task that names the run to go on with */
+	TUNER_BEGUN,      /* from it */
+	TUNER_TUNE,       /* to it: a task */
+	TUNER_DONE,       /* from it: what became of the task */
+	TUNER_ALIVE,      /* from it, every second or so while it tunes: nothing */
+	TUNER_END,        /* to it: nothing; its GPU is free once it has ended */
 };
-
-struct tuner_opened {
-	struct error err; /* status not OK: it cannot use its GPU */
-	double anchor_us;
-};
-RECORD_DECLARE(struct tuner_opened, tuner_opened_record);
-
-struct tuner_text {
-	char *text;
-};
-RECORD_DECLARE(struct tuner_text, tuner_text_record);
-
-struct tuner_begun {
-	struct error err;
-	struct run run;
-};
-RECORD_DECLARE(struct tuner_begun, tuner_begun_record);
 
 struct tuner_task {
+	char *resumes; /* the run that its run goes on with; NULL: none */
 	int64_t number, following;
 	struct tuned_entry *entries; /* what steps of composite families were tuned to elsewhere */
 	size_t entry_count;
 };
 RECORD_DECLARE(struct tuner_task, tuner_task_record);
 
-struct tuner_done {
-	struct error err;            /* status not OK: why the problem was not tuned */
+/* What it says; of each message some members. */
+struct tuner_answer {
+	struct error err; /* status not OK: why it cannot use its GPU, begin or tune the problem */
+	double anchor_us;
+	struct run run;              /* that began */
 	bool unsaved;                /* the tuned file could not be written */
-	struct text told;            /* what the observer has for the process that began all */
+	struct text told;            /* what the taker has for the process that began all */
 	struct tuned_entry *entries; /* none or one */
 	size_t entry_count;
 	struct session_gpu gpu;
 };
-RECORD_DECLARE(struct tuner_done, tuner_done_record);
+RECORD_DECLARE(struct tuner_answer, tuner_answer_record);
 
 /* Serves until it is told to end. */
 struct tuner_member {

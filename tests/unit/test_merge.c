@@ -53,7 +53,7 @@ static void assert_merged_packed(struct side ours, struct side theirs, const cha
 		tuned_entry_pack(&into.entries[0]);
 	if (packed & 2)
 		tuned_entry_pack(&from.entries[0]);
-	assert_ok(tuned_merge(&into, &from, &summary, &err));
+	assert_ok(tuned_merge(&into, &from, NULL, &summary, &err));
 	assert_entry(tuned_open(&into), expected);
 	assert_int_equal(summary.conflicts, conflicts);
 	assert_int_equal(summary.added, 0);
@@ -120,7 +120,7 @@ TEST(test_another_gpu_model_is_refused)
 	open_file(&into, "into.json", "2026-01-01", "measured", "gemm/a:5");
 	open_file(&from, "from.json", "2026-02-01", "measured", "gemm/a:6");
 	from.device.sm_count = 114;
-	assert_fails(tuned_merge(&into, &from, &summary, &err), STATUS_BAD_INPUT,
+	assert_fails(tuned_merge(&into, &from, NULL, &summary, &err), STATUS_BAD_INPUT,
 		"from.json: expected a tuned file of NVIDIA H200 with 132 SMs, as into.json is, "
 		"found one of NVIDIA H200 with 114 SMs");
 	assert_entry(&into, "2026-01-01: gemm/a | gemm/a:5");
