@@ -127,7 +127,6 @@ struct reading {
 	struct text window; /* what was read and is in no element yet */
 	size_t worthwhile;  /* length of the window at which it is looked at again */
 	struct text around; /* the list */
-	bool is_broken;     /* the list is; the parser finds where */
 };
 
 static enum status visit(
@@ -170,13 +169,10 @@ static const char *find_list(const struct reading *reading)
 	return NULL;
 }
 
-/* What is no list any more is left to the parser: with what it must not end with before it. */
-static void leave_list(struct reading *reading, bool is_broken)
+static enum status refuse_list(const struct reading *reading, struct error *err)
 {
-	reading->is_broken = is_broken;
-	if (is_broken && reading->count)
-		text_append(&reading->around, reading->place == BEFORE_ELEMENT ? "0," : "0 ");
-	reading->place = AFTER_LIST;
+	return error_set(err, STATUS_BAD_INPUT, "%s: $.%s[%zu]: expected valid JSON", reading->path,
+		reading->elements->list, reading->count);
 }
 
 /* Takes elements off the window's front; *at: how far. False: more of the file must be read. */
@@ -190,16 +186,12 @@ static bool take_next(
 	if (element.at == element.end)
 		return false;
 	if (*element.at == ']' && (reading->place == AFTER_ELEMENT || !reading->count)) {
-		leave_list(reading, false);
-	} else if (reading->place == AFTER_ELEMENT) {
-		if (*element.at == ',') {
-			reading->place = BEFORE_ELEMENT;
-			++*at;
-		} else {
-			leave_list(reading, true);
-		}
-	} else if (strchr("]},:", *element.at)) {
-		leave_list(reading, true);
+		reading->place = AFTER_LIST;
+	} else if (reading->place == AFTER_ELEMENT && *element.at == ',') {
+		reading->place = BEFORE_ELEMENT;
+		++*at;
+	} else if (reading->place == AFTER_ELEMENT || strchr("]},:", *element.at)) {
+		*status = refuse_list(reading, err);
 	} else {
 		element.end = value_end(element.at, element.end);
 		if (!element.end)
@@ -266,22 +258,15 @@ static void reading_release(struct reading *reading)
 
 static enum status read_elements(struct reading *reading, struct json **root, struct error *err)
 {
+	const struct text *around;
+
 	TRY(file_read_pieces(reading->path, take, reading, err));
 	if (reading->window.length)
 		TRY(look(reading, err));
-	if (reading->place != AFTER_LIST) {
-		leave_list(reading, reading->place != BEFORE_LIST);
-		text_append_bytes(
-			&reading->around, text_string(&reading->window), reading->window.length);
-	}
-	TRY(json_parse(
-		text_string(&reading->around), reading->around.length, reading->path, root, err));
-	if (!reading->is_broken)
-		return STATUS_OK;
-	json_free(*root);
-	*root = NULL;
-	return error_set(err, STATUS_BAD_INPUT, "%s: $.%s[%zu]: expected valid JSON", reading->path,
-		reading->elements->list, reading->count);
+	if (reading->place != AFTER_LIST && reading->place != BEFORE_LIST)
+		return refuse_list(reading, err);
+	around = reading->place == AFTER_LIST ? &reading->around : &reading->window;
+	return json_parse(text_string(around), around->length, reading->path, root, err);
 }
 
 enum status json_load_elements(const char *path, const struct json_elements *elements,
