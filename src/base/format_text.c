@@ -62,6 +62,11 @@ struct format_text format_bytes(double bytes)
 
 void format_xml(struct text *text, const char *string)
 {
+	static const char *const entities[128] = {['<'] = "&lt;",
+		['>'] = "&gt;",
+		['&'] = "&amp;",
+		['"'] = "&quot;",
+		['\n'] = "&#10;"};
 	size_t length;
 
 	for (size_t left = strlen(string); left; string += length, left -= length) {
@@ -73,16 +78,8 @@ void format_xml(struct text *text, const char *string)
 				(unsigned char)string[2] >= 0xbe)) {
 			text_append_char(text, '?');
 			length = length ? length : 1;
-		} else if (c == '<') {
-			text_append(text, "&lt;");
-		} else if (c == '>') {
-			text_append(text, "&gt;");
-		} else if (c == '&') {
-			text_append(text, "&amp;");
-		} else if (c == '"') {
-			text_append(text, "&quot;");
-		} else if (c == '\n') {
-			text_append(text, "&#10;");
+		} else if (length == 1 && entities[c]) {
+			text_append(text, entities[c]);
 		} else {
 			text_append_bytes(text, string, length);
 		}
@@ -96,20 +93,26 @@ void format_shown(struct text *text, const char *string)
 
 void format_markdown(struct text *text, const char *string)
 {
+	static const char *const replaced[128] = {['<'] = "&lt;",
+		['&'] = "&amp;",
+		['@'] = "&#64;", /* would notify the user of this name */
+		['`'] = "'",
+		['\\'] = "\\\\",
+		['|'] = "\\|",
+		['*'] = "\\*",
+		['['] = "\\[",
+		[']'] = "\\]",
+		['~'] = "\\~"};
 	CLEANUP(text_release) struct text shown = {0};
 
 	text_append_shown(&shown, string, "");
 	for (const char *at = text_string(&shown); *at; at++) {
-		if (*at == '<')
-			text_append(text, "&lt;");
-		else if (*at == '&')
-			text_append(text, "&amp;");
-		else if (*at == '@') /* would notify the user of this name */
-			text_append(text, "&#64;");
-		else if (strchr("\\|*[]~", *at))
-			text_appendf(text, "\\%c", *at);
+		const unsigned char c = (unsigned char)*at;
+
+		if (c < 128 && replaced[c])
+			text_append(text, replaced[c]);
 		else
-			text_append_char(text, *at == '`' ? '\'' : *at);
+			text_append_char(text, *at);
 	}
 }
 

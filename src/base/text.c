@@ -325,31 +325,34 @@ const char *name_nearest(const char *name, const char *const *names)
 	return begun ? begun : nearest ? nearest : abbreviation; /* "H200" means h200-sxm */
 }
 
-static enum status parse_with_units(const char *string, const char *const *units,
-	const double *factors, const char *expectation, double *value, struct error *err)
+struct unit {
+	const char *name; /* NULL ends the table */
+	double factor;
+};
+
+static enum status parse_with_units(const char *string, const struct unit *unit,
+	const char *expectation, double *value, struct error *err)
 {
 	char *end;
-	double number = strtod(string, &end);
+	const double number = strtod(string, &end);
+	const bool is_number =
+		end > string && number >= 0 && number < 1e18 && !isspace((unsigned char)string[0]);
 
-	if (end == string || !(number >= 0 && number < 1e18) || isspace((unsigned char)string[0]))
+	while (is_number && unit->name && strcmp(end, unit->name) != 0)
+		unit++;
+	if (!is_number || !unit->name)
 		return error_set(
 			err, STATUS_BAD_INPUT, "expected %s, found \"%s\"", expectation, string);
-	for (size_t i = 0; units[i]; i++) {
-		if (strcmp(end, units[i]) == 0) {
-			*value = number * factors[i];
-			return STATUS_OK;
-		}
-	}
-	return error_set(err, STATUS_BAD_INPUT, "expected %s, found \"%s\"", expectation, string);
+	*value = number * unit->factor;
+	return STATUS_OK;
 }
 
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err)
 {
-	static const char *const units[] = {"%", "", NULL};
-	static const double factors[] = {0.01, 1.0};
+	static const struct unit units[] = {{"%", 0.01}, {"", 1}, {0}};
 	static const char expectation[] = "a ratio such as 5% or 0.05 (1 and more with %)";
 
-	TRY(parse_with_units(string, units, factors, expectation, ratio, err));
+	TRY(parse_with_units(string, units, expectation, ratio, err));
 	return *ratio < 1 || string_ends_with(string, "%")
 		       ? STATUS_OK
 		       : error_set(err, STATUS_BAD_INPUT, "expected %s, found \"%s\"", expectation,
@@ -358,11 +361,11 @@ enum status text_parse_ratio(const char *string, double *ratio, struct error *er
 
 enum status text_parse_duration(const char *string, double *seconds, struct error *err)
 {
-	static const char *const units[] = {"s", "ms", "m", "min", "h", NULL};
-	static const double factors[] = {1.0, 1e-3, 60.0, 60.0, 3600.0};
+	static const struct unit units[] = {
+		{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}, {"h", 3600}, {0}};
 
-	return parse_with_units(string, units, factors,
-		"a duration with its unit, such as 30s, 500ms or 2m", seconds, err);
+	return parse_with_units(
+		string, units, "a duration with its unit, such as 30s, 500ms or 2m", seconds, err);
 }
 
 enum status name_hint(const char *name, const char *const *names, struct error *err)

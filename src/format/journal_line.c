@@ -52,9 +52,9 @@ static const struct record_member family_members[] = {
 	RECORD_VALUE(struct journal_family, name, "name", .rule = &family_name_rule),
 	RECORD_RECORDS(
 		struct journal_family, parameters, parameter_count, parameter_record, "parameters"),
-	RECORD_VALUE(struct journal_family, product, "product", .flags = RECORD_OPTIONAL, .low = 0,
-		.high = INFINITY),
-	RECORD_VALUE(struct journal_family, legal, "legal", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct journal_family, product, "product",
+		.flags = RECORD_OPTIONAL | RECORD_KEPT, .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct journal_family, legal, "legal", .flags = RECORD_OPTIONAL | RECORD_KEPT),
 };
 static RECORD_DEFINE(
 	struct journal_family, family_record, family_members, .name = "family", .open = true);

@@ -163,22 +163,25 @@ char *record_room(
 }
 
 /* ---- absence ---- */
+/* What `absent` of the member is of. */
+static bool is_number(const struct record_member *member)
+{
+	return member->kind <= RECORD_KIND_REAL || member->kind == RECORD_KIND_ENUM;
+}
+
 bool record_item_is_absent(const struct record_member *member, const void *item)
 {
 	void *pointer;
-	double real;
+	double number;
 
+	if (is_number(member)) {
+		number = member->kind == RECORD_KIND_REAL ? record_load_real(member, item)
+							  : (double)record_load(member, item);
+		return number == member->absent || (isnan(number) && isnan(member->absent));
+	}
 	switch (member->kind) {
-	case RECORD_KIND_BOOL:
-	case RECORD_KIND_INT:
-	case RECORD_KIND_UINT:
-	case RECORD_KIND_ENUM:
-		return (double)record_load(member, item) == member->absent;
 	case RECORD_KIND_FLAGS:
 		return record_load(member, item) == 0;
-	case RECORD_KIND_REAL:
-		real = record_load_real(member, item);
-		return real == member->absent || (isnan(real) && isnan(member->absent));
 	case RECORD_KIND_STRING:
 	case RECORD_KIND_BORROWED:
 	case RECORD_KIND_JSON:
@@ -224,8 +227,7 @@ void record_set_absent(const struct record_member *member, void *base)
 				record_set_absent(&member->record->members[k], item);
 		else if (member->kind == RECORD_KIND_REAL)
 			record_store_real(member, item, member->absent);
-		else if (member->kind == RECORD_KIND_BOOL || member->kind == RECORD_KIND_INT ||
-			 member->kind == RECORD_KIND_UINT || member->kind == RECORD_KIND_ENUM)
+		else if (is_number(member))
 			record_store(member, item, (int64_t)member->absent);
 	}
 }

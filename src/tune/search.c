@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tune/bits.h"
+#include "format/journal_line.h"
+#include "record/record_write.h"
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
@@ -166,52 +168,50 @@ static enum status take_run(struct search *search, const struct journal_run *run
 }
 
 /* ---- opening and closing ---- */
-static struct json *describe_family(const struct family_candidates *family)
+static struct journal_family describe_family(const struct family_candidates *family)
 {
-	struct json *json = json_new_object(), *parameters = json_new_array();
 	const struct space *space = family->bound->space;
-	CLEANUP(text_release) struct text text = {0};
+	struct journal_family described = {.name = string_copy(family->bound->family->name),
+		.parameters =
+			memory_zeroed(space->parameter_count + 1, sizeof(*described.parameters)),
+		.parameter_count = space->parameter_count,
+		.product = family->product,
+		.legal = family->count};
 
-	json_put_string(json, "name", family->bound->family->name);
 	for (size_t i = 0; i < space->parameter_count; i++) {
 		const struct value_list *values = &space->parameters[i].values;
-		struct json *parameter = json_new_object(), *list = json_new_array();
+		struct journal_parameter *parameter = &described.parameters[i];
 
-		json_put_string(parameter, "name", space_parameter_name(space, i));
+		parameter->name = string_copy(space_parameter_name(space, i));
+		parameter->values = memory_zeroed(values->count + 1, sizeof(*parameter->values));
 		for (size_t k = 0; k < values->count; k++) {
-			text_clear(&text);
+			struct text text = {0};
+
 			value_format(values->items[k], &text);
-			json_push(list, json_new_string(text_string(&text)));
+			parameter->values[k] = text_detach(&text);
 		}
-		json_put(parameter, "values", list);
-		json_push(parameters, parameter);
 	}
-	json_put(json, "parameters", parameters);
-	json_put_double(json, "product", family->product);
-	json_put_int(json, "legal", (int64_t)family->count);
-	return json;
+	return described;
 }
 
 static enum status record_problem(const struct search *search, struct error *err)
 {
-	const struct problem *problem = search->pool.problem;
-	struct json *line, *families;
-	struct named_values values;
+	const struct candidates *pool = &search->pool;
+	struct journal_problem line = {.number = (int64_t)search->number};
+	struct json *json;
 
 	if (!search->session->journal)
 		return STATUS_OK;
-	values = problem_named_values(problem);
-	line = json_new_object();
-	families = json_new_array();
-	json_put_int(line, "number", (int64_t)search->number);
-	json_put_string(line, "operation", problem->operation->name);
-	json_put_string(line, "text", problem->text);
-	json_put(line, "problem", named_values_to_json(&values));
-	named_values_release(&values);
-	for (size_t f = 0; f < search->pool.family_count; f++)
-		json_push(families, describe_family(&search->pool.families[f]));
-	json_put(line, "families", families);
-	return journal_write(search->session->journal, "problem", line, err);
+	line.operation = string_copy(pool->problem->operation->name);
+	line.problem = string_copy(pool->problem->text);
+	line.keys = problem_named_values(pool->problem);
+	line.families = memory_zeroed(pool->family_count + 1, sizeof(*line.families));
+	line.family_count = pool->family_count;
+	for (size_t f = 0; f < pool->family_count; f++)
+		line.families[f] = describe_family(&pool->families[f]);
+	json = record_to_json(&journal_problem_record, &line);
+	record_release(&journal_problem_record, &line);
+	return journal_write(search->session->journal, "problem", json, err);
 }
 
 /* The winner of the entry that stands already is measured in any case: it keeps its place unless

@@ -35,22 +35,22 @@ void gather_release(struct gather *gather)
 	free(gather->rows);
 }
 
-static struct row *row_of(struct gather *gather, const struct evaluation *evaluation)
+static struct row *row_of(struct gather *gather, const char *family, const char *configuration)
 {
 	struct row *row;
 
 	for (size_t i = 0; i < gather->count; i++) {
 		row = &gather->rows[i];
-		if (strcmp(row->configuration, evaluation->configuration) == 0 &&
-			strcmp(row->family, evaluation->family) == 0)
+		if (strcmp(row->configuration, configuration) == 0 &&
+			strcmp(row->family, family) == 0)
 			return row;
 	}
 	if (!gather->is_search)
 		return NULL;
 	ARRAY_GROW(gather->rows, gather->count, gather->capacity);
 	row = &gather->rows[gather->count++];
-	*row = (struct row){.family = string_copy(evaluation->family),
-		.configuration = string_copy(evaluation->configuration),
+	*row = (struct row){.family = string_copy(family),
+		.configuration = string_copy(configuration),
 		.us = memory_zeroed(gather->session->problems->count, sizeof(*row->us)),
 		.bits = memory_zeroed(gather->session->problems->count, sizeof(*row->bits))};
 	return row;
@@ -65,6 +65,33 @@ static size_t number_of(const struct gather *gather, const struct problem *probl
 	while (p < problems->count && strcmp(problems->items[p]->text, problem->text) != 0)
 		p++;
 	return p;
+}
+
+/* A row's time for one problem. */
+struct row_time {
+	char *family, *configuration;
+	double us;
+	struct bits *bits;
+};
+static const struct record_member row_time_members[] = {
+	RECORD_VALUE(struct row_time, family, "family"),
+	RECORD_VALUE(struct row_time, configuration, "configuration"),
+	RECORD_VALUE(struct row_time, us, "us"),
+	RECORD_POINTER(struct row_time, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
+};
+static RECORD_DEFINE(struct row_time, row_time_record, row_time_members, .name = "row_time");
+
+static void take_time(struct gather *gather, size_t problem, const struct row_time *time)
+{
+	struct row *row = row_of(gather, time->family, time->configuration);
+
+	if (!row)
+		return;
+	row->us[problem] = time->us;
+	if (!time->bits)
+		return;
+	bits_free(&row->bits[problem]);
+	row->bits[problem] = bits_copy(time->bits);
 }
 
 /* Compared with the fastest by the rounds that both have, where they were timed side by side. */
@@ -85,33 +112,15 @@ static void take_end(void *context, const struct problem_result *result)
 	for (size_t i = 0; p < gather->session->problems->count && i < result->evaluated->count;
 		i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
-		struct row *row = evaluation->outcome == OUTCOME_OK && evaluation->time.count
-					  ? row_of(gather, evaluation)
-					  : NULL;
+		const struct row_time time = {evaluation->family, evaluation->configuration,
+			time_us(result, i), evaluation->bits};
 
-		if (row && evaluation->bits) {
-			bits_free(&row->bits[p]);
-			row->bits[p] = bits_copy(evaluation->bits);
-		}
-		if (row)
-			row->us[p] = time_us(result, i);
+		if (evaluation->outcome == OUTCOME_OK && evaluation->time.count)
+			take_time(gather, p, &time);
 	}
 }
 
-/* A row's time for one problem, for the process of the run. */
-struct row_time {
-	char *family, *configuration;
-	double us;
-	struct bits *bits;
-};
-static const struct record_member row_time_members[] = {
-	RECORD_VALUE(struct row_time, family, "family"),
-	RECORD_VALUE(struct row_time, configuration, "configuration"),
-	RECORD_VALUE(struct row_time, us, "us"),
-	RECORD_POINTER(struct row_time, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
-};
-static RECORD_DEFINE(struct row_time, row_time_record, row_time_members, .name = "row_time");
-
+/* ---- for the process of the run ---- */
 struct row_times {
 	struct row_time *items;
 	size_t count;
@@ -147,17 +156,8 @@ static void read_times(void *context, const struct problem *problem, const struc
 		record_unpack(&row_times_record, text_string(kept), kept->length, "tuning process",
 			&times, NULL, NULL) != STATUS_OK)
 		return;
-	for (size_t i = 0; i < times.count; i++) {
-		const struct evaluation named = {.family = times.items[i].family,
-			.configuration = times.items[i].configuration};
-		struct row *row = row_of(gather, &named);
-
-		if (!row)
-			continue;
-		row->us[p] = times.items[i].us;
-		bits_free(&row->bits[p]);
-		row->bits[p] = bits_copy(times.items[i].bits);
-	}
+	for (size_t i = 0; i < times.count; i++)
+		take_time(gather, p, &times.items[i]);
 	record_release(&row_times_record, &times);
 }
 
@@ -193,14 +193,12 @@ enum status gather_run(
 }
 
 /* ---- what is compared ---- */
-/* A row with these bits; NULL: any. */
 bool gather_has_bits(const struct row *row, const struct bits *bits, size_t problem)
 {
 	return !bits ||
 	       (row->bits[problem] && bits_compare(row->bits[problem], bits, NULL) == BITS_SAME);
 }
 
-/* The fastest of those for a problem; NULL: none. */
 struct row *gather_best(const struct gather *gather, const struct bits *bits, size_t problem)
 {
 	struct row *best = NULL;
