@@ -14,23 +14,16 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double *sorted_copy(const double *samples, size_t count)
+double statistics_quantile(const double *samples, size_t count, double fraction)
 {
-	double *sorted = memory_copy(samples, count * sizeof(*samples));
+	CLEANUP(memory_free) double *sorted = memory_copy(samples, count * sizeof(*samples));
+	const double position = fraction * (double)(count - 1);
+	const size_t below = (size_t)position;
 
 	qsort(sorted, count, sizeof(*sorted), compare_doubles);
-	return sorted;
-}
-
-static double sorted_quantile(const double *sorted, size_t count, double fraction)
-{
-	double position = fraction * (double)(count - 1);
-	size_t below = (size_t)position;
-	double part = position - (double)below;
-
-	if (below + 1 >= count)
-		return sorted[count - 1];
-	return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+	return below + 1 >= count ? sorted[count - 1]
+				  : sorted[below] + (position - (double)below) *
+							    (sorted[below + 1] - sorted[below]);
 }
 
 enum {
@@ -95,29 +88,12 @@ struct interval statistics_interval(
 struct summary statistics_summary(const double *samples, size_t count)
 {
 	const struct interval interval = statistics_interval(samples, count, CONFIDENCE_95);
-	struct summary summary = {.count = count};
-	CLEANUP(memory_free) double *sorted = sorted_copy(samples, count);
-	double sum = 0, squares = 0;
+	const double median = statistics_quantile(samples, count, 0.5);
 
-	for (size_t i = 0; i < count; i++)
-		sum += sorted[i];
-	summary.mean = sum / (double)count;
-	for (size_t i = 0; i < count; i++)
-		squares += (sorted[i] - summary.mean) * (sorted[i] - summary.mean);
-	summary.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-	summary.minimum = sorted[0];
-	summary.maximum = sorted[count - 1];
-	summary.median = sorted_quantile(sorted, count, 0.5);
-	summary.ci95_low = fmax(0, fmin(interval.low, summary.median));
-	summary.ci95_high = fmax(interval.high, summary.median);
-	return summary;
-}
-
-double statistics_quantile(const double *samples, size_t count, double fraction)
-{
-	CLEANUP(memory_free) double *sorted = sorted_copy(samples, count);
-
-	return sorted_quantile(sorted, count, fraction);
+	return (struct summary){.count = count,
+		.median = median,
+		.ci95_low = fmax(0, fmin(interval.low, median)),
+		.ci95_high = fmax(interval.high, median)};
 }
 
 struct ranked {

@@ -10,10 +10,6 @@
 struct summary {
 	size_t count;
 	double median;
-	double mean;
-	double minimum;
-	double maximum;
-	double deviation;           /* standard deviation (n-1); 0 for one sample */
 	double ci95_low, ci95_high; /* statistics_interval(), wide enough to hold the median */
 };
 

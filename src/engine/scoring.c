@@ -11,7 +11,7 @@
 
 enum {
 	THREADS_MAX = 32,
-	CANDIDATES_PER_THREAD = 20000, /* fewer are scored sooner than a thread is made */
+	CANDIDATES_PER_THREAD = 2000, /* some milliseconds, many times what a thread costs */
 	CANDIDATES_AT_ONCE = 256,
 	LEARNED_OF_FAMILY = 4096,
 	/* where the shortest time is wanted: all are scored of a pool of so many; all launches of

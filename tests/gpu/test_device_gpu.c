@@ -225,7 +225,7 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 				printf("      %s %d: %.2f us, %.2f..%.2f, %zu samples%s\n",
 					j < LENGTHS ? "busy" : "anchor",
 					j < LENGTHS ? iterations[j] : 0, summary.median,
-					summary.minimum, summary.maximum, summary.count,
+					summary.ci95_low, summary.ci95_high, summary.count,
 					event.flags & FLAG_MASK(THROTTLED) ? ", throttled" : "");
 			}
 		device_event_release(&event);
