@@ -240,20 +240,29 @@ static enum status write_replacing(const char *target, file_writer *write, const
 	return status;
 }
 
+/* What is at the end of the links; *exists: something is there. */
+static enum status find_target(
+	const char *path, char **target, struct stat *info, bool *exists, struct error *err)
+{
+	TRY(path_to_write(path, target, err));
+	*exists = stat(*target, info) == 0;
+	return *exists && S_ISDIR(info->st_mode)
+		       ? error_set(err, STATUS_BAD_INPUT,
+				 "%s: expected a file to write, found a folder", path)
+		       : STATUS_OK;
+}
+
 enum status file_write_by(
 	const char *path, file_writer *write, const void *context, struct error *err)
 {
 	CLEANUP(memory_free) char *target = NULL;
 	struct stat info;
+	bool exists;
 
-	TRY(path_to_write(path, &target, err));
-	if (stat(target, &info) != 0)
-		return write_replacing(target, write, context, NULL, err);
-	if (S_ISDIR(info.st_mode))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a file to write, found a folder", path);
-	return S_ISREG(info.st_mode) ? write_replacing(target, write, context, &info.st_mode, err)
-				     : write_through(target, write, context, err);
+	TRY(find_target(path, &target, &info, &exists, err));
+	return exists && !S_ISREG(info.st_mode) ? write_through(target, write, context, err)
+						: write_replacing(target, write, context,
+							  exists ? &info.st_mode : NULL, err);
 }
 
 struct content {
@@ -285,12 +294,8 @@ enum status file_expect_writable(const char *path, struct error *err)
 	if (!*path)
 		return error_set(err, STATUS_BAD_INPUT,
 			"expected the name of a file to write, found an empty one");
-	TRY(path_to_write(path, &target, err));
+	TRY(find_target(path, &target, &info, &exists, err));
 	folder = path_parent(target);
-	exists = stat(target, &info) == 0;
-	if (exists && S_ISDIR(info.st_mode))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a file to write, found a folder", path);
 	if (exists && !S_ISREG(info.st_mode))
 		return access(path, W_OK) == 0 ? STATUS_OK : file_error(err, path, "writing");
 	if (!directory_exists(folder))

@@ -56,9 +56,10 @@ struct candidates_options {
  * candidates_options. */
 enum status score_all(
 	const struct candidates *pool, const volatile int *interrupted, struct error *err);
-/* The shortest time in a pool that was not scored. Of a large one physics looks at one launch of
- * each kernel, what was learned at that of the best kernels by physics, then at all launches of the
- * best of these: a tenth of the work, and mostly the time that score_all() finds. */
+/* The shortest time in a pool that was not scored. Of a large one physics looks at some launches
+ * of each kernel, what was learned at the fastest of them of the best kernels by physics, then at
+ * all launches of the best of these: a quarter of the work, and mostly the time that score_all()
+ * finds, or a shorter one. */
 enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err);
 
 /* ---- the pool ---- */

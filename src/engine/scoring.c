@@ -17,7 +17,8 @@ enum {
 	/* where the shortest time is wanted: all are scored of a pool of so many; all launches of
 	 * so many kernels of each family of a larger one */
 	CANDIDATES_SMALL_POOL = 100000,
-	KERNELS_OF_FAMILY = 128
+	KERNELS_OF_FAMILY = 64,
+	LAUNCHES_OF_KERNEL = 3
 };
 
 /* What the threads share. */
@@ -233,29 +234,61 @@ static double shortest(const struct candidates *pool, const size_t *candidates, 
 	return us;
 }
 
+/* Launches of each kernel, spread over all of its: physics looks at these. */
+static size_t spread_launches(const struct candidates *pool, size_t *launches)
+{
+	size_t count = 0;
+
+	for (size_t first = 0, end; first < pool->count; first = end) {
+		end = kernel_end(pool, first);
+		for (size_t i = 0; i < LAUNCHES_OF_KERNEL; i++) {
+			const size_t launch =
+				first + (2 * i + 1) * (end - first) / (2 * LAUNCHES_OF_KERNEL);
+
+			if (!count || launches[count - 1] != launch)
+				launches[count++] = launch;
+		}
+	}
+	return count;
+}
+
+/* Leaves the fastest launch of each kernel; returns how many they are. */
+static size_t keep_fastest(const struct candidates *pool, size_t *launches, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t launch = launches[i];
+
+		if (!kept || !shortlist_same_kernel(&pool->view, launches[kept - 1], launch))
+			launches[kept++] = launch;
+		else if (pool->predicted_us[launch] < pool->predicted_us[launches[kept - 1]])
+			launches[kept - 1] = launch;
+	}
+	return kept;
+}
+
 enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err)
 {
 	CLEANUP(memory_free) size_t *kernels = memory_zeroed(pool->count + 1, sizeof(*kernels));
 	CLEANUP(memory_free) size_t *launches = memory_zeroed(pool->count + 1, sizeof(*launches));
-	struct scoring middles = {.pool = pool, .chosen = kernels, .is_physics = true};
+	struct scoring some = {.pool = pool, .chosen = kernels, .is_physics = true};
 	struct scoring all = {.pool = pool, .chosen = launches};
+	size_t count;
 
 	if (pool->count <= CANDIDATES_SMALL_POOL) {
 		TRY(score_all(pool, NULL, err));
 		*shortest_us = shortest(pool, NULL, pool->count);
 		return STATUS_OK;
 	}
-	for (size_t first = 0, end; first < pool->count; first = end) {
-		end = kernel_end(pool, first);
-		kernels[middles.count++] = first + (end - first) / 2;
-	}
-	TRY(run(&middles, err));
-	middles = (struct scoring){.pool = pool,
-		.chosen = kernels,
-		.count = choose(pool, kernels, middles.count, LEARNED_OF_FAMILY)};
-	TRY(run(&middles, err));
-	middles.count = choose(pool, kernels, middles.count, KERNELS_OF_FAMILY);
-	for (size_t k = 0; k < middles.count; k++)
+	some.count = spread_launches(pool, kernels);
+	TRY(run(&some, err));
+	count = keep_fastest(pool, kernels, some.count);
+	count = choose(pool, kernels, count, LEARNED_OF_FAMILY);
+	some = (struct scoring){.pool = pool, .chosen = kernels, .count = count};
+	TRY(run(&some, err));
+	count = choose(pool, kernels, count, KERNELS_OF_FAMILY);
+	for (size_t k = 0; k < count; k++)
 		for (size_t i = kernel_first(pool, kernels[k]); i < kernel_end(pool, kernels[k]);
 			i++)
 			launches[all.count++] = i;

@@ -33,6 +33,19 @@ enum status record_name_from_json(
 	return name_hint(name, names, err);
 }
 
+/* what: "an integer"; low and high: finite where there is such a bound. */
+static enum status refuse_number(const struct json_at *at, const struct record_member *member,
+	const char *what, double low, double high, struct error *err)
+{
+	if (member->expected)
+		return json_error(at, err, "%s", member->expected);
+	if (isfinite(high))
+		return json_error(at, err, "%s within %.15g..%.15g", what, low, high);
+	if (isfinite(low))
+		return json_error(at, err, "%s of at least %.15g", what, low);
+	return json_error(at, err, "%s", what);
+}
+
 static enum status read_integer(
 	const struct json_at *at, const struct record_member *member, void *item, struct error *err)
 {
@@ -53,37 +66,25 @@ static enum status read_integer(
 		low = fmax(low, member->low);
 		high = fmin(high, member->high);
 	}
-	if (member->expected)
-		return json_error(at, err, "%s", member->expected);
-	if (isfinite(high))
-		return json_error(at, err, "an integer within %.0f..%.0f", low, high);
-	if (isfinite(low))
-		return json_error(at, err, "an integer of at least %.0f", low);
-	return json_error(at, err, "an integer");
+	return refuse_number(at, member, "an integer", low, high, err);
 }
 
 static enum status read_real(
 	const struct json_at *at, const struct record_member *member, void *item, struct error *err)
 {
+	const bool is_whole = member->flags & RECORD_WHOLE, has_range = record_has_range(member);
 	double value;
 
 	if (json_type(at) == JSON_NUMBER) {
 		TRY(json_get_double(at, &value, err));
 		/* a whole number may be larger than an integer */
-		if ((!(member->flags & RECORD_WHOLE) || value == floor(value)) &&
-			record_allows_real(member, value)) {
+		if ((!is_whole || value == floor(value)) && record_allows_real(member, value)) {
 			record_store_real(member, item, value);
 			return STATUS_OK;
 		}
 	}
-	if (member->expected)
-		return json_error(at, err, "%s", member->expected);
-	if (!record_has_range(member))
-		return json_error(at, err, "%s",
-			member->flags & RECORD_WHOLE ? "a whole number" : "a number");
-	if (isfinite(member->high))
-		return json_error(at, err, "a number within %g..%g", member->low, member->high);
-	return json_error(at, err, "a number of at least %g", member->low);
+	return refuse_number(at, member, is_whole && !has_range ? "a whole number" : "a number",
+		has_range ? member->low : -INFINITY, has_range ? member->high : INFINITY, err);
 }
 
 static enum status store_string(const struct json_at *at, const struct record_member *member,
