@@ -97,18 +97,19 @@ static const struct record_member entry_members[] = {
 RECORD_DEFINE(struct journal_entry, journal_entry_record, entry_members, .name = "entry_line",
 	.open = true);
 
+#define SECONDS(field)                                                                             \
+	RECORD_VALUE(struct journal_finish, field, #field, .flags = RECORD_OPTIONAL,               \
+		.absent = NAN, .low = 0, .high = INFINITY)
 static const struct record_member finish_members[] = {
 	RECORD_VALUE(struct journal_finish, run, "run"),
 	RECORD_VALUE(struct journal_finish, status, "status"),
-	RECORD_VALUE(struct journal_finish, elapsed_s, "elapsed_s", .flags = RECORD_OPTIONAL,
-		.absent = NAN, .low = 0, .high = INFINITY),
-	RECORD_VALUE(struct journal_finish, compile_s, "compile_s", .flags = RECORD_OPTIONAL,
-		.absent = NAN, .low = 0, .high = INFINITY),
+	SECONDS(elapsed_s),
+	SECONDS(compile_s),
 	RECORD_VALUE(struct journal_finish, workers, "workers", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct journal_finish, device_s, "device_s", .flags = RECORD_OPTIONAL,
-		.absent = NAN, .low = 0, .high = INFINITY),
+	SECONDS(device_s),
 	CHECKSUM,
 };
+#undef SECONDS
 RECORD_DEFINE(struct journal_finish, journal_finish_record, finish_members, .name = "finish_line",
 	.open = true);
 

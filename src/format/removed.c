@@ -63,18 +63,6 @@ const struct removed removed_table[] = {
 	{NULL, NULL},
 };
 
-/* "COMMAND --OPTION VALUE", or without the command: the row of several commands. */
-static bool is_row(const struct removed *row, const char *command, const char *option,
-	const char *value, bool of_several)
-{
-	CLEANUP(memory_free)
-	char *what = string_format("%s%s%s%s%s%s", of_several ? "" : command,
-		option && !of_several ? " " : "", option ? "--" : "", option ? option : "",
-		value ? " " : "", value ? value : "");
-
-	return strcmp(row->what, what) == 0;
-}
-
 /* Whether text has the last key of the row's example, with a file's name where that has FILE. */
 static bool has_key(const char *text, const char *example)
 {
@@ -103,12 +91,18 @@ enum status removed_key_hint(const char *operation, const char *problem, struct 
 	return STATUS_BAD_INPUT;
 }
 
+/* A row is "COMMAND --OPTION VALUE" or, of several commands, "--OPTION VALUE". */
 enum status removed_expect_not(
 	const char *command, const char *option, const char *value, struct error *err)
 {
+	CLEANUP(memory_free)
+	char *of_several = string_format("%s%s%s%s", option ? "--" : "", option ? option : "",
+		value ? " " : "", value ? value : "");
+	CLEANUP(memory_free)
+	char *what = string_format("%s%s%s", command, option ? " " : "", of_several);
+
 	for (const struct removed *row = removed_table; row->what; row++)
-		if (is_row(row, command, option, value, false) ||
-			(option && is_row(row, command, option, value, true)))
+		if (strcmp(row->what, what) == 0 || strcmp(row->what, of_several) == 0)
 			return error_set(err, STATUS_BAD_INPUT, "%s was removed: %s", row->what,
 				row->instead);
 	return STATUS_OK;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "engine/row.h"
 #include "family/catalogue.h"
+#include "search/order.h"
 
 struct filling {
 	const struct catalogue *catalogue;
@@ -143,22 +144,6 @@ enum status shard_parse(const char *text, struct shard *shard, struct error *err
 		"--shard: expected I/N with 1 <= I <= N <= %d, found \"%s\"", SHARDS_MAX, text);
 }
 
-struct cost {
-	double seconds;
-	size_t index;
-};
-
-/* The longest first; of equals the first. */
-static int compare(const void *a, const void *b)
-{
-	const struct cost *x = a, *y = b;
-
-	if (x->seconds != y->seconds)
-		return x->seconds < y->seconds ? 1 : -1;
-	return x->index > y->index ? 1 : -1;
-}
-
-/* To the shard that has the least so far. */
 static size_t least(const double *loads_s, size_t count)
 {
 	size_t best = 0;
@@ -169,10 +154,12 @@ static size_t least(const double *loads_s, size_t count)
 	return best;
 }
 
+/* The longest problem goes first to the shard that has the least, of equals the first. */
 void shard_keep(const struct shard *shard, struct problem_list *problems)
 {
 	const size_t count = problems->count;
-	CLEANUP(memory_free) struct cost *costs = memory_zeroed(count + 1, sizeof(*costs));
+	CLEANUP(memory_free) size_t *order = memory_zeroed(count + 1, sizeof(*order));
+	CLEANUP(memory_free) double *keys = memory_zeroed(count + 1, sizeof(*keys));
 	CLEANUP(memory_free) bool *mine = memory_zeroed(count + 1, sizeof(*mine));
 	CLEANUP(memory_free)
 	double *loads_s = memory_zeroed(shard->count + 1, sizeof(*loads_s));
@@ -180,14 +167,16 @@ void shard_keep(const struct shard *shard, struct problem_list *problems)
 
 	if (!shard->count)
 		return;
-	for (size_t i = 0; i < count; i++)
-		costs[i] = (struct cost){expected_seconds(problems->items[i]), i};
-	qsort(costs, count, sizeof(*costs), compare);
+	for (size_t i = 0; i < count; i++) {
+		order[i] = i;
+		keys[i] = -expected_seconds(problems->items[i]);
+	}
+	order_smallest(order, count, keys, count);
 	for (size_t i = 0; i < count; i++) {
 		const size_t taker = least(loads_s, shard->count);
 
-		loads_s[taker] += costs[i].seconds;
-		mine[costs[i].index] = taker + 1 == shard->number;
+		loads_s[taker] -= keys[order[i]]; /* they are negative seconds */
+		mine[order[i]] = taker + 1 == shard->number;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (mine[i])
