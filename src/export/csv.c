@@ -4,11 +4,28 @@
  * evaluation. Behind what all rows begin with come the numbers and texts of the record.
  */
 #include <math.h>
+#include <string.h>
 
-#include "record/record_cells.h"
 #include "base/memory.h"
 #include "export/export.h"
 #include "base/format_text.h"
+
+void csv_append(struct text *line, const char *field)
+{
+	const bool is_formula = *field && strchr("=+-@\t", *field);
+
+	if (!is_formula && !field[strcspn(field, ",\"\r\n")]) {
+		text_append(line, field);
+		return;
+	}
+	text_append(line, is_formula ? "\"'" : "\"");
+	for (; *field; field++) {
+		if (*field == '"')
+			text_append_char(line, '"');
+		text_append_char(line, *field);
+	}
+	text_append_char(line, '"');
+}
 
 static void number_cell(struct text *text, double number)
 {
@@ -17,15 +34,70 @@ static void number_cell(struct text *text, double number)
 	text_append_char(text, ',');
 }
 
-/* Nothing stands behind the last cell. */
-static void end_line(struct text *text)
+/* Numbers, texts and names of enums that no row begins with; those of nested records are left out.
+ */
+static bool is_column(const struct record_member *member)
 {
-	text->data[--text->length] = '\0';
-	text_append(text, "\r\n");
+	static const char *const before[] = {"family", "configuration", "outcome", "run", NULL};
+
+	return !(member->flags & RECORD_NOT_JSON) && member->shape == RECORD_ONE &&
+	       member->kind != RECORD_KIND_BOOL && member->kind <= RECORD_KIND_ENUM &&
+	       member->kind != RECORD_KIND_BYTES && member->kind != RECORD_KIND_JSON &&
+	       name_find(member->name, before) < 0;
 }
 
-/* What every row begins with. */
-static const char *const before[] = {"family", "configuration", "outcome", "run", NULL};
+static void append_value(struct text *text, const struct record_member *member, const void *item)
+{
+	const char *string = item;
+	double number;
+
+	switch (member->kind) {
+	case RECORD_KIND_REAL:
+		number = record_load_real(member, item);
+		if (isfinite(number))
+			text_append_real(text, number);
+		return;
+	case RECORD_KIND_INT:
+		text_append_real(text, (double)record_load(member, item));
+		return;
+	case RECORD_KIND_UINT:
+		text_append_real(text, (double)(uint64_t)record_load(member, item));
+		return;
+	case RECORD_KIND_ENUM:
+		string = member->names[record_load(member, item)];
+		break;
+	case RECORD_KIND_TEXT:
+		break;
+	default:
+		memcpy(&string, item, sizeof(string));
+	}
+	if (string)
+		csv_append(text, string);
+}
+
+/* value NULL: their names. */
+static void add_columns(struct text *text, const struct record *record, const void *value)
+{
+	struct record_fields fields;
+
+	record_fields_fill(record, &fields);
+	for (size_t i = 0; i < fields.count; i++) {
+		const struct record_member *member = fields.items[i].member;
+		const char *base = value ? (const char *)value + fields.items[i].base : NULL;
+		const bool may_lack = member->present || member->flags & RECORD_OPTIONAL;
+
+		if (!is_column(member))
+			continue;
+		if (!base)
+			csv_append(text, member->name);
+		else if (!may_lack || !record_is_absent(member, base))
+			append_value(text, member, base + member->offset);
+		text_append_char(text, ',');
+	}
+	/* nothing stands behind the last cell */
+	text_cut(text, text->length - 1);
+	text_append(text, "\r\n");
+}
 
 static void time_cells(struct text *text, const struct summary *time)
 {
@@ -40,8 +112,7 @@ static void end_of_row(struct text *text, const struct score *score, const struc
 	const void *value)
 {
 	number_cell(text, score->launch_count ? score->predicted_time_us : NAN);
-	record_cells(record, value, before, text);
-	end_line(text);
+	add_columns(text, record, value);
 }
 
 static void tuned_row(struct text *text, const struct tuned_entry *entry, const char *kind,
@@ -80,8 +151,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 				    "ci95_low_us,ci95_high_us,samples,timing,predicted_us,"
 				  : "operation,problem,timing,row,family,configuration,time_us,"
 				    "ci95_low_us,ci95_high_us,samples,predicted_us,");
-	record_cells(journal ? &evaluation_record : &tuned_row_record, NULL, before, text);
-	end_line(text);
+	add_columns(text, journal ? &evaluation_record : &tuned_row_record, NULL);
 	for (size_t i = 0; !journal && i < source->entry_count; i++) {
 		const struct tuned_entry *entry = source->entries[i];
 

@@ -59,6 +59,8 @@ enum status export_choose(const struct operation *operation, const char *const *
  * on; its `arch` is the name. Errors: STATUS_BAD_INPUT, the name. */
 enum status architecture_device(const char *name, const char *const *config_folders,
 	struct device_spec **device, struct error *err);
+/* One field of CSV, quoted where it must be. */
+void csv_append(struct text *line, const char *field);
 
 /* ---- pieces that several formats share ---- */
 /* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...", with " (best energy)" if

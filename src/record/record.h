@@ -2,7 +2,7 @@
  *
  * Records: a struct described once, by a table of its members. Reading JSON (record/record_read.h)
  * and writing it (record/record_write.h), the workers' bytes (record/record_wire.h) and CSV columns
- * (record/record_cells.h) follow from the table, and so do release, copy and comparison.
+ * (export/csv.c) follow from the table, and so do release, copy and comparison.
  *
  *	struct launch {
  *		char *entry;

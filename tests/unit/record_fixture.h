@@ -13,7 +13,6 @@
 
 #include "record/record.h"
 #include "record/record_read.h"
-#include "record/record_cells.h"
 #include "base/text.h"
 
 enum colour {

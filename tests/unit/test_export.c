@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "record/record_cells.h"
 #include "export/export.h"
 
 /* A file with two entries; the second one has two launches and text that needs care everywhere. */

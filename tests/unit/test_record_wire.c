@@ -132,25 +132,3 @@ TEST(the_layout_tells_tables_apart)
 	text_release(&again);
 	text_release(&figure);
 }
-
-/* ---- columns ---- */
-TEST(columns_are_the_single_values)
-{
-	static const char *const without[] = {"wide", NULL};
-	struct all all;
-	struct json *tree;
-	struct text line = {0};
-
-	read_all(&all, &tree);
-	record_cells(&all_record, NULL, without, &line);
-	assert_string_equal(text_string(&line),
-		"small,positive,seed,bytes,single,time_us,text,borrowed,digits,colour,unit,x,y,");
-	text_clear(&line);
-	record_cells(&all_record, &all, without, &line);
-	assert_string_equal(text_string(&line), "-5,4294967295,1.8446744073709552e+19,,0.5,,"
-						"\"a \"\"b\"\"\",kept,1234,blue,row,9,"
-						"8.25,");
-	record_release(&all_record, &all);
-	text_release(&line);
-	json_free(tree);
-}
