@@ -47,8 +47,8 @@ struct context {
 	/* called now and then while there is work; NULL: nothing is */
 	void (*alive)(void *context);
 	void *alive_context;
-	char *cache_notice;  /* why nothing is kept, or NULL */
-	char *notice;        /* what the user should know (no GPU: the model is used), or NULL */
+	char *cache_notice; /* why nothing is kept, or NULL */
+	char *notice;       /* what the user should know (no GPU: the model is used), or NULL */
 };
 
 enum status context_open(

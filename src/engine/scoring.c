@@ -14,11 +14,10 @@ enum {
 	CANDIDATES_PER_THREAD = 2000, /* some milliseconds, many times what a thread costs */
 	CANDIDATES_AT_ONCE = 256,
 	LEARNED_OF_FAMILY = 4096,
-	/* where the shortest time is wanted: all are scored of a pool of so many; all launches of
-	 * so many kernels of each family of a larger one */
-	CANDIDATES_SMALL_POOL = 100000,
-	KERNELS_OF_FAMILY = 64,
-	LAUNCHES_OF_KERNEL = 3
+	/* where the shortest time is wanted */
+	CANDIDATES_SMALL_POOL = 100000, /* all of which are scored */
+	LAUNCHES_OF_KERNEL = 3,         /* that physics looks at */
+	KERNELS_OF_FAMILY = 64          /* all of whose launches are scored at the end */
 };
 
 /* What the threads share. */

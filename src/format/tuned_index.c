@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* Whatever the order of the keys is. */
+/* The same for all orders of the keys. */
 static uint64_t hash_of(
 	const char *operation, const struct named_values *problem, enum objective objective)
 {
