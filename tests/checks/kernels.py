@@ -335,6 +335,11 @@ def part_of(case, is_reference):
 	return text, body + f"	return host::compare(t[{output}], wanted, {abs_rel}) & {intact} ? 0 : 1;\n"
 
 
+def input_bytes(case):
+	plan = case["plan"]
+	return sum(buffer["bytes"] for buffer in plan["buffers"][: plan["tensors"]])
+
+
 def program(jobs):
 	"""Several kernels, one of which runs: `program NUMBER`; what is compiled with each of them is compiled once."""
 	runs = ", ".join(f"kernel_{number}::run" for number in range(len(jobs)))
@@ -395,8 +400,8 @@ if __name__ == "__main__":
 	chosen = [line for line in CASES.strip().splitlines() if all(word in line for word in sys.argv[2:])]
 	cases = describe(line.split() for line in chosen)
 	jobs = [(case, False) for case in cases + made(sys.argv[2:])]
-	# the references, once for each way in which they are compiled
-	jobs += [(case, True) for case in {" ".join(c["reference_units"][0]["options"]): c for c in reversed(cases)}.values()]
+	# the references, once for each way in which they are compiled, on the smallest problem
+	jobs += [(case, True) for case in {" ".join(c["reference_units"][0]["options"]): c for c in sorted(cases, key=input_bytes, reverse=True)}.values()]
 	precompiled = precompile()
 	programs = [jobs[i : i + KERNELS_PER_PROGRAM] for i in range(0, len(jobs), KERNELS_PER_PROGRAM)]
 	with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
