@@ -106,17 +106,3 @@ TEST(test_default)
 		"BM=128,MODE=fancy,STAGES=2,REPEATS=1,ALIGNED=true");
 	expect_default(small, "BM > 128", "");
 }
-
-TEST(test_where_error)
-{
-	struct fixture fixture;
-	struct bound_family *bound;
-	struct error err = {0};
-
-	open_widget(&fixture, small, "");
-	assert_fails(family_bind(fixture.bound->family, fixture.problems.items[0], fixture.device,
-			     "BN > 3", &bound, &err),
-		STATUS_BAD_INPUT, "--where: column 1: expected a known name, found 'BN'");
-	assert_null(bound);
-	fixture_close(&fixture);
-}

@@ -7,18 +7,6 @@
 #include "advise/variant.h"
 #include "unit/kernel_fixture.h"
 
-static void open_operation(struct fixture *fixture, const char *operation, const char *problem)
-{
-	static const char *const folders[] = {"templates", NULL};
-	struct error err = {0};
-
-	*fixture = (struct fixture){0};
-	assert_ok(catalogue_load(folders, operation, &fixture->catalogue, &err));
-	assert_ok(catalogue_operation(&fixture->catalogue, operation, &fixture->operation, &err));
-	if (problem)
-		assert_ok(problem_parse(fixture->operation, problem, &fixture->problems, &err));
-}
-
 static const struct advice_axis *axis_of(const struct fixture *fixture, const char *key)
 {
 	const struct advice_list *advice = &fixture->operation->advice;
@@ -38,7 +26,7 @@ TEST(test_axes)
 	size_t count;
 	struct error err = {0};
 
-	open_operation(&fixture, "gemm", "M=10,N=20,K=30,dtype=bf16");
+	fixture_open(&fixture, "templates", "gemm", NULL, "M=10,N=20,K=30,dtype=bf16", "", NULL);
 	assert_ok(advice_multiples(
 		fixture.problems.items[0], axis_of(&fixture, "N"), &multiples, &count, &err));
 	assert_int_equal(count, 5);
@@ -47,46 +35,10 @@ TEST(test_axes)
 	assert_true(axis_of(&fixture, "K")->is_padding);
 	assert_true(axis_of(&fixture, "ldb")->is_pitch);
 	fixture_close(&fixture);
-	open_operation(&fixture, "attention", NULL);
+	fixture_open(&fixture, "templates", "attention", NULL, NULL, "", NULL);
 	assert_non_null(strstr(fixture.operation->advice.sweep, "dtype="));
 	assert_false(axis_of(&fixture, "seq_k")->is_padding); /* a key of zeros has a weight */
 	fixture_close(&fixture);
-}
-
-TEST(test_broken)
-{
-	static const struct {
-		const char *advise, *message;
-	} cases[] = {
-		{"[]", "$.advise: expected an object"},
-		{"{\"sweep\": 5}", "$.advise.sweep: expected a string"},
-		{"{\"sises\": {}}", "$.advise.sises: expected a known member"},
-		{"{\"sizes\": {\"M\": [8]}}", "$.advise.sizes.M: expected an object"},
-		{"{\"sizes\": {\"M\": {}}}", "multiples"},
-		{"{\"sizes\": {\"O\": {\"multiples\": [8]}}}",
-			"$.advise.sizes.O: expected the name of a key that is an integer"},
-		{"{\"pitches\": {\"dtype\": {\"multiples\": [8]}}}",
-			"$.advise.pitches.dtype: expected the name of a key that is an integer"},
-		{"{\"pitches\": {\"lda\": {\"multiples\": \"[K +]\"}}}",
-			"$.advise.pitches.lda.multiples"},
-		{"{\"pitches\": {\"lda\": {\"multiples\": [8], \"padding\": true}}}",
-			"$.advise.pitches.lda.padding: expected a known member"},
-		{"{\"sizes\": {\"M\": {\"multiples\": [8], \"padding\": 1}}}",
-			"$.advise.sizes.M.padding: expected"},
-	};
-	struct error err = {0};
-
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct operation *operation;
-		struct json *tree, *advise;
-
-		assert_ok(json_load("templates/gemm/operation.json", &tree, &err));
-		assert_ok(json_parse(
-			cases[i].advise, strlen(cases[i].advise), "f.json", &advise, &err));
-		json_put(tree, "advise", advise);
-		assert_fails(operation_load(tree, "f.json", NULL, "gemm", NULL, &operation, &err),
-			STATUS_BAD_INPUT, cases[i].message);
-	}
 }
 
 static const struct variant *find(const struct variant_list *list, const char *description)
@@ -122,7 +74,8 @@ TEST(test_sizes)
 	struct fixture fixture;
 	struct error err = {0};
 
-	open_operation(&fixture, "gemm", "M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn");
+	fixture_open(&fixture, "templates", "gemm", NULL,
+		"M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn", "", NULL);
 	assert_ok(variants_make(fixture.problems.items[0],
 		"M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn", &list, &err));
 	variant = find(&list, "N 1793 -> 1800");
@@ -155,7 +108,8 @@ TEST(test_given_pitch)
 	struct fixture fixture;
 	struct error err = {0};
 
-	open_operation(&fixture, "gemm", "M=512,N=513,K=512,dtype=fp32,ldc=520");
+	fixture_open(&fixture, "templates", "gemm", NULL, "M=512,N=513,K=512,dtype=fp32,ldc=520",
+		"", NULL);
 	assert_ok(variants_make(
 		fixture.problems.items[0], "M=512,N=513,K=512,dtype=fp32,ldc=520", &list, &err));
 	/* C's rows have room for 520, not for 544 */
@@ -172,7 +126,7 @@ TEST(test_given_keys)
 	bool given[64] = {false};
 	size_t count = 0;
 
-	open_operation(&fixture, "gemm", NULL);
+	fixture_open(&fixture, "templates", "gemm", NULL, NULL, "", NULL);
 	variant_find_given(fixture.operation, "M = N=5,K=1,16,dtype=bf16", given);
 	for (size_t i = 0; i < fixture.operation->key_count; i++)
 		count += given[i];
