@@ -54,7 +54,7 @@ def tests():
 		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
 	for path in sorted(glob.glob("tests/cli/*.session")):
 		found["cli " + os.path.basename(path).removesuffix(".session")] = [sys.executable, "tests/cli/session.py", path]
-	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "check_walk.py", "learn.py", "python.py"):
+	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "errors.py", "check_walk.py", "learn.py", "python.py"):
 		found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
 	return {name: call for name, call in found.items() if not any(word in name for word in SLOW)}
 
