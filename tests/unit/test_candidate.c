@@ -204,6 +204,7 @@ TEST(test_hash)
 	}
 }
 
+/* Of families all of it is in tests/data/family/amounts.txt: here what they do not have. */
 TEST(test_work)
 {
 	struct fixture fixture;
@@ -219,40 +220,12 @@ TEST(test_work)
 	assert_int_equal(work.workspace_bytes, 2 * 100 * 96 * 4 + 8);
 	assert_int_equal(work.launch_count, 3);
 	launch = &work.launches[0];
-	assert_int_equal(launch->shape.grid[0], 4);
-	assert_int_equal(launch->shape.grid[1], 2);
-	assert_int_equal(launch->shape.block[0], 64);
-	assert_int_equal(launch->shape.cluster[0], 2);
-	assert_int_equal(launch->shape.smem_dynamic_bytes, 3 * 32 * 128);
-	assert_int_equal(launch->shape.repeat, 1);
-	assert_int_equal(launch->regs_estimate, 72);
-	assert_near(launch->units, 8);
 	assert_near(launch->useful_ratio, 100.0 / 128);
-	assert_near(launch->steps_mean, 0.75);
-	assert_near(launch->steps_max, 2);
 	assert_near(launch->stages, 3);
-	assert_int_equal(launch->schedule, SCHEDULE_PERSISTENT);
-	assert_int_equal(launch->dtype, DTYPE_FP16);
-	assert_near(launch->per_step[PIPE_TENSOR_WGMMA], 2 * 32 * 64.0);
-	assert_near(launch->per_step[PIPE_BARRIERS], 1);
-	assert_near(launch->per_step[PIPE_FP32], 0);
-	assert_near(launch->prologue[PIPE_L2_READ], 32 * 128.0);
-	assert_near(launch->epilogue[PIPE_L2_WRITE], 32 * 64.0);
 	assert_near(launch->epilogue_overlap_ratio, 0.5);
-	assert_near(launch->dram_read_bytes, 100 * 96 * 2.0);
-	assert_int_equal(launch->smem_access_count, 2);
-	assert_int_equal(launch->smem_accesses[0].pipe, PIPE_SMEM_READ);
-	assert_int_equal(launch->smem_accesses[0].width_bytes, 16);
-	assert_int_equal(launch->smem_accesses[0].address[31], 31 * (64 * 3 + 32));
-	assert_near(launch->smem_accesses[0].bytes_per_step, 32 * 128.0);
-	assert_int_equal(launch->smem_accesses[1].pipe, PIPE_SMEM_WRITE);
-	assert_int_equal(launch->smem_accesses[1].address[5], 20);
+	assert_int_equal(launch->dtype, DTYPE_FP16);
+	assert_int_equal(launch->smem_access_count, 2); /* the second one has a condition */
 	assert_int_equal(launch->tile_count, 2);
-	assert_false(launch->tiles[0].is_output);
-	assert_int_equal(launch->tiles[0].rows, 32);
-	assert_int_equal(launch->tiles[0].row_bytes, 128);
-	assert_int_equal(launch->tiles[0].row_offset_bytes, 6);
-	assert_int_equal(launch->tiles[0].pitch_bytes, 208);
 	assert_int_equal(launch->tiles[1].pitch_bytes, (96 + 8) * 4);
 	launch = &work.launches[1];
 	assert_int_equal(launch->schedule, SCHEDULE_STREAM_K);
