@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Suites: where they are found, what they may hold, and that the committed ones can be served.
+ * Suites: where they are found, and what they may hold. That those of configs can be served is seen
+ * by tests/checks/schemas.py.
  */
 #include "unit/unit.h"
 
@@ -11,7 +12,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "advise/suite.h"
-#include "family/catalogue.h"
 
 #define HEAD "{\"format\":\"tiletune.suite/1\",\"operation\":\"gemm\""
 
@@ -70,44 +70,4 @@ TEST(test_where_it_is_found)
 		"suite \"smoke\": expected a file, or a name under configs/suites, found neither");
 	assert_fails(suite_load("smokey", here, &suite, &err), STATUS_BAD_INPUT, "smokey");
 	assert_fails(suite_load("", here, &suite, &err), STATUS_BAD_INPUT, "found neither");
-}
-
-static enum status check_committed(const char *name, void *context, struct error *unused)
-{
-	const char *const folders[] = {"templates", NULL};
-	const struct operation *operation = NULL;
-	struct problem_list problems = {0};
-	struct catalogue catalogue;
-	struct suite suite;
-	size_t *count = context;
-	struct error err = {0};
-
-	(void)unused;
-	if (!string_ends_with(name, ".json")) /* the folder's README */
-		return STATUS_OK;
-	assert_ok(suite_load(name, here, &suite, &err));
-	assert_ok(catalogue_load(folders, suite.operation, &catalogue, &err));
-	assert_ok(catalogue_operation(&catalogue, suite.operation, &operation, &err));
-	for (size_t i = 0; suite.problems[i]; i++)
-		assert_ok(problem_parse(operation, suite.problems[i], &problems, &err));
-	for (size_t i = 0; suite.families && suite.families[i]; i++) {
-		const struct family *family;
-
-		assert_ok(
-			catalogue_family(&catalogue, operation, suite.families[i], &family, &err));
-	}
-	assert_true(problems.count > 0);
-	++*count;
-	problem_list_release(&problems);
-	catalogue_release(&catalogue);
-	suite_release(&suite);
-	return STATUS_OK;
-}
-TEST(test_committed_ones)
-{
-	struct error err = {0};
-	size_t count = 0;
-
-	assert_ok(directory_list("configs/suites", check_committed, &count, &err));
-	assert_true(count >= 2);
 }
