@@ -99,7 +99,7 @@ TEST(test_cut_anywhere)
 	struct session_outcome full;
 	struct text journal = {0};
 	struct error err = {0};
-	size_t total, still_open, entries;
+	size_t total, still_open, entries, number = 0;
 
 	open_two(&fixture);
 	full = session_fixture_run(&fixture, &whole);
@@ -113,12 +113,13 @@ TEST(test_cut_anywhere)
 	for (size_t at = 0; at < journal.length;) {
 		const char *newline = memchr(journal.data + at, '\n', journal.length - at);
 		size_t end = (size_t)(newline - journal.data) + 1;
-		/* after the line, without its newline, and inside it (the finish line ends the run)
-		 */
-		const size_t cuts[] = {end, end - 1, at + (end - at) / 2, at + 1};
-		bool last = end == journal.length;
+		const bool last = end == journal.length;
+		/* after the line, and in turns without its newline and inside it (the finish line
+		 * ends the run) */
+		const size_t torn[] = {last ? at + 2 : end - 1, at + (end - at) / 2, at + 1};
+		const size_t cuts[] = {torn[number++ % ARRAY_COUNT(torn)], end};
 
-		for (size_t i = last ? 2 : 0; i < ARRAY_COUNT(cuts); i++) {
+		for (size_t i = 0; i < (last ? 1 : ARRAY_COUNT(cuts)); i++) {
 			struct session_outcome resumed;
 			size_t now;
 
