@@ -2,7 +2,7 @@
  *
  * The whole score: golden values (tests/data/score/golden.csv: a change of the model is a diff to
  * review; TILETUNE_REGENERATE=1 in the environment writes the file again), rankings that must come
- * out right, and its JSON.
+ * out right, and its JSON (broken: tests/errors/journal.txt).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -418,35 +418,4 @@ TEST(test_json)
 	/* cannot run: the time is null */
 	check_json(&(struct case_mma){2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1},
 		"{\"tiles\":64,\"slots_per_wave\":0,");
-}
-
-TEST(test_json_errors)
-{
-	static const char *const broken[] = {
-		"[]",
-		"{}",
-		"{\"predicted_time_us\": \"fast\", \"predicted_tflops\": 1, \"regs_estimated\": "
-		"true}",
-		"{\"predicted_time_us\": 1, \"predicted_tflops\": 1, \"regs_estimated\": true,"
-		" \"launches\": {}}",
-		"{\"predicted_time_us\": 1, \"predicted_tflops\": 1, \"regs_estimated\": true,"
-		" \"launches\": [{\"tiles\": 1}]}",
-		"{\"predicted_time_us\": 1, \"predicted_tflops\": 1, \"regs_estimated\": true,"
-		" \"tiles\": 1}",
-	};
-
-	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-		struct json *json;
-		struct json_at at;
-		struct score score = {0};
-		struct error err = {0};
-
-		assert_int_equal(
-			json_parse(broken[i], strlen(broken[i]), "broken", &json, &err), STATUS_OK);
-		at = json_root(json, "broken");
-		assert_int_equal(score_custom.read(&at, &score, NULL, &err), STATUS_BAD_INPUT);
-		assert_non_null(strstr(err.message, "broken"));
-		assert_null(score.launches);
-		json_free(json);
-	}
 }
