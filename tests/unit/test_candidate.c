@@ -226,6 +226,7 @@ TEST(test_work)
 	assert_int_equal(launch->dtype, DTYPE_FP16);
 	assert_int_equal(launch->smem_access_count, 2); /* the second one has a condition */
 	assert_int_equal(launch->tile_count, 2);
+	assert_int_equal(launch->tiles[0].row_offset_bytes, 6);
 	assert_int_equal(launch->tiles[1].pitch_bytes, (96 + 8) * 4);
 	launch = &work.launches[1];
 	assert_int_equal(launch->schedule, SCHEDULE_STREAM_K);
