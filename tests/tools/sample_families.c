@@ -7,7 +7,7 @@
  *
  * LIMIT 0: few configurations that reach everything: on the first device each problem that the
  * family's examples name and each value of each parameter that becomes a -D constant (of long lists
- * three), on each other one, and on the others together each dtype. What is compiled is printed, a
+ * four), on each other one, and on the others together each dtype. What is compiled is printed, a
  * line of JSON for each source and its options (tests/checks/families.py).
  * LIMIT N: on each device for each problem each of these values, in up to N configurations.
  */
@@ -279,11 +279,11 @@ static uint64_t hash_value(const struct bound_family *bound, size_t parameter, s
 		values->count == 2 ? length : 0, dtype));
 }
 
-/* Of a long list LOOKED_AT values are looked at: the first, the middle and the last. */
+/* Of a long list LOOKED_AT values are looked at, the first and the last among them. */
 static bool is_looked_at(size_t value, size_t count)
 {
 	enum {
-		LOOKED_AT = 3
+		LOOKED_AT = 4
 	};
 
 	for (size_t i = 0; i < LOOKED_AT && count > LOOKED_AT; i++)
