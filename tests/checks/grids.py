@@ -84,6 +84,7 @@ NEEDED = {
 	"gemm_wgmma": persistent,
 	"gemm_repack": repack,
 	"gemm_wgmma_skinny": lambda p, c: [cdiv(p.M, c.BM) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.CLUSTER_K, p.batch, 1],
+	"gemm_wgmma_splitk": lambda p, c: [up(cdiv(p.M, c.BM), c.CLUSTER_M) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.SPLIT_K, 1, 1],
 	"gemm_grouped_mma": lambda p, c: [(p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN), 1, 1],
 	"gemm_grouped_wgmma": lambda p, c: [min(132 * c.BLOCKS_PER_SM // c.CLUSTER_M, (p.tokens // (c.BM * c.CLUSTER_M) + min(p.groups, p.tokens)) * cdiv(p.N, c.BN)) * c.CLUSTER_M, 1, 1],
 	"gemm_chain_fused": lambda p, c: [cdiv(p.m, c.BM) * cdiv(p.p, c.BP), c.SPLIT_N, 1],

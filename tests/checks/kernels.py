@@ -70,6 +70,10 @@ gemm wgmma M=192,N=128,K=320,dtype=bf16 BM=64,BN=64,BK=64,GROUPS=1,CLUSTER_M=1,C
 gemm wgmma M=130,N=96,K=1296,dtype=fp8_e4m3,accum=promoted,scale=row BM=128,BN=96,BK=128,GROUPS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=6,STORE=1,STREAM_K=0
 gemm wgmma_skinny M=17,N=200,K=520,dtype=bf16 -
 gemm wgmma_skinny M=40,N=96,K=1040,dtype=fp16,bias=row -
+gemm wgmma_splitk M=66,N=97,K=4112,dtype=fp8_e4m3,scale=row,bias=row,act=silu BM=64,BN=64,GROUPS=1,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4
+gemm wgmma_splitk M=67,N=97,K=2064,dtype=bf16,scale=tensor,bias=row,beta=0.5,residual=1,ldc=99 BM=64,BN=96,GROUPS=1,CLUSTER_M=2,CLUSTER_N=1,SPLIT_K=5
+gemm wgmma_splitk M=129,N=66,K=2056,lda=2072,ldb=2064,dtype=fp16 BM=128,BN=64,GROUPS=1,CLUSTER_M=1,CLUSTER_N=2,SPLIT_K=4
+gemm wgmma_splitk M=193,N=97,K=2312,lda=2320,dtype=fp16,out_dtype=fp32,bias=row_fp32 BM=64,BN=64,GROUPS=1,CLUSTER_M=4,CLUSTER_N=2,SPLIT_K=2
 gemm_grouped wgmma groups=5,tokens=300,N=96,K=136,dtype=bf16 -
 gemm_grouped wgmma groups=6,tokens=40,N=72,K=200,dtype=fp16 -
 gemm_chain fused_wgmma m=300,n=128,k=40,p=72,dtype=bf16 A_REGS=0
@@ -116,12 +120,16 @@ SIZES = {
 	"gemm wgmma_repack batch=3,M={0},N=37,K={1},lda=201,ldb=45,rows_b={2},dtype=fp16,b_layout=kn BM=64,BN=48,BK=64,GROUPS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,STAGES=4,BLOCKS_PER_SM=1,STORE=2,STREAM_K=0,BAND=1": [(65, 128, 128), (63, 64, 67)],
 	"gemm wgmma_skinny batch=3,M={0},N=72,K={1},lda=520,ldb=80,rows_b={2},dtype=fp16,b_layout=kn SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,CLUSTER_N=1,CLUSTER_K=2,BLOCKS_PER_SM=1,STAGES=4": [(15, 512, 512), (17, 512, 530)],
 	"gemm wgmma_skinny batch=3,M={0},N=40,K={1},lda=272,ldb=48,rows_b={2},dtype=bf16,b_layout=kn SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,CLUSTER_N=1,CLUSTER_K=1,BLOCKS_PER_SM=1,STAGES=4": [(65, 128, 128), (128, 72, 0)],
+	"gemm wgmma_splitk M={0},N={1},K={2},ldc=130,dtype=bf16 BM=64,BN=64,GROUPS=1,CLUSTER_M=2,CLUSTER_N=2,SPLIT_K=3": [(128, 128, 2048), (65, 126, 2056), (127, 65, 2056)],
+	"gemm wgmma_splitk M={0},N={1},K={2},ldc=66,dtype=fp16,act=relu BM=128,BN=64,GROUPS=2,CLUSTER_M=2,CLUSTER_N=1,SPLIT_K=5": [(130, 65, 2048)],
 	"gemm_grouped wgmma groups=5,tokens={0},N=40,K={1},dtype=bf16 SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=0,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=0,STAGES=4": corners((320, 960), (1,), 64),
 	"gemm_grouped wgmma groups=3,tokens={0},N=40,K={1},dtype=fp16,spread=zipf SWAP=0,BM=128,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=2,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=1,STAGES=4": corners((576, 700), (2,), 64),
 	"gemm_grouped wgmma groups=140,tokens={0},N=24,K={1},dtype=bf16 SWAP=0,BM=64,BN=32,BK=64,GROUPS=2,PINGPONG=1,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=1,PART_ROWS=0,STAGES=4": [(300, 136)],
 	"gemm_grouped wgmma groups=5,tokens={0},N=72,K={1},dtype=bf16,spread=zipf SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,PINGPONG=0,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=0,PART_ROWS=0,STAGES=4": corners((40, 79), (1, 3), 64),
 }
-DEVICE = "model:h200-sxm"
+SHEET = "configs/devices/h200-sxm.json"
+# All blocks of these run at once, on most of a GPU's SMs: a smaller one's are enough here.
+SMALL, SMALL_SMS = "wgmma_splitk", 22
 FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-w"]
 CXX = os.environ.get("CXX", "g++")
 CACHE = os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache", "kernels-on-cpu")
@@ -131,11 +139,24 @@ DTYPES = {"fp32": "FP32", "tf32": "TF32", "fp16": "FP16", "bf16": "BF16", "i32":
 
 
 def describe(lines):
+	lines = list(lines)
+	with open(SHEET, encoding="utf-8") as file, tempfile.TemporaryDirectory() as folder:
+		sheet = json.load(file)
+		sheet["name"], sheet["figures"]["sm_count"]["value"] = "small", SMALL_SMS
+		os.makedirs(folder + "/configs/devices")
+		with open(folder + "/configs/devices/small.json", "w", encoding="utf-8") as small:
+			json.dump(sheet, small)
+		found = [described([line for line in lines if (line[1] == SMALL) == is_small], ["model:small" if is_small else "model:h200-sxm", folder]) for is_small in (False, True)]
+	return [found[line[1] == SMALL].pop(0) for line in lines]
+
+
+def described(lines, device):
 	text = "".join(" ".join(line) + "\n" for line in lines)
-	result = subprocess.run([OUT + "/tests/kernel_text", ".", DEVICE], input=text, capture_output=True, text=True, check=False)
-	if result.returncode != 0:
-		sys.exit("kernel_text: " + result.stderr)
-	return [json.loads(line) for line in result.stdout.splitlines()]
+	result = subprocess.run([OUT + "/tests/kernel_text", ".", *device], input=text, capture_output=True, text=True, check=False)
+	found = [json.loads(line) for line in result.stdout.splitlines()]
+	if result.returncode != 0 or len(found) != len(lines):
+		sys.exit(f"kernel_text: {len(found)} of {len(lines)} kernels: {result.stderr}")
+	return found
 
 
 def made(words):
@@ -324,7 +345,7 @@ def part_of(case, is_reference):
 	once = any(b.get("init") == "once" and b["bytes"] for b in buffers)
 	for last_first in ["false", "true"][: 1 + once]:
 		for each in plan["launches"]:
-			each["waits"] = "STREAM_K=1" in case["label"]
+			each["waits"] = "STREAM_K=1" in case["label"] or case["family"] == "gemm/wgmma_splitk"
 			body += launch_hopper(each) if is_hopper else launch(each, each["grid"], shared, last_first)
 		# what is zeroed once is as before, and the order of blocks decides nothing
 		if once and last_first == "false":

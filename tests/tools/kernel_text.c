@@ -3,7 +3,7 @@
  * What candidates run: sources, defines, launches, the reference and its tolerances, one line of
  * JSON for each.
  *
- *	kernel_text ROOT DEVICE		lines of stdin: OPERATION FAMILY PROBLEM CONFIGURATION
+ *	kernel_text ROOT DEVICE [ROOT]	lines of stdin: OPERATION FAMILY PROBLEM CONFIGURATION
  *
  * CONFIGURATION may be partial (the family's defaults complete it), `-` for these alone, or `@N`: N
  * legal ones drawn with a fixed seed.
@@ -281,11 +281,11 @@ int main(int count, char **arguments)
 	char line[2000];
 	enum status status;
 
-	if (count != 3) {
-		fprintf(stderr, "usage: kernel_text ROOT DEVICE <LINES\n");
+	if (count != 3 && count != 4) {
+		fprintf(stderr, "usage: kernel_text ROOT DEVICE [ROOT] <LINES\n");
 		return STATUS_BAD_INPUT;
 	}
-	const char *roots[] = {arguments[1], NULL};
+	const char *roots[] = {arguments[1], count == 4 ? arguments[3] : NULL, NULL};
 	struct context_options options = {.roots = roots, .device = arguments[2]};
 
 	status = context_open(&options, &context, &err);
