@@ -2,7 +2,7 @@
 // multiplied by a block of its own; the blocks of a cluster have neighbouring tiles and the same
 // part, so that they share A's rows and B's columns by multicast. All blocks run at once. Then each
 // block of a tile completes its share of the tile: the others send it their sums through global
-// memory, warp by warp (no barrier of the block), and it adds the parts in their order, so that
+// memory, warp by warp (no barrier of the block), and it adds them in a fixed order, so that
 // results have the same bits in every run.
 //
 //	sums of a thread  |<- vector 0 ->|<- vector 1 ->| ...    four sums each: 2 columns, 2 rows
@@ -94,25 +94,21 @@ struct exchange {
 		__syncwarp();
 	}
 
-	// Of the vector `index`, of which `own` is this block's part.
-	__device__ __forceinline__ float4 sum(u32 index, const float4 &own) const
+	// Adds the others' parts of the vector `index` to this block's own, in their order.
+	__device__ __forceinline__ void add(float4 &total, u32 index) const
 	{
 		const float4 *from = partial + index * consumers;
-		float4 parts[SPLIT_K], total = {};
+		float4 others[SPLIT_K - 1];
 #pragma unroll
-		for (u32 i = 0; i < SPLIT_K; ++i) {
-			parts[i] = own;
-			if (i != part)
-				parts[i] = __ldcg(from + i * vectors * consumers);
-		}
+		for (u32 i = 0; i < SPLIT_K - 1; ++i)
+			others[i] = __ldcg(from + (i + (i >= part)) * vectors * consumers);
 #pragma unroll
-		for (u32 i = 0; i < SPLIT_K; ++i) {
-			total.x += parts[i].x;
-			total.y += parts[i].y;
-			total.z += parts[i].z;
-			total.w += parts[i].w;
+		for (u32 i = 0; i < SPLIT_K - 1; ++i) {
+			total.x += others[i].x;
+			total.y += others[i].y;
+			total.z += others[i].z;
+			total.w += others[i].w;
 		}
-		return total;
 	}
 };
 
@@ -166,24 +162,28 @@ extern "C" __global__ void __launch_bounds__(consumers + 32, 1)
 		(float4 *)partial + (u64)tile * SPLIT_K * vectors * consumers + threadIdx.x,
 		flags + (tile * (consumers / 32) + warp) * SPLIT_K * SPLIT_K, (u32)part,
 		thread % 32};
-	float4 own[most];
+	const u32 first = first_of(part), end = first_of(part + 1);
+	float4 own[most] = {};
 	others.send(sums, own);
 	others.wait();
+	// Reads of all, before the first store: none waits for another. A last vector that this
+	// block does not have is another one.
+#pragma unroll
+	for (u32 i = 0; i < most; ++i)
+		others.add(own[i], min(first + i, end - 1));
 
 	const epilogue finish = {EPILOGUE_ARGUMENTS, m, n, ldc};
 	const i32 upper = row + (i32)(multiply_by.first_row + thread / 32 * 16 + thread % 32 / 4);
-	const u32 first = first_of(part), end = first_of(part + 1);
 #pragma unroll
 	for (u32 i = 0; i < most; ++i) {
 		const u32 index = first + i;
 		if (vectors % SPLIT_K != 0 && index >= end)
 			break;
-		const float4 total = others.sum(index, own[i]);
 		const i32 to = column + (i32)(index % (BN / 8) * 8 + thread % 4 * 2);
 #pragma unroll
 		for (i32 half = 0; half < 2; ++half) {
 			const i32 line = upper + (i32)(index / (BN / 8)) * 64 + half * 8;
-			float values[2] = {half ? total.z : total.x, half ? total.w : total.y};
+			float values[2] = {half ? own[i].z : own[i].x, half ? own[i].w : own[i].y};
 			finish.apply(values, finish.row(line), to);
 			if (line < m)
 				store_pair<C_PAIRS>(
