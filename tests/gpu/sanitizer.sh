@@ -66,6 +66,7 @@ wgmma_repack|gemm -p M=200,N=265,K=331,dtype=bf16 -f wgmma_repack|STREAM_K == 0
 wgmma_skinny|gemm -p M=16,N=264,K=1032,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N == 1
 wgmma_skinny cluster|gemm -p M=60,N=264,K=2048,dtype=bf16 -f wgmma_skinny|CLUSTER_K*CLUSTER_N >= 2
 wgmma_skinny sums in the ring|gemm -p M=203,N=392,K=2064,dtype=bf16 -f wgmma_skinny|EXCHANGE_IN_RING == 1
+wgmma_splitk|gemm -p M=300,N=264,K=2056,dtype=bf16 -f wgmma_splitk|CLUSTER_M*CLUSTER_N == 4
 wgmma_repack of one|gemm -p M=4097,N=1032,K=2008,dtype=bf16 -f wgmma_repack|STREAM_K == 0 and BM >= 128 and BN >= 128
 attention unfused|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=bf16,causal=1 -f unfused|
 attention tiled_simt|attention -p batch=1,heads=2,seq_q=70,seq_k=100,head_dim=64,dtype=bf16,causal=1 -f tiled_simt|
