@@ -33,18 +33,18 @@ static struct value tensor_flop_per_s(
 static void set_rates(const struct scope *scope, const struct problem *problem,
 	const struct device_spec *device, struct value *values)
 {
-	values[scope_extra_slot(scope, EXTRA_DRAM_BYTES_PER_S)] =
+	values[scope_extra_index(scope, EXTRA_DRAM_BYTES_PER_S)] =
 		value_real(device->dram_bytes_per_s);
-	values[scope_extra_slot(scope, EXTRA_L2_BYTES_PER_S)] =
+	values[scope_extra_index(scope, EXTRA_L2_BYTES_PER_S)] =
 		value_real(device->l2_bytes_per_clock * device->clock_hz);
-	values[scope_extra_slot(scope, EXTRA_TENSOR_MMA_FLOP_PER_S)] =
+	values[scope_extra_index(scope, EXTRA_TENSOR_MMA_FLOP_PER_S)] =
 		tensor_flop_per_s(problem, device, PIPE_TENSOR_MMA);
-	values[scope_extra_slot(scope, EXTRA_TENSOR_WGMMA_FLOP_PER_S)] =
+	values[scope_extra_index(scope, EXTRA_TENSOR_WGMMA_FLOP_PER_S)] =
 		tensor_flop_per_s(problem, device, PIPE_TENSOR_WGMMA);
-	values[scope_extra_slot(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
+	values[scope_extra_index(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
 }
 
-/* Values of the fixed slots: keys, device names, extras. Extras are the rates of the sheet; those
+/* Values of the fixed names: keys, device names, extras. Extras are the rates of the sheet; those
  * that only some contexts read are 0 until the context sets them. */
 static struct value *fixed_values(const struct family *family, const struct problem *problem,
 	const struct device_spec *device)
@@ -117,7 +117,7 @@ static struct launch specialise_launch(const struct launch *launch, const struct
 	return copy;
 }
 
-/* fixed: values of the slots before the parameters; strings outlive the model. */
+/* fixed: values of the names before the parameters; strings outlive the model. */
 static enum status model_fill(struct bound_model *model, const struct family *family,
 	const struct problem *problem, const struct value *fixed, struct error *err)
 {
@@ -159,15 +159,15 @@ static void model_release(struct bound_model *model)
 /* Whether the family's own constraints read the device's limit: then they say it better. */
 static bool limit_is_said(const struct family *family, const char *name)
 {
-	const int slot = name_table_find(&family->scope.all, name);
+	const int index = name_table_find(&family->scope.all, name);
 
 	for (size_t i = 0; i < family->constraints.count; i++) {
 		size_t count;
-		const int *slots =
-			expression_slots(family->constraints.items[i].expression, &count);
+		const int *indices =
+			expression_indices(family->constraints.items[i].expression, &count);
 
 		for (size_t k = 0; k < count; k++)
-			if (slots[k] == slot)
+			if (indices[k] == index)
 				return true;
 	}
 	return false;
@@ -228,7 +228,7 @@ static enum status add_grid_limit(
 			"1 <= (%s) <= %" PRIu32, expression_text(blocks), launch_grid_max[i]);
 		size_t names;
 
-		(void)expression_slots(blocks, &names);
+		(void)expression_indices(blocks, &names);
 		if (names) /* else it is a number */
 			TRY(add_limit(
 				bound, launch, limit, GPU_LIMIT ": blocks of a grid", blocks, err));

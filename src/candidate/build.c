@@ -108,63 +108,63 @@ enum status operation_defines(const struct operation *operation, const struct va
 	return STATUS_OK;
 }
 
-bool entries_read(const struct family *family, size_t slot)
+bool entries_read(const struct family *family, size_t index)
 {
 	for (size_t i = 0; i < family->launch_count; i++) {
-		const struct expression_list *values = &family->launches[i].entry.values;
+		const struct expression_list *read = &family->launches[i].entry.values;
 
-		for (size_t k = 0; k < values->count; k++) {
+		for (size_t k = 0; k < read->count; k++) {
 			size_t count;
-			const int *slots = expression_slots(values->items[k], &count);
+			const int *indices = expression_indices(read->items[k], &count);
 
 			for (size_t j = 0; j < count; j++)
-				if ((size_t)slots[j] == slot)
+				if ((size_t)indices[j] == index)
 					return true;
 		}
 	}
 	return false;
 }
 
-/* The -D list of a family, sorted; slots: of the bound space. */
-static enum status family_defines(const struct family *family, const struct value *slots,
+/* The -D list of a family, sorted; values: of the bound space. */
+static enum status family_defines(const struct family *family, const struct value *values,
 	struct define_list *list, struct error *err)
 {
 	const struct scope *scope = &family->scope;
 
-	TRY(operation_defines(family->operation, slots, list, err));
+	TRY(operation_defines(family->operation, values, list, err));
 	for (size_t i = 0; i < family->parameter_count; i++) {
 		const struct parameter *parameter = &family->parameters[i];
-		const size_t slot = scope->parameter_at + i;
+		const size_t index = scope->parameter_at + i;
 
 		if (!parameter->is_argument &&
-			(parameter->way.as != AS_DEFAULT || !entries_read(family, slot)))
+			(parameter->way.as != AS_DEFAULT || !entries_read(family, index)))
 			TRY(define_list_add(
-				list, parameter->name, &parameter->way, slots[slot], err));
+				list, parameter->name, &parameter->way, values[index], err));
 	}
 	for (size_t i = 0; i < family->constant_count; i++) {
 		const struct constant *constant = &family->constants[i];
-		const size_t slot = scope->constant_at + i;
+		const size_t index = scope->constant_at + i;
 
 		if (!constant->is_for_model &&
-			(constant->way.as != AS_DEFAULT || !entries_read(family, slot)))
+			(constant->way.as != AS_DEFAULT || !entries_read(family, index)))
 			TRY(define_list_add(
-				list, constant->name, &constant->way, slots[slot], err));
+				list, constant->name, &constant->way, values[index], err));
 	}
 	define_list_sort(list);
 	return STATUS_OK;
 }
 
-struct named_values candidate_defines(const struct bound_family *bound, const struct value *slots)
+struct named_values candidate_defines(const struct bound_family *bound, const struct value *values)
 {
-	struct named_values values;
+	struct named_values named;
 	CLEANUP(define_list_release) struct define_list list = {0};
 
-	if (family_defines(bound->family, slots, &list, NULL) != STATUS_OK)
+	if (family_defines(bound->family, values, &list, NULL) != STATUS_OK)
 		define_list_release(&list);
-	values = named_values_new(list.count);
+	named = named_values_new(list.count);
 	for (size_t i = 0; i < list.count; i++)
-		named_values_put(&values, i, list.items[i].name, list.items[i].value);
-	return values;
+		named_values_put(&named, i, list.items[i].name, list.items[i].value);
+	return named;
 }
 
 /* ---- builds ---- */
@@ -239,7 +239,7 @@ void build_finish(struct build *build)
 }
 
 enum status family_units(
-	const struct family *family, const struct value *slots, int *units, struct error *err)
+	const struct family *family, const struct value *values, int *units, struct error *err)
 {
 	int count = 0;
 
@@ -249,14 +249,14 @@ enum status family_units(
 		const struct launch *launch = &family->launches[i];
 		bool is_built;
 
-		TRY(expression_test(built_when(launch), slots, &is_built, err));
+		TRY(expression_test(built_when(launch), values, &is_built, err));
 		if (is_built && units[launch->source] < 0)
 			units[launch->source] = count++;
 	}
 	return STATUS_OK;
 }
 
-enum status candidate_build(const struct bound_family *bound, const struct value *slots,
+enum status candidate_build(const struct bound_family *bound, const struct value *values,
 	struct build *build, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -267,14 +267,14 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	*build = (struct build){0};
 	if (family->step_count)
 		return composite_build(bound, build, err);
-	if (family_defines(family, slots, &defines, err) != STATUS_OK)
+	if (family_defines(family, values, &defines, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
 	if (family->program) {
 		build_of_source(
 			build, family->sources[0].name, family->sources[0].text, &defines, NULL);
 		return STATUS_OK;
 	}
-	TRY(family_units(family, slots, units, err));
+	TRY(family_units(family, values, units, err));
 	made.units = memory_zeroed(family->source_count + 1, sizeof(*made.units));
 	for (size_t i = 0; i < family->source_count; i++) {
 		const struct family_source *source = &family->sources[i];
@@ -291,10 +291,10 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 
 		CLEANUP(memory_free) char *entry = NULL;
 
-		TRY(expression_test(built_when(launch), slots, &is_built, err));
+		TRY(expression_test(built_when(launch), values, &is_built, err));
 		if (!is_built)
 			continue;
-		TRY(entry_evaluate(&launch->entry, slots, &entry, err));
+		TRY(entry_evaluate(&launch->entry, values, &entry, err));
 		unit_add_entry(&made.units[units[launch->source]], entry);
 	}
 	build_finish(&made);

@@ -34,7 +34,7 @@ void define_list_release(struct define_list *list);
 enum status operation_defines(const struct operation *operation, const struct value *values,
 	struct define_list *list, struct error *err);
 /* {"BM": 128, "DTYPE_bf16": 1, ...}: the -D list of the first unit. */
-struct named_values candidate_defines(const struct bound_family *bound, const struct value *slots);
+struct named_values candidate_defines(const struct bound_family *bound, const struct value *values);
 
 /* ---- builds ---- */
 /* One translation unit. */
@@ -56,8 +56,8 @@ struct build {
 
 void build_release(struct build *build);
 
-/* slots: values of all slots (space_values(), or filled by hand for values outside the lists). */
-enum status candidate_build(const struct bound_family *bound, const struct value *slots,
+/* values: of all names (space_values(), or filled by hand for values outside the lists). */
+enum status candidate_build(const struct bound_family *bound, const struct value *values,
 	struct build *build, struct error *err);
 /* One unit of a source (NULL: an empty one) with one entry, or NULL: none. */
 void build_of_source(struct build *build, const char *name, const char *source,
@@ -67,13 +67,13 @@ void build_append(struct build *build, struct build *part);
 /* The hashes: of source, options and entries. */
 void build_finish(struct build *build);
 
-/* Whether a launch's entry reads the slot: then it is a template's argument, and a macro of that
+/* Whether a launch's entry reads the name: then it is a template's argument, and a macro of that
  * name would replace the template's parameter. */
-bool entries_read(const struct family *family, size_t slot);
+bool entries_read(const struct family *family, size_t index);
 /* The index of the build unit of each of the family's sources; -1: not built. A source is built if
  * one of its launches is active, or could be with other arguments. */
 enum status family_units(
-	const struct family *family, const struct value *slots, int *units, struct error *err);
+	const struct family *family, const struct value *values, int *units, struct error *err);
 
 /* A source of the templates built as it stands, without a family: the helper kernels. name:
  * relative to one of the template folders (NULL-terminated), "common/helpers.cu"; the first folder

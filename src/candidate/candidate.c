@@ -19,16 +19,16 @@ void candidate_release(struct candidate *candidate)
 struct value *candidate_values(const struct candidate *candidate, struct error *err)
 {
 	const struct space *space = candidate->bound->space;
-	struct value *slots = memory_zeroed(space->names->count + 1, sizeof(*slots));
+	struct value *values = memory_zeroed(space->names->count + 1, sizeof(*values));
 
-	if (space_values(space, candidate->choices, slots, err) == STATUS_OK)
-		return slots;
-	free(slots);
+	if (space_values(space, candidate->choices, values, err) == STATUS_OK)
+		return values;
+	free(values);
 	return NULL;
 }
 
 /* ---- plans ---- */
-static enum status plan_buffers(const struct family *family, const struct value *slots,
+static enum status plan_buffers(const struct family *family, const struct value *values,
 	struct plan *plan, struct error *err)
 {
 	const struct operation *operation = family->operation;
@@ -36,11 +36,11 @@ static enum status plan_buffers(const struct family *family, const struct value 
 	plan->tensor_count = operation->tensor_count;
 	plan->buffer_count = operation->tensor_count + family->workspace_count;
 	plan->buffers = memory_zeroed(plan->buffer_count + 1, sizeof(*plan->buffers));
-	TRY(operation_tensors_evaluate(operation, slots, plan->buffers, err));
+	TRY(operation_tensors_evaluate(operation, values, plan->buffers, err));
 	for (size_t i = 0; i < family->workspace_count; i++) {
 		struct plan_buffer *buffer = &plan->buffers[operation->tensor_count + i];
 
-		TRY(workspace_evaluate(&family->workspaces[i], slots, buffer, err));
+		TRY(workspace_evaluate(&family->workspaces[i], values, buffer, err));
 		if (__builtin_add_overflow(
 			    plan->workspace_bytes, buffer->bytes, &plan->workspace_bytes))
 			return error_set(err, STATUS_BAD_INPUT,
@@ -51,7 +51,7 @@ static enum status plan_buffers(const struct family *family, const struct value 
 }
 
 /* Every map in the family's order, those whose `when` is false with rank 0. */
-static enum status plan_tensor_maps(const struct family *family, const struct value *slots,
+static enum status plan_tensor_maps(const struct family *family, const struct value *values,
 	struct plan *plan, struct error *err)
 {
 	plan->tensor_map_count = family->tensor_map_count;
@@ -62,9 +62,9 @@ static enum status plan_tensor_maps(const struct family *family, const struct va
 		enum dtype dtype = plan->buffers[map->buffer].dtype;
 		bool is_there;
 
-		TRY(expression_test(map->when, slots, &is_there, err));
+		TRY(expression_test(map->when, values, &is_there, err));
 		if (is_there)
-			TRY(tensor_map_evaluate(map, dtype, slots, result, err));
+			TRY(tensor_map_evaluate(map, dtype, values, result, err));
 		string_put(result->name, sizeof(result->name), map->name);
 		result->buffer = map->buffer;
 		result->dtype = dtype;
@@ -88,15 +88,15 @@ static void plan_symbols(const struct family *family, const int *units, struct p
 }
 
 static enum status plan_launch(const struct bound_family *bound, const struct launch *launch,
-	const struct value *slots, const int *units, struct plan_launch *result, struct error *err)
+	const struct value *values, const int *units, struct plan_launch *result, struct error *err)
 {
-	TRY(launch_shape_evaluate(launch, slots, bound->device, &result->shape, err));
+	TRY(launch_shape_evaluate(launch, values, bound->device, &result->shape, err));
 	result->unit = (uint32_t)units[launch->source];
-	TRY(entry_evaluate(&launch->entry, slots, &result->entry, err));
-	return arguments_evaluate(&launch->arguments, slots, result, err);
+	TRY(entry_evaluate(&launch->entry, values, &result->entry, err));
+	return arguments_evaluate(&launch->arguments, values, result, err);
 }
 
-static enum status plan_launches(const struct bound_family *bound, const struct value *slots,
+static enum status plan_launches(const struct bound_family *bound, const struct value *values,
 	const int *units, struct plan *plan, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -105,9 +105,9 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 	for (size_t i = 0; i < family->launch_count; i++) {
 		bool is_active;
 
-		TRY(expression_test(family->launches[i].when, slots, &is_active, err));
+		TRY(expression_test(family->launches[i].when, values, &is_active, err));
 		if (is_active)
-			TRY(plan_launch(bound, &family->launches[i], slots, units,
+			TRY(plan_launch(bound, &family->launches[i], values, units,
 				&plan->launches[plan->launch_count++], err));
 	}
 	if (plan->launch_count == 0 && !family->program)
@@ -116,7 +116,7 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 	return STATUS_OK;
 }
 
-enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
+enum status candidate_plan(const struct bound_family *bound, const struct value *values,
 	struct plan *plan, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -124,27 +124,27 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 	CLEANUP(plan_release) struct plan made = {0};
 
 	*plan = (struct plan){0};
-	TRY(family_units(family, slots, units, err));
-	TRY(plan_buffers(family, slots, &made, err));
-	TRY(plan_tensor_maps(family, slots, &made, err));
+	TRY(family_units(family, values, units, err));
+	TRY(plan_buffers(family, values, &made, err));
+	TRY(plan_tensor_maps(family, values, &made, err));
 	plan_symbols(family, units, &made);
 	TRY(family->step_count ? composite_plan(bound, &made, err)
-			       : plan_launches(bound, slots, units, &made, err));
+			       : plan_launches(bound, values, units, &made, err));
 	*plan = made;
 	made = (struct plan){0};
 	return STATUS_OK;
 }
 
 /* ---- prune rules ---- */
-enum status candidate_prune(const struct bound_family *bound, const struct value *slots,
+enum status candidate_prune(const struct bound_family *bound, const struct value *values,
 	const struct kernel_resources *resources, size_t launch_count, size_t longest,
 	int64_t smem_bytes, int *rule, const char **why, struct error *err)
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
 	CLEANUP(memory_free)
-	struct value *values = memory_copy(slots, scope->all.count * sizeof(*values));
-	struct value *extras = &values[scope->extra_at];
+	struct value *with_extras = memory_copy(values, scope->all.count * sizeof(*with_extras));
+	struct value *extras = &with_extras[scope->extra_at];
 	int64_t spill_bytes = 0, stack_bytes = 0;
 	uint32_t flags = 0;
 
@@ -167,7 +167,7 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	for (size_t i = 0; i < family->prune.count && *rule < 0; i++) {
 		bool holds;
 
-		TRY(expression_test(family->prune.items[i].expression, values, &holds, err));
+		TRY(expression_test(family->prune.items[i].expression, with_extras, &holds, err));
 		if (holds) {
 			*rule = (int)i;
 			*why = family->prune.items[i].why;
@@ -177,22 +177,22 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 }
 
 /* ---- facts ---- */
-enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
+enum status candidate_facts(const struct bound_family *bound, const struct value *values,
 	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err)
 {
 	const struct family *family = bound->family;
 	const struct scope *scope = &family->scope;
 	CLEANUP(memory_free)
-	struct value *values =
-		memory_zeroed(scope->all.count + family->named_fact_count + 1, sizeof(*values));
+	struct value *with_extras = memory_zeroed(
+		scope->all.count + family->named_fact_count + 1, sizeof(*with_extras));
 	const size_t count = family->operation->fact_count;
 	CLEANUP(fact_list_release)
 	struct fact_list made = {.items = memory_zeroed(count + 1, sizeof(*made.items))};
 
 	*facts = (struct fact_list){0};
-	memcpy(values, slots, scope->all.count * sizeof(*values));
-	values[scope_extra_slot(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
-	values[scope_extra_slot(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
+	memcpy(with_extras, values, scope->all.count * sizeof(*with_extras));
+	with_extras[scope_extra_index(scope, EXTRA_SMEM_BYTES)] = value_int(smem_bytes);
+	with_extras[scope_extra_index(scope, EXTRA_BLOCKS_PER_SM)] = value_int(blocks_per_sm);
 	for (size_t i = 0; i < count; i++) {
 		const struct family_fact *fact = &family->facts[i];
 		const struct fact_text *said = &family->operation->facts[i];
@@ -200,14 +200,14 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 		bool holds = fact->expression != NULL;
 
 		if (holds)
-			TRY(expression_test(fact->when, values, &holds, err));
+			TRY(expression_test(fact->when, with_extras, &holds, err));
 		if (!holds)
 			continue;
 		*result = (struct fact){said->name, said->unit, said->source, {0}};
 		TRY(expression_evaluate(
-			fact->expression, values, &made.values, &result->value, err));
-		if (fact->slot)
-			values[fact->slot] = result->value;
+			fact->expression, with_extras, &made.values, &result->value, err));
+		if (fact->name_index)
+			with_extras[fact->name_index] = result->value;
 		made.count++;
 	}
 	*facts = made;

@@ -30,17 +30,17 @@ struct candidate {
 
 /* Frees bound: for candidates that own theirs. */
 void candidate_release(struct candidate *candidate);
-/* Values of all slots; caller frees. NULL: an expression failed. */
+/* Values of all names; caller frees. NULL: an expression failed. */
 struct value *candidate_values(const struct candidate *candidate, struct error *err);
 
-/* slots: values of all slots (space_values(), or filled by hand for values outside the lists). */
-enum status candidate_plan(const struct bound_family *bound, const struct value *slots,
+/* values: of all names (space_values(), or filled by hand for values outside the lists). */
+enum status candidate_plan(const struct bound_family *bound, const struct value *values,
 	struct plan *plan, struct error *err);
 /* The family's prune rules on a compiled kernel: index of the first that holds, or -1; why is
  * borrowed from the family. resources: one per launch. Registers and blocks per SM are the
  * longest launch's, smem_bytes its static and dynamic shared memory; spills and flags of all
  * launches count. */
-enum status candidate_prune(const struct bound_family *bound, const struct value *slots,
+enum status candidate_prune(const struct bound_family *bound, const struct value *values,
 	const struct kernel_resources *resources, size_t launch_count, size_t longest,
 	int64_t smem_bytes, int *rule, const char **why, struct error *err);
 
@@ -56,7 +56,7 @@ struct fact_list {
 };
 /* Facts that hold for this family (those that name what it lacks are skipped). extra: smem_bytes
  * and blocks_per_sm of the main launch. */
-enum status candidate_facts(const struct bound_family *bound, const struct value *slots,
+enum status candidate_facts(const struct bound_family *bound, const struct value *values,
 	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err);
 void fact_list_release(struct fact_list *facts);
 

@@ -16,7 +16,7 @@
 struct work_context {
 	const struct bound_family *bound;
 	struct value *values;
-	bool *changed;    /* by slot: since the evaluation before */
+	bool *changed;    /* by name: since the evaluation before */
 	struct work kept; /* all launches; filled[i]: the result of the evaluation before */
 	bool *filled;
 	struct work work; /* the active ones; their lists are those of `kept` */
@@ -174,16 +174,16 @@ static enum status evaluate(const struct bound_family *bound, struct value *valu
 	return STATUS_OK;
 }
 
-enum status candidate_work(const struct bound_family *bound, const struct value *slots,
+enum status candidate_work(const struct bound_family *bound, const struct value *values,
 	struct work *work, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *values = memory_copy(slots, bound->family->scope.all.count * sizeof(*values));
+	struct value *copy = memory_copy(values, bound->family->scope.all.count * sizeof(*copy));
 	enum status status;
 
 	*work = (struct work){
 		.launches = memory_zeroed(bound->model.launch_count + 1, sizeof(*work->launches))};
-	status = evaluate(bound, values, NULL, work, err);
+	status = evaluate(bound, copy, NULL, work, err);
 	if (status != STATUS_OK)
 		work_release(work);
 	return status;
@@ -193,11 +193,11 @@ enum status candidate_work(const struct bound_family *bound, const struct value 
 struct work_context *work_context_new(const struct bound_family *bound)
 {
 	struct work_context *context = memory_zeroed(1, sizeof(*context));
-	const size_t slots = bound->family->scope.all.count, launches = bound->model.launch_count;
+	const size_t count = bound->family->scope.all.count, launches = bound->model.launch_count;
 
 	context->bound = bound;
-	context->values = memory_zeroed(slots, sizeof(*context->values));
-	context->changed = memory_zeroed(slots, sizeof(*context->changed));
+	context->values = memory_zeroed(count, sizeof(*context->values));
+	context->changed = memory_zeroed(count, sizeof(*context->changed));
 	space_fixed(bound->space, context->values);
 	context->filled = memory_zeroed(launches + 1, sizeof(*context->filled));
 	context->kept.launches = memory_zeroed(launches + 1, sizeof(*context->kept.launches));
@@ -222,7 +222,7 @@ void work_context_free(struct work_context *context)
 	free(context);
 }
 
-enum status work_context_evaluate(struct work_context *context, const struct value *slots,
+enum status work_context_evaluate(struct work_context *context, const struct value *values,
 	const struct work **work, struct error *err)
 {
 	const struct bound_family *bound = context->bound;
@@ -232,8 +232,8 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 		work_release(&context->work);
 	/* problem and device stay what they are */
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
-		context->changed[i] = memcmp(&context->values[i], &slots[i], sizeof(*slots)) != 0;
-		context->values[i] = slots[i];
+		context->changed[i] = memcmp(&context->values[i], &values[i], sizeof(*values)) != 0;
+		context->values[i] = values[i];
 	}
 	*work = &context->work;
 	status = evaluate(bound, context->values, context, &context->work, err);

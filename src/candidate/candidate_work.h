@@ -8,8 +8,8 @@
 #include "candidate/candidate.h"
 #include "plan/work.h"
 
-/* slots: values of all slots, as candidate_build() takes them. */
-enum status candidate_work(const struct bound_family *bound, const struct value *slots,
+/* values: of all names, as candidate_build() takes them. */
+enum status candidate_work(const struct bound_family *bound, const struct value *values,
 	struct work *work, struct error *err);
 
 /* What evaluating many configurations of a bound family shares: memory, and what does not change
@@ -18,7 +18,7 @@ struct work_context;
 struct work_context *work_context_new(const struct bound_family *bound);
 void work_context_free(struct work_context *context); /* NULL is fine */
 /* *work is valid until the next call. */
-enum status work_context_evaluate(struct work_context *context, const struct value *slots,
+enum status work_context_evaluate(struct work_context *context, const struct value *values,
 	const struct work **work, struct error *err);
 
 #endif

@@ -52,8 +52,8 @@ enum status composite_open(struct bound_family *bound, struct error *err)
 static void forget_choice(struct composite_step *step)
 {
 	candidate_release(&step->candidate);
-	free(step->slots);
-	step->slots = NULL;
+	free(step->values);
+	step->values = NULL;
 }
 
 void composite_free(struct composite *composite)
@@ -73,7 +73,7 @@ enum status composite_choose(const struct catalogue *catalogue, struct bound_fam
 {
 	struct composite_step *at = &bound->composite->steps[step];
 	CLEANUP(candidate_release) struct candidate chosen = {0};
-	struct value *slots;
+	struct value *values;
 	const struct family *found;
 
 	TRY(catalogue_family(catalogue, at->problem->operation, family, &found, err));
@@ -83,12 +83,12 @@ enum status composite_choose(const struct catalogue *catalogue, struct bound_fam
 	TRY(family_bind_applicable(found, at->problem, bound->device, &chosen.bound, err));
 	TRY(configuration_from_named_values(chosen.bound, configuration, chosen.choices, err));
 	TRY(configuration_expect_legal(chosen.bound, chosen.choices, err));
-	slots = candidate_values(&chosen, err);
-	if (!slots)
+	values = candidate_values(&chosen, err);
+	if (!values)
 		return STATUS_FAILED;
 	forget_choice(at);
 	at->candidate = chosen;
-	at->slots = slots;
+	at->values = values;
 	chosen = (struct candidate){0};
 	return STATUS_OK;
 }
@@ -213,7 +213,7 @@ static enum status count_units(const struct composite_step *step, size_t *count,
 	const struct family *family = step->candidate.bound->family;
 	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
 
-	TRY(family_units(family, step->slots, units, err));
+	TRY(family_units(family, step->values, units, err));
 	for (size_t i = 0; i < family->source_count; i++)
 		*count += units[i] >= 0;
 	return STATUS_OK;
@@ -247,7 +247,7 @@ enum status composite_plan(const struct bound_family *bound, struct plan *plan, 
 		CLEANUP(memory_free) uint32_t *places = NULL;
 		size_t first_map = plan->tensor_map_count;
 
-		TRY(candidate_plan(step->candidate.bound, step->slots, &part, err));
+		TRY(candidate_plan(step->candidate.bound, step->values, &part, err));
 		places = memory_zeroed(part.buffer_count + 1, sizeof(*places));
 		TRY(map_buffers(bound, i, &part, plan, places, err));
 		append_maps(i, &part, places, plan);
@@ -270,7 +270,7 @@ enum status composite_build(
 		const struct composite_step *step = &composite->steps[i];
 		CLEANUP(build_release) struct build part = {0};
 
-		TRY(candidate_build(step->candidate.bound, step->slots, &part, err));
+		TRY(candidate_build(step->candidate.bound, step->values, &part, err));
 		build_append(&made, &part);
 	}
 	build_finish(&made);
@@ -321,7 +321,7 @@ enum status composite_work(const struct bound_family *bound, struct work *work, 
 		size_t first = work->launch_count;
 		CLEANUP(work_release) struct work part = {0};
 
-		TRY(candidate_work(step->candidate.bound, step->slots, &part, err));
+		TRY(candidate_work(step->candidate.bound, step->values, &part, err));
 		work->launches = memory_resize(work->launches,
 			work->launch_count + part.launch_count + 1, sizeof(*work->launches));
 		memcpy(work->launches + work->launch_count, part.launches,

@@ -18,7 +18,7 @@ struct work;
 struct composite_step {
 	struct problem *problem;    /* owned */
 	struct candidate candidate; /* owned; without bound: not chosen yet */
-	struct value *slots;        /* owned */
+	struct value *values;       /* owned */
 };
 
 struct composite {

@@ -166,12 +166,12 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(family->scope.all.count, sizeof(*slots));
+	struct value *values = memory_zeroed(family->scope.all.count, sizeof(*values));
 	const struct expression *absent = family->parameters[parameter].absent_value;
 	struct value value;
 
-	space_fixed(bound->space, slots);
-	if (!absent || expression_evaluate(absent, slots, NULL, &value, NULL) != STATUS_OK)
+	space_fixed(bound->space, values);
+	if (!absent || expression_evaluate(absent, values, NULL, &value, NULL) != STATUS_OK)
 		return -1;
 	return space_choice_find(bound->space, parameter, value);
 }
@@ -230,9 +230,9 @@ static enum status examine(
 	const struct bound_family *bound, const choice *choices, int *violated, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(bound->space->names->count + 1, sizeof(*slots));
+	struct value *values = memory_zeroed(bound->space->names->count + 1, sizeof(*values));
 
-	return space_examine(bound->space, choices, slots, violated, err);
+	return space_examine(bound->space, choices, values, violated, err);
 }
 
 enum status configuration_is_legal(
@@ -263,20 +263,20 @@ enum status configuration_expect_legal(
 /* ---- defaults, and the legal configuration that is nearest to given values ---- */
 /* The constants that a default reads, each after those that it reads itself. */
 static enum status derive_for(const struct family *family, const struct expression *expression,
-	struct value *slots, struct error *err)
+	struct value *values, struct error *err)
 {
 	size_t count;
-	const int *reads = expression_slots(expression, &count);
+	const int *reads = expression_indices(expression, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const size_t slot = (size_t)reads[i];
+		const size_t index = (size_t)reads[i];
 		const struct expression *constant;
 
-		if (slot < family->scope.constant_at || slots[slot].type != VALUE_NONE)
+		if (index < family->scope.constant_at || values[index].type != VALUE_NONE)
 			continue;
-		constant = family->constants[slot - family->scope.constant_at].expression;
-		TRY(derive_for(family, constant, slots, err));
-		TRY(expression_evaluate(constant, slots, NULL, &slots[slot], err));
+		constant = family->constants[index - family->scope.constant_at].expression;
+		TRY(derive_for(family, constant, values, err));
+		TRY(expression_evaluate(constant, values, NULL, &values[index], err));
 	}
 	return STATUS_OK;
 }
@@ -286,20 +286,20 @@ enum status configuration_defaults(
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(family->scope.all.count, sizeof(*slots));
+	struct value *known = memory_zeroed(family->scope.all.count, sizeof(*known));
 
-	space_fixed(bound->space, slots);
+	space_fixed(bound->space, known);
 	for (size_t i = 0; i < family->parameter_count; i++) {
 		const struct expression *chosen = family->parameters[i].default_value;
 		const struct value_list *list = &bound->space->parameters[i].values;
 
 		if (chosen) {
-			TRY(derive_for(family, chosen, slots, err));
-			TRY(expression_evaluate(chosen, slots, NULL, &values[i], err));
+			TRY(derive_for(family, chosen, known, err));
+			TRY(expression_evaluate(chosen, known, NULL, &values[i], err));
 		} else if (list->count) {
 			values[i] = list->items[0];
 		}
-		slots[family->scope.parameter_at + i] = values[i];
+		known[family->scope.parameter_at + i] = values[i];
 	}
 	return STATUS_OK;
 }

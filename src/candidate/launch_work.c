@@ -90,11 +90,11 @@ enum status launch_shape_evaluate(const struct launch *launch, const struct valu
 static bool stays(const struct expression *expression, const bool *changed)
 {
 	size_t count = 0;
-	const int *slots = expression ? expression_slots(expression, &count) : NULL;
+	const int *indices = expression ? expression_indices(expression, &count) : NULL;
 	bool same = changed;
 
 	for (size_t i = 0; i < count && same; i++)
-		same = !changed[slots[i]];
+		same = !changed[indices[i]];
 	return same;
 }
 
@@ -187,26 +187,26 @@ static enum status evaluate_schedule(const struct model *model, const struct val
 }
 
 static enum status evaluate_addresses(const struct model_access *access, struct value *values,
-	size_t lane_slot, uint32_t *address, struct error *err)
+	size_t lane_index, uint32_t *address, struct error *err)
 {
 	for (int i = 0; i < WORK_LANES; i++) {
-		values[lane_slot] = value_int(i);
+		values[lane_index] = value_int(i);
 		TRY(expression_uint32(access->address, values, 0, UINT32_MAX, &address[i], err));
 	}
 	return STATUS_OK;
 }
 
 static enum status evaluate_access(const struct model_access *access, struct value *values,
-	size_t lane_slot, struct work_smem_access *result, struct error *err)
+	size_t lane_index, struct work_smem_access *result, struct error *err)
 {
 	TRY(expression_uint32(access->width_bytes, values, 1, 16, &result->width_bytes, err));
 	result->pipe = access->is_write ? PIPE_SMEM_WRITE : PIPE_SMEM_READ;
 	TRY(evaluate_amount(access->bytes, values, NULL, 0, &result->bytes_per_step, err));
-	return evaluate_addresses(access, values, lane_slot, result->address, err);
+	return evaluate_addresses(access, values, lane_index, result->address, err);
 }
 
 static enum status evaluate_accesses(const struct model *model, struct value *values,
-	size_t lane_slot, struct launch_work *work, struct error *err)
+	size_t lane_index, struct launch_work *work, struct error *err)
 {
 	work->smem_access_count = 0;
 	if (!work->smem_accesses)
@@ -217,7 +217,7 @@ static enum status evaluate_accesses(const struct model *model, struct value *va
 
 		TRY(expression_test(model->accesses[i].when, values, &holds, err));
 		if (holds)
-			TRY(evaluate_access(&model->accesses[i], values, lane_slot,
+			TRY(evaluate_access(&model->accesses[i], values, lane_index,
 				&work->smem_accesses[work->smem_access_count++], err));
 	}
 	return STATUS_OK;
@@ -283,10 +283,10 @@ static enum status evaluate_numbers(const struct model *model, const struct valu
 		model->steps_max, values, changed, work->steps_mean, &work->steps_max, err);
 }
 
-/* Fills everything but the launch's shape. Of the values that of `lane` (lane_slot) is changed. */
-static enum status model_evaluate(const struct model *model, struct value *values, size_t lane_slot,
-	const struct plan_buffer *tensors, const bool *changed, struct launch_work *work,
-	struct error *err)
+/* Fills everything but the launch's shape. Of the values that of `lane` (lane_index) is changed. */
+static enum status model_evaluate(const struct model *model, struct value *values,
+	size_t lane_index, const struct plan_buffer *tensors, const bool *changed,
+	struct launch_work *work, struct error *err)
 {
 	TRY(evaluate_numbers(model, values, changed, work, err));
 	if (!stays(model->schedule, changed))
@@ -296,7 +296,7 @@ static enum status model_evaluate(const struct model *model, struct value *value
 	TRY(evaluate_pipes(&model->prologue, values, changed, work->prologue, err));
 	TRY(evaluate_pipes(&model->epilogue, values, changed, work->epilogue, err));
 	if (!accesses_stay(model, changed))
-		TRY(evaluate_accesses(model, values, lane_slot, work, err));
+		TRY(evaluate_accesses(model, values, lane_index, work, err));
 	return tiles_stay(model, changed) ? STATUS_OK
 					  : evaluate_tiles(model, values, tensors, work, err);
 }
@@ -329,6 +329,6 @@ enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
 	}
 	work->has_model = launch->has_model;
 	return model_evaluate(&launch->model, values,
-		scope_extra_slot(&bound->family->scope, EXTRA_LANE), model->tensors, changed, work,
+		scope_extra_index(&bound->family->scope, EXTRA_LANE), model->tensors, changed, work,
 		err);
 }

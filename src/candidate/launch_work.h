@@ -16,7 +16,7 @@ extern const uint32_t launch_grid_max[3];
 enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
 	const struct device_spec *device, struct launch_shape *shape, struct error *err);
 
-/* Changes the value of `lane` and no other. changed: by slot, whether its value is another one than
+/* Changes the value of `lane` and no other. changed: by name, whether its value is another one than
  * that which work holds the result of; what reads none of these is left as it is. NULL: everything
  * is evaluated; work is zeroed, or of another evaluation, whose memory for lists is used again. */
 enum status launch_work_evaluate(const struct bound_family *bound, size_t launch,

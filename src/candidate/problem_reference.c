@@ -79,13 +79,13 @@ static enum status take_configuration(const struct making *making, const struct 
 	const choice *choices, struct error *err)
 {
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(bound->space->names->count + 1, sizeof(*slots));
+	struct value *values = memory_zeroed(bound->space->names->count + 1, sizeof(*values));
 	CLEANUP(build_release) struct build part = {0};
 
-	TRY(space_values(bound->space, choices, slots, err));
+	TRY(space_values(bound->space, choices, values, err));
 	making->plan->trusted = memory_zeroed(1, sizeof(*making->plan->trusted));
-	TRY(candidate_plan(bound, slots, making->plan->trusted, err));
-	TRY(candidate_build(bound, slots, &part, err));
+	TRY(candidate_plan(bound, values, making->plan->trusted, err));
+	TRY(candidate_build(bound, values, &part, err));
 	build_append(making->build, &part);
 	return STATUS_OK;
 }

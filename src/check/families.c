@@ -173,9 +173,9 @@ static bool is_read(const struct family *family, const char *macro)
 }
 
 static void list_unread(const struct family *family, const char *name, const struct define_way *way,
-	size_t slot, struct text *list)
+	size_t index, struct text *list)
 {
-	if ((way->as != AS_DEFAULT || !entries_read(family, slot)) &&
+	if ((way->as != AS_DEFAULT || !entries_read(family, index)) &&
 		!is_read(family, way->as == AS_MACRO ? way->macro : name))
 		text_append_listed(list, name);
 }

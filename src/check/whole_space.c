@@ -76,15 +76,15 @@ static bool visit(const choice *configuration, void *context)
 {
 	struct walk *walk = context;
 	CLEANUP(memory_free)
-	struct value *slots = memory_zeroed(walk->bound->space->names->count + 1, sizeof(*slots));
+	struct value *values = memory_zeroed(walk->bound->space->names->count + 1, sizeof(*values));
 	struct plan plan = {0};
 	struct error why = {0};
 
 	if (walk->legal++ >= PLANS_MAX)
 		return true;
 	choose(walk, configuration);
-	if ((space_values(walk->bound->space, configuration, slots, &why) != STATUS_OK ||
-		    candidate_plan(walk->bound, slots, &plan, &why) != STATUS_OK) &&
+	if ((space_values(walk->bound->space, configuration, values, &why) != STATUS_OK ||
+		    candidate_plan(walk->bound, values, &plan, &why) != STATUS_OK) &&
 		!walk->unlaunchable++) {
 		configuration_format(walk->bound, configuration, &walk->first);
 		text_appendf(&walk->first, ": %s", why.message);

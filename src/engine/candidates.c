@@ -140,14 +140,14 @@ static bool can_launch(const struct family_candidates *family, struct text *left
 	struct candidate candidate = {.bound = family->bound};
 	struct plan plan = {0};
 	struct error reason = {0};
-	CLEANUP(memory_free) struct value *slots = NULL;
+	CLEANUP(memory_free) struct value *values = NULL;
 
 	if (!family->count)
 		return true; /* the constraints say why */
 	memcpy(candidate.choices, family->configurations,
 		family->parameter_count * sizeof(*candidate.choices));
-	slots = candidate_values(&candidate, &reason);
-	if (slots && candidate_plan(family->bound, slots, &plan, &reason) == STATUS_OK) {
+	values = candidate_values(&candidate, &reason);
+	if (values && candidate_plan(family->bound, values, &plan, &reason) == STATUS_OK) {
 		plan_release(&plan);
 		return true;
 	}

@@ -120,7 +120,7 @@ enum status explanation_make(struct context *context, const struct candidates *p
 	evaluation->predicted = true;
 	evaluation_add_samples(evaluation, &explanation->candidate.prediction.time_us, 1);
 	longest = &evaluation->score.launches[evaluation->score.longest];
-	return candidate_facts(explanation->candidate.bound, trial->slots, longest->smem_bytes,
+	return candidate_facts(explanation->candidate.bound, trial->values, longest->smem_bytes,
 		longest->blocks_per_sm, &explanation->facts, err);
 }
 

@@ -61,7 +61,7 @@ static enum status steps_describe(
 			.family = string_copy(step->candidate.bound->family->name),
 			.configuration = configuration_named_values(
 				step->candidate.bound, step->candidate.choices)};
-		TRY(candidate_build(step->candidate.bound, step->slots, &build, err));
+		TRY(candidate_build(step->candidate.bound, step->values, &build, err));
 		string_put(to->kernel_hash, sizeof(to->kernel_hash), build.kernel_hash);
 	}
 	return STATUS_OK;
@@ -99,9 +99,9 @@ static enum status predict_now(struct refit *refit, double *predicted_us, struct
 	int violated = -1;
 
 	TRY(space_examine(
-		refit->bound->space, refit->now, refit->predictor.slots, &violated, err));
+		refit->bound->space, refit->now, refit->predictor.values, &violated, err));
 	if (violated < 0)
-		TRY(predict(&refit->predictor, refit->predictor.slots, NULL, &prediction, err));
+		TRY(predict(&refit->predictor, refit->predictor.values, NULL, &prediction, err));
 	*predicted_us = prediction.time_us;
 	return STATUS_OK;
 }
@@ -214,7 +214,7 @@ enum status candidate_describe(
 	*evaluation = (struct evaluation){.predicted = true};
 	predictor_open(&predictor, bound);
 	TRY(predict_choices(&predictor, candidate->choices, &prediction, err));
-	TRY(candidate_build(bound, predictor.slots, &build, err));
+	TRY(candidate_build(bound, predictor.values, &build, err));
 	configuration_format(bound, candidate->choices, &configuration);
 	evaluation->family = string_copy(bound->family->name);
 	evaluation->configuration = text_detach(&configuration);
@@ -338,22 +338,22 @@ static enum status describe(const struct candidate *candidate, const struct eval
 	struct tuned_row *row, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
-	CLEANUP(memory_free) struct value *slots = candidate_values(candidate, err);
+	CLEANUP(memory_free) struct value *values = candidate_values(candidate, err);
 	CLEANUP(plan_release) struct plan plan = {0};
 	CLEANUP(build_release) struct build build = {0};
 	double flop = 0, bytes = 0;
 	const double seconds = evaluation->time.median * 1e-6;
 
-	if (!slots)
+	if (!values)
 		return STATUS_FAILED;
-	TRY(candidate_plan(bound, slots, &plan, err));
-	TRY(candidate_build(bound, slots, &build, err));
+	TRY(candidate_plan(bound, values, &plan, err));
+	TRY(candidate_build(bound, values, &build, err));
 	TRY(problem_flop(bound->problem, &flop, err));
 	TRY(problem_min_bytes(bound->problem, &bytes, err));
 	if (bound->composite)
 		TRY(steps_describe(bound, row, err));
 	else
-		row->defines = candidate_defines(bound, slots);
+		row->defines = candidate_defines(bound, values);
 	take_options(row, bound->family->options);
 	row->family = string_copy(evaluation->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);

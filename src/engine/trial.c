@@ -27,12 +27,12 @@ static enum status describe(struct trial *trial, struct error *err)
 {
 	const struct bound_family *bound = trial->candidate.bound;
 
-	trial->slots = candidate_values(&trial->candidate, err);
-	if (!trial->slots)
+	trial->values = candidate_values(&trial->candidate, err);
+	if (!trial->values)
 		return STATUS_FAILED;
-	TRY(candidate_plan(bound, trial->slots, &trial->plan, err));
-	TRY(candidate_work(bound, trial->slots, &trial->work, err));
-	return candidate_build(bound, trial->slots, &trial->build, err);
+	TRY(candidate_plan(bound, trial->values, &trial->plan, err));
+	TRY(candidate_work(bound, trial->values, &trial->work, err));
+	return candidate_build(bound, trial->values, &trial->build, err);
 }
 
 /* What it is compiled from is there. */
@@ -174,7 +174,7 @@ static enum status prune(struct trial *trial, struct error *err)
 	const char *why = NULL;
 	int rule = -1;
 
-	TRY(candidate_prune(trial->candidate.bound, trial->slots, evaluation->resources,
+	TRY(candidate_prune(trial->candidate.bound, trial->values, evaluation->resources,
 		evaluation->launch_count, score->longest,
 		score->launch_count ? score->launches[score->longest].smem_bytes : 0, &rule, &why,
 		err));
@@ -284,7 +284,7 @@ void trial_take_event(struct trial *trial, struct device_event *event, const str
 
 void trial_release(struct trial *trial)
 {
-	free(trial->slots);
+	free(trial->values);
 	free(trial->kernels);
 	free(trial->cubins);
 	build_release(&trial->build);

@@ -26,7 +26,7 @@ struct trial {
 	const struct problem *problem; /* borrowed; NULL: kernels without tensors */
 	struct candidate candidate;    /* bound NULL: nothing was compiled for it */
 	size_t number;                 /* the caller's, for the candidate */
-	struct value *slots;
+	struct value *values;
 	struct build build;
 	const struct compile_result **kernels; /* one per build unit; borrowed from the store */
 	struct plan plan;

@@ -53,7 +53,7 @@ ttl_text bundle_put_text(struct bundle *bundle, const char *string)
 /* A plan on its way into the tables, with the family that says how its numbers are computed. */
 struct launches {
 	const struct bound_family *bound;
-	const struct value *slots;
+	const struct value *values;
 	const struct operation *operation; /* whose keys arguments may be; NULL: a composite's */
 	const struct plan *plan;
 	size_t at; /* launches of the plan that are written */
@@ -64,13 +64,13 @@ static bool is_key(const struct launches *launches, const struct expression *exp
 {
 	const size_t count = launches->bound->family->names.count;
 	CLEANUP(memory_free)
-	struct value *slots = memory_copy(launches->slots, count * sizeof(*slots));
-	const int64_t size = slots[key].integer;
+	struct value *values = memory_copy(launches->values, count * sizeof(*values));
+	const int64_t size = values[key].integer;
 	int64_t same, less;
 
-	slots[key] = value_int(size - 1);
-	return expression_int(expression, launches->slots, &same, NULL) == STATUS_OK &&
-	       expression_int(expression, slots, &less, NULL) == STATUS_OK && same == size &&
+	values[key] = value_int(size - 1);
+	return expression_int(expression, launches->values, &same, NULL) == STATUS_OK &&
+	       expression_int(expression, values, &less, NULL) == STATUS_OK && same == size &&
 	       less == size - 1;
 }
 
@@ -82,7 +82,7 @@ static int32_t key_of(const struct launches *launches, const struct expression *
 
 	for (size_t i = 0; operation && expression && i < operation->key_count; i++)
 		if (!operation->keys[i].values && !operation->keys[i].is_real &&
-			launches->slots[i].integer <= INT32_MAX && is_key(launches, expression, i))
+			launches->values[i].integer <= INT32_MAX && is_key(launches, expression, i))
 			return (int32_t)i;
 	return TTL_NONE;
 }
@@ -125,7 +125,7 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 
 	for (size_t i = 0; composite && i < composite->step_count; i++) {
 		launches->bound = composite->steps[i].candidate.bound;
-		launches->slots = composite->steps[i].slots;
+		launches->values = composite->steps[i].values;
 		TRY(put_launches(bundle, launches, err));
 	}
 	for (size_t i = 0; !composite && i < family->launch_count; i++) {
@@ -134,7 +134,7 @@ static enum status put_launches(struct bundle *bundle, struct launches *launches
 		struct ttl_step step = {0};
 		bool is_active;
 
-		TRY(expression_test(named->when, launches->slots, &is_active, err));
+		TRY(expression_test(named->when, launches->values, &is_active, err));
 		if (!is_active)
 			continue;
 		step.arguments = bundle_next(bundle, TTL_TABLE_arguments, from->argument_count);
@@ -212,12 +212,12 @@ static enum status take_names(
 
 /* Everything of an entry but sizes and images. */
 static enum status put_plan(struct bundle *bundle, const struct candidate *candidate,
-	const struct plan *plan, const struct value *slots, struct ttl_entry *entry,
+	const struct plan *plan, const struct value *values, struct ttl_entry *entry,
 	struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
 	struct launches launches = {.bound = bound,
-		.slots = slots,
+		.values = values,
 		.operation = bound->composite ? NULL : bound->problem->operation,
 		.plan = plan};
 
@@ -339,7 +339,7 @@ static enum status try_smaller(
 	struct problem *problem =
 		other_problem(smaller->kernel->problem, smaller->given, key, &smaller->size);
 	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(memory_free) struct value *slots = NULL;
+	CLEANUP(memory_free) struct value *values = NULL;
 	CLEANUP(plan_release) struct plan plan = {0};
 	CLEANUP(build_release) struct build build = {0};
 	size_t lengths[TTL_TABLE_COUNT];
@@ -350,16 +350,16 @@ static enum status try_smaller(
 	if (!problem || row_candidate(source->catalogue, problem, smaller->kernel->device,
 				smaller->row, &candidate, NULL, &reason) != STATUS_OK)
 		return STATUS_OK;
-	if (!(slots = candidate_values(&candidate, err)))
+	if (!(values = candidate_values(&candidate, err)))
 		return STATUS_FAILED;
-	TRY(candidate_plan(candidate.bound, slots, &plan, err));
-	TRY(candidate_build(candidate.bound, slots, &build, err));
+	TRY(candidate_plan(candidate.bound, values, &plan, err));
+	TRY(candidate_build(candidate.bound, values, &build, err));
 	if (strcmp(build.kernel_hash, smaller->kernel->build.kernel_hash) != 0)
 		return STATUS_OK;
 	TRY(take_names(bundle->stores[smaller->arch], &build, &plan, err));
 	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
 		lengths[i] = bundle->tables[i].length;
-	TRY(put_plan(bundle, &candidate, &plan, slots, &other, err));
+	TRY(put_plan(bundle, &candidate, &plan, values, &other, err));
 	*same = same_entry(bundle, smaller, &other);
 	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
 		bundle->tables[i].length = lengths[i];
@@ -422,7 +422,7 @@ enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *fr
 {
 	const struct export_source *source = bundle->source;
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
-	CLEANUP(memory_free) struct value *slots = NULL;
+	CLEANUP(memory_free) struct value *values = NULL;
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(&from->winner);
 	struct ttl_entry entry = {.family = bundle_put_text(bundle, from->winner.family),
 		.configuration = bundle_put_text(bundle, configuration),
@@ -432,12 +432,12 @@ enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *fr
 		.images.first = bundle_count(bundle, TTL_TABLE_images)};
 
 	TRY(export_kernel_open(source->catalogue, source->devices[arch], from, &kernel, err));
-	if (!(slots = candidate_values(&kernel.candidate, err)))
+	if (!(values = candidate_values(&kernel.candidate, err)))
 		return STATUS_FAILED;
 	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
 	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
 	TRY(take_names(bundle->stores[arch], &kernel.build, &kernel.plan, err));
-	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, slots, &entry, err));
+	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, values, &entry, err));
 	TRY(put_sizes(bundle, &from->winner, &kernel, arch, &entry, err));
 	TRY(bundle_put_images(bundle, &kernel, arch, err));
 	for (size_t other = 1; arch == 0 && source->devices[other]; other++) {

@@ -31,7 +31,7 @@ const struct export_format export_format_source = {
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err)
 {
-	CLEANUP(memory_free) struct value *slots = NULL;
+	CLEANUP(memory_free) struct value *values = NULL;
 	const struct operation *operation;
 
 	kernel->device = device;
@@ -43,11 +43,11 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a kernel, found a program, which compiles by itself",
 			entry->winner.family);
-	slots = candidate_values(&kernel->candidate, err);
-	if (!slots)
+	values = candidate_values(&kernel->candidate, err);
+	if (!values)
 		return STATUS_FAILED;
-	TRY(candidate_plan(kernel->candidate.bound, slots, &kernel->plan, err));
-	return candidate_build(kernel->candidate.bound, slots, &kernel->build, err);
+	TRY(candidate_plan(kernel->candidate.bound, values, &kernel->plan, err));
+	return candidate_build(kernel->candidate.bound, values, &kernel->build, err);
 }
 
 static enum status renew(const struct catalogue *catalogue, const struct device_spec *device,

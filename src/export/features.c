@@ -30,7 +30,7 @@ static void append_row(const struct predictor *predictor, const struct evaluatio
 {
 	CLEANUP(memory_free) float *values = memory_zeroed(features + 1, sizeof(*values));
 
-	features_values(predictor->bound->family, predictor->slots, &predictor->score, values);
+	features_values(predictor->bound->family, predictor->values, &predictor->score, values);
 	format_put(text, append_string, "[%s,", evaluation->configuration);
 	text_append_real(text, evaluation->time.median);
 	text_append(text, ",");

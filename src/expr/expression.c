@@ -55,8 +55,8 @@ struct expression {
 	char *where;
 	struct value_arena arena;
 	struct node *root; /* folded */
-	int *slots;        /* ascending */
-	size_t slot_count, slot_capacity;
+	int *indices;      /* ascending */
+	size_t index_count, index_capacity;
 };
 
 static struct expression *expression_new(const char *text, const char *where)
@@ -72,7 +72,7 @@ void expression_free(struct expression *expression)
 	if (!expression)
 		return;
 	value_arena_release(&expression->arena);
-	free(expression->slots);
+	free(expression->indices);
 	free(expression->text);
 	free(expression->where);
 	free(expression);
@@ -83,28 +83,28 @@ static void release(struct expression **expression)
 	expression_free(*expression);
 }
 
-static void collect_slots(struct expression *expression, const struct node *node)
+static void collect_indices(struct expression *expression, const struct node *node)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < node->count; i++)
-		collect_slots(expression, &node->children[i]);
-	if (node->kind != NODE_SLOT)
+		collect_indices(expression, &node->children[i]);
+	if (node->kind != NODE_VALUE)
 		return;
-	while (at < expression->slot_count && expression->slots[at] < node->index)
+	while (at < expression->index_count && expression->indices[at] < node->index)
 		at++;
-	if (at < expression->slot_count && expression->slots[at] == node->index)
+	if (at < expression->index_count && expression->indices[at] == node->index)
 		return;
-	ARRAY_GROW(expression->slots, expression->slot_count, expression->slot_capacity);
-	memmove(expression->slots + at + 1, expression->slots + at,
-		(expression->slot_count - at) * sizeof(*expression->slots));
-	expression->slots[at] = node->index;
-	expression->slot_count++;
+	ARRAY_GROW(expression->indices, expression->index_count, expression->index_capacity);
+	memmove(expression->indices + at + 1, expression->indices + at,
+		(expression->index_count - at) * sizeof(*expression->indices));
+	expression->indices[at] = node->index;
+	expression->index_count++;
 }
 
 static void finish(struct expression *expression)
 {
 	node_fold(expression->root, &expression->arena);
-	collect_slots(expression, expression->root);
+	collect_indices(expression, expression->root);
 }
 
 static enum status compile(const char *text, const char *where, const struct name_table *names,
@@ -163,10 +163,10 @@ const char *expression_where(const struct expression *expression)
 	return expression->where;
 }
 
-const int *expression_slots(const struct expression *expression, size_t *count)
+const int *expression_indices(const struct expression *expression, size_t *count)
 {
-	*count = expression->slot_count;
-	return expression->slots;
+	*count = expression->index_count;
+	return expression->indices;
 }
 
 /* Lists lie in `lists`. */
@@ -174,7 +174,7 @@ static enum status evaluate(const struct expression *expression, const struct va
 	struct value_arena *lists, struct value *result, struct error *err)
 {
 	struct evaluation evaluation; /* its loop variables need no initialisation */
-	evaluation.slots = values;
+	evaluation.values = values;
 	evaluation.arena = lists;
 	evaluation.weight = LIST_WEIGHT_MAX;
 	evaluation.steps = EVALUATION_STEPS_MAX;

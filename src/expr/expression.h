@@ -15,8 +15,8 @@
  * lists of 65536 values (262144 in one evaluation), 64 loop variables within each other, 4194304
  * steps (loop iterations and list elements looked at) per evaluation.
  *
- * Names are resolved to slots of a name table when compiled; evaluation reads an array of values
- * indexed by slot.
+ * Names are resolved to indices of a name table when compiled; evaluation reads an array of values
+ * by these.
  */
 #ifndef EXPR_EXPRESSION_H
 #define EXPR_EXPRESSION_H
@@ -26,17 +26,17 @@
 
 struct expression;
 
-/* Names in the order of their slots. */
+/* Names in the order of their indices. */
 struct name_table {
-	const char **names; /* borrowed strings; NULL: a slot that no expression may read */
+	const char **names; /* borrowed strings; NULL: an index that no expression may read */
 	size_t count;
 	size_t capacity;
 };
 enum {
 	NAME_UNKNOWN = -1
 };
-int name_table_find(const struct name_table *table, const char *name); /* slot or NAME_UNKNOWN */
-int name_table_add(struct name_table *table, const char *name); /* new slot; BUG if present */
+int name_table_find(const struct name_table *table, const char *name); /* index or NAME_UNKNOWN */
+int name_table_add(struct name_table *table, const char *name); /* new index; BUG if present */
 void name_table_release(struct name_table *table);
 /* Letters, digits, '_', no digit first, no word of the language (and, if, True, ...). */
 bool name_is_valid(const char *name);
@@ -62,10 +62,10 @@ bool expression_constant(const struct expression *expression, struct value *valu
 const char *expression_text(const struct expression *expression);
 const char *expression_where(const struct expression *expression);
 
-/* Slots that the expression reads, ascending; *count of them. Borrowed. */
-const int *expression_slots(const struct expression *expression, size_t *count);
+/* Indices of the names that the expression reads, ascending; *count of them. Borrowed. */
+const int *expression_indices(const struct expression *expression, size_t *count);
 
-/* values[slot] must be bound (type != VALUE_NONE) and no list for every slot read. The items of a
+/* values[index] must be bound (type != VALUE_NONE) and no list for every name read. The items of a
  * list belong to `lists` or to the expression; NULL: a list is an error. Strings live as long as
  * the expression or the value that they came from. Errors: division by zero, overflow, types,
  * limits; with column. Threads may evaluate one expression at the same time. */

@@ -79,7 +79,7 @@ static enum status resolve_name(struct resolver *resolver, struct node *node)
 	node->index = name_table_find(resolver->names, node->name);
 	if (node->index == NAME_UNKNOWN)
 		return unknown_name(resolver, node);
-	node->kind = NODE_SLOT;
+	node->kind = NODE_VALUE;
 	return STATUS_OK;
 }
 
@@ -173,11 +173,13 @@ static void fold_by_evaluation(struct node *node, struct value_arena *arena)
 		make_constant(node, *value);
 }
 
-/* Returns the least index of a loop variable that it reads; -1 if it reads a slot, INT_MAX if it
+/* Returns the least index of a loop variable that it reads; -1 if it reads a name, INT_MAX if it
  * needs nothing from outside. */
 static int fold(struct node *node, struct value_arena *arena)
 {
-	int outer = node->kind == NODE_SLOT ? -1 : node->kind == NODE_LOCAL ? node->index : INT_MAX;
+	int outer = node->kind == NODE_VALUE   ? -1
+		    : node->kind == NODE_LOCAL ? node->index
+					       : INT_MAX;
 	for (uint32_t i = 0; i < node->count; i++) {
 		const int of_child = fold(&node->children[i], arena);
 		if (of_child < outer)
@@ -219,7 +221,7 @@ void node_specialise(const struct node *root, const struct value *values, struct
 	struct node *copy)
 {
 	*copy = *root;
-	if (root->kind == NODE_SLOT && values[root->index].type != VALUE_NONE)
+	if (root->kind == NODE_VALUE && values[root->index].type != VALUE_NONE)
 		make_constant(copy, values[root->index]);
 	if (!root->count)
 		return;

@@ -19,8 +19,8 @@ enum {
 
 enum node_kind {
 	NODE_CONSTANT,      /* value */
-	NODE_NAME,          /* name; becomes NODE_SLOT or NODE_LOCAL when resolved */
-	NODE_SLOT,          /* index: slot of the name table */
+	NODE_NAME,          /* name; becomes NODE_VALUE or NODE_LOCAL when resolved */
+	NODE_VALUE,         /* index: of the name table */
 	NODE_LOCAL,         /* index: of the loop variable among those known here */
 	NODE_UNARY,         /* opcode */
 	NODE_BINARY,        /* opcode */
@@ -63,17 +63,17 @@ enum status node_parse(const char *text, const char *where, struct value_arena *
 
 struct name_table; /* expr/expression.h */
 
-/* Gives every name its meaning: a loop variable, or a slot of the name table. *unknown (may be
+/* Gives every name its meaning: a loop variable, or an index of the name table. *unknown (may be
  * NULL): set, and STATUS_OK returned, where a name is not known; with NULL that is an error. */
 enum status node_resolve(struct node *root, const char *where, const struct name_table *names,
 	bool *unknown, struct error *err);
 /* Lists lie in the arena. What would fail is left for the evaluation. */
 void node_fold(struct node *root, struct value_arena *arena);
-/* A copy in which slots that have a value (type other than VALUE_NONE) are constants. */
+/* A copy in which names that have a value (type other than VALUE_NONE) are constants. */
 void node_specialise(const struct node *root, const struct value *values, struct value_arena *arena,
 	struct node *copy);
 
-/* The value of a resolved tree: in the tree, in the slots, or in *room. NULL after an error. */
+/* The value of a resolved tree: in the tree, in the values, or in *room. NULL after an error. */
 const struct value *node_evaluate(
 	struct evaluation *evaluation, const struct node *node, struct value *room);
 

@@ -67,7 +67,7 @@ enum {
 
 /* What one evaluation reads, and what it may still use up. */
 struct evaluation {
-	const struct value *slots;
+	const struct value *values;
 	struct value_arena *arena; /* the lists that it makes */
 	size_t weight;             /* values that may still be appended to lists */
 	size_t steps;      /* loop iterations and list elements that may still be looked at */

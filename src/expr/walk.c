@@ -19,10 +19,10 @@ fail(const struct evaluation *evaluation, const struct node *node)
 }
 
 static const struct value *__attribute__((cold))
-refuse_slot(const struct evaluation *evaluation, const struct node *node, enum value_type type)
+refuse_value(const struct evaluation *evaluation, const struct node *node, enum value_type type)
 {
 	if (type == VALUE_NONE)
-		BUG("%s: slot %d is not bound", evaluation->where, node->index);
+		BUG("%s: the value %d is not bound", evaluation->where, node->index);
 	error_set(evaluation->err, STATUS_BAD_INPUT,
 		"%s: expected names that stand for numbers and strings, found %s",
 		evaluation->where, value_type_name(type));
@@ -35,8 +35,8 @@ static inline const struct value *operand(
 {
 	if (node->kind == NODE_CONSTANT)
 		return &node->value;
-	if (node->kind == NODE_SLOT && evaluation->slots[node->index].type == VALUE_INT)
-		return &evaluation->slots[node->index];
+	if (node->kind == NODE_VALUE && evaluation->values[node->index].type == VALUE_INT)
+		return &evaluation->values[node->index];
 	return node_evaluate(evaluation, node, room);
 }
 
@@ -242,11 +242,11 @@ const struct value *node_evaluate(
 		return &node->value;
 	case NODE_LOCAL:
 		return &evaluation->locals[node->index];
-	case NODE_SLOT:
-		left = &evaluation->slots[node->index];
+	case NODE_VALUE:
+		left = &evaluation->values[node->index];
 		return left->type != VALUE_NONE && left->type != VALUE_LIST
 			       ? left
-			       : refuse_slot(evaluation, node, left->type);
+			       : refuse_value(evaluation, node, left->type);
 	case NODE_BINARY:
 		left = operand(evaluation, &node->children[0], &left_room);
 		right = left ? operand(evaluation, &node->children[1], room) : NULL;

@@ -37,7 +37,7 @@ struct entry {
 };
 extern const struct record_custom entry_member;
 
-/* values: of the slots. The caller frees *name. */
+/* values: by name. The caller frees *name. */
 enum status entry_evaluate(
 	const struct entry *entry, const struct value *values, char **name, struct error *err);
 

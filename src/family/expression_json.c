@@ -39,15 +39,15 @@ void scope_release(struct scope *scope)
 
 bool scope_frees(struct scope *scope, const char *name)
 {
-	const int slot = name_table_find(&scope->all, name);
-	const size_t extra = (size_t)slot - scope->extra_at;
+	const int index = name_table_find(&scope->all, name);
+	const size_t extra = (size_t)index - scope->extra_at;
 
-	if (slot >= 0 && (size_t)slot >= scope->extra_at && extra < EXTRA_COUNT)
-		scope->all.names[slot] = NULL;
+	if (index >= 0 && (size_t)index >= scope->extra_at && extra < EXTRA_COUNT)
+		scope->all.names[index] = NULL;
 	return name_table_find(&scope->all, name) == NAME_UNKNOWN;
 }
 
-size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra)
+size_t scope_extra_index(const struct scope *scope, enum scope_extra extra)
 {
 	return scope->extra_at + (size_t)extra;
 }

@@ -10,13 +10,13 @@
 #include "expr/expression.h"
 
 /* ---- scopes ----
- * Which names the expressions of a family may read, and in which slots their values stand:
+ * Which names the expressions of a family may read, and in which order their values stand:
  *
  *	problem keys | device names | extras | parameters | constants
  *
  * All contexts share one numbering, that of the bound space (space/space.h). An extra is a name
  * that only some contexts know (`lane` in shared-memory accesses, `spill_bytes` in prune rules);
- * elsewhere its slot has no name.
+ * elsewhere its index has no name.
  */
 enum scope_context {
 	SCOPE_PLAIN = 0,
@@ -53,7 +53,7 @@ enum scope_extra {
 
 struct scope {
 	struct name_table all; /* NULL: an extra whose name the family uses itself */
-	size_t device_at, extra_at, parameter_at, constant_at; /* first slot of each section */
+	size_t device_at, extra_at, parameter_at, constant_at; /* first index of each section */
 };
 
 /* Keys, device names and extras; parameters and constants are added to `all` in their order. */
@@ -62,7 +62,7 @@ void scope_release(struct scope *scope);
 /* Whether no key, device name, parameter or constant has it. An extra of that name is hidden from
  * then on: a kernel's macro may well be called `blocks_per_sm`. */
 bool scope_frees(struct scope *scope, const char *name);
-size_t scope_extra_slot(const struct scope *scope, enum scope_extra extra);
+size_t scope_extra_index(const struct scope *scope, enum scope_extra extra);
 
 /* The names that a context may use. Release with name_table_release(). */
 struct name_table scope_table(const struct scope *scope, enum scope_context context);

@@ -98,13 +98,13 @@ static RECORD_DEFINE(struct constant, constant_item_record, constant_item_member
 static void hide_constants(const struct family *family, struct name_table *names)
 {
 	for (size_t i = 0; i < family->constant_count; i++) {
-		const size_t slot = family->scope.constant_at + i;
+		const size_t index = family->scope.constant_at + i;
 		size_t count;
-		const int *reads = expression_slots(family->constants[i].expression, &count);
+		const int *reads = expression_indices(family->constants[i].expression, &count);
 
 		while (count--)
 			if (!names->names[reads[count]])
-				names->names[slot] = NULL;
+				names->names[index] = NULL;
 	}
 }
 
@@ -321,8 +321,8 @@ static enum status compile_fact(
 	if (name_table_find(&family->scope.all, fact->as) >= 0 ||
 		name_table_find(names, fact->as) != NAME_UNKNOWN)
 		return name_error(family, index, err);
-	/* its value gets a slot behind the slots of the scope */
-	compiled->slot = family->scope.all.count + family->named_fact_count++;
+	/* its value gets an index behind those of the scope */
+	compiled->name_index = family->scope.all.count + family->named_fact_count++;
 	name_table_add(names, fact->as);
 	return STATUS_OK;
 }

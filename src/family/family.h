@@ -81,7 +81,7 @@ struct family_symbol {
  * lacks. */
 struct family_fact {
 	struct expression *expression, *when;
-	size_t slot; /* where later facts read it; 0: it has no name of its own */
+	size_t name_index; /* where later facts read it; 0: it has no name of its own */
 };
 
 struct family {
@@ -91,7 +91,7 @@ struct family {
 	const char *summary;
 	const struct operation *operation;
 	struct scope scope;
-	struct name_table names; /* SCOPE_PLAIN, all slots */
+	struct name_table names; /* SCOPE_PLAIN, of all indices */
 	struct expression_list requires;
 	struct parameter *parameters;
 	size_t parameter_count;

@@ -136,15 +136,15 @@ static enum status source_find(
 	return STATUS_OK;
 }
 
-/* Whether a slot is neither a -D nor the device's: one cubin sees many values of it. */
-static bool slot_varies(const struct family *family, size_t slot)
+/* Whether a name is neither a -D nor the device's: one cubin sees many values of it. */
+static bool name_varies(const struct family *family, size_t index)
 {
 	const struct scope *scope = &family->scope;
 
-	if (slot < scope->device_at)
-		return !family->operation->keys[slot].is_constant;
-	return slot >= scope->parameter_at && slot < scope->constant_at &&
-	       family->parameters[slot - scope->parameter_at].is_argument;
+	if (index < scope->device_at)
+		return !family->operation->keys[index].is_constant;
+	return index >= scope->parameter_at && index < scope->constant_at &&
+	       family->parameters[index - scope->parameter_at].is_argument;
 }
 
 static enum status launch_check(
@@ -153,12 +153,12 @@ static enum status launch_check(
 	struct family *family = ((const struct reading *)context)->family;
 	struct launch *launch = value;
 	size_t count = 0;
-	const int *slots = launch->when ? expression_slots(launch->when, &count) : NULL;
+	const int *indices = launch->when ? expression_indices(launch->when, &count) : NULL;
 
 	if (!launch->has_model)
 		TRY(dtype_default(context, &launch->model.dtype, err));
 	for (size_t i = 0; i < count; i++)
-		launch->always_built |= slot_varies(family, (size_t)slots[i]);
+		launch->always_built |= name_varies(family, (size_t)indices[i]);
 	return source_find(launch, at, family, err);
 }
 

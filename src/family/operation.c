@@ -103,10 +103,11 @@ static RECORD_DEFINE(
 static bool is_ready(const struct key *key, const bool *placed)
 {
 	size_t count = 0;
-	const int *slots = key->default_value ? expression_slots(key->default_value, &count) : NULL;
+	const int *indices =
+		key->default_value ? expression_indices(key->default_value, &count) : NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (!placed[slots[i]])
+		if (!placed[indices[i]])
 			return false;
 	return true;
 }

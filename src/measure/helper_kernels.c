@@ -86,10 +86,10 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 }
 
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t slot)
+	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index)
 {
-	CUdeviceptr result =
-		gpu->scratch + SCRATCH_RESULTS_OFFSET + slot * sizeof(struct helper_compare_result);
+	CUdeviceptr result = gpu->scratch + SCRATCH_RESULTS_OFFSET +
+			     index * sizeof(struct helper_compare_result);
 	int32_t dtype = (int32_t)tensor->dtype;
 	int64_t row_length = (int64_t)tensor->columns, ld = (int64_t)tensor->ld;
 	int64_t expected_ld = (int64_t)expected->ld;

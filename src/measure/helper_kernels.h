@@ -25,9 +25,9 @@ struct expected {
 	uint64_t ld;        /* of that tensor; 0: doubles */
 	double largest;     /* |value| */
 };
-/* Into the scratch's compare result `slot`. */
+/* Into the scratch's compare result `index`. */
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t slot);
+	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
 /* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
 bool helper_filler(struct gpu_session *gpu);

@@ -20,10 +20,10 @@ static bool is_number(const struct record_member *member)
 	       member->kind == RECORD_KIND_ENUM;
 }
 
-/* The slots of keys, then the slots of parameters and constants. */
-static size_t next_slot(const struct family *family, size_t slot)
+/* The indices of keys, then those of parameters and constants. */
+static size_t next_index(const struct family *family, size_t index)
 {
-	return slot + 1 == family->scope.device_at ? family->scope.parameter_at : slot + 1;
+	return index + 1 == family->scope.device_at ? family->scope.parameter_at : index + 1;
 }
 
 static void add(struct name_set *names, const char *prefix, const char *name)
@@ -38,8 +38,8 @@ struct name_set features_names(const struct family *family)
 	const struct record *launch = &launch_score_record;
 	struct name_set names = {0};
 
-	for (size_t slot = 0; slot < family->scope.all.count; slot = next_slot(family, slot))
-		add(&names, "", family->scope.all.names[slot]);
+	for (size_t index = 0; index < family->scope.all.count; index = next_index(family, index))
+		add(&names, "", family->scope.all.names[index]);
 	for (size_t i = 0; i < launch->member_count; i++)
 		if (is_number(&launch->members[i]))
 			add(&names, of_score, launch->members[i].name);
@@ -68,8 +68,8 @@ static float of_value(struct value value)
 	return isnan(number) ? 0 : (float)number;
 }
 
-void features_values(const struct family *family, const struct value *slots,
-	const struct score *score, float *values)
+void features_values(const struct family *family, const struct value *values,
+	const struct score *score, float *features)
 {
 	const struct launch_score *launch = &score->launches[score->longest];
 	const double time_us = score->predicted_time_us;
@@ -77,17 +77,17 @@ void features_values(const struct family *family, const struct value *slots,
 		launch->l2_bytes / time_us, launch->tiles / time_us, score->predicted_tflops,
 		(double)score->launch_count, time_us};
 
-	for (size_t slot = 0; slot < family->scope.all.count; slot = next_slot(family, slot))
-		*values++ = of_value(slots[slot]);
+	for (size_t index = 0; index < family->scope.all.count; index = next_index(family, index))
+		*features++ = of_value(values[index]);
 	for (size_t i = 0; i < launch_score_record.member_count; i++) {
 		const struct record_member *member = &launch_score_record.members[i];
 		const char *field = (const char *)launch + member->offset;
 
 		if (member->kind == RECORD_KIND_REAL)
-			*values++ = of_value(value_real(record_load_real(member, field)));
+			*features++ = of_value(value_real(record_load_real(member, field)));
 		else if (is_number(member))
-			*values++ = (float)record_load(member, field);
+			*features++ = (float)record_load(member, field);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
-		*values++ = of_value(value_real(of_others[i]));
+		*features++ = of_value(value_real(of_others[i]));
 }

@@ -12,8 +12,8 @@
 
 /* In the order of the values; caller releases. */
 struct name_set features_names(const struct family *family);
-/* slots: of a legal configuration, constants included; score: with resources estimated. */
-void features_values(const struct family *family, const struct value *slots,
-	const struct score *score, float *values);
+/* values: of a legal configuration, constants included; score: with resources estimated. */
+void features_values(const struct family *family, const struct value *values,
+	const struct score *score, float *features);
 
 #endif

@@ -18,39 +18,40 @@ void predictor_open(struct predictor *predictor, const struct bound_family *boun
 		.features =
 			learned ? memory_zeroed(learned->feature_count + 1, sizeof(float)) : NULL,
 		.context = work_context_new(bound),
-		.slots = memory_zeroed(bound->space->names->count + 1, sizeof(*predictor->slots))};
+		.values =
+			memory_zeroed(bound->space->names->count + 1, sizeof(*predictor->values))};
 }
 
 void predictor_close(struct predictor *predictor)
 {
 	work_context_free(predictor->context);
 	score_release(&predictor->score);
-	free(predictor->slots);
+	free(predictor->values);
 	free(predictor->features);
 	*predictor = (struct predictor){0};
 }
 
 /* ln(measured / predicted) that is to be expected. */
-static double learned_log(struct predictor *predictor, const struct value *slots)
+static double learned_log(struct predictor *predictor, const struct value *values)
 {
 	if (!predictor->trees || predictor->is_physics ||
 		!isfinite(predictor->score.predicted_time_us))
 		return 0;
-	features_values(predictor->bound->family, slots, &predictor->score, predictor->features);
+	features_values(predictor->bound->family, values, &predictor->score, predictor->features);
 	return trees_sum(predictor->trees, predictor->features);
 }
 
-enum status predict(struct predictor *predictor, const struct value *slots,
+enum status predict(struct predictor *predictor, const struct value *values,
 	const struct kernel_resources *resources, struct prediction *prediction, struct error *err)
 {
 	const struct launch_score *longest;
 
-	TRY(work_context_evaluate(predictor->context, slots, &predictor->work, err));
+	TRY(work_context_evaluate(predictor->context, values, &predictor->work, err));
 	score_release(&predictor->score);
 	score_compute(predictor->bound->device, predictor->work, resources, &predictor->score);
 	*prediction =
 		(struct prediction){.time_us = fmax(predictor->score.predicted_time_us *
-							    exp(learned_log(predictor, slots)),
+							    exp(learned_log(predictor, values)),
 					    predictor->score.floor_us)};
 	longest = predictor_longest(predictor);
 	if (longest) {
@@ -68,10 +69,10 @@ enum status predict_choices(struct predictor *predictor, const choice *choices,
 	const choice *before = predictor->follows ? predictor->choices : NULL;
 
 	predictor->follows = false;
-	TRY(space_values_after(space, before, choices, predictor->slots, err));
+	TRY(space_values_after(space, before, choices, predictor->values, err));
 	predictor->follows = true;
 	memcpy(predictor->choices, choices, space->parameter_count * sizeof(*choices));
-	return predict(predictor, predictor->slots, NULL, prediction, err);
+	return predict(predictor, predictor->values, NULL, prediction, err);
 }
 
 struct score predictor_take_score(struct predictor *predictor)

@@ -19,8 +19,8 @@ struct predictor {
 	float *features;
 	bool is_physics; /* set by the caller, between predictions: without them */
 	struct work_context *context;
-	struct value *slots; /* of the last configuration */
-	bool follows;        /* there was one: these are its choices */
+	struct value *values; /* of the last configuration */
+	bool follows;         /* there was one: these are its choices */
 	choice choices[SPACE_PARAMETERS_MAX];
 	const struct work *work; /* of the last prediction, borrowed */
 	struct score score;      /* of the last prediction: physics alone */
@@ -30,10 +30,10 @@ struct predictor {
 void predictor_open(struct predictor *predictor, const struct bound_family *bound);
 void predictor_close(struct predictor *predictor); /* zeroed is fine */
 
-/* slots: of a legal configuration, constants included. resources: of the compiled kernels, one per
+/* values: of a legal configuration, constants included. resources: of the compiled kernels, one per
  * launch; NULL: not compiled. Infinite where the model sees no block that fits. Errors: expressions
  * that fail. */
-enum status predict(struct predictor *predictor, const struct value *slots,
+enum status predict(struct predictor *predictor, const struct value *values,
 	const struct kernel_resources *resources, struct prediction *prediction, struct error *err);
 /* As above, for choices, before compilation. */
 enum status predict_choices(struct predictor *predictor, const choice *choices,

@@ -23,7 +23,7 @@ static size_t level_of(const struct space_rule *rule)
 	return rule->parameters ? 64 - (size_t)__builtin_clzll(rule->parameters) : 0;
 }
 
-static size_t first_derived_slot(const struct space *space)
+static size_t first_derived_index(const struct space *space)
 {
 	return space->fixed_count + space->parameter_count;
 }
@@ -66,7 +66,7 @@ static void add_action(
 	*action = (struct space_action){
 		.expression = rule->special, .derives = derives, .index = index};
 	if (derives)
-		action->slot = (int)(first_derived_slot(space) + index);
+		action->name_index = (int)(first_derived_index(space) + index);
 	remember(space, action, rule, level_of(rule));
 }
 
@@ -75,14 +75,14 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 {
 	const struct space_rule *rule = &space->derived[index];
 	size_t count;
-	const int *slots = expression_slots(rule->special, &count);
+	const int *indices = expression_indices(rule->special, &count);
 	if (added[index] || level_of(rule) != level)
 		return;
 	added[index] = true; /* it reads only derived constants before itself */
 	for (size_t i = 0; i < count; i++)
-		if ((size_t)slots[i] >= first_derived_slot(space))
-			add_derived(
-				space, level, (size_t)slots[i] - first_derived_slot(space), added);
+		if ((size_t)indices[i] >= first_derived_index(space))
+			add_derived(space, level, (size_t)indices[i] - first_derived_index(space),
+				added);
 	add_action(space, rule, true, index);
 }
 
@@ -93,11 +93,11 @@ static void find_unread(struct space *space, bool *read)
 	for (size_t s = space->action_count; s-- > 0;) {
 		struct space_action *action = &space->actions[s];
 		size_t count;
-		const int *slots = expression_slots(action->expression, &count);
+		const int *indices = expression_indices(action->expression, &count);
 		action->unread = action->derives && !action->results && !read[action->index];
 		for (size_t i = 0; i < count && !action->unread; i++)
-			if ((size_t)slots[i] >= first_derived_slot(space))
-				read[(size_t)slots[i] - first_derived_slot(space)] = true;
+			if ((size_t)indices[i] >= first_derived_index(space))
+				read[(size_t)indices[i] - first_derived_index(space)] = true;
 	}
 }
 
@@ -115,15 +115,15 @@ void order_build(struct space *space)
 		for (size_t c = 0; c < space->constraint_count; c++) {
 			const struct space_rule *rule = &space->constraints[c];
 			size_t count;
-			const int *slots = expression_slots(rule->special, &count);
+			const int *indices = expression_indices(rule->special, &count);
 			struct value value;
 			if (level_of(rule) != level ||
 				(expression_constant(rule->special, &value) && value_truth(value)))
 				continue;
 			for (size_t i = 0; i < count; i++)
-				if ((size_t)slots[i] >= first_derived_slot(space))
+				if ((size_t)indices[i] >= first_derived_index(space))
 					add_derived(space, level,
-						(size_t)slots[i] - first_derived_slot(space),
+						(size_t)indices[i] - first_derived_index(space),
 						added);
 			add_action(space, rule, false, c);
 		}
@@ -148,12 +148,13 @@ void order_release(struct space *space)
 }
 
 enum status action_run(
-	const struct space_action *action, struct value *slots, bool *legal, struct error *err)
+	const struct space_action *action, struct value *values, bool *legal, struct error *err)
 {
 	if (!action->derives)
-		return expression_test(action->expression, slots, legal, err);
+		return expression_test(action->expression, values, legal, err);
 	*legal = true;
-	return expression_evaluate(action->expression, slots, NULL, &slots[action->slot], err);
+	return expression_evaluate(
+		action->expression, values, NULL, &values[action->name_index], err);
 }
 
 /* ---- the walk ---- */
@@ -162,26 +163,26 @@ struct enumeration {
 	space_enter *enter; /* NULL: all */
 	space_visit *visit;
 	void *context;
-	struct value *slots;
+	struct value *values;
 	choice choices[SPACE_PARAMETERS_MAX];
 	size_t *bases;       /* of each action: where the results of this branch begin */
 	uint64_t *removed;   /* by each action, in nodes of its level */
 	size_t counted_from; /* without visit: below this level nothing is applied any more */
 	double legal;
-	uint64_t values; /* chosen so far */
+	uint64_t chosen_count; /* values so far */
 	struct error *err;
 	enum status status;
 };
 
 void space_describe(
-	const struct space *space, const struct value *slots, size_t count, struct error *err)
+	const struct space *space, const struct value *values, size_t count, struct error *err)
 {
 	CLEANUP(text_release) struct text text = {0};
 	if (!err || err->hint[0])
 		return;
 	for (size_t p = 0; p < count; p++) {
 		text_appendf(&text, "%s%s=", p ? ", " : "", space_parameter_name(space, p));
-		value_format(slots[space->fixed_count + p], &text);
+		value_format(values[space->fixed_count + p], &text);
 	}
 	if (count)
 		error_hint(err, "this happens at %s", text_string(&text));
@@ -197,16 +198,16 @@ static bool apply_action(struct enumeration *enumeration, size_t index, size_t o
 		return true;
 	}
 	if (action->results && action->results[at].type != VALUE_NONE) {
-		enumeration->slots[action->slot] = action->results[at];
+		enumeration->values[action->name_index] = action->results[at];
 		return true;
 	}
-	enumeration->status = action_run(action, enumeration->slots, legal, enumeration->err);
+	enumeration->status = action_run(action, enumeration->values, legal, enumeration->err);
 	if (enumeration->status)
 		return false;
 	if (action->verdicts)
 		action->verdicts[at] = *legal ? VERDICT_LEGAL : VERDICT_REMOVED;
 	if (action->results)
-		action->results[at] = enumeration->slots[action->slot];
+		action->results[at] = enumeration->values[action->name_index];
 	return true;
 }
 
@@ -220,7 +221,7 @@ static bool apply_level(struct enumeration *enumeration, size_t level, size_t ow
 			continue;
 		if (!apply_action(enumeration, s, own, legal)) {
 			space_describe(
-				enumeration->space, enumeration->slots, level, enumeration->err);
+				enumeration->space, enumeration->values, level, enumeration->err);
 			return false;
 		}
 		if (!*legal) {
@@ -239,14 +240,15 @@ static bool go_on(struct enumeration *enumeration)
 {
 	const struct space *space = enumeration->space;
 
-	if (++enumeration->values > values_max) {
+	if (++enumeration->chosen_count > values_max) {
 		enumeration->status = error_set(enumeration->err, STATUS_BAD_INPUT,
 			"expected a space that constraints cut down while its values are chosen, "
 			"found %.3g configurations, and no end after %llu values",
 			space->tail[0], (unsigned long long)values_max);
 		error_hint(enumeration->err,
 			"--where or a constraint over the first parameters makes it smaller");
-	} else if (enumeration->values % 4096 == 0 && space->interrupted && *space->interrupted) {
+	} else if (enumeration->chosen_count % 4096 == 0 && space->interrupted &&
+		   *space->interrupted) {
 		enumeration->status = STATUS_INTERRUPTED;
 	}
 	return enumeration->status == STATUS_OK;
@@ -264,8 +266,8 @@ static bool descend(struct enumeration *enumeration, size_t level)
 		enumeration->legal += 1;
 		return enumeration->visit(enumeration->choices, enumeration->context);
 	}
-	const struct value_list *values = &space->parameters[level].values;
-	struct value *slot = &enumeration->slots[space->fixed_count + level];
+	const struct value_list *list = &space->parameters[level].values;
+	struct value *value = &enumeration->values[space->fixed_count + level];
 	for (size_t s = space->first_action[level + 1]; s < space->first_action[level + 2]; s++) {
 		const struct space_action *action = &space->actions[s];
 		size_t base = 0;
@@ -274,7 +276,7 @@ static bool descend(struct enumeration *enumeration, size_t level)
 				action->strides[i].stride;
 		enumeration->bases[s] = base;
 	}
-	for (size_t i = 0; i < values->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		bool legal;
 		if (!go_on(enumeration))
 			return false;
@@ -282,7 +284,7 @@ static bool descend(struct enumeration *enumeration, size_t level)
 		if (enumeration->enter &&
 			!enumeration->enter(enumeration->choices, level + 1, enumeration->context))
 			continue;
-		*slot = values->items[i];
+		*value = list->items[i];
 		if (!apply_level(enumeration, level + 1, i, &legal))
 			return false;
 		if (legal && !descend(enumeration, level + 1))
@@ -317,16 +319,16 @@ static enum status enumerate(struct space *space, space_enter *enter, space_visi
 		for (size_t s = space->first_action[level]; s < space->first_action[level + 1]; s++)
 			if (!space->actions[s].unread)
 				enumeration.counted_from = level;
-	enumeration.slots = memory_zeroed(space->names->count + 1, sizeof(struct value));
+	enumeration.values = memory_zeroed(space->names->count + 1, sizeof(struct value));
 	enumeration.bases = memory_zeroed(space->action_count + 1, sizeof(size_t));
 	enumeration.removed = memory_zeroed(space->action_count + 1, sizeof(uint64_t));
 	for (size_t i = 0; i < space->names->count; i++)
-		enumeration.slots[i] = space->known[i];
+		enumeration.values[i] = space->known[i];
 	if (apply_level(&enumeration, 0, 0, &legal) && legal)
 		descend(&enumeration, 0);
 	if (removed)
 		report(&enumeration, removed);
-	free(enumeration.slots);
+	free(enumeration.values);
 	free(enumeration.bases);
 	free(enumeration.removed);
 	return enumeration.status;

@@ -40,10 +40,10 @@ enum status space_enumerate_some(struct space *space, space_enter *enter, space_
 /* What is done when the last of its parameters has got a value. */
 struct space_action {
 	const struct expression *expression;
-	bool derives; /* computes a derived constant; else applies a constraint */
-	bool unread;  /* by the walk */
-	size_t index; /* of the derived constant or the constraint */
-	int slot;     /* of the derived constant */
+	bool derives;   /* computes a derived constant; else applies a constraint */
+	bool unread;    /* by the walk */
+	size_t index;   /* of the derived constant or the constraint */
+	int name_index; /* of the derived constant */
 	/* Results remembered by the choices of the parameters that it depends on, where
 	 * configurations share them: at sum(choice * stride). NULL: not worth it. */
 	unsigned char *verdicts; /* constraints: VERDICT_* */
@@ -67,10 +67,10 @@ void order_release(struct space *space);
 
 /* Names the first `count` choices in the hint, unless there is one: "this happens at BM=128". */
 void space_describe(
-	const struct space *space, const struct value *slots, size_t count, struct error *err);
+	const struct space *space, const struct value *values, size_t count, struct error *err);
 
-/* Computes a derived constant (into slots) or applies a constraint (into *legal). */
+/* Computes a derived constant (into values) or applies a constraint (into *legal). */
 enum status action_run(
-	const struct space_action *action, struct value *slots, bool *legal, struct error *err);
+	const struct space_action *action, struct value *values, bool *legal, struct error *err);
 
 #endif

@@ -148,13 +148,13 @@ static void bind_rule(struct space *space, struct space_rule *rule)
 	expression_free(rule->special);
 	rule->special = expression_specialise(rule->expression, space->known);
 	rule->parameters = 0;
-	const int *slots = expression_slots(rule->special, &count);
+	const int *indices = expression_indices(rule->special, &count);
 	for (size_t i = 0; i < count; i++) {
-		size_t slot = (size_t)slots[i];
-		if (slot >= first_derived)
-			rule->parameters |= space->derived[slot - first_derived].parameters;
-		else if (slot >= space->fixed_count)
-			rule->parameters |= (uint64_t)1 << (slot - space->fixed_count);
+		size_t index = (size_t)indices[i];
+		if (index >= first_derived)
+			rule->parameters |= space->derived[index - first_derived].parameters;
+		else if (index >= space->fixed_count)
+			rule->parameters |= (uint64_t)1 << (index - space->fixed_count);
 	}
 }
 
@@ -198,58 +198,60 @@ const char *space_constraint_text(const struct space *space, size_t constraint)
 	return expression_text(space->constraints[constraint].expression);
 }
 
-void space_fixed(const struct space *space, struct value *slots)
+void space_fixed(const struct space *space, struct value *values)
 {
 	if (!space->bound)
 		BUG("a space that is not bound has no values");
 	for (size_t i = 0; i < space->fixed_count; i++)
-		slots[i] = space->known[i];
+		values[i] = space->known[i];
 }
 
 enum status space_values_after(const struct space *space, const choice *before,
-	const choice *configuration, struct value *slots, struct error *err)
+	const choice *configuration, struct value *values, struct error *err)
 {
 	uint64_t changed = 0;
 	enum status status = STATUS_OK;
 	bool legal;
 	if (!before)
-		space_fixed(space, slots);
+		space_fixed(space, values);
 	for (size_t p = 0; p < space->parameter_count; p++) {
 		if (before && before[p] == configuration[p])
 			continue;
 		changed |= (uint64_t)1 << p;
-		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
+		values[space->fixed_count + p] =
+			space->parameters[p].values.items[configuration[p]];
 	}
 	for (size_t s = 0; s < space->action_count && !status; s++) {
 		const struct space_action *action = &space->actions[s];
 		if (action->derives &&
 			(!before || space->derived[action->index].parameters & changed))
-			status = action_run(action, slots, &legal, err);
+			status = action_run(action, values, &legal, err);
 	}
 	if (status)
-		space_describe(space, slots, space->parameter_count, err);
+		space_describe(space, values, space->parameter_count, err);
 	return status;
 }
 
 enum status space_values(const struct space *space, const choice *configuration,
-	struct value *slots, struct error *err)
+	struct value *values, struct error *err)
 {
-	return space_values_after(space, NULL, configuration, slots, err);
+	return space_values_after(space, NULL, configuration, values, err);
 }
 
 enum status space_examine(const struct space *space, const choice *configuration,
-	struct value *slots, int *violated, struct error *err)
+	struct value *values, int *violated, struct error *err)
 {
 	*violated = -1;
-	space_fixed(space, slots);
+	space_fixed(space, values);
 	for (size_t p = 0; p < space->parameter_count; p++)
-		slots[space->fixed_count + p] = space->parameters[p].values.items[configuration[p]];
+		values[space->fixed_count + p] =
+			space->parameters[p].values.items[configuration[p]];
 	for (size_t d = 0; d < space->derived_count; d++)
-		slots[space->fixed_count + space->parameter_count + d].type = VALUE_NONE;
+		values[space->fixed_count + space->parameter_count + d].type = VALUE_NONE;
 	for (size_t s = 0; s < space->action_count && *violated < 0; s++) {
 		bool legal;
 
-		TRY(action_run(&space->actions[s], slots, &legal, err));
+		TRY(action_run(&space->actions[s], values, &legal, err));
 		if (!legal)
 			*violated = (int)space->actions[s].index;
 	}

@@ -2,7 +2,7 @@
  *
  * A search space: parameters with lists of values, derived constants, constraints.
  *
- * Slots of the name table: first the fixed names (problem keys, device names), then parameters,
+ * Order of the name table: first the fixed names (problem keys, device names), then parameters,
  * then derived constants, in the order in which they were added. A constraint is applied as soon
  * as everything that it reads is bound, while variables are being bound, not after the product is
  * built; a derived constant is computed at the same moment.
@@ -41,7 +41,7 @@ struct space_rule {
 
 /* Read-only outside of this folder. Names, expressions and reasons are borrowed. */
 struct space {
-	const struct name_table *names; /* one per slot */
+	const struct name_table *names; /* one per index */
 	size_t fixed_count;
 	struct space_parameter parameters[SPACE_PARAMETERS_MAX];
 	size_t parameter_count;
@@ -51,7 +51,7 @@ struct space {
 	size_t constraint_count, constraint_capacity;
 	/* once bound */
 	bool bound;
-	struct value *known; /* by slot: fixed values, derived constants that follow from them */
+	struct value *known; /* by index: fixed values, derived constants that follow from them */
 	struct space_action *actions; /* in order of application (space/enumerate.h) */
 	size_t action_count;
 	/* actions of level L are first_action[L] .. first_action[L+1]-1; level 0 needs no
@@ -82,21 +82,21 @@ enum status space_bind(struct space *space, const struct value *fixed, struct er
 const char *space_parameter_name(const struct space *space, size_t parameter);
 const char *space_constraint_text(const struct space *space, size_t constraint);
 
-/* All values of a configuration: fixed, parameters, derived. slots: one per name. */
+/* All values of a configuration: fixed, parameters, derived; one per name. */
 enum status space_values(const struct space *space, const choice *configuration,
-	struct value *slots, struct error *err);
-/* The same where slots hold the values of `before` already (NULL: nothing): only what depends on
- * choices that differ is computed. After an error slots hold nothing. */
+	struct value *values, struct error *err);
+/* The same where values hold those of `before` already (NULL: nothing): only what depends on
+ * choices that differ is computed. After an error they hold nothing. */
 enum status space_values_after(const struct space *space, const choice *before,
-	const choice *configuration, struct value *slots, struct error *err);
-/* Puts the fixed values into the first slots. */
-void space_fixed(const struct space *space, struct value *slots);
+	const choice *configuration, struct value *values, struct error *err);
+/* Puts the fixed values into the first ones. */
+void space_fixed(const struct space *space, struct value *values);
 /* As space_values(), and finds the constraint that removes the configuration in enumeration (its
  * index, or -1), in the order of enumeration: a violated constraint is reported although a derived
  * constant after it could not be computed; derived constants that were not reached are VALUE_NONE
  * then. */
 enum status space_examine(const struct space *space, const choice *configuration,
-	struct value *slots, int *violated, struct error *err);
+	struct value *values, int *violated, struct error *err);
 
 /* The index of value in a parameter's list, or -1. */
 int space_choice_find(const struct space *space, size_t parameter, struct value value);

@@ -18,7 +18,7 @@ static const char operation_path[] = "tests/data/kernel/templates/widget/operati
 
 static void compute_all(const struct bound_family *bound)
 {
-	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
+	struct value *values = memory_zeroed(bound->space->names->count, sizeof(*values));
 	choice choices[SPACE_PARAMETERS_MAX] = {0};
 	struct kernel_resources resources = {.blocks_per_sm = 1};
 	struct build build;
@@ -29,18 +29,18 @@ static void compute_all(const struct bound_family *bound)
 	const char *why;
 	int rule;
 
-	if (space_values(bound->space, choices, slots, &err) == STATUS_OK) {
-		if (candidate_build(bound, slots, &build, &err) == STATUS_OK)
+	if (space_values(bound->space, choices, values, &err) == STATUS_OK) {
+		if (candidate_build(bound, values, &build, &err) == STATUS_OK)
 			build_release(&build);
-		if (candidate_plan(bound, slots, &plan, &err) == STATUS_OK)
+		if (candidate_plan(bound, values, &plan, &err) == STATUS_OK)
 			plan_release(&plan);
-		if (candidate_work(bound, slots, &work, &err) == STATUS_OK)
+		if (candidate_work(bound, values, &work, &err) == STATUS_OK)
 			work_release(&work);
-		if (candidate_facts(bound, slots, 1, 1, &facts, &err) == STATUS_OK)
+		if (candidate_facts(bound, values, 1, 1, &facts, &err) == STATUS_OK)
 			fact_list_release(&facts);
-		(void)candidate_prune(bound, slots, &resources, 1, 0, 1, &rule, &why, &err);
+		(void)candidate_prune(bound, values, &resources, 1, 0, 1, &rule, &why, &err);
 	}
-	free(slots);
+	free(values);
 }
 
 static void bind_family(const struct operation *operation, const struct family *family)

@@ -25,19 +25,19 @@ static bool was_loaded(const struct evaluation *evaluation)
 	return evaluation->resources && evaluation->verification.done;
 }
 
-/* All slots of a configuration that is given as text. */
-static enum status slots_of(const struct bound_family *bound, const char *configuration,
-	struct value **slots, struct error *err)
+/* All values of a configuration that is given as text. */
+static enum status values_of(const struct bound_family *bound, const char *configuration,
+	struct value **values, struct error *err)
 {
 	bool *given = memory_zeroed(bound->space->parameter_count + 1, sizeof(*given));
 	enum status status;
 
-	*slots = memory_zeroed(bound->space->names->count + 1, sizeof(**slots));
-	space_fixed(bound->space, *slots);
+	*values = memory_zeroed(bound->space->names->count + 1, sizeof(**values));
+	space_fixed(bound->space, *values);
 	status = configuration_parse(
-		bound, configuration, *slots + bound->space->fixed_count, given, err);
+		bound, configuration, *values + bound->space->fixed_count, given, err);
 	if (status == STATUS_OK)
-		status = builder_derive(bound->space, *slots, err);
+		status = builder_derive(bound->space, *values, err);
 	free(given);
 	return status;
 }
@@ -80,15 +80,15 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 static enum status evaluation_compare(struct occupancy_test *run, const struct bound_family *bound,
 	const struct evaluation *evaluation, struct error *err)
 {
-	struct value *slots = NULL;
+	struct value *values = NULL;
 	struct plan plan = {0};
 	struct build build = {0};
-	enum status status = slots_of(bound, evaluation->configuration, &slots, err);
+	enum status status = values_of(bound, evaluation->configuration, &values, err);
 
 	if (status == STATUS_OK)
-		status = candidate_plan(bound, slots, &plan, err);
+		status = candidate_plan(bound, values, &plan, err);
 	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &build, err);
+		status = candidate_build(bound, values, &build, err);
 	if (status == STATUS_OK && (strcmp(build.kernel_hash, evaluation->kernel_hash) != 0 ||
 					   plan.launch_count != evaluation->launch_count)) {
 		run->changed++;
@@ -99,7 +99,7 @@ static enum status evaluation_compare(struct occupancy_test *run, const struct b
 				&build.units[plan.launches[i].unit], &evaluation->resources[i],
 				evaluation->configuration, err);
 	}
-	free(slots);
+	free(values);
 	plan_release(&plan);
 	build_release(&build);
 	return status == STATUS_OK

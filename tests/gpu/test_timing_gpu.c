@@ -95,17 +95,17 @@ static enum status sample(struct timing_test *run, const device_handle *handles,
 }
 
 static enum status load(struct timing_test *run, const struct bound_family *bound,
-	const struct value *slots, uint32_t problem, device_handle *handle, struct error *err)
+	const struct value *values, uint32_t problem, device_handle *handle, struct error *err)
 {
 	struct plan plan = {0};
 	struct build build = {0};
 	struct text cubins[8] = {{0}};
 	struct kernel_resources resources[16] = {{0}};
 	struct device_event event;
-	enum status status = candidate_plan(bound, slots, &plan, err);
+	enum status status = candidate_plan(bound, values, &plan, err);
 
 	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &build, err);
+		status = candidate_build(bound, values, &build, err);
 	if (status == STATUS_OK && (build.unit_count > ARRAY_COUNT(cubins) ||
 					   plan.launch_count > ARRAY_COUNT(resources)))
 		status = error_set(err, STATUS_FAILED, "too many launches");
@@ -161,7 +161,7 @@ static enum status pair_load(struct timing_test *run, const char *family_name_, 
 	const struct family *family;
 	struct problem_list problems = {0};
 	struct bound_family *bound = NULL;
-	struct value *slots = NULL;
+	struct value *values = NULL;
 	choice configuration[SPACE_PARAMETERS_MAX];
 	uint32_t number = 0;
 	bool found = false;
@@ -178,14 +178,14 @@ static enum status pair_load(struct timing_test *run, const char *family_name_, 
 	if (status == STATUS_OK && !found)
 		status = error_set(err, STATUS_FAILED, "%s: no legal configuration", text);
 	if (status == STATUS_OK) {
-		slots = memory_zeroed(bound->space->names->count + 1, sizeof(*slots));
-		status = space_values(bound->space, configuration, slots, err);
+		values = memory_zeroed(bound->space->names->count + 1, sizeof(*values));
+		status = space_values(bound->space, configuration, values, err);
 	}
 	if (status == STATUS_OK)
 		status = announce(run, problems.items[0], &number, err);
 	for (int i = 0; status == STATUS_OK && i < 2; i++)
-		status = load(run, bound, slots, number, &pair->handles[i], err);
-	free(slots);
+		status = load(run, bound, values, number, &pair->handles[i], err);
+	free(values);
 	bound_family_free(bound);
 	problem_list_release(&problems);
 	return status;

@@ -124,7 +124,7 @@ static enum status print_candidate(
 	const struct request *request, const choice *choices, size_t legal, struct error *err)
 {
 	const struct bound_family *bound = request->bound;
-	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
+	struct value *values = memory_zeroed(bound->space->names->count, sizeof(*values));
 	struct json *json = json_new_object();
 	struct build build = {0}, reference_build = {0};
 	struct reference_plan reference = {0};
@@ -135,13 +135,13 @@ static enum status print_candidate(
 	enum status status = configuration_expect_legal(bound, choices, err);
 
 	if (status == STATUS_OK)
-		status = space_values(bound->space, choices, slots, err);
+		status = space_values(bound->space, choices, values, err);
 	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &build, err);
+		status = candidate_build(bound, values, &build, err);
 	if (status == STATUS_OK)
-		status = candidate_plan(bound, slots, &plan, err);
+		status = candidate_plan(bound, values, &plan, err);
 	if (status == STATUS_OK)
-		status = candidate_work(bound, slots, &work, err);
+		status = candidate_work(bound, values, &work, err);
 	if (status == STATUS_OK)
 		status = problem_reference(
 			request->problem, NULL, bound->device, &reference_build, &reference, err);
@@ -168,7 +168,7 @@ static enum status print_candidate(
 	reference_plan_release(&reference);
 	text_release(&label);
 	json_free(json);
-	free(slots);
+	free(values);
 	return status;
 }
 

@@ -114,12 +114,12 @@ static bool all_seen(const struct sample *sample)
 static double code_size(const struct sample *sample, const choice *configuration)
 {
 	const struct bound_family *bound = sample->bound;
-	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
+	struct value *values = memory_zeroed(bound->space->names->count, sizeof(*values));
 	struct work work = {0};
 	double size = INFINITY;
 
-	if (space_values(bound->space, configuration, slots, NULL) == STATUS_OK &&
-		candidate_work(bound, slots, &work, NULL) == STATUS_OK)
+	if (space_values(bound->space, configuration, values, NULL) == STATUS_OK &&
+		candidate_work(bound, values, &work, NULL) == STATUS_OK)
 		size = 0;
 	for (size_t i = 0; i < work.launch_count; i++) {
 		const struct launch_work *launch = &work.launches[i];
@@ -130,7 +130,7 @@ static double code_size(const struct sample *sample, const choice *configuration
 			size += (launch->per_step[pipe] + launch->epilogue[pipe]) / threads;
 	}
 	work_release(&work);
-	free(slots);
+	free(values);
 	return size;
 }
 
@@ -217,20 +217,20 @@ static bool show_options(
 static enum status submit(struct context *context, const struct bound_family *bound,
 	const choice *configuration, bool is_needed, struct totals *totals, struct error *err)
 {
-	struct value *slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
+	struct value *values = memory_zeroed(bound->space->names->count, sizeof(*values));
 	struct build build = {0};
 	struct plan plan = {0};
 	struct work work = {0};
 	struct text label = {0};
-	enum status status = space_values(bound->space, configuration, slots, err);
+	enum status status = space_values(bound->space, configuration, values, err);
 
 	/* plan and model must hold too */
 	if (status == STATUS_OK)
-		status = candidate_plan(bound, slots, &plan, err);
+		status = candidate_plan(bound, values, &plan, err);
 	if (status == STATUS_OK)
-		status = candidate_work(bound, slots, &work, err);
+		status = candidate_work(bound, values, &work, err);
 	if (status == STATUS_OK)
-		status = candidate_build(bound, slots, &build, err);
+		status = candidate_build(bound, values, &build, err);
 	configuration_format(bound, configuration, &label);
 	for (size_t i = 0; i < build.unit_count && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
@@ -252,7 +252,7 @@ static enum status submit(struct context *context, const struct bound_family *bo
 	plan_release(&plan);
 	work_release(&work);
 	text_release(&label);
-	free(slots);
+	free(values);
 	return status;
 }
 

@@ -115,8 +115,8 @@ static bool case_parse(char *line, struct expression_case *parsed)
 		if (!equals)
 			continue;
 		*equals = 0;
-		int slot = name_table_add(&parsed->names, item);
-		parsed->values[slot] = case_value(equals + 1);
+		int index = name_table_add(&parsed->names, item);
+		parsed->values[index] = case_value(equals + 1);
 	}
 	return true;
 }

@@ -23,7 +23,7 @@ struct fixture {
 	const struct operation *operation;
 	struct problem_list problems;
 	struct bound_family *bound;
-	struct value *slots;
+	struct value *values;
 	choice choices[SPACE_PARAMETERS_MAX];
 };
 
@@ -51,7 +51,7 @@ static inline void fixture_open(struct fixture *fixture, const char *templates,
 	assert_ok(catalogue_family(&fixture->catalogue, fixture->operation, family, &found, &err));
 	assert_ok(family_bind(
 		found, fixture->problems.items[0], fixture->device, NULL, &fixture->bound, &err));
-	fixture->slots = memory_zeroed(fixture->bound->space->names->count, sizeof(struct value));
+	fixture->values = memory_zeroed(fixture->bound->space->names->count, sizeof(struct value));
 	parameters = fixture->bound->space->parameter_count;
 	if (parameters) {
 		bool has_default;
@@ -60,15 +60,15 @@ static inline void fixture_open(struct fixture *fixture, const char *templates,
 			fixture->bound, fixture->choices, &has_default, &err));
 		assert_true(has_default);
 	}
-	assert_ok(space_values(fixture->bound->space, fixture->choices, fixture->slots, &err));
+	assert_ok(space_values(fixture->bound->space, fixture->choices, fixture->values, &err));
 	assert_ok(configuration_parse(fixture->bound, configuration,
-		fixture->slots + fixture->bound->space->fixed_count, given, &err));
-	assert_ok(builder_derive(fixture->bound->space, fixture->slots, &err));
+		fixture->values + fixture->bound->space->fixed_count, given, &err));
+	assert_ok(builder_derive(fixture->bound->space, fixture->values, &err));
 }
 
 static inline void fixture_close(struct fixture *fixture)
 {
-	free(fixture->slots);
+	free(fixture->values);
 	bound_family_free(fixture->bound);
 	problem_list_release(&fixture->problems);
 	device_spec_free(fixture->device);
@@ -102,7 +102,7 @@ struct changed {
 	struct fixture fixture;
 	struct family *family;
 	struct bound_family *bound;
-	struct value slots[64];
+	struct value values[64];
 };
 
 static inline void changed_open(struct changed *changed, const char *from, const char *to)
@@ -122,7 +122,7 @@ static inline void changed_open(struct changed *changed, const char *from, const
 	assert_ok(family_bind(changed->family, changed->fixture.problems.items[0],
 		changed->fixture.device, NULL, &changed->bound, &err));
 	assert_ok(configuration_default(changed->bound, choices, &found, &err));
-	assert_ok(space_values(changed->bound->space, choices, changed->slots, &err));
+	assert_ok(space_values(changed->bound->space, choices, changed->values, &err));
 	free(text);
 }
 

@@ -102,14 +102,14 @@ static inline enum status builder_constraint(struct space *space, const char *te
 	return STATUS_OK;
 }
 
-/* The derived constants of slots that hold all else, whose values need not be in the lists. */
+/* The derived constants of values that hold all else, whose values need not be in the lists. */
 static inline enum status builder_derive(
-	const struct space *space, struct value *slots, struct error *err)
+	const struct space *space, struct value *values, struct error *err)
 {
-	struct value *derived = slots + space->fixed_count + space->parameter_count;
+	struct value *derived = values + space->fixed_count + space->parameter_count;
 	for (size_t d = 0; d < space->derived_count; d++)
 		TRY(expression_evaluate(
-			space->derived[d].expression, slots, NULL, &derived[d], err));
+			space->derived[d].expression, values, NULL, &derived[d], err));
 	return STATUS_OK;
 }
 

@@ -32,7 +32,7 @@ TEST(test_long_defines)
 
 	changed_open(&changed, "\"SCALE\": \"1 / 8\"",
 		"\"SCALE\": \"-1/3\", \"LONG\": \"9223372036854775807\"");
-	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_ok(candidate_build(changed.bound, changed.values, &build, &err));
 	for (size_t i = 0; i < build.units[0].option_count; i++) {
 		const char *option = build.units[0].options[i];
 
@@ -58,7 +58,7 @@ TEST(test_amounts)
 		struct error err = {0};
 
 		changed_open(&changed, "\"dram_read_bytes\": \"M*N*2\"", wrong[i]);
-		assert_fails(candidate_work(changed.bound, changed.slots, &work, &err),
+		assert_fails(candidate_work(changed.bound, changed.values, &work, &err),
 			STATUS_BAD_INPUT, "dram_read_bytes");
 		changed_close(&changed);
 	}
@@ -132,7 +132,7 @@ TEST(test_build)
 	char *text;
 
 	open_widget(&fixture, small, "");
-	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	assert_ok(candidate_build(fixture.bound, fixture.values, &build, &err));
 	assert_int_equal(build.unit_count, 2);
 	expect_unit(&build.units[0], "widget/full.cu", plain, "widget_main");
 	/* not launched with REPEATS=1, but it would be with another argument */
@@ -140,7 +140,7 @@ TEST(test_build)
 	assert_non_null(strstr(build.units[0].source, "#define CYCLE 1"));
 	assert_null(strstr(build.units[0].source, "tests/data"));
 	build_release(&build);
-	values = candidate_defines(fixture.bound, fixture.slots);
+	values = candidate_defines(fixture.bound, fixture.values);
 	defines = named_values_to_json(&values);
 	named_values_release(&values);
 	text = json_print(defines, false);
@@ -153,7 +153,7 @@ TEST(test_build)
 	fixture_close(&fixture);
 	open_widget(&fixture, "M=128,N=64,dtype=bf16,out_dtype=fp32,layout=kn,H=0",
 		"BM=32,MODE=fancy,STAGES=1,ALIGNED=false");
-	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	assert_ok(candidate_build(fixture.bound, fixture.values, &build, &err));
 	expect_unit(&build.units[0], "widget/full.cu", fancy, "widget_main widget_fancy");
 	build_release(&build);
 	fixture_close(&fixture);
@@ -166,7 +166,7 @@ static void hash_of(const char *problem, const char *configuration, char digits[
 	struct error err = {0};
 
 	open_widget(&fixture, problem, configuration);
-	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	assert_ok(candidate_build(fixture.bound, fixture.values, &build, &err));
 	memcpy(digits, build.kernel_hash, HASH_SIZE);
 	build_release(&build);
 	fixture_close(&fixture);
@@ -214,7 +214,7 @@ TEST(test_work)
 
 	open_widget(&fixture, "M=100,N=96,ld=104,dtype=fp16",
 		"BM=32,MODE=fancy,STAGES=3,REPEATS=2,ALIGNED=true");
-	assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
+	assert_ok(candidate_work(fixture.bound, fixture.values, &work, &err));
 	assert_near(work.flop, 3 * 100 * 96.0);
 	assert_near(work.min_bytes, 100 * 96 * 4.0);
 	assert_int_equal(work.workspace_bytes, 2 * 100 * 96 * 4 + 8);
@@ -257,9 +257,9 @@ TEST(test_work_again)
 		struct work work;
 
 		assert_ok(configuration_parse(fixture.bound, text,
-			fixture.slots + fixture.bound->space->fixed_count, given, &err));
-		assert_ok(builder_derive(fixture.bound->space, fixture.slots, &err));
-		assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
+			fixture.values + fixture.bound->space->fixed_count, given, &err));
+		assert_ok(builder_derive(fixture.bound->space, fixture.values, &err));
+		assert_ok(candidate_work(fixture.bound, fixture.values, &work, &err));
 		for (int lane = 0; lane < WORK_LANES; lane++)
 			assert_int_equal(work.launches[0].smem_accesses[0].address[lane],
 				lane * (64 * stages + rows + (aligned ? 0 : 8)));
@@ -276,7 +276,7 @@ static void expect_prune(const struct fixture *fixture, struct kernel_resources 
 	struct error err = {0};
 	int rule;
 
-	assert_ok(candidate_prune(fixture->bound, fixture->slots, &resources, 1, 0,
+	assert_ok(candidate_prune(fixture->bound, fixture->values, &resources, 1, 0,
 		49152 + resources.smem_static_bytes, &rule, &why, &err));
 	assert_int_equal(rule, expected_rule);
 	assert_string_equal(why, expected_why);
@@ -317,16 +317,16 @@ TEST(test_prune)
 	one.smem_static_bytes = 60000;
 	expect_prune(&fixture, one, 2, "too big"); /* and 60000 static */
 	several[1].spill_store_bytes = 100;        /* in the second launch */
-	assert_ok(
-		candidate_prune(fixture.bound, fixture.slots, several, 2, 0, 0, &rule, &why, &err));
+	assert_ok(candidate_prune(
+		fixture.bound, fixture.values, several, 2, 0, 0, &rule, &why, &err));
 	assert_int_equal(rule, 1);
 	/* registers and blocks per SM are the longest launch's */
 	several[1] = (struct kernel_resources){.regs_per_thread = 201, .blocks_per_sm = 2};
 	assert_ok(candidate_prune(
-		fixture.bound, fixture.slots, several, 2, 0, 100001, &rule, &why, &err));
+		fixture.bound, fixture.values, several, 2, 0, 100001, &rule, &why, &err));
 	assert_int_equal(rule, -1);
 	assert_ok(candidate_prune(
-		fixture.bound, fixture.slots, several, 2, 1, 100001, &rule, &why, &err));
+		fixture.bound, fixture.values, several, 2, 1, 100001, &rule, &why, &err));
 	assert_int_equal(rule, 2);
 	fixture_close(&fixture);
 }
@@ -349,13 +349,13 @@ TEST(test_toy)
 	assert_ok(space_enumerate(fixture.bound->space, NULL, NULL, &removed, &err));
 	assert_near(fixture.bound->space->tail[0], 144);
 	assert_near(removed.legal, 126);
-	assert_ok(candidate_build(fixture.bound, fixture.slots, &build, &err));
+	assert_ok(candidate_build(fixture.bound, fixture.values, &build, &err));
 	expect_unit(&build.units[0], "row_softmax/online.cu",
 		FIXED_OPTIONS "-DDTYPE_bf16=1 -DROWS=4 -DROW_THREADS=128 -DUNROLL=2",
 		"row_softmax_online");
-	assert_ok(candidate_plan(fixture.bound, fixture.slots, &plan, &err));
+	assert_ok(candidate_plan(fixture.bound, fixture.values, &plan, &err));
 	assert_int_equal(plan.launches[0].shape.grid[0], 1024);
-	assert_ok(candidate_work(fixture.bound, fixture.slots, &work, &err));
+	assert_ok(candidate_work(fixture.bound, fixture.values, &work, &err));
 	assert_near(work.launches[0].steps_mean, 4);
 	work_release(&work);
 	plan_release(&plan);

@@ -57,7 +57,7 @@ TEST(test_plain_steps)
 	struct plan plan;
 	struct build build;
 	struct work work;
-	struct value *slots;
+	struct value *values;
 	choice none[1];
 	struct error err = {0};
 
@@ -68,9 +68,9 @@ TEST(test_plain_steps)
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
 	assert_ok(choose(&fixture, bound, 1, "gadget/plain", "{}", &err));
 
-	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
-	assert_ok(space_values(bound->space, none, slots, &err));
-	assert_ok(candidate_plan(bound, slots, &plan, &err));
+	values = memory_zeroed(bound->space->names->count, sizeof(*values));
+	assert_ok(space_values(bound->space, none, values, &err));
+	assert_ok(candidate_plan(bound, values, &plan, &err));
 	/* X, W, Y, middle */
 	assert_int_equal(plan.tensor_count, 3);
 	assert_int_equal(plan.buffer_count, 4);
@@ -86,17 +86,17 @@ TEST(test_plain_steps)
 	assert_int_equal(plan.launches[1].unit, 1);
 	plan_release(&plan);
 
-	assert_ok(candidate_build(bound, slots, &build, &err));
+	assert_ok(candidate_build(bound, values, &build, &err));
 	assert_int_equal(build.unit_count, 2);
 	assert_string_not_equal(build.units[0].hash, build.units[1].hash); /* kind is a -D */
 	build_release(&build);
 
-	assert_ok(candidate_work(bound, slots, &work, &err));
+	assert_ok(candidate_work(bound, values, &work, &err));
 	assert_int_equal(work.launch_count, 2);
 	assert_true(work.flop == 3 * 128 * 64); /* the whole's */
 	assert_int_equal(work.workspace_bytes, 128 * 64 * 4);
 	work_release(&work);
-	free(slots);
+	free(values);
 	bound_family_free(bound);
 	fixture_close(&fixture);
 }
@@ -106,18 +106,18 @@ TEST(test_errors)
 	struct fixture fixture;
 	struct bound_family *bound;
 	struct plan plan;
-	struct value *slots;
+	struct value *values;
 	struct error err = {0};
 
 	/* a tensor of 16 bits cannot be a step's of 32 */
 	bind_pair(&fixture, "M=128,N=64,dtype=fp16", &bound);
 	assert_ok(choose(&fixture, bound, 0, "plain", "{}", &err));
 	assert_ok(choose(&fixture, bound, 1, "plain", "{}", &err));
-	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
-	space_fixed(bound->space, slots);
-	assert_fails(candidate_plan(bound, slots, &plan, &err), STATUS_BAD_INPUT,
+	values = memory_zeroed(bound->space->names->count, sizeof(*values));
+	space_fixed(bound->space, values);
+	assert_fails(candidate_plan(bound, values, &plan, &err), STATUS_BAD_INPUT,
 		"pair.json: $.steps[0].tensors.A: expected a buffer that holds the step's tensor");
-	free(slots);
+	free(values);
 	assert_fails(choose(&fixture, bound, 0, "plian", "{}", &err), STATUS_BAD_INPUT, "plian");
 	assert_fails(
 		choose(&fixture, bound, 0, "plain", "{\"BM\": 1}", &err), STATUS_BAD_INPUT, "BM");
@@ -191,7 +191,7 @@ TEST(test_chain)
 	struct bound_family *bound;
 	struct plan plan, copy = {0};
 	struct work work, first, second;
-	struct value *slots;
+	struct value *values;
 	struct json *json;
 	struct json_at at;
 	struct error err = {0};
@@ -201,9 +201,9 @@ TEST(test_chain)
 	assert_ok(choose(&fixture, bound, 0, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", whole, &err));
 	assert_ok(choose(&fixture, bound, 1, "mma", split, &err)); /* replaces the first choice */
-	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
-	space_fixed(bound->space, slots);
-	assert_ok(candidate_plan(bound, slots, &plan, &err));
+	values = memory_zeroed(bound->space->names->count, sizeof(*values));
+	space_fixed(bound->space, values);
+	assert_ok(candidate_plan(bound, values, &plan, &err));
 	check_chain_plan(&plan);
 	json = record_to_json(&plan_record, &plan);
 	at = json_root(json, "plan");
@@ -213,17 +213,17 @@ TEST(test_chain)
 	plan_release(&plan);
 
 	/* the intermediate of 4 MiB is written and read in L2, not in DRAM */
-	assert_ok(candidate_work(bound, slots, &work, &err));
+	assert_ok(candidate_work(bound, values, &work, &err));
 	assert_int_equal(work.launch_count, 3);
 	for (size_t i = 0; i < 2; i++)
 		assert_ok(candidate_work(bound->composite->steps[i].candidate.bound,
-			bound->composite->steps[i].slots, i ? &second : &first, &err));
+			bound->composite->steps[i].values, i ? &second : &first, &err));
 	parts = dram_bytes(&first) + dram_bytes(&second);
 	assert_true(fabs(parts - dram_bytes(&work) - 2.0 * 1024 * 2048 * 2) < 1);
 	work_release(&first);
 	work_release(&second);
 	work_release(&work);
-	free(slots);
+	free(values);
 	bound_family_free(bound);
 	fixture_close(&fixture);
 }
@@ -254,15 +254,15 @@ TEST(test_tensor_maps)
 	struct fixture fixture;
 	struct bound_family *bound;
 	struct plan plan;
-	struct value *slots;
+	struct value *values;
 	struct error err = {0};
 
 	bind_chain(&fixture, "m=16384,k=64,n=2048,p=64,dtype=fp16", &bound);
 	choose_default(&fixture, bound, 0, "wgmma");
 	choose_default(&fixture, bound, 1, "wgmma");
-	slots = memory_zeroed(bound->space->names->count, sizeof(*slots));
-	space_fixed(bound->space, slots);
-	assert_ok(candidate_plan(bound, slots, &plan, &err));
+	values = memory_zeroed(bound->space->names->count, sizeof(*values));
+	space_fixed(bound->space, values);
+	assert_ok(candidate_plan(bound, values, &plan, &err));
 	assert_true(plan.tensor_map_count > 0 && plan.tensor_map_count % 2 == 0);
 	for (size_t i = 0; i < plan.tensor_map_count; i++) {
 		const struct plan_tensor_map *map = &plan.tensor_maps[i];
@@ -282,7 +282,7 @@ TEST(test_tensor_maps)
 					l >= plan.launch_count / 2);
 		}
 	plan_release(&plan);
-	free(slots);
+	free(values);
 	bound_family_free(bound);
 	fixture_close(&fixture);
 }

@@ -28,7 +28,7 @@ TEST(test_configurations)
 	struct named_values values;
 	choice again[SPACE_PARAMETERS_MAX] = {0};
 	bool given[SPACE_PARAMETERS_MAX];
-	struct value slots[128];
+	struct value parsed[128];
 
 	open_widget(&fixture, small, "");
 	configuration_format(fixture.bound, fixture.choices, &text);
@@ -61,13 +61,13 @@ TEST(test_configurations)
 		fixture.bound, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true,", again));
 	named_values_release(&values);
 	assert_ok(configuration_parse(
-		fixture.bound, "MODE=fancy,ALIGNED=false,BM=20", slots, given, &err));
+		fixture.bound, "MODE=fancy,ALIGNED=false,BM=20", parsed, given, &err));
 	assert_true(given[0] && given[1] && !given[2] && !given[3] && given[4]);
-	assert_int_equal(slots[0].integer, 20);
-	assert_string_equal(slots[1].string, "fancy");
-	assert_false(slots[4].boolean);
+	assert_int_equal(parsed[0].integer, 20);
+	assert_string_equal(parsed[1].string, "fancy");
+	assert_false(parsed[4].boolean);
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
-		assert_fails(configuration_parse(fixture.bound, bad[i].text, slots, given, &err),
+		assert_fails(configuration_parse(fixture.bound, bad[i].text, parsed, given, &err),
 			STATUS_BAD_INPUT, bad[i].message);
 	text_release(&text);
 	fixture_close(&fixture);

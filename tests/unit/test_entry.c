@@ -28,7 +28,7 @@ TEST(test_own_words)
 		"'half'\", "
 		"\"as\": \"macro TYPE\"}, \"TWO\": {\"value\": \"2*BM\", \"as\": \"macro "
 		"BLOCK_N\"}");
-	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_ok(candidate_build(changed.bound, changed.values, &build, &err));
 	assert_true(has_option(&build.units[0], "-DTYPE=const float *"));
 	assert_true(has_option(&build.units[0], "-DBLOCK_N=128"));
 	assert_false(has_option(&build.units[0], "-DTWO=128"));
@@ -37,7 +37,7 @@ TEST(test_own_words)
 	changed_open(&changed, "\"source\": \"full.cu\"",
 		"\"source\": \"full.cu\", \"options\": [\"--use_fast_math\", \"-std=c++20\", "
 		"\"-DX='a b'\"]");
-	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_ok(candidate_build(changed.bound, changed.values, &build, &err));
 	assert_true(has_option(&build.units[0], "--use_fast_math"));
 	assert_true(has_option(&build.units[0], "-std=c++20"));
 	assert_true(has_option(&build.units[0], "-DX='a b'"));
@@ -48,13 +48,13 @@ TEST(test_own_words)
 	/* what an entry reads is a template's argument, and no macro */
 	changed_open(&changed, "\"entry\": \"widget_main\"",
 		"\"entry\": \"ns::{MODE}<{BM}, {ALIGNED}, {2*STAGES}>\"");
-	assert_ok(candidate_build(changed.bound, changed.slots, &build, &err));
+	assert_ok(candidate_build(changed.bound, changed.values, &build, &err));
 	assert_string_equal(build.units[0].entries[0], "ns::plain<64, true, 4>");
 	assert_false(has_option(&build.units[0], "-DBM=64"));
 	assert_false(has_option(&build.units[0], "-DMODE_plain=1"));
 	assert_true(has_option(&build.units[0], "-DTHREADS=128"));
 	build_release(&build);
-	assert_ok(candidate_plan(changed.bound, changed.slots, &plan, &err));
+	assert_ok(candidate_plan(changed.bound, changed.values, &plan, &err));
 	assert_string_equal(plan.launches[0].entry, "ns::plain<64, true, 4>");
 	plan_release(&plan);
 	changed_close(&changed);

@@ -102,30 +102,30 @@ static struct expression *compiled(const char *text, const struct name_table *na
 	return expression;
 }
 
-static void expect_slots(const struct name_table *names, const char *text, const char *slots)
+static void expect_indices(const struct name_table *names, const char *text, const char *indices)
 {
 	struct expression *expression = compiled(text, names);
 	struct text found = {0};
 	size_t count;
-	const int *read = expression_slots(expression, &count);
+	const int *read = expression_indices(expression, &count);
 	for (size_t i = 0; i < count; i++)
 		text_appendf(&found, "%d ", read[i]);
-	assert_string_equal(text_string(&found), slots);
+	assert_string_equal(text_string(&found), indices);
 	text_release(&found);
 	expression_free(expression);
 }
 
-TEST(test_slots)
+TEST(test_indices)
 {
 	const char *names[] = {"a", "b", "c", "d"};
 	const struct name_table table = {.names = names, .count = 4};
-	expect_slots(&table, "1 + 2", "");
-	expect_slots(&table, "d*b + d", "1 3 ");
-	expect_slots(&table, "[c for b in [a, d]]", "0 2 3 ");
-	expect_slots(&table, "[a for a in range(3)]", "");
+	expect_indices(&table, "1 + 2", "");
+	expect_indices(&table, "d*b + d", "1 3 ");
+	expect_indices(&table, "[c for b in [a, d]]", "0 2 3 ");
+	expect_indices(&table, "[a for a in range(3)]", "");
 	/* what cannot be reached is not read */
-	expect_slots(&table, "a if 1 < 2 else b", "0 ");
-	expect_slots(&table, "False and a or c", "2 ");
+	expect_indices(&table, "a if 1 < 2 else b", "0 ");
+	expect_indices(&table, "False and a or c", "2 ");
 }
 
 TEST(test_optional)

@@ -30,7 +30,7 @@ TEST(test_facts)
 
 	open_widget(&fixture, small, "BM=32,REPEATS=4");
 	device = fixture.device;
-	assert_ok(candidate_facts(fixture.bound, fixture.slots, 1000, 3, &list, &err));
+	assert_ok(candidate_facts(fixture.bound, fixture.values, 1000, 3, &list, &err));
 	facts = list.items;
 	assert_int_equal(list.count, 6);
 	assert_string_equal(facts[0].name, "rows per block");
@@ -53,7 +53,7 @@ TEST(test_facts)
 	fact_list_release(&list);
 	fixture_close(&fixture);
 	open_widget(&fixture, "M=9,N=64,dtype=fp16", "BM=16");
-	assert_ok(candidate_facts(fixture.bound, fixture.slots, 0, 1, &list, &err));
+	assert_ok(candidate_facts(fixture.bound, fixture.values, 0, 1, &list, &err));
 	facts = list.items;
 	assert_int_equal(list.count, 7);
 	assert_string_equal(facts[2].name, "when small");

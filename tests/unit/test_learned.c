@@ -200,13 +200,13 @@ TEST(the_factor_is_the_trees_sum)
 	assert_int_equal(basis_of(&desk).timings, 1234);
 	for (size_t i = 0; i < desk.pool.count; i++) {
 		struct candidate candidate = candidates_at(&desk.pool, i);
-		struct value *slots = candidate_values(&candidate, &err);
+		struct value *values = candidate_values(&candidate, &err);
 		const bool slow = rows_of(&desk, i) == 2;
 		struct work work;
 		struct score score;
 		double factor = always * (slow ? 2 : 1);
 
-		assert_ok(candidate_work(desk.pool.families[0].bound, slots, &work, &err));
+		assert_ok(candidate_work(desk.pool.families[0].bound, values, &work, &err));
 		score_compute(desk.device, &work, NULL, &score);
 		if (score.launches[0].waves_exact > 99.5) {
 			factor /= 2;
@@ -222,7 +222,7 @@ TEST(the_factor_is_the_trees_sum)
 		assert_true(candidate.prediction.time_us == desk.pool.predicted_us[i]);
 		score_release(&score);
 		work_release(&work);
-		free(slots);
+		free(values);
 	}
 	assert_true(doubled > 0 && doubled < desk.pool.count);
 	assert_true(halved > 0 && halved < desk.pool.count);

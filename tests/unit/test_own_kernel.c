@@ -42,7 +42,7 @@ TEST(test_no_model)
 	struct family *family;
 	struct problem_list problems = {0};
 	struct bound_family *bound;
-	struct value slots[64] = {0};
+	struct value values[64] = {0};
 	struct json *tree;
 	struct work work;
 	struct error err = {0};
@@ -60,9 +60,9 @@ TEST(test_no_model)
 	assert_near(flop, 0);
 	assert_near(bytes, 1000 * 4 + 2 * 1000 * 2);
 	assert_ok(family_bind(family, problems.items[0], fixture.device, NULL, &bound, &err));
-	assert_ok(space_values(bound->space, (const choice[]){0}, slots, &err));
+	assert_ok(space_values(bound->space, (const choice[]){0}, values, &err));
 	bound->model.flop = 6000;
-	assert_ok(candidate_work(bound, slots, &work, &err));
+	assert_ok(candidate_work(bound, values, &work, &err));
 	assert_int_equal(work.launch_count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct launch_work *launch = &work.launches[i];

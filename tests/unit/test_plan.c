@@ -25,7 +25,7 @@ static char *plan_text(void)
 	char *text;
 
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", "full", small, "", NULL);
-	assert_ok(candidate_plan(fixture.bound, fixture.slots, &plan, &err));
+	assert_ok(candidate_plan(fixture.bound, fixture.values, &plan, &err));
 	tree = record_to_json(&plan_record, &plan);
 	text = json_print(tree, true);
 	json_free(tree);
@@ -98,10 +98,10 @@ static void expect_refusal(const char *from, const char *to, const char *message
 	struct error err = {0};
 
 	changed_open(&changed, from, to);
-	assert_fails(candidate_plan(changed.bound, changed.slots, &plan, &err), STATUS_BAD_INPUT,
+	assert_fails(candidate_plan(changed.bound, changed.values, &plan, &err), STATUS_BAD_INPUT,
 		message);
 	assert_null(plan.buffers);
-	assert_fails(candidate_work(changed.bound, changed.slots, &work, &err), STATUS_BAD_INPUT,
+	assert_fails(candidate_work(changed.bound, changed.values, &work, &err), STATUS_BAD_INPUT,
 		message);
 	changed_close(&changed);
 }

@@ -20,7 +20,7 @@ static struct space *bound_space(
 	return space;
 }
 
-/* The values of what was visited: the slots that are in the space, no more. */
+/* The values of what was visited: those that are in the space, no more. */
 struct witness {
 	const struct space *space;
 	struct text seen;
@@ -30,13 +30,13 @@ static bool witness_visit(const choice *configuration, void *context)
 {
 	struct witness *witness = context;
 	size_t first = witness->space->fixed_count;
-	struct value slots[16];
+	struct value values[16];
 	struct error err;
 	assert_true(witness->space->names->count <= 16);
-	assert_int_equal(space_values(witness->space, configuration, slots, &err), STATUS_OK);
+	assert_int_equal(space_values(witness->space, configuration, values, &err), STATUS_OK);
 	for (size_t i = first; i < witness->space->names->count; i++) {
 		text_append(&witness->seen, i == first ? "" : " ");
-		value_format(slots[i], &witness->seen);
+		value_format(values[i], &witness->seen);
 	}
 	text_append(&witness->seen, "; ");
 	return true;
@@ -162,20 +162,20 @@ TEST(test_guards)
 	};
 	struct space *space = bound_space(&description, NULL);
 	expect_enumeration(space, "12 3 4 8; ", "2 0 1 ");
-	struct value slots[4];
+	struct value values[4];
 	struct error err = {0};
 	int violated;
 	assert_int_equal(
-		space_examine(space, (const choice[]){0, 0}, slots, &violated, &err), STATUS_OK);
+		space_examine(space, (const choice[]){0, 0}, values, &violated, &err), STATUS_OK);
 	assert_int_equal(violated, 0);
-	assert_int_equal(slots[2].type, VALUE_NONE);
+	assert_int_equal(values[2].type, VALUE_NONE);
 	assert_int_equal(
-		space_examine(space, (const choice[]){0, 1}, slots, &violated, &err), STATUS_OK);
+		space_examine(space, (const choice[]){0, 1}, values, &violated, &err), STATUS_OK);
 	assert_int_equal(violated, 2);
 	assert_int_equal(
-		space_examine(space, (const choice[]){1, 1}, slots, &violated, &err), STATUS_OK);
+		space_examine(space, (const choice[]){1, 1}, values, &violated, &err), STATUS_OK);
 	assert_int_equal(violated, -1);
-	assert_true(value_equal(slots[2], value_int(4)) && value_equal(slots[3], value_int(8)));
+	assert_true(value_equal(values[2], value_int(4)) && value_equal(values[3], value_int(8)));
 	builder_close(space);
 }
 
@@ -245,14 +245,14 @@ TEST(test_unread_constants)
 	};
 	struct space *space = bound_space(&description, NULL);
 	struct space_removed removed = {0};
-	struct value slots[4];
+	struct value values[4];
 	struct error err = {0};
 	assert_int_equal(space_enumerate(space, NULL, NULL, &removed, &err), STATUS_OK);
 	assert_true(removed.legal == 4);
-	assert_int_equal(space_values(space, (const choice[]){0, 1}, slots, &err), STATUS_OK);
-	assert_true(value_equal(slots[2], value_int(0)) && value_equal(slots[3], value_int(4)));
+	assert_int_equal(space_values(space, (const choice[]){0, 1}, values, &err), STATUS_OK);
+	assert_true(value_equal(values[2], value_int(0)) && value_equal(values[3], value_int(4)));
 	assert_int_equal(
-		space_values(space, (const choice[]){1, 0}, slots, &err), STATUS_BAD_INPUT);
+		space_values(space, (const choice[]){1, 0}, values, &err), STATUS_BAD_INPUT);
 	assert_string_equal(err.message,
 		"derived: column 3: expected a divisor other than 0 for '%', found 5 and 0");
 	assert_string_equal(err.hint, "this happens at A=2, B=3");

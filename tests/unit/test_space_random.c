@@ -80,7 +80,7 @@ struct visited {
 	const struct space *space;
 	choice (*configurations)[8];
 	size_t count, capacity;
-	struct value slots[32]; /* of the last one */
+	struct value values[32]; /* of the last one */
 };
 
 static bool record_visit(const choice *configuration, void *context)
@@ -90,7 +90,7 @@ static bool record_visit(const choice *configuration, void *context)
 	struct error err = {0};
 	const choice *before = visited->count ? visited->configurations[visited->count - 1] : NULL;
 	assert_int_equal(
-		space_values_after(visited->space, before, configuration, visited->slots, &err),
+		space_values_after(visited->space, before, configuration, visited->values, &err),
 		STATUS_OK);
 	ARRAY_GROW(visited->configurations, visited->count, visited->capacity);
 	memcpy(visited->configurations[visited->count++], configuration,
@@ -98,22 +98,22 @@ static bool record_visit(const choice *configuration, void *context)
 	/* a visit may use the space; its constants are those of the expressions as they stand */
 	assert_int_equal(space_values(visited->space, configuration, again, &err), STATUS_OK);
 	for (size_t i = 0; i < visited->space->names->count; i++)
-		assert_true(visited->slots[i].type == again[i].type &&
-			    value_equal(visited->slots[i], again[i]));
+		assert_true(visited->values[i].type == again[i].type &&
+			    value_equal(visited->values[i], again[i]));
 	for (size_t d = 0; d < visited->space->derived_count; d++) {
-		const size_t slot =
+		const size_t index =
 			visited->space->names->count - visited->space->derived_count + d;
 		const struct expression *expression = visited->space->derived[d].expression;
 		struct value value;
 		assert_int_equal(
 			expression_evaluate(expression, again, NULL, &value, &err), STATUS_OK);
-		assert_true(again[slot].type == value.type && value_equal(again[slot], value));
+		assert_true(again[index].type == value.type && value_equal(again[index], value));
 	}
 	return true;
 }
 
 /* By the texts of the constraints alone, nothing put in, nothing remembered. */
-static bool is_legal(const struct space *space, const struct value *slots)
+static bool is_legal(const struct space *space, const struct value *values)
 {
 	bool legal = true;
 	for (size_t c = 0; c < space->constraint_count && legal; c++) {
@@ -122,7 +122,7 @@ static bool is_legal(const struct space *space, const struct value *slots)
 		assert_int_equal(expression_compile(space_constraint_text(space, c), "again",
 					 space->names, &expression, &err),
 			STATUS_OK);
-		assert_int_equal(expression_test(expression, slots, &legal, &err), STATUS_OK);
+		assert_int_equal(expression_test(expression, values, &legal, &err), STATUS_OK);
 		expression_free(expression);
 	}
 	return legal;
@@ -147,12 +147,12 @@ TEST(test_random_spaces)
 		assert_int_equal(
 			space_enumerate(space, record_visit, &visited, &removed, &err), STATUS_OK);
 		do {
-			struct value slots[32];
+			struct value values[32];
 			int violated;
 			assert_int_equal(
-				space_values(space, configuration, slots, &err), STATUS_OK);
-			const bool legal_by_rules = is_legal(space, slots);
-			assert_ok(space_examine(space, configuration, slots, &violated, &err));
+				space_values(space, configuration, values, &err), STATUS_OK);
+			const bool legal_by_rules = is_legal(space, values);
+			assert_ok(space_examine(space, configuration, values, &violated, &err));
 			assert_int_equal(violated < 0, legal_by_rules);
 			if (violated >= 0) {
 				expected[violated]++;

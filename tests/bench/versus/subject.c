@@ -113,7 +113,7 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 {
 	struct candidate candidate = {0};
 	struct build reference_build = {0};
-	struct value *slots = NULL;
+	struct value *values = NULL;
 	struct text text = {0};
 	enum status status = row_candidate(catalogue, problem, device, row, &candidate, NULL, err);
 
@@ -122,12 +122,12 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	if (status == STATUS_OK)
 		status = problem_flop(problem, &subject->flop, err);
 	if (status == STATUS_OK) {
-		slots = candidate_values(&candidate, err);
-		status = slots ? candidate_plan(candidate.bound, slots, &subject->plan, err)
-			       : STATUS_BAD_INPUT;
+		values = candidate_values(&candidate, err);
+		status = values ? candidate_plan(candidate.bound, values, &subject->plan, err)
+				: STATUS_BAD_INPUT;
 	}
 	if (status == STATUS_OK)
-		status = candidate_build(candidate.bound, slots, &subject->build, err);
+		status = candidate_build(candidate.bound, values, &subject->build, err);
 	if (status == STATUS_OK) {
 		configuration_format(candidate.bound, candidate.choices, &text);
 		subject->configuration = text_detach(&text);
@@ -137,7 +137,7 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	}
 	build_release(&reference_build);
 	candidate_release(&candidate);
-	free(slots);
+	free(values);
 	return status;
 }
 
