@@ -182,7 +182,6 @@ static enum status answer(const struct export_source *source, const struct probl
 	if (found.grade == LOOKUP_REFUSED)
 		return error_set(err, STATUS_FAILED, "%s: %s", problem->title, found.why);
 	*entry = lookup_entry(&found, problem);
-	entry->predicted = true;
 	return STATUS_OK;
 }
 

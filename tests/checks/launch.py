@@ -356,6 +356,16 @@ tail = library.open(export(path("tail.tuned"), "--path", path("tail.json"), name
 found = [size for size in range(960, 1030) if refusal(tail.find, "tail", f"n={size}") == "none"]
 assert {1020, 1021, 1022, 1023} <= set(found) and all(size // 4 % 2 == 1 and size <= 1023 for size in found), found
 
+# a workspace that grows as the size falls: what the entry reserves is enough for its own size alone
+with open(path("tail.json"), encoding="utf-8") as file:
+    spare = {**json.load(file), "constants": {"TAIL": "1"}, "workspaces": [{"name": "spare", "bytes": "4*(1100 - n)"}]}
+with open(path("spare.json"), "w", encoding="utf-8") as file:
+    json.dump(spare, file)
+run("tune", path("spare.json"), "--device", "model:h200-sxm", "--effort", "estimate", "--fresh", "--cache-dir", CACHE, "-o", path("spare.tuned"))
+spare = library.open(export(path("spare.tuned"), "--path", path("spare.json"), name="spare.bundle")[0])
+found = [size for size in range(960, 1030) if refusal(spare.find, "spare", f"n={size}") == "none"]
+assert found == [1023], found
+
 types = opened[bundles["types/types"]]
 entry = types.find("types", "n=100003")
 tensors = {name: allocate(size) for name, size in entry.tensors.items()}
@@ -427,9 +437,16 @@ assert "(1)" in refusal(entry.load().bind, {**tensors, "A": tensors["A"] + 2})
 assert "a problem that the kernel is for" in refusal(entry.load().bind, tensors, GEMM.replace("M=200", "M=1"))
 
 # ---- sizes that were not tuned ----
-grid, _ = export(path("tuned.json"), "gemm", "-p", "M=128:512:128,N=136,K=72,dtype=bf16", "-p", GEMM, name="grid.bundle")
+with open(path("tuned.json"), encoding="utf-8") as file:
+    as_measured = json.load(file)
+for entry in as_measured["entries"]:
+    entry["timing"] = "measured"
+with open(path("measured.json"), "w", encoding="utf-8") as file:
+    json.dump(as_measured, file)
+grid, _ = export(path("measured.json"), "gemm", "-p", "M=128:512:128,N=136,K=72,dtype=bf16", "-p", GEMM, name="grid.bundle")
 bundle = library.open(grid)
 assert bundle.find("gemm", "M=384,N=136,K=72,dtype=bf16").is_predicted
+assert not bundle.find("gemm", GEMM).is_predicted
 assert "no such operation" in refusal(bundle.find, "attention", ATTENTION)
 
 # ---- several architectures; embedded ----

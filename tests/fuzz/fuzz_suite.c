@@ -18,12 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_file_open(&file, data, size);
 	if (suite_load(file.path, none, &suite, &err) == STATUS_OK) {
-		if (!suite.operation || !suite.problems || !suite.families)
+		if (!suite.operation || !suite.problems || !suite.problems[0])
 			abort();
-		suite_release(&suite);
 	} else if (!err.message[0]) {
 		abort();
 	}
+	suite_release(&suite);
 	fuzz_file_close(&file);
 	return 0;
 }
