@@ -22,6 +22,12 @@ HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN = ("README.md", f"{FOLDER}/README.md", 
 	f"{FOLDER}/gemm_chain.md")
 H100, OPEN = "results/nvidia-h100/README.md", f"{FOLDER}/open.md"
 
+def ratios_of(entries):
+	"""Geometric mean, lowest, how many below 0.95."""
+	ratios = [e["ratio"]["median"] for e in entries]
+	return [geometric_mean(ratios), min(ratios), sum(ratio < 0.95 for ratio in ratios)]
+
+
 MMA_US = next(row["time_us"]["median"] for row in SESSION["families"] if row["family"] == "gemm/mma")
 
 CLAIMS = [
@@ -117,6 +123,11 @@ CLAIMS = [
 	(NOTES, "two\nwere inconclusive); 50 of kernels slowed by 5%", lambda: [checks("5%")["checks"], 5]),
 	(GEMM, "| 19 | 1.185 | 1.025 | 0.988 |", lambda: summary("fp8_e4m3 fast row scales aligned", "versus_fp8_scaled")),
 	(GEMM, "| 19 | 1.133 | 1.049 | 0.997 |", lambda: summary("fp8_e4m3 promoted block scales aligned", "versus_fp8_scaled")),
+	(GEMM, "| 0.926 | 0.836 | 23 |", lambda: ratios_of([e for part in (1, 2, 3, 4) for e in load(f"versus_thousand_{part}")["entries"]
+		if e["problem"] in {same["problem"] for same in load("versus_splitk")["entries"]}])),
+	(GEMM, "| 1.001 | 0.890 | 5 |", lambda: ratios_of(load("versus_splitk")["entries"])),
+	(GEMM, "| 1.009 | 0.917 | 7 |", lambda: ratios_of(load("versus_splitk_all")["entries"])),
+	(GEMM, "It wins 25 of the 32", lambda: [sum(e["family"] == "gemm/wgmma_splitk" for e in load("versus_splitk_all")["entries"]), 32]),
 	(GEMM, "| 12 | 1.032 | 1.022 | 0.974 |", lambda: summary("bf16 bias aligned", "versus_epilogues")),
 	(GEMM, "| 12 | 1.046 | 1.028 | 0.996 |", lambda: summary("bf16 bias gelu_tanh aligned", "versus_epilogues")),
 	(GEMM, "| all 60 | 60 | 1.087 | 1.065 | 0.853 |", lambda: [60, *summary("bf16 aligned", "versus_plain_drawn")]),
