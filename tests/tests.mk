@@ -126,4 +126,4 @@ bench: $(BUILD)/tiletune $(patsubst %,$(OUT)/tests/%,$(bench_names)) gpu-program
 ## lint: layers, formatting, file sizes, headers on their own, shell scripts
 .PHONY: lint
 lint: packages-test
-	@for check in tests/checks/*.sh; do echo "$$check"; CC=$(CC) CUDA_INCLUDE=$(CUDA_INCLUDE) sh $$check $(OUT) || exit 1; done
+	@for check in tests/checks/*.sh; do echo "$$check"; CC=$(CC) CUDA_INCLUDE=$(CUDA_INCLUDE) sh $$check $(OUT) || [ $$? = 77 ] || exit 1; done

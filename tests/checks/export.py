@@ -4,7 +4,7 @@ which reads the result as a user's build would; entries, defines, launches and a
 
 	tests/checks/export.py OUT		OUT: the folder with the binary
 
-A new format fails until it has a decoder: a function in DECODERS, from (tuned file, its content, folder, path of what
+A new format fails until it has a decoder: a function in TABLES (of texts; COMPILED: of kernels; OF_JOURNALS: of journals, too), from (tuned file, its content, folder, path of what
 was exported) to a list of entries as expected_entry() makes them; members that the format does not hold are left out.
 """
 import csv

@@ -349,12 +349,11 @@ with open(path("tail.cu"), "w", encoding="utf-8") as file:
 def found_sizes(name, more):
     """Sizes near 1023 of which the kernel `tail`, with more members, is found in a bundle that was tuned for n=1023."""
     with open(path(name + ".json"), "w", encoding="utf-8") as file:
-        json.dump({"format": "tiletune.own_kernel/1", "source": "tail.cu", "keys": {"n": {"default": 1023}}, "parameters": {"THREADS": [64]},
-            "tensors": {"x": {"shape": ["n"], "dtype": "fp32", "role": "inout"}},
+        json.dump({"format": "tiletune.own_kernel/1", "source": "tail.cu", "keys": {"n": {"default": 1023}}, "parameters": {"THREADS": [64]}, "tensors": {"x": {"shape": ["n"], "dtype": "fp32", "role": "inout"}},
             "launches": [{"entry": "tail", "grid": ["ceil_div(n, THREADS)"], "block": ["THREADS"], "args": ["x", "n"]}], **more}, file)
     run("tune", path(name + ".json"), "--device", "model:h200-sxm", "--effort", "estimate", "--fresh", "--cache-dir", CACHE, "-o", path(name + ".tuned"))
-    opened_ = library.open(export(path(name + ".tuned"), "--path", path(name + ".json"), name=name + ".bundle")[0])
-    return [size for size in range(960, 1030) if refusal(opened_.find, name, f"n={size}") == "none"]
+    find = library.open(export(path(name + ".tuned"), "--path", path(name + ".json"), name=name + ".bundle")[0]).find
+    return [size for size in range(960, 1030) if refusal(find, name, f"n={size}") == "none"]
 
 found = found_sizes("tail", {"constants": {"TAIL": "n // 4 % 2"}})
 assert {1020, 1021, 1022, 1023} <= set(found) and all(size // 4 % 2 == 1 and size <= 1023 for size in found), found
@@ -372,8 +371,7 @@ assert "table" in refusal(entry.load().bind, {name: address for name, address in
 entry = bundle.find("attention", ATTENTION)
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 kernel = entry.load()
-run_ = kernel.bind(tensors)
-other = allocate(entry.tensors["O"])
+run_, other = kernel.bind(tensors), allocate(entry.tensors["O"])
 run_.set("O", other)
 cuda.standin_mark(MARK_OUTPUT, ctypes.c_uint64(other), ctypes.c_uint64(entry.tensors["O"]), DTYPE_BF16)
 run_.launch()
