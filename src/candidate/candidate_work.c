@@ -230,8 +230,8 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 
 	if (bound->composite)
 		work_release(&context->work);
-	/* Problem and device stay what they are. Bytes between members may differ where values do not:
-	 * then more is evaluated than must be. */
+	/* Problem and device stay what they are. Bytes between members may differ where values do
+	 * not: then more is evaluated than must be. */
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
 		context->changed[i] = memcmp(&context->values[i], &values[i], sizeof(*values)) != 0;
 		context->values[i] = values[i];
