@@ -257,6 +257,7 @@ void host_code_blank(struct text *source)
 	struct code code;
 	struct view view;
 	struct reading reading = {.code = &code, .view = &view};
+	CLEANUP(branches_release) struct branches branches = {0};
 	size_t viewed = 0;
 
 	if (!source->length)
@@ -264,8 +265,7 @@ void host_code_blank(struct text *source)
 	code_read(source->data, source->length, &code);
 	reading.marks = memory_zeroed(source->length + 1, 1);
 	find_device_words(&reading);
-	for (size_t branch = 0; viewed < VIEWED_BYTES_MAX && code_view(&code, branch, &view);
-		branch++) {
+	while (viewed < VIEWED_BYTES_MAX && code_view(&code, &branches, &view)) {
 		viewed += code.length;
 		read_declarations(&reading);
 		view_release(&view);

@@ -169,10 +169,11 @@ static void read_names(const char *text, struct kernel_source *source)
 static char *text_with_names(const struct code *code)
 {
 	CLEANUP(view_release) struct view view;
+	CLEANUP(branches_release) struct branches branches = {0};
 	struct text text = {0};
 	struct directive directive;
 
-	code_view(code, 0, &view);
+	code_view(code, &branches, &view);
 	for (size_t from = 0; directive_next(code, &from, &directive);) {
 		const char *rest = code->text + directive.rest;
 

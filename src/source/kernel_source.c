@@ -9,7 +9,7 @@
 #include "source/words.h"
 
 enum {
-	BRANCHES_MAX = 256 /* of #if that are looked at */
+	VIEWS_MAX = 256 /* that are looked at */
 };
 
 /* ---- types ---- */
@@ -282,6 +282,7 @@ static void read_view(struct kernel_source *source, const char *text)
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source)
 {
 	CLEANUP(text_release) struct text device = {0};
+	CLEANUP(branches_release) struct branches branches = {0};
 	struct code code, header_code = {0};
 	struct view view;
 
@@ -291,8 +292,7 @@ void kernel_source_read(const char *text, const char *headers, struct kernel_sou
 	code_read(text_string(&device), device.length, &code);
 	if (headers)
 		code_read(headers, strlen(headers), &header_code);
-	for (size_t branch = 0; branch < BRANCHES_MAX && code_view(&code, branch, &view);
-		branch++) {
+	for (size_t i = 0; i < VIEWS_MAX && code_view(&code, &branches, &view); i++) {
 		read_view(source, view.text);
 		view_release(&view);
 	}

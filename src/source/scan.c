@@ -245,46 +245,66 @@ static void groups_step(struct groups *groups, enum directive_kind kind)
 	}
 }
 
-/* Which branch of each group the view takes; NULL: there are fewer branches. The caller frees it.
- */
-static unsigned *choose(const struct code *code, size_t branch)
+/* chosen: of each group the branch, below 0 where none is chosen yet. */
+static bool agrees(const struct groups *groups, const int *chosen)
+{
+	for (size_t i = 0; i < groups->depth; i++) {
+		int taken = chosen[groups->items[i].group];
+
+		if (taken >= 0 && taken != (int)groups->items[i].taken)
+			return false;
+	}
+	return true;
+}
+
+/* Which branch of each group the next view takes: of those that no view had each that agrees with
+ * the ones before it; for the other groups the first (of `#if 0` the second). NULL: all were in a
+ * view. The caller frees it. */
+static int *choose(const struct code *code, struct branches *branches)
 {
 	struct groups groups = {0};
 	struct directive directive;
-	unsigned *chosen = memory_zeroed(1, sizeof(*chosen));
-	size_t seen = 0;
+	int *chosen = memory_zeroed(1, sizeof(*chosen)); /* -1 and less: -1 - the first branch */
+	size_t branch = 0;
+	bool is_new = !branches->begun;
 
+	branches->begun = true;
 	for (size_t from = 0; directive_next(code, &from, &directive);) {
+		const char *rest = code->text + directive.rest;
+		bool is_never = false;
+
 		groups_step(&groups, directive.kind);
 		if (directive.kind == DIRECTIVE_IF) {
-			const char *rest = code->text + directive.rest;
-
+			is_never = directive_is(code, &directive, "if") && rest[0] == '0' &&
+				   !text_is_word(rest[1]);
 			chosen = memory_resize(chosen, groups.count, sizeof(*chosen));
-			chosen[groups.count - 1] = directive_is(code, &directive, "if") &&
-						   rest[0] == '0' && !text_is_word(rest[1]);
-		} else if (directive.kind == DIRECTIVE_ELSE && groups.depth && ++seen == branch) {
-			for (size_t i = 0; i < groups.depth; i++)
-				chosen[groups.items[i].group] = groups.items[i].taken;
+			chosen[groups.count - 1] = -1 - is_never;
+		} else if (directive.kind != DIRECTIVE_ELSE || !groups.depth) {
+			continue;
 		}
+		if (branch == branches->count) {
+			ARRAY_GROW(branches->had, branches->count, branches->capacity);
+			branches->had[branches->count++] = is_never;
+		}
+		if (!branches->had[branch] && agrees(&groups, chosen)) {
+			for (size_t i = 0; i < groups.depth; i++)
+				chosen[groups.items[i].group] = (int)groups.items[i].taken;
+			branches->had[branch] = is_new = true;
+		}
+		branch++;
 	}
+	for (size_t i = 0; i < groups.count; i++)
+		chosen[i] = chosen[i] < 0 ? -1 - chosen[i] : chosen[i];
 	free(groups.items);
-	if (branch <= seen)
+	if (is_new)
 		return chosen;
 	free(chosen);
 	return NULL;
 }
 
-static bool is_taken(const struct groups *groups, const unsigned *chosen)
+bool code_view(const struct code *code, struct branches *branches, struct view *view)
 {
-	for (size_t i = 0; i < groups->depth; i++)
-		if (groups->items[i].taken != chosen[groups->items[i].group])
-			return false;
-	return true;
-}
-
-bool code_view(const struct code *code, size_t branch, struct view *view)
-{
-	CLEANUP(memory_free) unsigned *chosen = choose(code, branch);
+	CLEANUP(memory_free) int *chosen = choose(code, branches);
 	struct groups groups = {0};
 	struct directive directive;
 	bool more = true;
@@ -298,7 +318,7 @@ bool code_view(const struct code *code, size_t branch, struct view *view)
 		more = directive_next(code, &from, &directive);
 		if (!more)
 			directive.begin = directive.end = code->length;
-		for (; is_taken(&groups, chosen) && at < directive.begin; at++) {
+		for (; agrees(&groups, chosen) && at < directive.begin; at++) {
 			view->at[view->length] = at;
 			view->text[view->length++] = code->text[at];
 		}
@@ -307,6 +327,12 @@ bool code_view(const struct code *code, size_t branch, struct view *view)
 	}
 	free(groups.items);
 	return true;
+}
+
+void branches_release(struct branches *branches)
+{
+	free(branches->had);
+	*branches = (struct branches){0};
 }
 
 void view_release(struct view *view)

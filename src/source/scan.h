@@ -50,9 +50,16 @@ struct view {
 	size_t *at;
 	size_t length;
 };
-/* branch 0: the first branch of each #if (of `#if 0` the next one); branch n: the n-th #else or
- * #elif of the source, with all that it stands in. False: there are fewer. */
-bool code_view(const struct code *code, size_t branch, struct view *view);
+/* In the order of the source each #if, #else and #elif: whether its branch was in a view, with all
+ * that it stands in. Zeroed before the first view. */
+struct branches {
+	bool *had, begun;
+	size_t count, capacity;
+};
+/* The next view: the first has the first branch of each #if (of `#if 0` the next one), a later one
+ * as many branches that no view had as go together. False: there is none. */
+bool code_view(const struct code *code, struct branches *branches, struct view *view);
+void branches_release(struct branches *branches);
 void view_release(struct view *view);
 
 #endif

@@ -18,17 +18,19 @@ static void scan(const char *bytes, size_t size)
 {
 	struct code code;
 	struct view view;
+	struct branches branches = {0};
 
 	code_read(bytes, size, &code);
 	for (size_t i = 0; i < code.length; i++)
 		if (code.at[i] > code.at[i + 1] || code.at[i + 1] > size)
 			BUG("at[%zu] of %zu", i, size);
-	for (size_t branch = 0; branch < 4 && code_view(&code, branch, &view); branch++) {
+	for (size_t branch = 0; branch < 4 && code_view(&code, &branches, &view); branch++) {
 		for (size_t i = 0; i < view.length; i++)
 			if (view.text[i] != code.text[view.at[i]])
 				BUG("branch %zu differs at %zu", branch, i);
 		view_release(&view);
 	}
+	branches_release(&branches);
 	code_release(&code);
 }
 

@@ -268,6 +268,8 @@ TEST(test_branches)
 				     "#if Y\nf\n#else\ng\n#endif\n#else\nh\n#endif\ni\n"
 				     "#if 0\nj\n#else\nk\n#endif\n#endif\n#else\nl";
 	static const char *const views[] = {"abcikl", "abdikl", "aefikl", "aegikl", "ahikl"};
+	struct branches branches = {0};
+	struct view none;
 	struct code code;
 
 	code_read(source, strlen(source), &code);
@@ -276,7 +278,7 @@ TEST(test_branches)
 		char letters[32] = "";
 		size_t count = 0;
 
-		assert_true(code_view(&code, branch, &view));
+		assert_true(code_view(&code, &branches, &view));
 		for (size_t i = 0; i < view.length; i++) {
 			assert_int_equal(view.text[i], code.text[view.at[i]]);
 			if (isalpha((unsigned char)view.text[i]))
@@ -285,13 +287,29 @@ TEST(test_branches)
 		assert_string_equal(letters, views[branch]);
 		view_release(&view);
 	}
-	for (size_t branch = 5; branch < 8; branch++) {
-		struct view view;
+	assert_false(code_view(&code, &branches, &none));
+	branches_release(&branches);
+	code_release(&code);
+}
 
-		/* the #else of `#if 0`, which the first view has; none after it */
-		assert_int_equal(code_view(&code, branch, &view), branch == 5);
+/* Two #if that do not stand in each other take their second branches in one view. */
+TEST(test_views_are_few)
+{
+	static const char source[] = "#if X\na\n#else\nb\n#endif\n#ifdef Y\nc\n#else\nd\n#endif\n";
+	static const char *const views[] = {"ac", "bd"};
+	struct branches branches = {0};
+	struct view view;
+	struct code code;
+
+	code_read(source, strlen(source), &code);
+	for (size_t i = 0; i < ARRAY_COUNT(views); i++) {
+		assert_true(code_view(&code, &branches, &view));
+		assert_non_null(strchr(view.text, views[i][0]));
+		assert_non_null(strchr(view.text, views[i][1]));
 		view_release(&view);
 	}
+	assert_false(code_view(&code, &branches, &view));
+	branches_release(&branches);
 	code_release(&code);
 }
 
