@@ -172,8 +172,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(json_release) struct json *json = json_new_object();
 	CLEANUP(memory_free) char *folder = NULL;
 	CLEANUP(name_set_release) struct name_set names = device_spec_names(folders.configs);
-	struct json *gpus = json_new_array(), *sheets = json_new_array(),
-		    *cache = json_new_object();
+	struct json *gpus = json_new_array(), *sheets = json_new_array(), *cache;
 	int driver_version = 0;
 
 	(void)positional;
@@ -191,6 +190,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	for (size_t i = 0; i < names.count; i++)
 		list_sheet(options, &folders, names.items[i], sheets);
 	json_put(json, "compiler", show_compiler(options, driver_version));
+	cache = json_new_object();
 	json_put(json, "cache", cache);
 	if (folder) {
 		const struct cache_size size = cache_measure(folder);

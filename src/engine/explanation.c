@@ -44,7 +44,8 @@ static bool changes_units(struct predictor *predictor, const choice *defaults, s
 static enum status find_kept(
 	const struct family_candidates *family, choice *defaults, bool *kept, struct error *err)
 {
-	CLEANUP(bound_family_drop) struct bound_family *whole = NULL; /* longer than its predictor */
+	CLEANUP(bound_family_drop)
+	struct bound_family *whole = NULL; /* longer than its predictor */
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 	const struct bound_family *bound = family->bound;
 	bool has_defaults = false, any_given = false;

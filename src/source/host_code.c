@@ -182,18 +182,17 @@ static void mark_pragmas(struct reading *reading)
 }
 
 /* Behind the declaration whose head ends here. */
-static const char *declaration_end(const char *end, const struct head *head)
+static const char *declaration_end(const char *begin, const char *end, const struct head *head)
 {
 	while (*end && !strchr(";}", *end)) {
-		const char *close = strchr("({", *end) ? text_matching(end) : end + 1,
-			   *last = end - 1;
+		const char *close = strchr("({", *end) ? text_matching(end) : end + 1, *last = end;
 
-		while (isspace((unsigned char)*last))
+		while (last > begin && isspace((unsigned char)last[-1]))
 			last--;
 		if (!close)
 			return end + strlen(end);
 		if (*end == '{' && head->is_function &&
-			!(head->has_initializers && text_is_word(*last)))
+			!(head->has_initializers && last > begin && text_is_word(last[-1])))
 			return close;
 		end = close;
 	}
@@ -239,7 +238,7 @@ static void read_declarations(struct reading *reading)
 			mark_text(reading, c, behind, MARK_KEPT);
 			continue;
 		}
-		behind = declaration_end(end, &head);
+		behind = declaration_end(c, end, &head);
 		mark_text(reading, c, behind,
 			head.is_device || head.is_other ||
 					(head.is_open && !head.is_function && head.is_value) ||

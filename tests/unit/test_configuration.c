@@ -47,6 +47,7 @@ TEST(test_configurations)
 		STATUS_BAD_INPUT, "expected a value of BM, found none");
 	/* written before the family had REPEATS */
 	values = configuration_named_values(fixture.bound, fixture.choices);
+	free(values.items[4].name);
 	values.count = 4;
 	named_values_put(&values, 3, "ALIGNED", value_bool(true));
 	assert_ok(configuration_from_named_values(fixture.bound, &values, again, &err));
