@@ -20,8 +20,8 @@ void device_spec_free(struct device_spec *spec)
 {
 	if (!spec)
 		return;
-	record_release(&device_record, spec);
 	free(spec->notice);
+	record_release(&device_record, spec);
 	free(spec);
 }
 
