@@ -6,6 +6,7 @@ point, and says nothing of measurements that were not made.
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,10 +42,16 @@ SAID = (
 	({"by": "untied", "ratio": 1.002, "ratio_low": 0.999, "ratio_high": 1.004, "rounds": 8, "value": 1.013, "winner_value": 1.009},
 		"0.2% slower than the winner in 8 common rounds (95%: -0.1 to 0.4%), but not tied with the fastest of all, as a launch of the winner's kernel is (+1.3% over it; the winner +0.9%)."),
 	({"by": "incumbent", "ratio": 0.997, "ratio_low": 0.996, "ratio_high": 0.998, "rounds": 20},
-		"0.3% faster than the winner in 20 common rounds (95%: 0.2 to 0.4%), which counts as tied (within 1% or noise); the file's former winner stays."),
+		"0.3% faster than the winner in 20 common rounds (95%: 0.2 to 0.4%), which counts as tied (within 1% or noise); the winner was chosen among those that are tied, not by its time: the file's former winner stays."),
+	({"by": "incumbent", "ratio": 0.988, "ratio_low": 0.986, "ratio_high": 0.991, "rounds": 20},
+		"1.2% faster than the winner in 20 common rounds (95%: 0.9 to 1.4%), which counts as tied (the interval reaches to 1%); the winner was chosen among"),
+	({"by": "order", "ratio": 0.984, "ratio_low": 0.984, "ratio_high": 0.985, "rounds": 20},
+		"1.6% faster than the winner in 20 common rounds (95%: 1.5 to 1.6%); the file counts it as tied; the winner was chosen among"),
 	({"by": "planned", "ratio": 1.0001, "rounds": 20}, "the rule took the winner as one of the few that every search tries first (the model's shortlist)."),
 	({"by": "prediction", "ratio": 1.01, "value": 104.8, "winner_value": 101.2}, "the rule took the better prediction: 101.2 µs, this one 104.8 µs."),
 	({"by": "shared_memory", "ratio": 1, "rounds": 20, "value": 204800, "winner_value": 229376}, "the rule took the one with more shared memory: 224 KiB, this one 200 KiB."),
+	({"by": "shared_memory", "ratio": 1, "rounds": 20, "value": 229472, "winner_value": 229488}, "more shared memory: 229488 bytes, this one 229472 bytes."),
+	({"by": "shared_memory", "ratio": 1, "rounds": 20, "value": 229488, "winner_value": 229472}, "less shared memory: 229472 bytes, this one 229488 bytes."),
 	({"by": "registers", "ratio": 1, "rounds": 20, "value": 168, "winner_value": 142}, "with equal shared memory the rule took the one with fewer registers: 142, this one 168."),
 	({"by": "order", "ratio": 1, "rounds": 20}, "with equal shared memory and registers the rule took the first in the order of the space: "),
 )
@@ -99,6 +106,13 @@ def check_suite(browser, folder):
 		time = show_time(entry["winner"]["time_us"]["median"])
 		show_problem(page, i, time)
 		untold += [i] if "do not tell" in why(page) else []
+		said, rule = why(page), text(page, "#rule")
+		expect(f"#p{i}: the rule is said where others are tied", (rule or "").count("then one that every search of the problem tries first (planned: "), int(bool(entry["tied"])))
+		distance = re.search(r"([\d.]+)% (faster|slower) than the winner in", said)
+		if distance and float(distance[1]) > 1.05:
+			expect(f"#p{i}: more than 1% is not within 1%", "within 1%" in said, False)
+		if distance and distance[2] == "faster":
+			expect(f"#p{i}: a faster one did not win by its time", "chosen among those that are tied, not by its time" in said, True)
 		cells = page.value("[...document.querySelectorAll('#detail figure[data-figure^=tiles] svg')].flatMap(svg => [...svg.querySelectorAll('rect.winner')].map(r => r.previousSibling.textContent))")
 		expect(f"#p{i}: the winner's cell has the winner's own time", [cell for cell in cells if cell.startswith("-")], [])
 	expect("problems whose runner-up has no reason", untold, [])
@@ -132,6 +146,8 @@ def check_predicted(browser, folder):
 	tuned = load(DATA + "small.json")
 	tuned["entries"][0]["timing"] = "predicted"
 	lines = [line for line in lines_of(DATA + "small.journal.jsonl") if line["event"] not in ("final", "entry")]
+	other = next(e for e in lines if e["event"] == "evaluation" and e["outcome"] == "ok" and values(e["configuration"]) != tuned["entries"][0]["winner"]["configuration"])
+	tuned["entries"][0]["tied"] = [{"family": other["family"], "configuration": values(other["configuration"]), "time_us": other["time_us"]}]
 	for line in lines:
 		if "timing" in line:
 			line["timing"] = "predicted"
@@ -140,6 +156,7 @@ def check_predicted(browser, folder):
 	page = show_page(browser, path)
 	expect("a predicted file speaks of no measurement", [words for words in ("alone on the card", "final measurement", "common rounds", "in the search", "Search time", "Final time") if words in text(page, "#detail")], [])
 	expect("its times are called predicted", "Predicted time" in text(page, "#detail"), True)
+	expect("predictions: less shared memory wins", [words in text(page, "#rule") for words in ("the better prediction in steps of 1%", "less shared memory")], [True, True])
 	done(page, path, "predicted")
 
 

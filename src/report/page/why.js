@@ -108,8 +108,10 @@ function lostOf(entry, row) {
 }
 
 // ---- as text ----
-function kib(bytes) {
-	return `${show(bytes / 1024)} KiB`;
+// Two sizes of shared memory that differ, in KiB; in bytes where KiB would look the same.
+function smemTexts(...sizes) {
+	const texts = sizes.map(bytes => `${show(bytes / 1024)} KiB`);
+	return texts[0] === texts[1] ? sizes.map(bytes => `${bytes} bytes`) : texts;
 }
 
 // "2.1% slower in 9 common rounds (95%: 1.2 to 3.0%)"
@@ -124,22 +126,43 @@ function distanceText(entry, lost) {
 	return `${words}${where}`;
 }
 
-const RULE_OF_TIES = "the file's former winner stays, else one of the few that every search tries first, then more shared memory, fewer registers, the order of the space";
+// The order of preference of src/tune/select.h, said once.
+function ruleOfTies(entry) {
+	const first = "one that every search of the problem tries first (planned: the kernels that the model predicts to be the fastest, its shortlist)";
+	return entry.tied.length ? node("p", { id: "rule", class: "muted" }, `Among tied configurations a fixed rule chooses, not the time: the file's former winner, then ${
+		entry.predicted ? `the better prediction in steps of 1%, ${first}, less` : `${first}, more`} shared memory, fewer registers, the first in the order of the space.`) : "";
+}
+
+// How a row can be tied that is so far from the winner. Whoever is tied is tied with the fastest of all, or with the fastest
+// launch of the winner's kernel: the winner itself may be slower than that.
+function tieText(entry, row, lost) {
+	const { winner } = entry, faster = lost.ratio < 1;
+	const end = faster ? lost.high : lost.low, reaches = end > 0 && (faster ? 1 - end - TIE / 2 * lost.ratio : end - 1 - TIE / 2 * lost.ratio) <= TIE / 2;
+	const chosen = faster && Number(showOver(lost.ratio)) ? "the winner was chosen among those that are tied, not by its time: " : "";
+	if (Math.abs(lost.ratio - 1) <= TIE)
+		return `, which counts as tied (within 1% or noise); ${chosen}`;
+	if (reaches)
+		return `, which counts as tied (the interval reaches to 1%); ${chosen}`;
+	const launch = entry.tied.filter(other => isLaunchOf(winner, other)).reduce((a, b) => b.time < a.time ? b : a, winner);
+	const own = faster && launch !== winner && !isLaunchOf(winner, row)
+		? `kernels are compared by their fastest launches, the winner's by one of ${showTime(launch.time)}; ` : "";
+	return `; the file counts it as tied; ${chosen}${own}`;
+}
 
 function ruleText(entry, lost, row) {
 	const { winner } = entry, maybe = lost.worked ? "probably " : "";
 	const key = row.family === winner.family ? differing(row, winner)[0] : undefined;
-	const both = (show, of) => lost.value >= 0 ? `: ${show(lost.winnerValue)}${of}, this one ${show(lost.value)}${of}` : "";
+	const both = texts => lost.value >= 0 ? `: ${texts[0]}, this one ${texts[1]}` : "", values = [lost.winnerValue, lost.value];
 	return {
 		incumbent: () => "the file's former winner stays",
 		planned: () => `the rule ${maybe}took the winner as one of the few that every search tries first (the model's shortlist)`,
-		prediction: () => `the rule ${maybe}took the better prediction${both(showTime, "")}`,
-		shared_memory: () => `the rule ${maybe}took the one with ${lost.winnerValue > lost.value ? "more" : "less"} shared memory${both(bytes => show(bytes / 1024), " KiB")}`,
-		registers: () => `with equal shared memory the rule ${maybe}took the one with fewer registers${both(show, "")}`,
+		prediction: () => `the rule ${maybe}took the better prediction${both(values.map(showTime))}`,
+		shared_memory: () => `the rule ${maybe}took the one with ${lost.winnerValue > lost.value ? "more" : "less"} shared memory${both(smemTexts(...values))}`,
+		registers: () => `with equal shared memory the rule ${maybe}took the one with fewer registers${both(values.map(show))}`,
 		order: () => `with equal shared memory and registers the rule ${maybe}took the first in the order of the space${key ? `: ${key}=${winner.values[key]} before ${row.values[key]}` : ""}`,
 		before: () => `the winner probably stood in the file before, or is one of the few that every search tries first (${
 			{ prediction: "the prediction", shared_memory: "shared memory", registers: "registers" }[lost.value] ?? "the order of the space"} alone would have preferred this one)`,
-	}[lost.by]?.() ?? `which step of the rule decided, the files do not tell (${RULE_OF_TIES})`;
+	}[lost.by]?.() ?? "which step of the rule decided, the files do not tell";
 }
 
 // One sentence: why a row is not the winner.
@@ -154,7 +177,7 @@ function lostText(entry, row) {
 		untied: () => `${distance}, but not tied with the fastest of all, as a launch of the winner's kernel is${over}`,
 		earlier_round: () => `${distance}; it was not timed in the last round, ${maybe}because the rule prefers others that are as fast`,
 	}[lost.by];
-	return `${launch}${say ? say() : `${distance}, which counts as tied (within 1% or noise); ${ruleText(entry, lost, row)}`}`;
+	return `${launch}${say ? say() : `${distance}${tieText(entry, row, lost)}${ruleText(entry, lost, row)}`}`;
 }
 
 // How a row differs from the winner, by what the files say of both.
@@ -223,8 +246,8 @@ function runnerUpCard(entry) {
 		return "";
 	const { row, time, measured } = found;
 	const same = row.tile === entry.winner.tile ? ` ${differing(row, entry.winner).map(key => `${key}=${row.values[key]}`).join(" ")}` : "";
-	return node("div", { id: "runner-up" }, node("p", {}, node("b", {}, "Runner-up: "), node("b", {}, row.tile || row.configuration),
-		` ${row.family}${same}, ${showTime(time)} ${measured === "predicted" || measured.startsWith("best") ? "" : measured.startsWith("an") ? "in " : "in the "}${measured}.`), whyLost(entry, row));
+	return [node("div", { id: "runner-up" }, node("p", {}, node("b", {}, "Runner-up: "), node("b", {}, row.tile || row.configuration),
+		` ${row.family}${same}, ${showTime(time)} ${measured === "predicted" || measured.startsWith("best") ? "" : measured.startsWith("an") ? "in " : "in the "}${measured}.`), whyLost(entry, row)), ruleOfTies(entry)];
 }
 
 // ---- other families ----
