@@ -119,7 +119,7 @@ def check_headline(page, entries):
 
 # ---- one problem ----
 def row_of(e):
-	return {"Tile": tile(values(e["configuration"])), "Final time": show_time(e["final"]) if e["final"] else "", "Over winner": f"{over(e['over_winner'])}%" if e["over_winner"] else "",
+	return {"Tile": tile(values(e["configuration"])), "Final time": show_time(e["final"]) if e["final"] else "", "Over winner": f"{over(e['over_final'])}%" if e["over_final"] else "",
 		"Search time": show_time(e["search"]), "Over best search": f"{over(e['over_best'])}%"}
 
 

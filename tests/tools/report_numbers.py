@@ -98,6 +98,6 @@ class Search:
 		for place, tried in found.items():
 			timed = [e for e in tried if e["outcome"] == "ok"]
 			won = [e for e in timed if e["winner"]]
-			final = [e["over_winner"] for e in won or timed if e["over_winner"]]
+			final = [e["over_final"] for e in won or timed if e["over_final"]]
 			text[place] = over(min(final or [e["over_best"] for e in timed]), 0) if timed else "×"
 		return text

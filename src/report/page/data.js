@@ -7,7 +7,7 @@
 // Times are in microseconds. `final` is the final measurement, in which the best candidates are timed
 // in turn; `search` is a candidate's own time in the search. One never stands for the other:
 // overWinner is the final time over the winner's; overEarlier is that of an earlier round, corrected by what the clock
-// did since; overBest is the time in the search over the least one there.
+// did since; overFinal is the one of both that there is; overBest is the time in the search over the least one there.
 
 // ---- unpacking ----
 function bytesOf(base64) {
@@ -186,6 +186,7 @@ function finishCandidates(entry) {
 		c.stage = c.overWinner ? 0 : rows.size && c.final > 0 ? 1 : 2;
 		if (c.stage === 1)
 			c.overEarlier = c.final * clockOf(entry, timed, c.round) / entry.winner.time;
+		c.overFinal = c.overWinner ?? c.overEarlier;
 	}
 	entry.timed = timed.sort((a, b) => a.stage - b.stage || (a.stage < 2 ? a.final - b.final : 0) || a.search - b.search);
 }

@@ -2,7 +2,7 @@
 
 function candidateTip(entry, c) {
 	return [`${c.tile} ${c.family}`, c.final > 0 && `${showTime(c.final)} in ${c.stage === 1 ? "an earlier round of " : ""}the final measurement${
-		c.overWinner ? `, ${showOver(c.overWinner)}% over the winner` : ""}`,
+		c.overFinal ? `, ${showOver(c.overFinal)}% over the winner${c.stage === 1 ? " when corrected by what the clock did since" : ""}` : ""}`,
 		c.search > 0 ? `${showTime(c.search)} ${entry.predicted ? "predicted" : "in the search"}, ${showOver(c.overBest)}% over the least there`
 			: c.outcome, c.predicted > 0 && `${showTime(c.predicted)} predicted`,
 			c.configuration];
@@ -41,24 +41,24 @@ function heatMap(entry, family) {
 	const least = (list, by) => list.filter(by).reduce((a, b) => !a || by(b) < by(a) ? b : a, undefined);
 	const cell = (r, c) => {
 		const tried = cells[r][c], winner = tried.includes(entry.chosen),
-			shown = winner ? entry.chosen : least(tried, t => t.overWinner) ?? least(tried, t => t.overBest),
+			shown = winner ? entry.chosen : least(tried, t => t.overFinal) ?? least(tried, t => t.overBest),
 			where = `${names[0]} ${rows.labels[r]}, ${names[1]} ${columns.labels[c]}`,
-			over = shown?.overWinner ?? shown?.overBest;
+			over = shown?.overFinal ?? shown?.overBest;
 		if (!shown)
 			return { kind: tried.length ? "failed" : whole ? "illegal" : "untried", text: tried.length ? "×" : "",
 				tip: () => [where, tried.length ? `${tried.length} tried, none has a time: ${tried[0].outcome}` : empty] };
-		return { kind: `q${binOf(over)}`, text: showOver(over, 0), winner, strong: Boolean(shown.overWinner),
+		return { kind: `q${binOf(over)}`, text: showOver(over, 0), winner, strong: Boolean(shown.overFinal),
 			tip: () => [`${where}: ${winner ? "the winner, " : "best "}of ${tried.length} tried`, ...candidateTip(entry, shown)] };
 	};
-	const final = list.some(c => c.overWinner);
+	const final = list.some(c => c.overFinal), best = entry.predicted ? "the least predicted" : "the search's best";
 	const states = new Set(cells.flatMap((line, r) => line.map((_, c) => cell(r, c).kind)));
 	const bounds = [0, ...BINS], bins = bounds.map((from, i) => [`q${i}`, i === 0 ? `above ${showOver(BINS[0], 0)}%` : i === BINS.length
 		? `${showOver(from, 0)}% or less` : `to ${showOver(from, 0)}%`]);
-	return grid({ title: `Time by tile, ${family}, ${entry.dtype}, % over the ${final ? "winner" : "least"}`, name: `tiles ${family}`, rows: rows.labels,
+	return grid({ title: `Time by tile, ${family}, ${entry.dtype}, % over ${final ? `the winner (bold) or ${best}` : best}`, name: `tiles ${family}`, rows: rows.labels,
 		columns: columns.labels, rowName: names[0], columnName: names[1], cells: cell,
 		legend: [...bins.filter(([kind]) => states.has(kind)), ...[["failed", "× tried, none has a time"], ["illegal", empty],
 			["untried", empty]].filter(([kind]) => states.has(kind))],
-		caption: `The best over the other parameters. ${final ? "Bold: its final time over the winner's final time; others were not in the final measurement: their time in the search over the least of the search." : `Its ${entry.predicted ? "predicted time" : "time in the search"} over the least there.`} The winner's cell is framed and has the winner's own.${entry.where ? ` Searched where ${entry.where}.` : ""}` });
+		caption: `The best over the other parameters. ${final ? "Bold: the final time over the winner's final time, of an earlier round when corrected by what the clock did since. Not bold: nothing of the tile was in the final measurement; the time in the search over the search's best." : `The ${entry.predicted ? "predicted time over the least predicted of all" : "time in the search over the search's best"}.`} The winner's cell is framed and has the winner's own.${entry.where ? ` Searched where ${entry.where}.` : ""}` });
 }
 
 function searchFigures(entry) {
@@ -179,7 +179,7 @@ function candidatesTable(entry) {
 		entry.predicted ? "Predicted, not measured" : final ? "Search only, not measured in the final" : "In the search"];
 	return node("div", { class: "card wide" }, node("h3", {}, `${all.length} candidates`),
 		table({ name: "candidates", rows, words: c => [c.family, c.configuration, c.outcome], filter: "e.g. BM=128 BN=256 wgmma",
-		marked: c => c === entry.chosen, pinned: c => c === entry.chosen || c === second,
+		marked: c => c === entry.chosen ? "marked" : c === second && "second", pinned: c => c === entry.chosen || c === second,
 		group: c => stages[c.stage] ?? "No time",
 		details: c => [chips(c), c === entry.chosen ? node("p", {}, "The winner.") : c.search > 0
 			? whyLost(entry, c)
@@ -188,7 +188,7 @@ function candidatesTable(entry) {
 			{ name: "Differs in", kind: "words", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
 				text: c => differing(c, firsts.get(c.family)).filter(key => !TILE.includes(key)).map(key => `${key}=${c.values[key]}`).join(" ") },
 			{ name: "Final time", always: !entry.predicted, ...time(c => c.final) },
-				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time", ...over(c => c.overWinner) },
+				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time; of an earlier round when corrected by what the clock did since", ...over(c => c.overFinal) },
 				{ name: entry.predicted ? "Predicted time" : "Search time", always: true, ...time(c => c.search) },
 				{ name: entry.predicted ? "Over the least" : "Over best search",
 					hint: entry.predicted ? "the predicted time over the least of them" : "the time in the search over the least time in the search", always: true,

@@ -12,7 +12,7 @@ function wordsOf(...texts) {
 }
 
 // columns: [{name, hint, text(row), value(row) for sorting, always, node(row)}]
-// group(row): the head above rows that follow each other; pinned(row): drawn before all others are asked for
+// marked(row): a row's class; group(row): the head above rows that follow each other; pinned(row): drawn before all others are asked for
 // words: texts of a row that the filter looks into; page: how many rows are drawn at first; details(row): what a row unfolds
 function table({ name, columns, rows, words, page = 15, filter, details, filtered, sort, marked, group, pinned }) {
 	const same = columns.filter(c => !c.always && rows.length > 1 && rows.every(row => c.text(row) === c.text(rows[0])));
@@ -71,7 +71,7 @@ function table({ name, columns, rows, words, page = 15, filter, details, filtere
 		body.replaceChildren(...drawn.flatMap(row => {
 			const name = state.column ? undefined : group?.(row), begins = name && name !== above;
 			above = name;
-			const line = node("tr", { class: marked?.(row) ? "marked" : undefined });
+			const line = node("tr", { class: marked?.(row) || undefined });
 			line.append(...shown.map((column, i) => cellOf(row, column, i, line)));
 			return begins ? [node("tr", { class: "group" }, node("th", { colspan: shown.length, scope: "rowgroup" }, name)), line] : line;
 		}));

@@ -122,7 +122,7 @@ function distanceText(entry, lost) {
 	const ends = (faster ? [lost.high, lost.low] : [lost.low, lost.high]).map(end => 100 * (end - 1) * (faster ? -1 : 1));
 	const span = lost.low > 0 && lost.high > 0 ? ` (95%: ${ends.map(end => end.toFixed(1).replace(/^-0\.0$/, "0.0")).join(" to ")}%)` : "";
 	const where = lost.rounds ? ` in ${lost.rounds} common rounds${span}` : entry.predicted ? " by prediction" : lost.search || !entry.concluded
-		? " in the search" : lost.earlier ? " in an earlier round of the final measurement" : " in the final measurement";
+		? " in the search" : lost.earlier ? " in an earlier round of the final measurement, corrected by what the clock did since" : " in the final measurement";
 	return `${words}${where}`;
 }
 
@@ -229,11 +229,14 @@ function whyLost(entry, other) {
 function runnerUp(entry) {
 	const others = candidatesOf(entry).filter(c => !isOf(c, entry.winner)), { winner } = entry, named = entry.runnerUp;
 	const least = (list, by) => list.filter(row => by(row) > 0).reduce((a, b) => !a || by(b) < by(a) ? b : a, undefined);
+	const final = named ? others.find(c => isOf(c, named)) : least(others, c => c.overFinal), search = least(others, c => c.search);
+	// the file's time of an earlier round is corrected already
+	if (final?.overEarlier)
+		return { row: final, time: final.final, corrected: named?.time ?? final.overEarlier * winner.time, measured: "an earlier round of the final measurement" };
 	if (named)
-		return { row: others.find(c => isOf(c, named)) ?? named, time: named.time, measured: measurementOf(entry) };
-	const final = least(others, c => c.overWinner ?? c.overEarlier), search = least(others, c => c.search);
+		return { row: final ?? named, time: named.time, measured: measurementOf(entry) };
 	if (final)
-		return { row: final, time: final.final, measured: `${final.overWinner ? "" : "an earlier round of the "}final measurement` };
+		return { row: final, time: final.final, measured: "final measurement" };
 	if (search)
 		return { row: search, time: search.search, measured: entry.predicted ? "prediction" : "search" };
 	const row = least([...entry.tied, ...entry.families].filter(row => !isOf(row, winner)), row => row.time);
@@ -244,10 +247,11 @@ function runnerUpCard(entry) {
 	const found = runnerUp(entry);
 	if (!found)
 		return "";
-	const { row, time, measured } = found;
+	const { row, time, corrected, measured } = found;
+	const clock = corrected > 0 && showTime(corrected) !== showTime(time) ? `, ${showTime(corrected)} when corrected by what the clock did since` : "";
 	const same = row.tile === entry.winner.tile ? ` ${differing(row, entry.winner).map(key => `${key}=${row.values[key]}`).join(" ")}` : "";
 	return [node("div", { id: "runner-up" }, node("p", {}, node("b", {}, "Runner-up: "), node("b", {}, row.tile || row.configuration),
-		` ${row.family}${same}, ${showTime(time)} ${measured === "predicted" || measured.startsWith("best") ? "" : measured.startsWith("an") ? "in " : "in the "}${measured}.`), whyLost(entry, row)), ruleOfTies(entry)];
+		` ${row.family}${same}, ${showTime(time)} ${measured === "predicted" || measured.startsWith("best") ? "" : measured.startsWith("an") ? "in " : "in the "}${measured}${clock}.`), whyLost(entry, row)), ruleOfTies(entry)];
 }
 
 // ---- other families ----
