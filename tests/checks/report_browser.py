@@ -114,6 +114,10 @@ def check_headline(page, entries):
 	few = next(e for e in entries if e["winner"]["score"]["slots_per_wave"] < 125 and e["winner"]["score"]["waves_exact"] == 1)
 	score, said = few["winner"]["score"], follow(few)
 	share = f"{100 * score['tiles'] / (132 * score['blocks_per_sm']):.0f}%"
+	# a full box is 24 high
+	height = page.value("+document.querySelector('figure[data-figure=waves] rect.q5').getAttribute('height')")
+	expect("the bar leaves them out", abs(height / 24 - score["slots_per_wave"] / (132 * score["blocks_per_sm"])) < 0.01, True)
+	expect("one wave is no waves", [" in 1 wave of " in said, "1 waves" in said], [True, False])
 	expect("slots that have no block are not busy", [f"{share} of the card's slots are busy" in said, f"{share} busy" in said], [True, True])
 
 
@@ -196,6 +200,8 @@ def check_problem(browser, folder):
 	type_filter(page, "candidates", "bn=25")
 	expect("a pair is whole", rows(page, "candidates"), [])
 	type_filter(page, "candidates", "")
+	expect("names that are words", {row.get("Bound") for row in found} & {"smem", "l2"}, set())
+	expect("parameters are not broken", page.value("getComputedStyle(document.querySelector('[data-table=candidates] td.pairs')).overflowWrap"), "normal")
 	click_head(page, "candidates", "Predicted")
 	expect("sorted by prediction", [row["Predicted"] for row in rows(page, "candidates") if row["Search time"]][:len(search.timed)],
 		[show_time(us) for us in sorted(e["score"]["predicted_time_us"] for e in search.timed)])

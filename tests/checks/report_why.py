@@ -163,9 +163,13 @@ def check_predicted(browser, folder):
 	write(folder, "predicted.journal.jsonl", "".join(with_checksum(line, None) for line in lines))
 	path = report(folder, "predicted.html", write(folder, "predicted.json", json.dumps(tuned)))
 	page = show_page(browser, path)
-	expect("a predicted file speaks of no measurement", [words for words in ("alone on the card", "final measurement", "common rounds", "in the search", "Search time", "Final time") if words in text(page, "#detail")], [])
+	expect("a predicted file speaks of no measurement", [words for words in ("Timed by itself", "final measurement", "common rounds", "in the search", "Search time", "Final time") if words in text(page, "#detail")], [])
 	expect("its times are called predicted", "Predicted time" in text(page, "#detail"), True)
 	expect("predictions: less shared memory wins", [words in text(page, "#rule") for words in ("the better prediction in steps of 1%", "less shared memory")], [True, True])
+	expect("no part of a table of one row is cut", page.value("(s => s.scrollWidth - s.clientWidth)(document.querySelector('[data-table=winners] .scroll'))"), 0)
+	page.close()
+	page = show_page(browser, path, width=420)
+	expect("the head breaks behind commas", page.value("[...document.querySelector('h1').childNodes].slice(0, 3).map(n => n.nodeName)"), ["#text", "#text", "WBR"])
 	done(page, path, "predicted")
 
 

@@ -95,7 +95,7 @@ function sweepFigures(group, select) {
 		name = `${first.entry.operation} ${Object.entries(group.title).filter(([key]) => !group.keys.includes(key)).map(pair => pair.join("=")).join(",")}`, flop = p => p.entry.winner.tflops * p.entry.winner.time;
 	const point = (p, row, y) => ({ x: p.size, y, go: () => select(p.entry, true),
 		tip: () => [`${group.name}=${p.size}`, `${showTime(row.time)}, ${measurementOf(p.entry)}`,
-		row.score && `${row.score.tiles} tiles in ${row.score.waves} waves`, `${row.tile} ${row.family}`, row.configuration] });
+		row.score && `${countOf(row.score.tiles, "tile")} in ${countOf(row.score.waves, "wave")}`, `${row.tile} ${row.family}`, row.configuration] });
 	const series = (name, kind, rowOf) => ({ name, kind, line: true, points: group.points.map(p =>
 		[p, rowOf(p)]).filter(([, row]) => row?.time > 0).map(([p, row]) => point(p, row, speed ? flop(p) / row.time : row.time)) });
 	const families = [...new Set(group.points.flatMap(p => p.entry.families.map(row => row.family)))];
@@ -203,6 +203,7 @@ async function main() {
 		entries.forEach(entry => { entry.several = entries.some(other => other.label !== entry.label); });
 		if (entries.some(entry => entry.predicted))
 			notices.push(`${entries.every(entry => entry.predicted) ? "All" : "Some"} times are predicted by the model, not measured.`);
+		document.querySelector("h1").replaceChildren(...breakable(document.querySelector("h1").textContent));
 		build(entries);
 		document.getElementById("winners").hidden = true;
 	} catch (error) {

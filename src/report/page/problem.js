@@ -54,7 +54,7 @@ function winnersTable(entries, filtered) {
 		filtered: list => filtered(list.map(row => row.entry)), columns: [
 		{ name: "Problem", always: true, text: row => `${row.entry.operation} ${row.entry.title}`,
 			node: row => node("a", { href: `#p${row.entry.id}` }, breakable(`${row.entry.operation} ${row.entry.title}`)) },
-		{ name: "File", text: row => row.entry.label },
+		{ name: "File", text: row => row.entry.several ? row.entry.label : "" },
 		{ name: "Tile", always: true, hint: "BM x BN x BK", value: row => TILE.slice(0,
 			2).reduce((all, name) => all * (row.winner.values[name] ?? 1), 1), text: row => row.winner.tile },
 		{ name: "Time", always: true, hint: "of the winner: final measurement, median", value: row => row.winner.time,
@@ -63,7 +63,7 @@ function winnersTable(entries, filtered) {
 		{ name: "Of limit", hint: "of what the card allows at this arithmetic intensity", value: row => shareOf(row.entry),
 			text: row => percent(shareOf(row.entry)) },
 		{ name: "Family", text: row => shortFamily(row.entry, row.winner.family) },
-		{ name: "Measured by", text: row => measurementOf(row.entry) },
+		{ name: "Measured by", text: row => entries.length > 1 ? measurementOf(row.entry) : "" },
 		{ name: "Others", always: true, hint: "the other parameters", text: row =>
 			others(row).map(key => `${key}=${row.winner.values[key]}`).join(" "),
 			node: row => others(row).length ? node("details", {}, node("summary", {}, `${others(row).length} more`),
@@ -105,11 +105,22 @@ const BOUNDS = { tensor: "the tensor cores", fp32: "the CUDA cores", mufu: "spec
 	instructions: "the issue of instructions", smem: "shared memory",
 	l2: "the L2 cache", dram: "device memory", latency: "latency" };
 
-// The share of the card's slots that have work: a launch on fewer multiprocessors leaves some out.
-function busyOf(entry, score) {
+// Names of resources in the files, where they are no words.
+const RESOURCES = { smem: "shared memory", l2: "L2", dram: "DRAM", fp32: "CUDA cores", mufu: "special functions" };
+
+function countOf(count, word) {
+	return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+// The share of the card's slots that a launch uses: one on fewer multiprocessors leaves some out.
+function launchedOf(entry, score) {
 	const all = score.blocks_per_sm * entry.sheet?.sm_count;
-	return Math.min(score.wave_efficiency_ratio, score.waves === 1 ? score.waves_exact : 1) *
-		(all > score.slots_per_wave ? score.slots_per_wave / all : 1);
+	return all > score.slots_per_wave ? score.slots_per_wave / all : 1;
+}
+
+// The share of the card's slots that have work.
+function busyOf(entry, score) {
+	return Math.min(score.wave_efficiency_ratio, score.waves === 1 ? score.waves_exact : 1) * launchedOf(entry, score);
 }
 
 function reasons(entry) {
@@ -117,8 +128,8 @@ function reasons(entry) {
 	if (score?.tiles) {
 		const edge = score.tile_efficiency_ratio < 0.9995
 			? `; ${percent(1 - score.tile_efficiency_ratio, 1)} of the work is outside of the problem` : "";
-		list.push(`${score.tiles} tiles run in ${score.waves} wave${score.waves > 1 ? "s" : ""} of ${score.slots_per_wave} (${score.waves_exact.toFixed(2)} exactly): ${percent(busyOf(entry, score))} of the card's slots are busy${edge}.`);
-		list.push(`${score.blocks_per_sm} block${score.blocks_per_sm > 1 ? "s" : ""} per SM (occupancy ${percent(score.occupancy_ratio)}, limited by ${score.occupancy_limiter}): ${score.regs_per_thread} registers per thread, ${show(score.smem_bytes / 1024)} KiB of shared memory${spill > 0 ? `, ${spill} bytes spilled` : ""}.`);
+		list.push(`${countOf(score.tiles, "tile")} run${score.tiles === 1 ? "s" : ""} in ${countOf(score.waves, "wave")} of ${score.slots_per_wave} (${score.waves_exact.toFixed(2)} exactly): ${percent(busyOf(entry, score))} of the card's slots are busy${edge}.`);
+		list.push(`${countOf(score.blocks_per_sm, "block")} per SM (occupancy ${percent(score.occupancy_ratio)}, limited by ${RESOURCES[score.occupancy_limiter] ?? score.occupancy_limiter}): ${score.regs_per_thread} registers per thread, ${show(score.smem_bytes / 1024)} KiB of shared memory${spill > 0 ? `, ${spill} bytes spilled` : ""}.`);
 		const off = score.predicted_time_us * ratio - 1;
 		list.push(`By the model it is bound by ${BOUNDS[score.bound] ?? score.bound}${entry.predicted ? "" : `; predicted ${showTime(score.predicted_time_us)}, ${percent(Math.abs(off))} ${off > 0 ? "more" : "less"} than measured`}.`);
 	}
@@ -130,6 +141,6 @@ function reasons(entry) {
 		list.push(verified === "program" ? "verified_by: program. The program compares and times by itself."
 			: `Its result was compared with: ${verified}.`);
 	if (entry.chosen?.search && time && !entry.predicted)
-		list.push(`In the search, alone on the card, it took ${showTime(entry.chosen.search)}${entry.concluded ? `, in the final measurement ${showTime(time)}` : ""}.`);
+		list.push(`Timed by itself, in the search, it took ${showTime(entry.chosen.search)}${entry.concluded ? `; timed in turn with the other best ones, in the final measurement, ${showTime(time)}` : ""}.`);
 	return node("ul", {}, list.map(text => node("li", {}, text)));
 }

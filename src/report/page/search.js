@@ -130,24 +130,24 @@ function wavesFigure(entry) {
 	if (!rows.length)
 		return "";
 	return figure({ title: `Waves, ${entry.operation}, ${entry.dtype}`, name: "waves", width, height: 56 * rows.length + 6,
-		caption: "Each box is one wave: as many tiles as the card holds at once. What is not filled in the last one is time in which multiprocessors wait.",
+		caption: "Each box is one wave: as many tiles as the card holds at once. Empty at the right of the last one: no tile is left. Empty at the top: multiprocessors that the launch leaves out.",
 		draw(canvas) {
 			rows.forEach((row, i) => {
 				const { waves, waves_exact: exact, slots_per_wave: slots } = row.score, y = 56 * i,
-					drawn = Math.min(waves, 24), wide = (right - left) / drawn, gap = drawn > 12 ? 1 : 2;
+					high = round(24 * launchedOf(entry, row.score)), drawn = Math.min(waves, 24), wide = (right - left) / drawn, gap = drawn > 12 ? 1 : 2;
 				canvas.put("text", { x: left, y: y + 16, class: i ? "" : "strong" }, `${row.tile} ${row.family}`);
 				canvas.put("text", { x: right, y: y + 16, class: "muted end" },
-					`${exact.toFixed(2)} waves of ${slots}, ${percent(busyOf(entry, row.score))} busy`);
+					`${exact.toFixed(2)} waves of ${countOf(slots, "tile")}, ${percent(busyOf(entry, row.score))} busy`);
 				for (let w = 0; w < drawn; w++) {
 					const share = w < drawn - 1 ? 1 : exact - (waves - 1);
 					canvas.put("rect", { class: "slots", x: round(left + w * wide), y: y + 22, width: round(wide - gap), height: 24 });
-					canvas.put("rect", { class: share < 0.999 ? "q4" : "q5", x: round(left + w * wide), y: y + 22,
-						width: round(Math.max(1, (wide - gap) * share)), height: 24 });
+					canvas.put("rect", { class: share < 0.999 ? "q4" : "q5", x: round(left + w * wide), y: round(y + 46 - high),
+						width: round(Math.max(1, (wide - gap) * share)), height: high });
 				}
 				if (waves > drawn)
 					canvas.put("text", { class: "middle on-q5", x: width / 2, y: y + 39 }, `${waves - 1} full waves before the last`);
 				canvas.marks.push({ x: width / 2, y: y + 34, tip: () => [`${row.tile} ${row.family}`,
-					`${row.score.tiles} tiles in ${waves} waves of ${slots}`, row.configuration] });
+					`${countOf(row.score.tiles, "tile")} in ${countOf(waves, "wave")} of ${slots}`, row.configuration] });
 			});
 		} });
 }
@@ -185,7 +185,7 @@ function candidatesTable(entry) {
 			? whyLost(entry, c)
 			: node("p", {}, `${c.outcome}${c.detail ? `: ${c.detail}` : ""}`)], columns: [
 			{ name: "Tile", always: true, text: c => c.tile || c.configuration },
-			{ name: "Differs in", kind: "words", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
+			{ name: "Differs in", kind: "pairs", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
 				text: c => differing(c, firsts.get(c.family)).filter(key => !TILE.includes(key)).map(key => `${key}=${c.values[key]}`).join(" ") },
 			{ name: "Final time", always: !entry.predicted, ...time(c => c.final) },
 				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time; of an earlier round when corrected by what the clock did since", ...over(c => c.overFinal) },
@@ -195,7 +195,7 @@ function candidatesTable(entry) {
 				...over(c => c.overBest) }, ...(entry.predicted ? [] : [{ name: "Predicted", ...time(c => c.predicted) }]),
 			{ name: "Waves", value: c => c.score?.waves_exact, text: c => c.score?.waves_exact?.toFixed(2) ?? "" },
 				{ name: "Blocks/SM", ...number(c => c.blocks) }, { name: "Registers", ...number(c => c.regs) },
-			{ name: "Bound", text: c => c.score?.bound ?? "" }, { name: "Family", text: c => shortFamily(entry, c.family) },
+			{ name: "Bound", text: c => RESOURCES[c.score?.bound] ?? c.score?.bound ?? "" }, { name: "Family", text: c => shortFamily(entry, c.family) },
 				{ name: "Outcome", text: c => c.outcome }] }));
 }
 

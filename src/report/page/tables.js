@@ -15,7 +15,8 @@ function wordsOf(...texts) {
 // marked(row): a row's class; group(row): the head above rows that follow each other; pinned(row): drawn before all others are asked for
 // words: texts of a row that the filter looks into; page: how many rows are drawn at first; details(row): what a row unfolds
 function table({ name, columns, rows, words, page = 15, filter, details, filtered, sort, marked, group, pinned }) {
-	const same = columns.filter(c => !c.always && rows.length > 1 && rows.every(row => c.text(row) === c.text(rows[0])));
+	// what all rows have in common is said below; of a single row only what is empty is left out
+	const same = columns.filter(c => !c.always && rows.length && rows.every(row => c.text(row) === (rows.length > 1 ? c.text(rows[0]) : "")));
 	const shown = columns.filter(c => !same.includes(c));
 	const constants = same.filter(c => c.text(rows[0]) !== "").map(c => `${c.name} ${c.text(rows[0])}`).join("; ");
 	const state = { column: shown.find(c => c.name === sort?.by), down: sort?.down, limit: page };

@@ -190,11 +190,11 @@ function differences(entry, other) {
 	if (a && b) {
 		const [busy, best] = [busyOf(entry, b), busyOf(entry, a)];
 		if (b.waves > a.waves || busy < best - 0.02)
-			list.push(`${b.waves} wave${b.waves > 1 ? "s" : ""} with ${percent(busy)} of the card's slots busy, winner ${a.waves} with ${percent(best)}`);
+			list.push(`${countOf(b.waves, "wave")} with ${percent(busy)} of the card's slots busy, winner ${a.waves} with ${percent(best)}`);
 		if (b.tile_efficiency_ratio < a.tile_efficiency_ratio - 0.005)
 			list.push(`${percent(1 - b.tile_efficiency_ratio, 1)} of its work is outside of the problem, winner ${percent(1 - a.tile_efficiency_ratio, 1)}`);
 		if (b.blocks_per_sm < a.blocks_per_sm)
-			list.push(`${b.blocks_per_sm} block${b.blocks_per_sm > 1 ? "s" : ""} per SM, limited by ${b.occupancy_limiter}, winner ${a.blocks_per_sm}`);
+			list.push(`${countOf(b.blocks_per_sm, "block")} per SM, limited by ${RESOURCES[b.occupancy_limiter] ?? b.occupancy_limiter}, winner ${a.blocks_per_sm}`);
 		more("l2_bytes", "traffic from L2 is");
 		more("dram_bytes", "traffic from DRAM is");
 		more("bank_conflict_ratio", "bank conflicts are");
