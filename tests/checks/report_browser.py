@@ -151,7 +151,7 @@ def check_stages(browser, folder):
 	expect("the winner was slow in the search", search.winner["over_best"] > 1.05, True)
 	first = rows(page, "candidates")
 	expect("candidates of the final measurement come first", [{head: row[head] for head in row_of(e)} for e, row in zip(search.timed, first)], [row_of(e) for e in search.timed[:len(first)]])
-	stages = ["Final measurement", "Measured in an earlier round of the final measurement only", "Search only, not measured in the final"]
+	stages = ["Final measurement", "Measured in an earlier round of the final measurement only; over the winner when corrected by what the clock did since", "Search only, not measured in the final"]
 	expect("groups", heads(page), [stages[i] for i in sorted({e["stage"] for e in search.timed[:len(first)]})])
 	final = [e for e in search.timed if e["stage"] == 0]
 	for head in ("Search time", "Over best search", "Tile"):

@@ -175,7 +175,7 @@ function candidatesTable(entry) {
 		over = f => ({ value: f, text: c => f(c) ? `${showOver(f(c))}%` : "" });
 	const second = runnerUp(entry)?.row, final = rows.some(c => c.overWinner), firsts = new Map([[entry.winner.family, entry.winner]]);
 	rows.filter(c => !firsts.has(c.family)).forEach(c => firsts.has(c.family) || firsts.set(c.family, c));
-	const stages = ["Final measurement", "Measured in an earlier round of the final measurement only",
+	const stages = ["Final measurement", "Measured in an earlier round of the final measurement only; over the winner when corrected by what the clock did since",
 		entry.predicted ? "Predicted, not measured" : final ? "Search only, not measured in the final" : "In the search"];
 	return node("div", { class: "card wide" }, node("h3", {}, `${all.length} candidates`),
 		table({ name: "candidates", rows, words: c => [c.family, c.configuration, c.outcome], filter: "e.g. BM=128 BN=256 wgmma",
