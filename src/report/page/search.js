@@ -188,7 +188,7 @@ function candidatesTable(entry) {
 			{ name: "Differs in", kind: "pairs", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
 				text: c => differing(c, firsts.get(c.family)).filter(key => !TILE.includes(key)).map(key => `${key}=${c.values[key]}`).join(" ") },
 			{ name: "Final time", always: !entry.predicted, ...time(c => c.final) },
-				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time; of an earlier round when corrected by what the clock did since", ...over(c => c.overFinal) },
+				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time; of an earlier round when corrected by what the clock did since; the text of a row compares common rounds", ...over(c => c.overFinal) },
 				{ name: entry.predicted ? "Predicted time" : "Search time", always: true, ...time(c => c.search) },
 				{ name: entry.predicted ? "Over the least" : "Over best search",
 					hint: entry.predicted ? "the predicted time over the least of them" : "the time in the search over the least time in the search", always: true,

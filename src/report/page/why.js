@@ -129,22 +129,28 @@ function distanceText(entry, lost) {
 // The order of preference of src/tune/select.h, said once.
 function ruleOfTies(entry) {
 	const first = "one that every search of the problem tries first (planned: the kernels that the model predicts to be the fastest, its shortlist)";
-	return entry.tied.length ? node("p", { id: "rule", class: "muted" }, `Among tied configurations a fixed rule chooses, not the time: the file's former winner, then ${
+	return entry.tied.length ? node("p", { id: "rule", class: "muted" }, `Among tied configurations a fixed rule chooses, not the ${entry.objective === "energy" ? "energy" : "time"}: the file's former winner, then ${
 		entry.predicted ? `the better prediction in steps of 1%, ${first}, less` : `${first}, more`} shared memory, fewer registers, the first in the order of the space.`) : "";
 }
 
-// How a row can be tied that is so far from the winner. Whoever is tied is tied with the fastest of all, or with the fastest
-// launch of the winner's kernel: the winner itself may be slower than that.
+// SELECT_PLACE_US of src/tune/select.h
+const PLACE_US = 0.15;
+
+// How a row can be tied that is so far from the winner. What is tied is tied with the fastest of all, or with the fastest
+// launch of the winner's kernel: the winner itself may be slower than that. Where few blocks run, the place of the code adds noise.
 function tieText(entry, row, lost) {
-	const { winner } = entry, faster = lost.ratio < 1;
-	const end = faster ? lost.high : lost.low, reaches = end > 0 && (faster ? 1 - end - TIE / 2 * lost.ratio : end - 1 - TIE / 2 * lost.ratio) <= TIE / 2;
-	const chosen = faster && Number(showOver(lost.ratio)) ? "the winner was chosen among those that are tied, not by its time: " : "";
+	const { winner } = entry, faster = lost.ratio < 1, energy = entry.objective === "energy";
+	const few = !energy && !entry.predicted && winner.score?.tiles < entry.sheet?.sm_count / 2 ? 2 * PLACE_US / winner.time : 0;
+	const end = (faster ? lost.high : lost.low) || NaN, beyond = (faster ? 1 - end : end - 1) - TIE / 2 * lost.ratio - TIE / 2;
+	const chosen = faster && Number(showOver(lost.ratio)) ? `the winner was chosen among those that are tied, not by its ${energy ? "energy" : "time"}: ` : "";
 	if (Math.abs(lost.ratio - 1) <= TIE)
 		return `, which counts as tied (within 1% or noise); ${chosen}`;
-	if (reaches)
+	if (beyond <= 0)
 		return `, which counts as tied (the interval reaches to 1%); ${chosen}`;
+	if (beyond <= few)
+		return `, which counts as tied (where few blocks run, one load of the code may be up to ${2 * PLACE_US} µs slower than another); ${chosen}`;
 	const launch = entry.tied.filter(other => isLaunchOf(winner, other)).reduce((a, b) => b.time < a.time ? b : a, winner);
-	const own = faster && launch !== winner && !isLaunchOf(winner, row)
+	const own = faster && !energy && launch !== winner && !isLaunchOf(winner, row)
 		? `kernels are compared by their fastest launches, the winner's by one of ${showTime(launch.time)}; ` : "";
 	return `; the file counts it as tied; ${chosen}${own}`;
 }
@@ -218,7 +224,7 @@ function whyLost(entry, other) {
 	const list = differences(entry, other);
 	if (other.family !== entry.winner.family)
 		list.push(`it is of family ${other.family}`);
-	else if (!isLaunchOf(entry.winner, other))
+	else if (!isLaunchOf(entry.winner, other) && differing(other, entry.winner).length)
 		list.push(`it differs in ${differing(other, entry.winner).map(key => `${key}=${other.values[key]} (winner ${entry.winner.values[key]})`).join(", ")}`);
 	return [node("p", {}, node("b", {}, "Why it lost: "), lostText(entry, other), "."),
 		list.length ? node("p", { class: "muted" }, "Compared with the winner: ", list.join("; "), ".") : ""];
