@@ -105,6 +105,16 @@ def check_few_blocks(browser, folder):
 	page.close()
 
 
+def check_energy(browser, folder):
+	"""Of a file that does not tell the energy of others a ratio of times is not called energy."""
+	path = report(folder, "energy.html", "results/nvidia-h200/energy.json.gz")
+	page = show_page(browser, path, "#p3")
+	expect("chosen by energy", text(page, "#detail h2").endswith("(best energy)"), True)
+	expect("a ratio of times", re.search(r"[\d.]+% faster than the winner in the final measurement; the file counts it as tied by energy; ", why(page)) is not None, True)
+	expect("the rule of energy", "chooses, not the energy" in text(page, "#rule"), True)
+	done(page, path, "energy")
+
+
 def check_suite(browser, folder):
 	entries, path = load(SUITE)["entries"], report(folder, "suite.html", SUITE)
 	expect("the file does not say why others lost", any("lost" in row for e in entries for row in e["tied"]), False)
@@ -188,7 +198,7 @@ def main():
 		print("skipped: no chromium, and none can be installed from here")
 		sys.exit(77)
 	with tempfile.TemporaryDirectory() as folder, chromium.Chromium() as browser:
-		for check in (check_said, check_worked_out, check_few_blocks, check_suite, check_labels, check_predicted):
+		for check in (check_said, check_worked_out, check_few_blocks, check_energy, check_suite, check_labels, check_predicted):
 			check(browser, folder)
 	print("\n".join(failure[:600] for failure in failures[:20]))
 	sys.exit(bool(failures))

@@ -116,7 +116,8 @@ function smemTexts(...sizes) {
 
 // "2.1% slower in 9 common rounds (95%: 1.2 to 3.0%)"
 function distanceText(entry, lost) {
-	const text = showOver(lost.ratio), energy = entry.objective === "energy", faster = lost.ratio < 1;
+	// what is worked out here is a ratio of times
+	const text = showOver(lost.ratio), energy = entry.objective === "energy" && !lost.worked, faster = lost.ratio < 1;
 	const words = Number(text) === 0 ? energy ? "as much energy" : "as fast as the winner"
 		: `${text.replace(/[+-]/, "")}% ${energy ? faster ? "less energy" : "more energy" : faster ? "faster" : "slower"} than the winner`;
 	const ends = (faster ? [lost.high, lost.low] : [lost.low, lost.high]).map(end => 100 * (end - 1) * (faster ? -1 : 1));
@@ -143,6 +144,8 @@ function tieText(entry, row, lost) {
 	const few = !energy && !entry.predicted && winner.score?.tiles < entry.sheet?.sm_count / 2 ? 2 * PLACE_US / winner.time : 0;
 	const end = (faster ? lost.high : lost.low) || NaN, beyond = (faster ? 1 - end : end - 1) - TIE / 2 * lost.ratio - TIE / 2;
 	const chosen = faster && Number(showOver(lost.ratio)) ? `the winner was chosen among those that are tied, not by its ${energy ? "energy" : "time"}: ` : "";
+	if (energy && lost.worked)
+		return "; the file counts it as tied by energy; ";
 	if (Math.abs(lost.ratio - 1) <= TIE)
 		return `, which counts as tied (within 1% or noise); ${chosen}`;
 	if (beyond <= 0)
@@ -177,6 +180,8 @@ function lostText(entry, row) {
 	const launch = isLaunchOf(winner, row) ? `the same kernel, launched with ${differing(row, winner).map(key =>
 		`${key}=${row.values[key]} instead of ${winner.values[key]}`).join(", ")}: ` : "";
 	const over = lost.value > 0 ? ` (${showOver(lost.value)}% over it; the winner ${showOver(lost.winnerValue)}%)` : "";
+	if (lost.worked && entry.objective === "energy" && !entry.tied.some(other => isOf(other, row)))
+		return `${launch}${distance}; the winner was chosen by energy, which the files do not tell of this one`;
 	const say = {
 		slower: () => lost.search && entry.concluded && !entry.predicted ? `${distance}; it was not among those that were timed again`
 			: `${distance}${entry.predicted || lost.search || !entry.concluded ? "" : ", which is more than noise"}`,
