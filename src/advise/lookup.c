@@ -155,7 +155,7 @@ static double ranked_us(const struct option *option)
 }
 
 /* How far this goes: tests/tools/lookup_quality.py leaves each problem of a tuned file out and
- * looks it up among the others; figures in templates/gemm/README.md. */
+ * looks it up among the others; figures in results/nvidia-h200/gemm.md. */
 static bool is_better(const struct option *option, const struct option *best)
 {
 	return is_eligible(option) &&

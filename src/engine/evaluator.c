@@ -13,16 +13,16 @@ static const double wait_s = 0.2;
 /* What the device is told of a problem: its tensors and, where it measures, the compiled reference
  * that candidates are compared with. */
 struct announced {
-	const struct problem *problem; /* borrowed */
-	struct build build;            /* of the reference */
-	struct device_problem told;    /* owns the reference; code is the store's */
+	const struct problem *problem;     /* borrowed */
+	struct build build;                /* of the reference */
+	struct device_problem description; /* owns the reference; code is the store's */
 };
 
 static void announced_free(struct announced *announced)
 {
 	build_release(&announced->build);
-	reference_plan_release(&announced->told.reference);
-	free(announced->told.cubins);
+	reference_plan_release(&announced->description.reference);
+	free(announced->description.cubins);
 	free(announced);
 }
 
@@ -136,18 +136,18 @@ static enum status announce(struct context *context, struct announced *announced
 	const bool runs = context->store && context->device->kind->measures;
 	struct build *build = &announced->build;
 
-	announced->told.operation = problem->operation->name;
-	announced->told.text = problem->text;
+	announced->description.operation = problem->operation->name;
+	announced->description.text = problem->text;
 	TRY(problem_reference(problem, runs ? &context->catalogue : NULL, context->device->spec,
-		build, &announced->told.reference, err));
-	announced->told.cubins =
-		memory_zeroed(build->unit_count + 1, sizeof(*announced->told.cubins));
+		build, &announced->description.reference, err));
+	announced->description.cubins =
+		memory_zeroed(build->unit_count + 1, sizeof(*announced->description.cubins));
 	for (size_t i = 0; runs && i < build->unit_count; i++) {
 		const struct compile_result *kernel;
 
 		TRY(kernel_store_wait(context->store, &build->units[i], &kernel, err));
-		announced->told.cubins[announced->told.cubin_count++] = kernel->cubin;
-		TRY(take_entries(kernel, i, &announced->told.reference, err));
+		announced->description.cubins[announced->description.cubin_count++] = kernel->cubin;
+		TRY(take_entries(kernel, i, &announced->description.reference, err));
 	}
 	return STATUS_OK;
 }
@@ -193,7 +193,7 @@ static enum status submit(struct evaluator *evaluator, struct trial *const *tria
 
 		if (trials[i]->problem) {
 			TRY(evaluator_announce(evaluator, trials[i]->problem, err));
-			job->problem = &announced_of(evaluator, trials[i]->problem)->told;
+			job->problem = &announced_of(evaluator, trials[i]->problem)->description;
 		}
 		job->verify = verify;
 		job->ticket = ++context->tickets;

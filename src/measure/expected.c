@@ -19,7 +19,7 @@ static bool upload(struct gpu_session *gpu, CUdeviceptr to, const void *from, ui
 
 static bool units_upload(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
 {
-	const struct reference_output *output = &problem->told.reference.outputs[index];
+	const struct reference_output *output = &problem->description.reference.outputs[index];
 	const struct plan_buffer *tensor = problem_output(problem, index);
 	struct expected *expected = &problem->expected[index];
 	CLEANUP(memory_free) int64_t *units = NULL;
@@ -39,7 +39,7 @@ static bool values_allocate(
 {
 	struct expected *expected = &problem->expected[index];
 
-	expected->bytes = problem->told.reference.outputs[index].launch
+	expected->bytes = problem->description.reference.outputs[index].launch
 				  ? expected->unit_count * expected->unit_size * 8
 				  : problem_output(problem, index)->bytes;
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
@@ -72,7 +72,7 @@ static bool list_check(struct gpu_session *gpu, struct expected *expected)
 
 static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
 {
-	const struct reference_output *output = &problem->told.reference.outputs[index];
+	const struct reference_output *output = &problem->description.reference.outputs[index];
 	struct expected *expected = &problem->expected[index];
 	struct plan_launch launch = *output->launch;
 	struct kernel_library library = {0};
@@ -84,7 +84,7 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 	};
 	bool done;
 
-	if (launch.unit >= problem->told.cubin_count)
+	if (launch.unit >= problem->description.cubin_count)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
 	launch.shape.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
 					  output->units_per_block);
@@ -94,8 +94,8 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		       gpu->cuda.cuMemsetD8Async(
 			       expected->values, 0xff, expected->bytes, gpu->stream),
 		       "clearing the expected values") &&
-	       kernel_library_load(
-		       gpu, &problem->told.cubins[output->launch->unit], 1, &launch, 1, &library) &&
+	       kernel_library_load(gpu, &problem->description.cubins[output->launch->unit], 1,
+		       &launch, 1, &library) &&
 	       kernel_launch(gpu, &library, &launch, 0, &arguments) && list_check(gpu, expected);
 	if (done || !gpu->failure.fatal)
 		kernel_library_unload(gpu, &library);
@@ -143,8 +143,8 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 	CLEANUP(text_release) struct text content = {0};
 	struct error err = {0};
 
-	if (array_file_read(problem->told.reference.outputs[index].file, tensor, &content, &err) !=
-		STATUS_OK)
+	if (array_file_read(problem->description.reference.outputs[index].file, tensor, &content,
+		    &err) != STATUS_OK)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	expected->ld = tensor->columns;
 	expected->bytes = content.length;
@@ -156,7 +156,7 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 /* ---- the trusted configuration ---- */
 static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
 {
-	const struct reference_output *output = &problem->told.reference.outputs[index];
+	const struct reference_output *output = &problem->description.reference.outputs[index];
 	struct expected *expected = &problem->expected[index];
 
 	expected->ld = problem_output(problem, index)->ld;
@@ -173,23 +173,24 @@ static bool is_trusted(const struct reference_output *output)
 
 static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)
 {
-	struct plan *plan = problem->told.reference.trusted;
+	struct plan *plan = problem->description.reference.trusted;
 	struct loaded loaded;
 	bool done;
 
-	loaded_init(gpu, &loaded, problem, plan, problem->told.cubins, problem->told.cubin_count);
+	loaded_init(gpu, &loaded, problem, plan, problem->description.cubins,
+		problem->description.cubin_count);
 	done = loaded.failure.outcome == OUTCOME_OK;
-	for (size_t i = 0; done && i < problem->told.reference.output_count; i++)
+	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
 		done = problem_output(problem, i)->role != BUFFER_OUTPUT ||
 		       helper_poison(gpu,
-			       problem_tensor(
-				       problem, 0, problem->told.reference.outputs[i].tensor),
+			       problem_tensor(problem, 0,
+				       problem->description.reference.outputs[i].tensor),
 			       problem_output(problem, i)->bytes,
 			       helper_trusted_poison(problem_output(problem, i)->dtype));
 	done = done && loaded_run(gpu, &loaded, 0) && gpu_synchronize(gpu, "running the kernel");
 	problem->touched = true;
-	for (size_t i = 0; done && i < problem->told.reference.output_count; i++)
-		done = !is_trusted(&problem->told.reference.outputs[i]) ||
+	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
+		done = !is_trusted(&problem->description.reference.outputs[i]) ||
 		       trusted_copy(gpu, problem, i);
 	*plan = loaded.plan; /* it may be wanted again */
 	loaded.plan = (struct plan){0};
@@ -201,7 +202,8 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)
 /* ---- the whole ---- */
 void expected_release(struct gpu_session *gpu, struct problem_data *problem)
 {
-	for (size_t i = 0; problem->expected && i < problem->told.reference.output_count; i++) {
+	for (size_t i = 0; problem->expected && i < problem->description.reference.output_count;
+		i++) {
 		gpu_release(gpu, problem->expected[i].units, problem->expected[i].unit_count * 8);
 		gpu_release(gpu, problem->expected[i].values, problem->expected[i].bytes);
 	}
@@ -211,7 +213,7 @@ void expected_release(struct gpu_session *gpu, struct problem_data *problem)
 
 static bool make(struct gpu_session *gpu, struct problem_data *problem)
 {
-	const struct reference_plan *reference = &problem->told.reference;
+	const struct reference_plan *reference = &problem->description.reference;
 	bool trusts = false, done = true;
 
 	problem->expected = memory_zeroed(reference->output_count + 1, sizeof(*problem->expected));

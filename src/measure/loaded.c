@@ -4,18 +4,19 @@
 static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
 {
 	const struct problem_data *problem = loaded->problem;
-	size_t count = problem ? problem->told.reference.tensor_count : 0;
+	size_t count = problem ? problem->description.reference.tensor_count : 0;
 
 	if (loaded->plan.tensor_count != count || loaded->plan.buffer_count < count)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"the plan: expected the problem's %zu tensors, found %zu", count,
 			loaded->plan.tensor_count);
 	for (size_t i = 0; i < count; i++)
-		if (loaded->plan.buffers[i].bytes != problem->told.reference.tensors[i].bytes)
+		if (loaded->plan.buffers[i].bytes !=
+			problem->description.reference.tensors[i].bytes)
 			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 				"the plan: tensor %s: expected %llu bytes, found %llu",
 				loaded->plan.buffers[i].name,
-				(unsigned long long)problem->told.reference.tensors[i].bytes,
+				(unsigned long long)problem->description.reference.tensors[i].bytes,
 				(unsigned long long)loaded->plan.buffers[i].bytes);
 	return true;
 }

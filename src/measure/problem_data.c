@@ -154,7 +154,7 @@ static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64
 /* What the tensor is given, or NULL. */
 static const struct plan_contents *contents_of(const struct problem_data *problem, size_t tensor)
 {
-	const struct reference_plan *reference = &problem->told.reference;
+	const struct reference_plan *reference = &problem->description.reference;
 
 	for (size_t i = 0; i < reference->contents_count; i++)
 		if (reference->contents[i].tensor == tensor)
@@ -164,7 +164,7 @@ static const struct plan_contents *contents_of(const struct problem_data *proble
 
 size_t problem_data_draws(const struct problem_data *problem)
 {
-	const struct reference_plan *reference = &problem->told.reference;
+	const struct reference_plan *reference = &problem->description.reference;
 
 	for (size_t i = 0; i < reference->tensor_count; i++) {
 		const struct plan_buffer *tensor = &reference->tensors[i];
@@ -177,29 +177,30 @@ size_t problem_data_draws(const struct problem_data *problem)
 
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor)
 {
-	return problem->arena.buffers[set * problem->told.reference.tensor_count + tensor];
+	return problem->arena.buffers[set * problem->description.reference.tensor_count + tensor];
 }
 
 const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output)
 {
-	return &problem->told.reference.tensors[problem->told.reference.outputs[output].tensor];
+	return &problem->description.reference
+			.tensors[problem->description.reference.outputs[output].tensor];
 }
 
 bool problem_data_rewinds(const struct problem_data *problem)
 {
-	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
-		if (problem->told.reference.tensors[i].role == BUFFER_INOUT)
+	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
+		if (problem->description.reference.tensors[i].role == BUFFER_INOUT)
 			return true;
 	return false;
 }
 
 bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
-	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
-		if (problem->told.reference.tensors[i].role == BUFFER_INOUT &&
+	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
+		if (problem->description.reference.tensors[i].role == BUFFER_INOUT &&
 			problem->originals[i] &&
 			!helper_copy(gpu, problem_tensor(problem, set, i), problem->originals[i],
-				problem->told.reference.tensors[i].bytes))
+				problem->description.reference.tensors[i].bytes))
 			return false;
 	return true;
 }
@@ -208,12 +209,13 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 	size_t tensor, CUdeviceptr data)
 {
 	const uint64_t key[3] = {gpu->options.seed, set, tensor};
-	const enum buffer_contents contents = problem->told.reference.tensors[tensor].contents;
+	const enum buffer_contents contents =
+		problem->description.reference.tensors[tensor].contents;
 
 	if (contents == CONTENTS_EXPRESSION || contents == CONTENTS_FILE)
 		return helper_copy(gpu, data, problem->originals[tensor],
-			problem->told.reference.tensors[tensor].bytes);
-	return helper_fill(gpu, data, &problem->told.reference.tensors[tensor],
+			problem->description.reference.tensors[tensor].bytes);
+	return helper_fill(gpu, data, &problem->description.reference.tensors[tensor],
 		hash_bytes(key, sizeof(key), 0));
 }
 
@@ -244,7 +246,7 @@ static double large_of(enum dtype dtype)
 /* The made-th of the sets of made inputs. */
 static bool fill_made(struct gpu_session *gpu, const struct problem_data *problem, size_t made)
 {
-	const struct reference_plan *reference = &problem->told.reference;
+	const struct reference_plan *reference = &problem->description.reference;
 	const size_t set = problem->set_count + made;
 	size_t free_inputs = 0;
 
@@ -275,8 +277,8 @@ static bool fill_made(struct gpu_session *gpu, const struct problem_data *proble
 
 static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
-	for (size_t i = 0; i < problem->told.reference.tensor_count; i++)
-		if (problem->told.reference.tensors[i].role == BUFFER_INPUT &&
+	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
+		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
 			!fill(gpu, problem, set, i, problem_tensor(problem, set, i)))
 			return false;
 	return problem_data_rewind(gpu, problem, set);
@@ -286,7 +288,7 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, struct text *elements)
 {
-	const struct reference_plan *reference = &problem->told.reference;
+	const struct reference_plan *reference = &problem->description.reference;
 	const struct plan_contents *contents = contents_of(problem, tensor);
 	struct error err = {0};
 	enum status status;
@@ -305,7 +307,7 @@ static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {
 	static const char uploading[] = "uploading a tensor";
-	const struct plan_buffer *buffer = &problem->told.reference.tensors[tensor];
+	const struct plan_buffer *buffer = &problem->description.reference.tensors[tensor];
 	const size_t pitch = buffer->ld * dtype_size(buffer->dtype);
 	const bool is_dense = buffer->ld == buffer->columns;
 	const uint64_t rows = is_dense ? 1 : buffer->rows;
@@ -328,11 +330,11 @@ static bool contents_upload(
 
 static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem)
 {
-	const size_t count = problem->told.reference.tensor_count;
+	const size_t count = problem->description.reference.tensor_count;
 
 	problem->originals = memory_zeroed(count + 1, sizeof(*problem->originals));
 	for (size_t i = 0; i < count; i++) {
-		const struct plan_buffer *tensor = &problem->told.reference.tensors[i];
+		const struct plan_buffer *tensor = &problem->description.reference.tensors[i];
 
 		const bool written = tensor->contents == CONTENTS_EXPRESSION ||
 				     tensor->contents == CONTENTS_FILE;
@@ -349,15 +351,15 @@ static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem
 
 static bool checksum_inputs(struct gpu_session *gpu, struct problem_data *problem)
 {
-	size_t count = problem->told.reference.tensor_count;
+	size_t count = problem->description.reference.tensor_count;
 
 	problem->input_checksums = memory_zeroed(count + 1, sizeof(*problem->input_checksums));
 	if (!scratch_clear(gpu))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t bytes = problem->told.reference.tensors[i].bytes;
+		uint64_t bytes = problem->description.reference.tensors[i].bytes;
 
-		if (problem->told.reference.tensors[i].role == BUFFER_INPUT &&
+		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
 			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, bytes, bytes, i))
 			return false;
 	}
@@ -366,7 +368,7 @@ static bool checksum_inputs(struct gpu_session *gpu, struct problem_data *proble
 
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
-	size_t count = problem->told.reference.tensor_count;
+	size_t count = problem->description.reference.tensor_count;
 	CLEANUP(memory_free) uint64_t *sizes = NULL;
 	uint64_t set_bytes = 0;
 	bool done;
@@ -377,7 +379,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%zu tensors are too many", count);
 	sizes = memory_zeroed(count + 1, sizeof(*sizes));
 	for (size_t i = 0; i < count; i++) {
-		sizes[i] = problem->told.reference.tensors[i].bytes;
+		sizes[i] = problem->description.reference.tensors[i].bytes;
 		set_bytes += sizes[i];
 	}
 	problem->set_count = gpu->options.l2_warm ? 1
@@ -388,7 +390,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
 	/* of the memory, a quarter more at most */
-	problem->made_count = made_sets(&problem->told.reference);
+	problem->made_count = made_sets(&problem->description.reference);
 	if (problem->made_count * set_bytes > gpu->memory_limit_bytes / 4)
 		problem->made_count = 0;
 	problem->is_warm = problem->set_count * set_bytes < 2 * (uint64_t)gpu->gpu.facts.l2_bytes;
@@ -410,14 +412,16 @@ bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 	if (!problem->touched)
 		return true;
 	problem->touched = false;
-	return arena_repair(gpu, &problem->arena, problem->told.reference.tensor_count) &&
+	return arena_repair(gpu, &problem->arena, problem->description.reference.tensor_count) &&
 	       fill_set(gpu, problem, 0);
 }
 
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem)
 {
-	for (size_t i = 0; problem->originals && i < problem->told.reference.tensor_count; i++)
-		gpu_release(gpu, problem->originals[i], problem->told.reference.tensors[i].bytes);
+	for (size_t i = 0; problem->originals && i < problem->description.reference.tensor_count;
+		i++)
+		gpu_release(gpu, problem->originals[i],
+			problem->description.reference.tensors[i].bytes);
 	free(problem->originals);
 	problem->originals = NULL;
 	arena_release(gpu, &problem->arena);
@@ -429,6 +433,6 @@ void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem)
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem)
 {
 	problem_data_evict(gpu, problem);
-	record_release(&device_problem_record, &problem->told);
+	record_release(&device_problem_record, &problem->description);
 	*problem = (struct problem_data){0};
 }

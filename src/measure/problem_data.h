@@ -31,15 +31,15 @@ enum {
 };
 
 struct problem_data {
-	char key[HASH_SIZE];        /* of what it is made of */
-	struct device_problem told; /* reference and its cubins */
-	struct arena arena;         /* base 0: not on the GPU at present */
-	size_t set_count;           /* a power of two */
-	size_t made_count;          /* sets of made inputs behind these; 0: they do not fit */
-	bool is_warm;               /* the sets fit into twice the L2: runs find data in it */
-	uint64_t *input_checksums;  /* of set 0, per tensor */
-	unsigned users;             /* kernels that are loaded for it */
-	unsigned long request;      /* of the worker, that used it last */
+	char key[HASH_SIZE];               /* of what it is made of */
+	struct device_problem description; /* reference and its cubins */
+	struct arena arena;                /* base 0: not on the GPU at present */
+	size_t set_count;                  /* a power of two */
+	size_t made_count;         /* sets of made inputs behind these; 0: they do not fit */
+	bool is_warm;              /* the sets fit into twice the L2: runs find data in it */
+	uint64_t *input_checksums; /* of set 0, per tensor */
+	unsigned users;            /* kernels that are loaded for it */
+	unsigned long request;     /* of the worker, that used it last */
 	bool touched; /* something ran on it that was not checked, or wrote where it must not */
 
 	/* of tensors that are read and then written, or filled by the host: what they hold before

@@ -27,7 +27,7 @@ static struct layout layout_of(const struct loaded *loaded)
 	struct layout layout = {
 		.tensors = loaded->plan.tensor_count,
 		.workspaces = loaded->plan.buffer_count - loaded->plan.tensor_count,
-		.outputs = loaded->problem->told.reference.output_count,
+		.outputs = loaded->problem->description.reference.output_count,
 	};
 
 	layout.workspace_zones = layout.tensors + 1;
@@ -45,8 +45,8 @@ static size_t counter_of(const struct layout *layout, size_t output, size_t coun
 /* ---- one output ---- */
 static CUdeviceptr output_of_set(const struct loaded *loaded, size_t set, size_t output)
 {
-	return problem_tensor(
-		loaded->problem, set, loaded->problem->told.reference.outputs[output].tensor);
+	return problem_tensor(loaded->problem, set,
+		loaded->problem->description.reference.outputs[output].tensor);
 }
 
 static bool checksum_output(
@@ -74,7 +74,8 @@ static bool checksum_pitch(
 
 static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t output)
 {
-	const struct reference_output *reference = &loaded->problem->told.reference.outputs[output];
+	const struct reference_output *reference =
+		&loaded->problem->description.reference.outputs[output];
 	const struct expected *expected = &loaded->problem->expected[output];
 
 	return helper_compare(gpu, output_of_set(loaded, 0, output),
@@ -87,7 +88,7 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 /* Nothing of an earlier run is left. */
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
-	for (size_t i = 0; i < loaded->problem->told.reference.output_count; i++) {
+	for (size_t i = 0; i < loaded->problem->description.reference.output_count; i++) {
 		const struct plan_buffer *tensor = problem_output(loaded->problem, i);
 
 		if (tensor->role == BUFFER_OUTPUT &&
@@ -107,7 +108,7 @@ static bool check_everything(
 		!arena_check(gpu, &loaded->workspaces, layout->workspaces, layout->workspace_zones))
 		return false;
 	for (size_t i = 0; i < layout->tensors; i++) {
-		const struct plan_buffer *tensor = &problem->told.reference.tensors[i];
+		const struct plan_buffer *tensor = &problem->description.reference.tensors[i];
 
 		if (tensor->role == BUFFER_INPUT &&
 			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, tensor->bytes,
@@ -168,7 +169,7 @@ static void find_stray_writes(const struct loaded *loaded, const struct layout *
 			describe_zone(buffers + layout->tensors, layout->workspaces, i,
 				counters[layout->workspace_zones + i], text);
 	for (size_t i = 0; i < layout->tensors; i++)
-		if (loaded->problem->told.reference.tensors[i].role == BUFFER_INPUT &&
+		if (loaded->problem->description.reference.tensors[i].role == BUFFER_INPUT &&
 			counters[layout->inputs + i] != loaded->problem->input_checksums[i])
 			text_appendf(text, "%sinput %s overwritten", text->length ? "; " : "",
 				buffers[i].name);
@@ -190,7 +191,8 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 	const struct helper_compare_result *compared, struct text *text)
 {
 	const struct plan_buffer *output = problem_output(loaded->problem, index);
-	const struct reference_output *reference = &loaded->problem->told.reference.outputs[index];
+	const struct reference_output *reference =
+		&loaded->problem->description.reference.outputs[index];
 
 	text_appendf(text, "%s%s: %llu of %llu points differ from %s", text->length ? "; " : "",
 		output->name, (unsigned long long)compared->violations,
@@ -223,15 +225,15 @@ static void take_compared(const struct loaded *loaded, size_t output,
 	all->max_abs_error = fmax(all->max_abs_error, compared->max_abs_error);
 	if (largest > 0)
 		all->max_rel_error = fmax(all->max_rel_error, compared->max_abs_error / largest);
-	if (loaded->problem->told.reference.outputs[output].verified > result->verified)
-		result->verified = loaded->problem->told.reference.outputs[output].verified;
+	if (loaded->problem->description.reference.outputs[output].verified > result->verified)
+		result->verified = loaded->problem->description.reference.outputs[output].verified;
 }
 
 static bool is_wrong(
 	const struct loaded *loaded, size_t output, const struct helper_compare_result *compared)
 {
 	return (double)compared->violations >
-	       loaded->problem->told.reference.outputs[output].differ_ratio *
+	       loaded->problem->description.reference.outputs[output].differ_ratio *
 		       (double)points_of(loaded, output);
 }
 
@@ -260,7 +262,7 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 	} else if (wrong.length) {
 		outcome = OUTCOME_WRONG_RESULT;
 		result->detail = text_detach(&wrong);
-	} else if (!same && !loaded->problem->told.reference.may_vary) {
+	} else if (!same && !loaded->problem->description.reference.may_vary) {
 		outcome = OUTCOME_NONDETERMINISTIC;
 		result->detail = string_copy("two runs on the same inputs gave different bits");
 	}
@@ -289,7 +291,7 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
-	for (size_t i = 0; i < loaded->problem->told.reference.output_count * parts; i++) {
+	for (size_t i = 0; i < loaded->problem->description.reference.output_count * parts; i++) {
 		const struct plan_buffer *tensor = problem_output(loaded->problem, i / parts);
 		const size_t part = i % parts;
 		const uint64_t size = dtype_size(tensor->dtype), each = tensor->rows / rows;
@@ -310,7 +312,7 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct bits **result)
 {
 	const struct problem_data *problem = loaded->problem;
-	const size_t outputs = problem->told.reference.output_count;
+	const size_t outputs = problem->description.reference.output_count;
 	const uint64_t rows = rows_in_common(loaded, outputs);
 	const size_t parts = bits_digest_count(rows), count = outputs * parts;
 	const size_t total = problem->made_count * count;
@@ -373,7 +375,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	/* what it left in its workspaces is its own; in the tensors others would be blamed for it
 	 */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
-	if (result->outcome != OUTCOME_OK || loaded->problem->told.reference.may_vary)
+	if (result->outcome != OUTCOME_OK || loaded->problem->description.reference.may_vary)
 		return true;
 	return digest(gpu, loaded, &result->bits);
 }

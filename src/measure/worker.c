@@ -113,13 +113,13 @@ static void problem_drop(struct serving *serving, size_t at)
 	free(problem);
 }
 
-/* Takes what it was told, if that is new. */
-static struct problem_data *problem_use(struct serving *serving, struct device_problem *told)
+/* Takes the description of a problem, if it is new. */
+static struct problem_data *problem_use(struct serving *serving, struct device_problem *description)
 {
 	struct problem_data *problem = NULL;
 	char key[HASH_SIZE];
 
-	device_problem_key(told, key);
+	device_problem_key(description, key);
 	for (size_t i = 0; !problem && i < serving->problem_count; i++)
 		if (strcmp(serving->problems[i]->key, key) == 0)
 			problem = use((void **)serving->problems, serving->problem_count, i);
@@ -130,8 +130,8 @@ static struct problem_data *problem_use(struct serving *serving, struct device_p
 	if (!problem) {
 		problem = memory_zeroed(1, sizeof(*problem));
 		memcpy(problem->key, key, sizeof(key));
-		problem->told = *told;
-		*told = (struct device_problem){0};
+		problem->description = *description;
+		*description = (struct device_problem){0};
 		ARRAY_GROW(serving->problems, serving->problem_count, serving->problem_capacity);
 		serving->problems[serving->problem_count++] = problem;
 	}

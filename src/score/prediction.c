@@ -44,7 +44,7 @@ static double learned_log(struct predictor *predictor, const struct value *value
 enum status predict(struct predictor *predictor, const struct value *values,
 	const struct kernel_resources *resources, struct prediction *prediction, struct error *err)
 {
-	const struct launch_score *longest;
+	const struct score *score = &predictor->score;
 
 	TRY(work_context_evaluate(predictor->context, values, &predictor->work, err));
 	score_release(&predictor->score);
@@ -53,8 +53,9 @@ enum status predict(struct predictor *predictor, const struct value *values,
 		(struct prediction){.time_us = fmax(predictor->score.predicted_time_us *
 							    exp(learned_log(predictor, values)),
 					    predictor->score.floor_us)};
-	longest = predictor_longest(predictor);
-	if (longest) {
+	if (score->launch_count) {
+		const struct launch_score *longest = &score->launches[score->longest];
+
 		prediction->units = longest->tiles;
 		prediction->useful_ratio = longest->tile_efficiency_ratio;
 		prediction->regs_per_thread = longest->regs_per_thread;
@@ -119,11 +120,4 @@ char *prediction_basis_text(struct prediction_basis basis)
 	return basis.timings ? string_format("%s: %" PRIu64 " timings", source_names[basis.source],
 				       basis.timings)
 			     : string_copy(source_names[basis.source]);
-}
-
-const struct launch_score *predictor_longest(const struct predictor *predictor)
-{
-	const struct score *score = &predictor->score;
-
-	return score->launch_count ? &score->launches[score->longest] : NULL;
 }

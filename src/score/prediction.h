@@ -61,7 +61,4 @@ struct prediction_basis prediction_basis(const struct bound_family *bound);
 /* "physics", "shipped (17201 timings)"; caller frees. */
 char *prediction_basis_text(struct prediction_basis basis);
 
-/* The launch that takes longest; NULL: nothing was launched. */
-const struct launch_score *predictor_longest(const struct predictor *predictor);
-
 #endif

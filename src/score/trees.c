@@ -98,12 +98,6 @@ static const struct record_member trees_members[] = {
 };
 RECORD_DEFINE(struct trees, trees_record, trees_members, .name = "trees", .check = decode);
 
-void trees_release(struct trees *trees)
-{
-	trees_forget(trees);
-	record_release(&trees_record, trees);
-}
-
 /* ---- use ---- */
 bool trees_bind(struct trees *trees, const char *const *names)
 {

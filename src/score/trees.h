@@ -46,7 +46,6 @@ struct trees {
 };
 RECORD_DECLARE(struct trees, trees_record);
 void trees_forget(struct trees *trees); /* what follows */
-void trees_release(struct trees *trees);
 
 /* names: of the features that trees_sum() is given, NULL-terminated. False: one of the trees' is
  * not among them. */

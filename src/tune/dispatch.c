@@ -202,7 +202,7 @@ static void take_done(struct dispatch *dispatch, struct member *member, struct t
 	const char *kept;
 
 	if (session->taker.read)
-		session->taker.read(session->taker.context, problem, &done->told);
+		session->taker.read(session->taker.context, problem, &done->taken);
 	session->unsaved |= done->unsaved;
 	session->gpus[member->run] = done->gpu;
 	for (size_t i = 0; i < done->entry_count; i++) {

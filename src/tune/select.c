@@ -316,7 +316,7 @@ void selection_release(struct selection *selection)
 	free(selection->of);
 }
 
-/* ---- the losers ---- */
+/* ---- by what the others lost ---- */
 /* Its time over the winner's, by the rounds that both have. */
 static void compare_rounds(const struct search *search, const struct evaluated *lost,
 	const struct evaluated *winner, struct tuned_lost *result)

@@ -132,7 +132,7 @@ static const struct record_member answer_members[] = {
 	RECORD_VALUE(struct tuner_answer, anchor_us, "anchor_us"),
 	RECORD_NESTED(struct tuner_answer, run, run_record, "run"),
 	RECORD_VALUE(struct tuner_answer, unsaved, "unsaved"),
-	RECORD_VALUE(struct tuner_answer, told, "told"),
+	RECORD_VALUE(struct tuner_answer, taken, "taken"),
 	RECORD_RECORDS(struct tuner_answer, entries, entry_count, tuned_entry_record, "entries"),
 	RECORD_TEXT(struct tuner_answer, gpu.run_id, "run_id"),
 	GPU(compile_s),
@@ -204,7 +204,7 @@ static void serve_task(struct serving *serving, struct tuner_task *task)
 		tuner_tune(&serving->ahead, session, task->number, task->following, &done.err);
 	done.unsaved = session->unsaved;
 	if (session->taker.write)
-		session->taker.write(session->taker.context, problem, &done.told);
+		session->taker.write(session->taker.context, problem, &done.taken);
 	done.gpu = tuner_gpu(session);
 	entry = tuned_find_problem(session->tuned, problem, session->objective);
 	done.entries = entry;

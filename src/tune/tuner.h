@@ -45,7 +45,7 @@ struct tuner_answer {
 	double anchor_us;
 	struct run run;              /* that began */
 	bool unsaved;                /* the tuned file could not be written */
-	struct text told;            /* what the taker has for the process that began all */
+	struct text taken;           /* what the taker has for the process that began all */
 	struct tuned_entry *entries; /* none or one */
 	size_t entry_count;
 	struct session_gpu gpu;

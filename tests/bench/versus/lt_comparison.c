@@ -105,7 +105,8 @@ static bool load_ours(
 	enum status status = STATUS_OK;
 
 	record_copy(&plan_record, &subject->plan, &plan);
-	record_copy(&reference_plan_record, &subject->reference, &context->data.told.reference);
+	record_copy(
+		&reference_plan_record, &subject->reference, &context->data.description.reference);
 	for (size_t i = 0; i < units && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
