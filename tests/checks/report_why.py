@@ -77,20 +77,20 @@ def check_said(browser, folder):
 # ---- what is worked out where a file does not say it ----
 def check_worked_out(browser, folder):
 	"""A run on a recording, with and without what it wrote of the decision: the same ratio, interval and rounds."""
-	path, sentences = os.path.join(folder, "told.json"), []
+	path, sentences = os.path.join(folder, "reasons.json"), []
 	command = [binary, "tune", "tile", "-p", "M=1000,N=1000,K=512", "-f", "direct", "-d", f"replay:{RECORDING}", "-o", path, "--path", ".", "--path", "tests/data/replay"]
 	subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	tuned = load(path)
 	lost = tuned["entries"][0]["runner_up"]["lost"]
-	expect("the runner-up was timed beside the winner", lost["rounds"] >= 6, True)
+	expect("the runner-up was timed in turn with the winner", lost["rounds"] >= 6, True)
 	for _ in range(2):
-		page = show_page(browser, report(folder, "told.html", path))
+		page = show_page(browser, report(folder, "reasons.html", path))
 		sentences.append(why(page))
 		page.close()
 		tuned["entries"][0].pop("runner_up", None)
 		for row in tuned["entries"][0]["tied"] + tuned["entries"][0]["families"]:
 			row.pop("lost", None)
-		write(folder, "told.json", json.dumps(tuned))
+		write(folder, "reasons.json", json.dumps(tuned))
 	wanted = f"{100 * (lost['ratio'] - 1):.1f}% slower than the winner in {lost['rounds']} common rounds (95%: {100 * (lost['ratio_low'] - 1):.1f} to {100 * (lost['ratio_high'] - 1):.1f}%)"
 	expect("worked out and said", [wanted in sentence for sentence in sentences], [True, True])
 

@@ -39,7 +39,7 @@ static void put(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from);
 }
 
-/* A key, and where its value lies. */
+/* A key, and the address of its value. */
 enum kind {
 	KIND_INT,
 	KIND_LONG,

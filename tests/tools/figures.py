@@ -482,7 +482,7 @@ def public_rows():
 		for each in load("public_kernels")["kernels"] if each["verdict"] == "right"]
 
 def triton_rows():
-	"""A mixture of experts in Triton: what two runs found of each size, beside the best that is known."""
+	"""A mixture of experts in Triton: what two runs found of each size, and the best that is known."""
 	for each in load("triton_moe")["rows"]:
 		tried, seconds = (", ".join(f"{value:.0f}" for value in each[name]) for name in ("tried", "seconds"))
 		yield (f"| {each['tokens']} | {each['found_us']:.1f} | {each['ratio']:.3f} | {each['known']} | {tried} | {seconds} | "

@@ -180,7 +180,7 @@ TEST(test_real)
 	compiler_close(compiler);
 }
 
-/* What a source defines again is not what was asked for; what it defines where nobody did is fine.
+/* What a source defines again is not what was asked for; what it alone defines is fine.
  */
 TEST(test_real_redefined)
 {

@@ -171,7 +171,7 @@ TEST(what_decided_is_known)
 }
 
 /* The winner's kernel has a launch that is tied with the fastest, and a launch that is not wins;
- * another kernel's launch lies between the two. */
+ * the launch of another kernel comes between the two. */
 TEST(what_is_not_tied_with_the_fastest_lost_before_the_order_was_asked)
 {
 	struct comparable comparables[] = {

@@ -29,7 +29,7 @@ TEST(test_families_are_merged)
 }
 
 /* By what others lost is said of the winner that they were compared with. */
-TEST(test_another_winner_was_compared_with_nobody)
+TEST(test_another_winner_has_no_rounds_in_common)
 {
 	const struct tuned_entry *found;
 	struct tuned tuned;

@@ -315,7 +315,7 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 		&lt_comparison->difference);
 }
 
-/* cuBLASLt's products, and what lies between two of them. */
+/* cuBLASLt's products, and the launch between two of them. */
 static bool open_products(struct context *context, const struct lt *lt,
 	const struct subject *subject, const struct lt_comparison_options *options)
 {
