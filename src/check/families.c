@@ -12,7 +12,6 @@
 #include "candidate/bound_family.h"
 #include "candidate/build.h"
 #include "candidate/problem_reference.h"
-#include "check/whole_space.h"
 #include "engine/kernel_check.h"
 #include "engine/evaluator.h"
 #include "source/words.h"
@@ -80,9 +79,8 @@ static enum status compile_reference(
 }
 
 /* Compiles the default configuration and the operation's reference: whether they do, and the
- * kernels take what they are given; of an own kernel the space, too. of_operation: the reference
- * alone. */
-static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
+ * kernels take what they are given. of_operation: only the reference. */
+static enum status compile_one(const struct family *family, bool of_operation,
 	struct context *context, struct text *notices, struct error *err)
 {
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
@@ -104,8 +102,6 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 			family, problems.items[0], context->device->spec, NULL, &bound, NULL, err));
 	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
-	if (!found && bound && is_own)
-		return whole_space_check(bound, context, notices, err);
 	if (!found) {
 		format_put(notices, format_shown, "%s: nothing to compile was found%s\n",
 			family->file, problems.count ? "" : " (an example would name a problem)");
@@ -118,7 +114,7 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	if (evaluation->outcome == OUTCOME_OK)
 		TRY(kernel_sources_check(family, &trial->plan, err));
 	if (evaluation->outcome == OUTCOME_OK || evaluation->outcome == OUTCOME_PRUNED_BY_MODEL)
-		return is_own ? whole_space_check(bound, context, notices, err) : STATUS_OK;
+		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
 		family->file, problems.items[0]->title, evaluation->configuration);
 	return error_lines(err, evaluation->detail);
@@ -149,7 +145,7 @@ static enum status compile_families(
 		const struct family *family = context->catalogue.families[i];
 
 		if (family->launch_count && (of_operation || is_meant(family, only)))
-			TRY(compile_one(family, of_operation, !only, context, notices, err));
+			TRY(compile_one(family, of_operation, context, notices, err));
 	}
 	return STATUS_OK;
 }

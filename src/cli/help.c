@@ -26,8 +26,6 @@ static const struct pair variables[] = {
 	{"TILETUNE_PATH", "folders that hold templates/ and configs/, apart by colons; they come "
 			  "after --path and before the folder of the program"},
 	{"TILETUNE_NVRTC", "the NVRTC library to use where --nvrtc names none"},
-	{"TILETUNE_COMPILER_FOLDER",
-		"a folder that NVRTC may use besides its own and the toolkit's"},
 	{"TILETUNE_LEARNED", "none: nothing shipped corrects the physics, as with --no-learned"},
 	{"TILETUNE_LOCK_FOLDER", "where the locks of GPUs are"},
 	{"TILETUNE_KERNEL_TIMEOUT",

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,10 +14,7 @@
 #include "compile/cubin.h"
 #include "compile/nvrtc.h"
 #include "compile/ptxas_report.h"
-#include "compile/sandbox.h"
 #include "source/kernel_source.h"
-
-static const char extra_folder_variable[] = "TILETUNE_COMPILER_FOLDER";
 
 /* A compilation takes 120 to 650 MB; one that takes this much does not end. */
 static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
@@ -223,28 +219,6 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 	result->log = text_detach(&rest);
 }
 
-/* From now on the library's own files and the toolkit's headers are all that is read: a source
- * cannot show what else is on this machine. */
-static void close_in(const struct nvrtc *nvrtc, const struct toolkit *toolkit)
-{
-	CLEANUP(memory_free) char *folder = path_parent(nvrtc->library.path);
-	CLEANUP(memory_free) char *pattern = string_format("%s/libnvrtc*", folder);
-	CLEANUP(name_set_release) struct name_set readable = {0};
-	const char *extra = getenv(extra_folder_variable);
-	glob_t files = {0};
-
-	for (size_t i = 0; i < toolkit->folder_count; i++)
-		name_set_add(&readable, toolkit->folders[i], strlen(toolkit->folders[i]));
-	if (glob(pattern, 0, NULL, &files) == 0)
-		for (size_t i = 0; i < files.gl_pathc; i++)
-			name_set_add(&readable, files.gl_pathv[i], strlen(files.gl_pathv[i]));
-	globfree(&files);
-	if (SANITIZED) /* sanitizers read what the process maps */
-		name_set_add(&readable, "/proc", strlen("/proc"));
-	(void)sandbox_enter(
-		(char *const *)readable.items, readable.count, extra && *extra ? extra : NULL);
-}
-
 /* Loads the library, and says so or why not. */
 static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
 	const struct message *message, int reply_fd, struct error *err)
@@ -262,7 +236,6 @@ static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
 		return message_send(reply_fd, COMPILE_REFUSED, &error_record, &why, err);
 	}
 	toolkit_find(nvrtc->library.path, toolkit);
-	close_in(nvrtc, toolkit);
 	return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record,
 		&(struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major}, err);
 }

@@ -76,7 +76,6 @@ enum {
 	RECORD_LONE = 1 << 3,     /* a list: one item alone may stand for it */
 	RECORD_WHOLE = 1 << 4,    /* a real, written and read as a whole number */
 	RECORD_NOT_JSON = 1 << 5, /* packed only */
-	RECORD_NOT_WIRE = 1 << 6, /* JSON only */
 };
 
 struct record;

@@ -29,10 +29,9 @@ struct wire {
 
 static enum status move_record(struct wire *wire, const struct record *record, void *value);
 
-static bool is_packed(const struct record_member *member, bool local)
+static bool is_packed(const struct record_member *member)
 {
-	return member->kind != RECORD_KIND_CONSTANT && member->kind != RECORD_KIND_COMMENT &&
-	       (local || !(member->flags & RECORD_NOT_WIRE));
+	return member->kind != RECORD_KIND_CONSTANT && member->kind != RECORD_KIND_COMMENT;
 }
 
 static enum status refuse(const struct wire *wire, const char *found)
@@ -239,7 +238,7 @@ static enum status move_record(struct wire *wire, const struct record *record, v
 		return refuse(wire, "too many records within each other");
 	for (size_t i = 0; i < record->member_count; i++) {
 		wire->member = &record->members[i];
-		if (is_packed(wire->member, wire->local))
+		if (is_packed(wire->member))
 			TRY(move_member(wire, value));
 	}
 	if (record->check && !wire->local && !wire->to)
@@ -314,7 +313,7 @@ static void layout(const struct record *record, struct text *text, unsigned dept
 	for (size_t i = 0; i < record->member_count; i++) {
 		const struct record_member *member = &record->members[i];
 
-		if (!is_packed(member, false))
+		if (!is_packed(member))
 			continue;
 		text_appendf(text, " %s:%d.%d.%zu.%zu.%d", member->name, (int)member->kind,
 			(int)member->shape, member->size, member->length, member->present > 0);

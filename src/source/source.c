@@ -205,8 +205,8 @@ static char *plain_include(const char *line, const char *end, bool *is_system)
 		       : NULL;
 }
 
-/* Where no Landlock holds the compiler back, nothing else does: only what we read is let through.
- */
+/* Only files that were expanded here reach the compiler, so that a kernel cannot print other files
+ * of this machine through a compiler message. */
 static enum status refuse_include(
 	struct expansion *expansion, const char *name, const char *line, size_t number)
 {

@@ -160,7 +160,7 @@ def measure_coverage(fresh):
 		os.makedirs(prefix)
 		start = time.time()
 		# compilers write their counters, too
-		passed = execute(call, lane, 300, {"GCOV_PREFIX": prefix, "TILETUNE_COMPILER_FOLDER": prefix})
+		passed = execute(call, lane, 300, {"GCOV_PREFIX": prefix})
 		seconds = time.time() - start
 		functions = coverage.collect(prefix, os.path.join(ROOT, build, "release"), known)
 		shutil.rmtree(prefix, ignore_errors=True)

@@ -27,7 +27,6 @@ static inline struct compiler *open_fake(
 	struct compiler *compiler;
 	struct error err;
 
-	setenv("TILETUNE_COMPILER_FOLDER", "/", 1); /* sources tell the stand-in what to write */
 	if (compiler_open(&options, &compiler, &err) != STATUS_OK)
 		fail_msg("%s", err.message);
 	return compiler;

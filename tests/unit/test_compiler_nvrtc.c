@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "compile/sandbox.h"
 #include "compile/worker.h"
 #include "unit/compile_units.h"
 
@@ -247,64 +246,6 @@ TEST(test_real_headers)
 		OUTCOME_COMPILE_FAILED,
 		"to stubs/nobody/types.h next to the JSON, with \"include_paths\": [\"stubs\"]");
 	compiler_close(compiler);
-}
-
-/* What expansion would refuse, given to the compiler as it is: it reads no file of this machine,
- * and its answer shows none. */
-TEST(test_real_closed_in)
-{
-	static const char *const forms[] = {
-		"#include \"%s\"\n",
-		"#include <cuda_fp16.h>\n#include \"%s\"\n",
-		"#include <cuda_fp16.h>\n#define NAME \"%s\"\n#include NAME\n",
-		"#include_next \"%s\"\n",
-		"?"
-		"?=include \"%s\"\n",
-		"char a[] = {\n#embed \"%s\"\n};\n",
-		"#if __has_include(\"%s\")\n#include \"%s\"\n#else\n#error none\n#endif\n",
-	};
-	char *folder = folder_new();
-	char *secret = folder_put(folder, "secret.h", "#error the secret was read\nint x = 1;\n");
-	char *link = path_join(folder, "link.h");
-	char *const nothing[] = {folder};
-	const pid_t child = fork();
-	struct compiler *compiler;
-	int status = 0;
-
-	if (child == 0)
-		_exit(sandbox_enter(nothing, 1, NULL) ? 0 : 77);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WEXITSTATUS(status) != 0) {
-		print_message("no Landlock here\n");
-		skip();
-	}
-	assert_int_equal(symlink(secret, link), 0);
-	compiler = open_real();
-	for (size_t i = 0; i < 2 * ARRAY_COUNT(forms); i++) {
-		const char *file = i % 2 ? link : secret, *form = forms[i / 2];
-		CLEANUP(text_release) struct text source = {0};
-		struct compile_result result;
-
-		for (const char *at = form, *mark; *at; at = mark) {
-			mark = strstr(at, "%s");
-			mark = mark ? mark : at + strlen(at);
-			text_append_bytes(&source, at, (size_t)(mark - at));
-			if (*mark) {
-				text_append(&source, file);
-				mark += 2;
-			}
-		}
-		text_append(&source, "extern \"C\" __global__ void k(int *p) { *p = x; }\n");
-		submit(compiler, text_string(&source), "k", NULL, &result);
-		wait_for(compiler, &result);
-		if (result.outcome != OUTCOME_COMPILE_FAILED || strstr(result.log, "the secret"))
-			fail_msg("%s: %d %s", form, (int)result.outcome, result.log);
-		compile_result_release(&result);
-	}
-	compiler_close(compiler);
-	free(secret);
-	free(link);
-	folder_remove(folder);
 }
 
 TEST(test_real_ptx)

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which toolkit's headers the compiler gets, what tells one toolkit from another, and what a
- * process can read once it closed itself in.
+ * Which toolkit's headers the compiler gets, and what tells one toolkit from another.
  */
 #include "unit/unit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 #include "base/memory.h"
-#include "compile/sandbox.h"
 #include "compile/toolkit.h"
 #include "unit/compile_folder.h"
 
@@ -112,62 +105,4 @@ TEST(test_includes)
 	assert_null(stand_in(&all, "cuda_fp16.h"));
 	assert_true(toolkit_is_included("int a;\n#include <cuda_fp16.h>\n"));
 	assert_false(toolkit_is_included("int a;\n"));
-}
-
-/* In a child, which cannot go back: a bit for each of the files that it could use. */
-static int closed_in(char *const *readable, const char *writable, const char *const *files)
-{
-	int status = 0;
-	const pid_t child = fork();
-
-	if (child == 0) {
-		int bits = 0;
-
-		if (!sandbox_enter(readable, 1, writable))
-			_exit(77);
-		for (int i = 0; files[i]; i++) {
-			const int fd = open(files[i], O_RDONLY | O_NONBLOCK);
-
-			bits |= (fd >= 0) << i;
-			if (fd < 0 && errno != EACCES)
-				_exit(78);
-		}
-		if (open(files[0], O_WRONLY | O_CREAT, 0600) >= 0)
-			bits |= 64;
-		_exit(bits);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return WEXITSTATUS(status);
-}
-
-/* Whatever leads there: the file itself, a link, a way up, a pipe. */
-TEST(test_sandbox)
-{
-	char *folder = folder_new();
-	char *inside = folder_put(folder, "in/a.h", "int a;\n");
-	char *outside = folder_put(folder, "out/b.h", "int b;\n");
-	char *link = string_format("%s/in/link.h", folder),
-	     *fifo = string_format("%s/out/f", folder);
-	char *up = string_format("%s/in/../out/b.h", folder), *in = path_parent(inside);
-	char *const readable[] = {in};
-	const char *const files[] = {inside, outside, link, fifo, up, NULL};
-	int found;
-
-	assert_int_equal(symlink(outside, link), 0);
-	assert_int_equal(mkfifo(fifo, 0600), 0);
-	found = closed_in(readable, NULL, files);
-	if (found == 77) {
-		print_message("no Landlock here\n");
-		skip();
-	}
-	assert_int_equal(found, 1);
-	/* a folder in which all may be done */
-	assert_int_equal(closed_in(readable, folder, files), 31 + 64);
-	free(inside);
-	free(outside);
-	free(link);
-	free(fifo);
-	free(up);
-	free(in);
-	folder_remove(folder);
 }
