@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 # started first, so that the lanes end together
-SLOW = ("families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
+SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
 
 

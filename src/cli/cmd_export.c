@@ -3,6 +3,9 @@
  * tiletune export: what other builds and tools read.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/format_text.h"

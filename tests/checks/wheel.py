@@ -1,25 +1,28 @@
 #!/usr/bin/python3
-"""The wheel in a fresh environment, as `pip install tiletune` leaves it, on a machine without a CUDA toolkit.
+"""Builds this machine's wheel as `make wheel` does, installs it into a fresh environment and runs its main job without a CUDA toolkit.
 
-	tests/checks/wheel.py OUT [WHEEL]	OUT: the folder with the binary; without WHEEL it is packed from there, for this machine
+	tests/checks/wheel.py OUT
 
-pip takes the wheels that it requires from build/wheel/required (tests/cuda.sh wheels, once a build folder). The environment is not
-activated, and Landlock hides the machine's toolkits and NVRTC from every process below. Skipped where PyPI cannot be reached."""
+The pinned compiler (zig's cc, glibc 2.28) runs only if a file that the wheel is made from has changed: build/wheel/ARCH.hash says from
+which files the wheel was made. pip takes the wheels that tiletune requires from build/wheel/required. The environment is not activated,
+and Landlock hides the machine's toolkits and NVRTC from every process below. Skipped only if the packages cannot be fetched."""
 import ctypes
 import glob
+import hashlib
 import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from typing import NoReturn
 
-OUT, BUILD = sys.argv[1], os.environ.get("TEST_BUILD", "build")
-REQUIRED = os.path.abspath(f"{BUILD}/wheel/required")
+OUT, BUILD = sys.argv[1], os.path.abspath(os.environ.get("TEST_BUILD", "build"))
+WHEELS = f"{BUILD}/wheel"
+REQUIRED = f"{WHEELS}/required"
 VERSION = re.search(r"^VERSION *:= *(\S+)", open("Makefile", encoding="utf-8").read(), re.M).group(1)
-PYTHON = next((python for python in ("/usr/bin/python3", sys.executable)
-	if not subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode), "")
 KERNEL = """#include <type_traits>
 #include "cuda_fp16.h"
 
@@ -43,6 +46,12 @@ answer = tuned.lookup("gemm", M=256, N=256, K=256, dtype="bf16")
 print(answer.family, os.path.dirname(tiletune.__file__), tiletune.__version__)
 ctypes.CDLL(tiletune.launch.find_library()).ttl_open  # a bundle needs the driver, too
 """
+
+
+def skip(reason: str) -> NoReturn:
+	print(f"skipped: {reason}")
+	sys.exit(77)
+
 
 # ---- what is hidden ----
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -85,7 +94,8 @@ def hide() -> None:
 
 # ---- the wheel ----
 def run(*words: str, folder: str, code: int = 0, is_hidden: bool = True) -> str:
-	environment = {"PATH": "/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8"}
+	environment = {"PATH": "/usr/bin:/bin", "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": REQUIRED,
+		"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 	done = subprocess.run(words, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
 		check=False, preexec_fn=hide if is_hidden and HIDDEN and HAS_LANDLOCK else None)
 	if done.returncode != code:
@@ -98,23 +108,56 @@ def expect(what: str, expected: str, found: str) -> None:
 		sys.exit(f"{what}: expected {expected}, found {found}")
 
 
-def pack(folder: str) -> str:
-	"""As the compiler at hand made it, without symbols."""
-	files = os.path.join(folder, "files")
-	os.makedirs(f"{files}/include")
-	for name in ("tiletune", "libtiletune_launch.so"):
-		subprocess.run(["strip", "-o", f"{files}/{name}", f"{OUT}/{name}"], check=True)
-	os.symlink(os.path.abspath(f"{OUT}/include/tiletune_launch.h"), f"{files}/include/tiletune_launch.h")
-	return subprocess.run(["/usr/bin/python3", "src/python/wheel/pack.py", "wheel", files, f"linux_{platform.machine()}", "-o", folder],
-		check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+def inputs_hash() -> str:
+	"""Of the names and contents of all files that the wheel is made from, committed or not."""
+	listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "Makefile", "README.md", "LICENSE", "src", "templates",
+		"configs"], check=True, capture_output=True, text=True).stdout.splitlines()
+	total = hashlib.sha256()
+	for path in filter(os.path.isfile, sorted(listed)):
+		with open(path, "rb") as file:
+			total.update(f"{path} {hashlib.sha256(file.read()).hexdigest()}\n".encode())
+	return total.hexdigest()
+
+
+def make(*targets: str) -> subprocess.CompletedProcess[str]:
+	environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+	return subprocess.run(["make", "-s", "-o", "packages", f"BUILD={BUILD}", *targets], env=environment, text=True, stdout=subprocess.PIPE,
+		stderr=subprocess.STDOUT, check=False)
+
+
+def build_wheel() -> str:
+	machine, made_from = platform.machine(), inputs_hash()
+	name = f"{WHEELS}/tiletune-{VERSION}-py3-none-manylinux_2_28_{machine}.whl"
+	mark = f"{WHEELS}/{machine}.hash"
+	if os.path.exists(name) and os.path.exists(mark) and open(mark, encoding="utf-8").read() == made_from:
+		return name
+	fetched = make(f"{WHEELS}/tools/made", f"{WHEELS}/sources/made")
+	if fetched.returncode:
+		skip(f"the compiler of wheels or the sources of what is linked in cannot be fetched: {(fetched.stdout.split(chr(10)) or [''])[-2:][0]}")
+	done = make(f"wheel-{machine}")
+	if done.returncode or not os.path.exists(name):
+		sys.exit(f"make wheel-{machine}: exit code {done.returncode}\n{done.stdout}")
+	with open(mark, "w", encoding="utf-8") as file:
+		file.write(made_from)
+	return name
+
+
+def ci_install_line() -> str:
+	"""With which the CI examples install the wheel; it is the same in all of their jobs."""
+	lines: set[str] = set()
+	for name in ("configs/ci/github-actions.yml", "configs/ci/gitlab-ci.yml"):
+		with open(name, encoding="utf-8") as file:
+			lines |= set(re.findall(r"- (?:run: )?(.*pip install.*)", file.read()))
+	if len(lines) != 1:
+		sys.exit(f"configs/ci: expected one line that installs the wheel, found {sorted(lines)}")
+	return lines.pop()
 
 
 def try_wheel(wheel: str, folder: str) -> None:
 	bin_folder = f"{folder}/env/bin"
 	tiletune, python = f"{bin_folder}/tiletune", f"{bin_folder}/python"
-	run(PYTHON, "-m", "venv", "--without-pip", f"{folder}/env", folder=folder, is_hidden=False)  # a pip of its own takes 3 s
-	run(PYTHON, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--no-index",
-		"--find-links", REQUIRED, wheel, folder=folder, is_hidden=False)
+	shutil.copy(wheel, folder)
+	run("sh", "-c", ci_install_line(), folder=folder, is_hidden=False)
 	for path in HIDDEN if HAS_LANDLOCK else []:
 		command, code = ("ls", 2) if os.path.isdir(path) else ("cat", 1)
 		expect("what is hidden", "Permission denied", run(command, path, folder=folder, code=code))
@@ -149,18 +192,15 @@ def try_wheel(wheel: str, folder: str) -> None:
 
 with tempfile.TemporaryDirectory() as scratch:
 	if "san-" in os.path.basename(OUT):
-		sys.exit(print("skipped: a sanitized library does not load into a plain python3") or 77)
+		skip("wheels are of the release build")
+	wheel = build_wheel()
 	done = subprocess.run(["sh", "tests/cuda.sh", "wheels", REQUIRED], stderr=subprocess.PIPE, text=True, check=False)
 	if done.returncode:
-		reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-		sys.exit(print(f"skipped: the wheels that tiletune's requires are not to be had here: {reason}") or 77)
-	if not PYTHON:
-		sys.exit(print("skipped: /usr/bin/python3 has no pip") or 77)
-	given = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else pack(scratch)
-	size = os.path.getsize(given)
+		skip(f"the wheels that tiletune's requires cannot be fetched: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}")
+	size = os.path.getsize(wheel)
 	if size > 2e6:
-		sys.exit(f"{given}: expected at most 2 MB, found {size} bytes")
-	try_wheel(given, scratch)
-	print(f"{os.path.basename(given)}: {size} bytes, installed and tried{', nothing to hide' if not HIDDEN else ''}")
+		sys.exit(f"{wheel}: expected at most 2 MB, found {size} bytes")
+	try_wheel(wheel, scratch)
+	print(f"{os.path.basename(wheel)}: {size} bytes, installed and tried{', nothing to hide' if not HIDDEN else ''}")
 	if HIDDEN and not HAS_LANDLOCK:
 		print(f"skipped: this kernel has no Landlock: the machine's toolkit was not hidden ({HIDDEN[0]})")

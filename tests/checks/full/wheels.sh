@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make wheel` leaves: both wheels for glibc 2.28, the one for x86_64 installed and tried, the one for aarch64 started under
-# qemu-user; the source distribution, which pip refuses with the reason and which `make` builds.
+# What `make wheel` leaves: both wheels for glibc 2.28, of which aarch64's is started under qemu-user (tests/checks/wheel.py tries
+# this machine's); the source distribution, which pip refuses with the reason and which `make` builds.
 set -u
 out=$1 build=$(realpath "${TEST_BUILD:-build}")
 scratch=$(mktemp -d)
@@ -14,15 +14,9 @@ make -s "$build/wheel/tools/made" "$build/wheel/sources/made" BUILD="$build" ||
 	{ echo "skipped: the compiler for wheels or the sources of what is linked in are not to be had here"; exit 77; }
 # others use what is built just now: the wheels have folders of their own
 make -s -o packages wheel BUILD="$build" || fail "make wheel"
-x86_64=$(ls "$build"/wheel/*-py3-none-manylinux_2_28_x86_64.whl) aarch64=$(ls "$build"/wheel/*-py3-none-manylinux_2_28_aarch64.whl)
+ls "$build"/wheel/*-py3-none-manylinux_2_28_x86_64.whl || fail "no wheel for x86_64"
+aarch64=$(ls "$build"/wheel/*-py3-none-manylinux_2_28_aarch64.whl)
 [ "$(wc -c <"$aarch64")" -le 2000000 ] || fail "$aarch64: expected at most 2 MB, found $(wc -c <"$aarch64") bytes"
-
-if [ "$(uname -m)" = x86_64 ]; then
-	/usr/bin/python3 tests/checks/wheel.py "$out" "$x86_64" >"$scratch/log"
-	code=$?
-	cat "$scratch/log"
-	[ $code = 77 ] && missing="the wheels that tiletune's requires" || [ $code = 0 ] || exit 1
-fi
 
 # ---- aarch64: as pip lays the files out ----
 libraries=/usr/aarch64-linux-gnu
