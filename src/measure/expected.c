@@ -45,31 +45,98 @@ static bool values_allocate(
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
 }
 
-/* ---- a kernel ---- */
-static bool list_check(struct gpu_session *gpu, struct expected *expected)
+/* ---- how large the values are ---- */
+static double double_of(uint64_t bits)
 {
-	const uint64_t count = expected->bytes / 8;
-	CLEANUP(memory_free) double *values = memory_zeroed((size_t)count, sizeof(*values));
-	uint64_t unset = 0;
+	double value;
 
-	if (!gpu_succeeded(gpu,
-		    gpu->cuda.cuMemcpyDtoHAsync(
-			    values, expected->values, expected->bytes, gpu->stream),
-		    "reading the expected values") ||
-		!gpu_synchronize(gpu, "running the reference kernel"))
-		return false;
-	for (uint64_t i = 0; i < count; i++) {
-		if (memcmp(&values[i], &helper_anything, sizeof(helper_anything)) == 0)
-			continue;
-		unset += isnan(values[i]) != 0;
-		expected->largest = fmax(expected->largest, fabs(values[i]));
-	}
-	return !unset ||
-	       gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-		       "the reference kernel: expected numbers, found NaN at %llu of %llu points",
-		       (unsigned long long)unset, (unsigned long long)count);
+	memcpy(&value, &bits, sizeof(value));
+	return value;
 }
 
+/* The groups from `high` down to *low are a run: below it are two empty groups, or none at all. */
+static struct helper_magnitude_group run_of(
+	const struct helper_magnitude_group *groups, int high, int *low)
+{
+	struct helper_magnitude_group run = {0};
+	int group = high, empty = 0;
+
+	for (*low = high; group >= 0 && empty < 2; group--) {
+		if (!groups[group].count) {
+			empty++;
+			continue;
+		}
+		empty = 0;
+		*low = group;
+		run.count += groups[group].count;
+		if (run.largest_bits < groups[group].largest_bits)
+			run.largest_bits = groups[group].largest_bits;
+		run.smallest_inverted_bits = groups[group].smallest_inverted_bits;
+	}
+	return run;
+}
+
+/* Masks are large, 256 times as large as all other values at least, and either all alike or rare.
+ */
+static bool is_mask(const struct helper_magnitude_group *run, uint64_t below)
+{
+	const double mask_least = 1000, alike_ratio = 2;
+	const uint64_t rare_part = 64;
+	const double largest = double_of(run->largest_bits);
+	const double smallest = double_of(~run->smallest_inverted_bits);
+
+	return below && largest >= mask_least &&
+	       (largest <= alike_ratio * smallest || run->count <= below / rare_part);
+}
+
+double expected_scale(const struct helper_magnitude_group *groups)
+{
+	uint64_t below = 0;
+
+	for (int i = 0; i < MAGNITUDE_GROUPS; i++)
+		below += groups[i].count;
+	for (int high = MAGNITUDE_GROUPS - 1, low; high >= 0; high = low - 1) {
+		struct helper_magnitude_group run;
+
+		if (!groups[high].count) {
+			low = high;
+			continue;
+		}
+		run = run_of(groups, high, &low);
+		below -= run.count;
+		if (!is_mask(&run, below))
+			return double_of(run.largest_bits);
+	}
+	return 0;
+}
+
+/* A configuration, which may be at fault, must not leave NaN; a kernel or file may say so. */
+static bool is_trusted(const struct reference_output *output)
+{
+	return !output->launch && !output->file;
+}
+
+/* Finds the scale; fails if elements were not written. */
+static bool values_check(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+{
+	const bool trusted = is_trusted(&problem->description.reference.outputs[index]);
+	const struct plan_buffer *tensor = problem_output(problem, index);
+	struct expected *expected = &problem->expected[index];
+	struct helper_magnitudes found;
+
+	if (!scratch_clear(gpu) || !helper_magnitudes(gpu, tensor, expected) ||
+		!scratch_read(gpu, NULL, 0, (uint64_t *)&found, sizeof(found) / 8))
+		return false;
+	expected->scale = expected_scale(found.groups);
+	if (!found.unset && !(trusted && found.nans))
+		return true;
+	return gpu_fail(gpu, trusted ? OUTCOME_WRONG_RESULT : OUTCOME_LAUNCH_FAILED,
+		"%s: the reference wrote nothing at %llu and NaN at %llu of %llu points",
+		tensor->name, (unsigned long long)found.unset, (unsigned long long)found.nans,
+		(unsigned long long)(expected->unit_count * expected->unit_size));
+}
+
+/* ---- a kernel ---- */
 static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
 {
 	const struct reference_output *output = &problem->description.reference.outputs[index];
@@ -96,43 +163,12 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		       "clearing the expected values") &&
 	       kernel_library_load(gpu, &problem->description.cubins[output->launch->unit], 1,
 		       &launch, 1, &library) &&
-	       kernel_launch(gpu, &library, &launch, 0, &arguments) && list_check(gpu, expected);
+	       kernel_launch(gpu, &library, &launch, 0, &arguments) &&
+	       gpu_synchronize(gpu, "running the reference kernel") &&
+	       values_check(gpu, problem, index);
 	if (done || !gpu->failure.fatal)
 		kernel_library_unload(gpu, &library);
 	return done;
-}
-
-/* ---- a tensor of expected values: numbers, and how large they are ---- */
-static bool tensor_check(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
-{
-	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[index];
-	struct expected zeros = *expected;
-	struct plan_buffer as_held = *tensor;
-	struct helper_compare_result found = {0};
-	bool done;
-
-	as_held.ld = expected->ld;
-	zeros.ld = 0;
-	zeros.bytes = expected->unit_count * expected->unit_size * 8;
-	if (!gpu_allocate(gpu, zeros.bytes, &zeros.values))
-		return false;
-	done = gpu_succeeded(gpu,
-		       gpu->cuda.cuMemsetD8Async(zeros.values, 0, zeros.bytes, gpu->stream),
-		       "clearing numbers") &&
-	       helper_compare(gpu, expected->values, &as_held, &zeros, 0, 0, 0) &&
-	       scratch_read(gpu, &found, 1, NULL, 0);
-	if (done || !gpu->failure.fatal)
-		gpu_release(gpu, zeros.values, zeros.bytes);
-	if (!done)
-		return false;
-	expected->largest = found.max_abs_error;
-	return !found.nan_count ||
-	       gpu_fail(gpu, OUTCOME_WRONG_RESULT,
-		       "%s: expected numbers to compare with, found NaN, or nothing written, at "
-		       "%llu of %llu points",
-		       tensor->name, (unsigned long long)found.nan_count,
-		       (unsigned long long)(expected->unit_count * expected->unit_size));
 }
 
 /* ---- a file ---- */
@@ -150,7 +186,7 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 	expected->bytes = content.length;
 	return gpu_allocate(gpu, expected->bytes, &expected->values) &&
 	       upload(gpu, expected->values, content.data, content.length) &&
-	       tensor_check(gpu, problem, index);
+	       values_check(gpu, problem, index);
 }
 
 /* ---- the trusted configuration ---- */
@@ -163,12 +199,7 @@ static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *pro
 	return values_allocate(gpu, problem, index) &&
 	       helper_copy(gpu, expected->values, problem_tensor(problem, 0, output->tensor),
 		       expected->bytes) &&
-	       tensor_check(gpu, problem, index);
-}
-
-static bool is_trusted(const struct reference_output *output)
-{
-	return !output->launch && !output->file;
+	       values_check(gpu, problem, index);
 }
 
 static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)

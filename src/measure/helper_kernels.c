@@ -95,14 +95,31 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 	int64_t expected_ld = (int64_t)expected->ld;
 	int32_t count = (int32_t)expected->unit_count, size = (int32_t)expected->unit_size;
 	CUdeviceptr units = expected->units, values_at = expected->values;
+	uint32_t poison = helper_output_poison[tensor->dtype];
 	void *begin[1] = {&result};
 	void *values[] = {&out, &dtype, &row_length, &ld, &units, &count, &size, &values_at,
-		&expected_ld, &tolerance_abs, &tolerance_rel, &result};
+		&expected_ld, &tolerance_abs, &tolerance_rel, &poison, &result};
 
 	return launch_blocks(
 		       gpu, gpu->helpers.compare_begin, 1, 1, begin, "comparing the output") &&
 	       launch(gpu, gpu->helpers.compare, expected->unit_count * expected->unit_size, values,
 		       "comparing the output");
+}
+
+bool helper_magnitudes(
+	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected)
+{
+	CUdeviceptr values_at = expected->values, units = expected->units;
+	CUdeviceptr counts = counter_address(gpu, 0);
+	int32_t dtype = (int32_t)tensor->dtype;
+	int64_t row_length = (int64_t)tensor->columns, ld = (int64_t)expected->ld;
+	int32_t count = (int32_t)expected->unit_count, size = (int32_t)expected->unit_size;
+	uint32_t poison = helper_output_poison[tensor->dtype];
+	void *values[] = {
+		&values_at, &dtype, &row_length, &ld, &units, &count, &size, &poison, &counts};
+
+	return launch(gpu, gpu->helpers.magnitudes, expected->unit_count * expected->unit_size,
+		values, "looking at expected values");
 }
 
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes)

@@ -23,11 +23,15 @@ struct expected {
 	CUdeviceptr values; /* doubles, unit by unit; or a tensor of the output's type */
 	uint64_t bytes;     /* of the values */
 	uint64_t ld;        /* of that tensor; 0: doubles */
-	double largest;     /* |value| */
+	double scale;       /* |value| to which absolute tolerances are relative */
 };
 /* Into the scratch's compare result `index`. */
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
 	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index);
+/* Into the scratch's counters from 0 on, which are clear. A tensor at the pitch `ld`, or doubles.
+ */
+bool helper_magnitudes(
+	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
 /* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
 bool helper_filler(struct gpu_session *gpu);

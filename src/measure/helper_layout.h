@@ -19,6 +19,7 @@
 	HELPER(guard_check, "tt_guard_check")                                                      \
 	HELPER(compare_begin, "tt_compare_begin")                                                  \
 	HELPER(compare, "tt_compare")                                                              \
+	HELPER(magnitudes, "tt_magnitudes")                                                        \
 	HELPER(checksum, "tt_checksum")                                                            \
 	HELPER(anchor, "tt_anchor_1")
 
@@ -37,13 +38,15 @@ enum made {
 };
 
 /* What an output holds before a candidate runs: NaN (i32: the most negative number), a pattern of
- * its own for every dtype. Workspaces that are not initialised hold a NaN of every dtype. */
+ * its own for every dtype, and bits that no arithmetic leaves, so that a NaN which a kernel writes
+ * can be told from an element that no kernel wrote. Workspaces that are not initialised hold a NaN
+ * of every dtype. */
 static const uint32_t helper_output_poison[DTYPE_COUNT] = {
-	[DTYPE_FP32] = 0x7fc00000u,
-	[DTYPE_TF32] = 0x7fffffffu,
-	[DTYPE_FP16] = 0x7e007e00u,
-	[DTYPE_BF16] = 0x7fc07fc0u,
-	[DTYPE_FP8_E4M3] = 0x7f7f7f7fu,
+	[DTYPE_FP32] = 0x7fc5a5a5u,
+	[DTYPE_TF32] = 0x7fd5a5a5u,
+	[DTYPE_FP16] = 0x7ea57ea5u,
+	[DTYPE_BF16] = 0x7fe57fe5u,
+	[DTYPE_FP8_E4M3] = 0xffffffffu,
 	[DTYPE_I32] = 0x80000000u,
 	[DTYPE_FP64] = 0x7ff80000u,
 	[DTYPE_FP8_E5M2] = 0x7d7d7d7du,
@@ -58,8 +61,7 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 };
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
-/* What a reference holds where no kernel writes: bits of a NaN, as no arithmetic leaves them.
- */
+/* What a reference holds where no kernel writes: bits of a NaN, as no arithmetic leaves them. */
 static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 
 /* Before the trusted configuration runs: integers have no NaN, so what it leaves out must differ
@@ -68,6 +70,17 @@ static inline uint32_t helper_trusted_poison(enum dtype dtype)
 {
 	return helper_output_poison[dtype] ^ (dtype_is_float(dtype) ? 0 : 0x01010101u);
 }
+
+/* What tt_magnitudes finds in expected values: two counts, then groups of 4 binades. */
+enum {
+	MAGNITUDE_GROUPS = 512
+};
+struct helper_magnitudes {
+	uint64_t unset, nans;
+	struct helper_magnitude_group {
+		uint64_t count, largest_bits, smallest_inverted_bits; /* of doubles */
+	} groups[MAGNITUDE_GROUPS];
+};
 
 /* struct tt_result of helpers.cu: eight 8-byte words. */
 struct helper_compare_result {

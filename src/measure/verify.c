@@ -80,7 +80,7 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 
 	return helper_compare(gpu, output_of_set(loaded, 0, output),
 		problem_output(loaded->problem, output), expected,
-		reference->tolerance_abs * (reference->abs_scales ? expected->largest : 1),
+		reference->tolerance_abs * (reference->abs_scales ? expected->scale : 1),
 		reference->tolerance_rel, output);
 }
 
@@ -213,7 +213,7 @@ static void take_compared(const struct loaded *loaded, size_t output,
 	const struct helper_compare_result *compared, struct device_event *result)
 {
 	struct verification *all = &result->verification;
-	const double largest = loaded->problem->expected[output].largest;
+	const double scale = loaded->problem->expected[output].scale;
 
 	if (compared->violations && !all->violations) {
 		all->first_bad = compared->first_bad;
@@ -223,8 +223,8 @@ static void take_compared(const struct loaded *loaded, size_t output,
 	all->points += points_of(loaded, output);
 	all->violations += compared->violations;
 	all->max_abs_error = fmax(all->max_abs_error, compared->max_abs_error);
-	if (largest > 0)
-		all->max_rel_error = fmax(all->max_rel_error, compared->max_abs_error / largest);
+	if (scale > 0)
+		all->max_rel_error = fmax(all->max_rel_error, compared->max_abs_error / scale);
 	if (loaded->problem->description.reference.outputs[output].verified > result->verified)
 		result->verified = loaded->problem->description.reference.outputs[output].verified;
 }

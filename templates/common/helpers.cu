@@ -25,16 +25,25 @@
 //       Sets the result to "nothing compared yet". Launch <<<1, 1>>> before tt_compare.
 //   tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld, const i64 *units,
 //              int unit_count, int unit_size, const void *expected, i64 expected_ld,
-//              double abs_tol, double rel_tol, struct tt_result *result)
+//              double abs_tol, double rel_tol, u32 poison, struct tt_result *result)
 //       Unit u covers the logical elements units[u]*unit_size + 0..unit_size-1 of a tensor whose
 //       rows have row_length elements at a pitch of ld; expected[u*unit_size + j], a double,
 //       belongs to the j-th; or, with an expected_ld above 0, the element of the same place in a
 //       tensor of the same type at that pitch.
 //       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
-//       violation iff |out - expected| > abs_tol + rel_tol*|expected|, or out is NaN, but never
-//       where a double in expected has the bits of `anything`: nobody writes there; integers of 64
-//       bits that doubles do not tell apart are 1 apart. Results of several launches into one struct
+//       violation iff |out - expected| > abs_tol + rel_tol*|expected|. Where an infinity is
+//       expected, only the same infinity is right; where NaN is expected, only a NaN whose bits are
+//       not the poison, which nobody wrote. Elsewhere NaN is wrong. Where a double in expected has
+//       the bits of `anything`, nobody writes, and everything is right. Integers of 64 bits that
+//       doubles do not tell apart are 1 apart. Results of several launches into one struct
 //       add up, except first_out and first_expected: of the launch of first_bad_linear_index.
+//   tt_magnitudes(const void *values, int dtype_code, i64 row_length, i64 ld, const i64 *units,
+//                 int unit_count, int unit_size, u32 poison, u64 *counts)
+//       Looks at expected values, addressed as in tt_compare; with an ld of 0 they are doubles. Adds
+//       to counts[0] how many were not written (all bits of a double set; the poison elsewhere, if
+//       the type has NaN) and to counts[1] how many are NaN. Finite values other than 0 add to one
+//       of 512 groups of 4 binades, three words each from counts[2] on: their number, the bits of
+//       the largest |value|, and the inverted bits of the smallest.
 //   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
 //       Adds to *sum a 64-bit checksum of the logical bytes. It does not depend on grid, block or
 //       the order of execution: two runs with the same bytes give the same sum.
@@ -55,7 +64,7 @@ struct tt_result {
 	double max_tolerance_ratio; // largest |out - expected| / (abs_tol + rel_tol*|expected|)
 	double first_out;           // the value at first_bad_linear_index, and what it should be
 	double first_expected;
-	u64 nan_count;
+	u64 nan_count;              // NaN, or not written, where something else is expected
 	u64 blocks_done; // internal: 0 between launches
 };
 
@@ -394,9 +403,39 @@ __device__ void describe_first_bad(const void *out, int dtype_code, i64 row_leng
 	}
 }
 
+__device__ __forceinline__ bool is_nan(double value)
+{
+	return value != value;
+}
+
+__device__ __forceinline__ bool is_finite(double value)
+{
+	return fabs(value) < __longlong_as_double(0x7ff0000000000000ll);
+}
+
+// Whether an element of a type that has NaN still has the bits that tt_poison wrote.
+__device__ __forceinline__ bool is_poison(const void *data, int dtype_code, i64 position, u32 poison)
+{
+	switch (dtype_code) {
+	case fp16::code:
+	case bf16::code:
+		return ((const u16 *)data)[position] == (u16)poison;
+	case fp8_e4m3::code:
+	case code_fp8_e5m2:
+		return ((const u8 *)data)[position] == (u8)poison;
+	case code_fp64:
+		return ((const u64 *)data)[position] == ((u64)poison << 32 | poison);
+	case fp32::code:
+	case tf32::code:
+		return ((const u32 *)data)[position] == poison;
+	default:
+		return false;
+	}
+}
+
 extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld,
 	const i64 *units, int unit_count, int unit_size, const void *expected, i64 expected_ld,
-	double abs_tol, double rel_tol, tt_result *result)
+	double abs_tol, double rel_tol, u32 poison, tt_result *result)
 {
 	i64 count = (i64)unit_count * unit_size;
 	u64 violations = 0, nans = 0, first = no_index;
@@ -408,23 +447,25 @@ extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_l
 		double wanted = expected_ld > 0
 					? read(expected, dtype_code, row * expected_ld + col)
 					: ((const double *)expected)[i];
-		bool is_nan = value != value;
-		// Equal infinities differ by nothing; a plain subtraction would give NaN.
-		double error = value == wanted ? 0.0 : fabs(value - wanted);
-		if (error == 0.0 && expected_ld > 0 &&
-			differs_as_integer(
-				out, row * ld + col, expected, row * expected_ld + col, dtype_code))
-			error = 1.0;
 		if (expected_ld == 0 && (u64)__double_as_longlong(wanted) == anything)
 			continue;
+		bool is_unset = is_nan(value) && is_poison(out, dtype_code, row * ld + col, poison);
+		bool same = value == wanted || (is_nan(value) && is_nan(wanted) && !is_unset);
+		double error = same ? 0.0 : fabs(value - wanted);
+		if (same && expected_ld > 0 &&
+			differs_as_integer(
+				out, row * ld + col, expected, row * expected_ld + col, dtype_code)) {
+			same = false;
+			error = 1.0;
+		}
 		double allowed = abs_tol + rel_tol * fabs(wanted);
-		bool bad = is_nan || !(error <= allowed);
-		if (!is_nan && error == error) {
+		bool bad = !same && !(is_finite(wanted) && error <= allowed);
+		if (!is_nan(error)) {
 			max_error = fmax(max_error, error);
 			max_ratio = fmax(max_ratio, error > 0.0 ? error / allowed : 0.0);
 		}
 		violations += bad;
-		nans += is_nan;
+		nans += bad && is_nan(value);
 		if (bad && (u64)linear < first)
 			first = (u64)linear;
 	}
@@ -448,6 +489,66 @@ extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_l
 		expected_ld, result);
 	if (threadIdx.x == 0)
 		result->blocks_done = 0;
+}
+
+struct magnitude_group {
+	u64 count, largest, smallest_inverted;
+};
+
+enum {
+	magnitude_shift = 54 // of a double's bits: exponents in groups of 4
+};
+
+__device__ __forceinline__ void magnitude_add(
+	magnitude_group *groups, int index, const magnitude_group &found)
+{
+	if (found.count == 0)
+		return;
+	atomicAdd(&groups[index].count, found.count);
+	atomicMax(&groups[index].largest, found.largest);
+	atomicMax(&groups[index].smallest_inverted, found.smallest_inverted);
+}
+
+extern "C" __global__ void tt_magnitudes(const void *values, int dtype_code, i64 row_length, i64 ld,
+	const i64 *units, int unit_count, int unit_size, u32 poison, u64 *counts)
+{
+	i64 count = (i64)unit_count * unit_size;
+	magnitude_group *groups = (magnitude_group *)(counts + 2);
+	magnitude_group found = {}; // of the group that this thread met last
+	int last = 0;
+	u64 unset = 0, nans = 0;
+	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
+		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
+		i64 row = linear / row_length, col = linear - row * row_length;
+		double value = fabs(ld > 0 ? read(values, dtype_code, row * ld + col)
+					   : ((const double *)values)[i]);
+		if (is_nan(value)) {
+			u64 bits = ld > 0 ? 0 : ((const u64 *)values)[i];
+			bool is_unset = ld > 0 ? is_poison(values, dtype_code, row * ld + col, poison)
+					       : bits == ~0ull;
+			unset += is_unset;
+			nans += !is_unset && bits != anything;
+			continue;
+		}
+		if (!is_finite(value) || value == 0.0)
+			continue;
+		u64 bits = (u64)__double_as_longlong(value);
+		int group = (int)(bits >> magnitude_shift);
+		if (group != last) {
+			magnitude_add(groups, last, found);
+			found = {};
+			last = group;
+		}
+		found.count++;
+		found.largest = bits > found.largest ? bits : found.largest;
+		found.smallest_inverted = ~bits > found.smallest_inverted ? ~bits
+									  : found.smallest_inverted;
+	}
+	magnitude_add(groups, last, found);
+	if (unset != 0)
+		atomicAdd(&counts[0], unset);
+	if (nans != 0)
+		atomicAdd(&counts[1], nans);
 }
 
 extern "C" __global__ void tt_checksum(

@@ -36,6 +36,7 @@ extern "C" bool standin_run_helper(const char *name, void *const *params)
 	RUN(tt_guard_check);
 	RUN(tt_compare_begin);
 	RUN(tt_compare);
+	RUN(tt_magnitudes);
 	RUN(tt_checksum);
 	return false;
 }

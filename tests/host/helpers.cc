@@ -148,7 +148,7 @@ static tt_result compared(const data &x, const data &y)
 	launch(1, [&] { tt_compare_begin(&result); });
 	launch(64, [&] {
 		tt_compare(x.bytes.data(), x.type, COLUMNS, LD, units.data(), COUNT, 1,
-			y.bytes.data(), LD, 0, 0, &result);
+			y.bytes.data(), LD, 0, 0, poison, &result);
 	});
 	return result;
 }
@@ -206,10 +206,74 @@ static void check_anything()
 			memcpy(expected, &anything, sizeof(anything));
 		launch(1, [&] { tt_compare_begin(&result); });
 		launch(32, [&] {
-			tt_compare(out, code_fp64, 2, 2, units, 2, 1, expected, 0, 0, 0, &result);
+			tt_compare(out, code_fp64, 2, 2, units, 2, 1, expected, 0, 0, 0, poison,
+				&result);
 		});
 		expect(result.violations == !is_anything, "a comparison with anything", code_fp64);
 	}
+}
+
+/* Infinities and NaN are right at their own place only, and a NaN that nobody wrote is never right.
+ */
+static void check_kinds()
+{
+	const float unset = __uint_as_float(poison);
+	static const struct {
+		double expected;
+		float out;
+		bool is_right;
+	} cases[] = {
+		{INFINITY, INFINITY, true},
+		{-INFINITY, -INFINITY, true},
+		{INFINITY, -INFINITY, false},
+		{INFINITY, 3e38f, false},
+		{INFINITY, NAN, false},
+		{-INFINITY, 0, false},
+		{1, INFINITY, false},
+		{1, NAN, false},
+		{NAN, NAN, true},
+		{NAN, -NAN, true},
+		{NAN, INFINITY, false},
+		{NAN, 0, false},
+		{NAN, unset, false},
+		{1, unset, false},
+		{1, 1.0005f, true},
+		{1, 1.01f, false},
+	};
+	const i64 unit = 0;
+
+	for (const auto &one : cases) {
+		tt_result result;
+
+		launch(1, [&] { tt_compare_begin(&result); });
+		launch(1, [&] {
+			tt_compare(&one.out, fp32::code, 1, 1, &unit, 1, 1, &one.expected, 0, 0,
+				1e-3, poison, &result);
+		});
+		expect(result.violations == !one.is_right, "the same kind of number", fp32::code);
+	}
+}
+
+/* What was not written, NaN and how large the rest is. */
+static void check_magnitudes()
+{
+	const double values[8] = {
+		0, -1e9, 0.5, -0.75, INFINITY, NAN, __longlong_as_double(~0ll), 0.625};
+	const i64 units[4] = {0, 1, 2, 3};
+	std::vector<u64> counts(2 + 3 * 512);
+	u64 groups = 0, largest = 0, all = 0;
+
+	launch(4, [&] {
+		tt_magnitudes(values, fp32::code, 8, 0, units, 4, 2, poison, counts.data());
+	});
+	for (size_t i = 2; i < counts.size(); i += 3) {
+		all += counts[i];
+		groups += counts[i] > 0;
+		largest = std::max(largest, counts[i + 1]);
+	}
+	expect(counts[0] == 1 && counts[1] == 1, "one not written, one NaN", fp32::code);
+	expect(all == 4 && groups == 2 && __longlong_as_double((i64)largest) == 1e9,
+		"four finite numbers in two groups", fp32::code);
 }
 
 /* Of the bytes of all rows and where they stand, whatever the threads; not of what is between rows.
@@ -248,6 +312,8 @@ int main()
 	check_checksum();
 	check_groups(1);
 	check_anything();
+	check_kinds();
+	check_magnitudes();
 	for (int type = 0; type < TYPES; type++) {
 		check_contents(type);
 		check_comparison(type);

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "measure/helper_kernels.h"
+#include "measure/expected.h"
 #include "measure/problem_data.h"
 #include "measure/runner.h"
 #include "measure/sampler.h"
@@ -176,4 +176,51 @@ TEST(test_points_rows)
 	free(units);
 	assert_int_equal(points_choose_rows(5, (uint64_t)1 << 30, 1, &units), 1);
 	free(units);
+}
+
+/* ---- to what absolute tolerances are relative ---- */
+TEST(test_scale)
+{
+	enum {
+		RUNS = 3
+	};
+	static const struct {
+		const char *what;
+		double expected;
+		struct {
+			double largest, smallest;
+			uint64_t count;
+		} runs[RUNS];
+	} cases[] = {
+		{"all zero", 0, {{0, 0, 0}}},
+		{"small and large values without a gap", 1e6,
+			{{1e6, 1e5, 5}, {1e5, 1e4, 900}, {1e4, 1e3, 900}}},
+		{"one mask", 0.75, {{1e9, 1e9, 1}, {0.75, 0.5, 63}}},
+		{"more masks than other values", 3, {{1e9, 1e9, 900}, {3, 1, 100}}},
+		{"two kinds of masks", 3, {{1e30, 1e30, 50}, {65504, 65504, 50}, {3, 1, 100}}},
+		{"rare values that are not alike", 3, {{1e7, 1e6, 2}, {3, 1, 1000}}},
+		{"large values that are neither alike nor rare", 1e7,
+			{{1e7, 1e6, 500}, {3, 1, 1000}}},
+		{"sums that cancel beside ones", 1, {{1, 1, 500}, {1e-17, 1e-17, 500}}},
+		{"masks alone", 1e9, {{1e9, 1e9, 1000}}},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct helper_magnitude_group groups[MAGNITUDE_GROUPS] = {0};
+
+		for (size_t k = 0; k < RUNS && cases[i].runs[k].count; k++) {
+			double largest = cases[i].runs[k].largest;
+			double smallest = cases[i].runs[k].smallest;
+			struct helper_magnitude_group *group;
+
+			group = &groups[(ilogb(largest) + 1023) / 4];
+			group->count = cases[i].runs[k].count;
+			memcpy(&group->largest_bits, &largest, sizeof(largest));
+			memcpy(&group->smallest_inverted_bits, &smallest, sizeof(smallest));
+			group->smallest_inverted_bits = ~group->smallest_inverted_bits;
+		}
+		if (fabs(expected_scale(groups) - cases[i].expected) > 0)
+			fail_msg("%s: expected the scale %g, found %g", cases[i].what,
+				cases[i].expected, expected_scale(groups));
+	}
 }
