@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -25,6 +25,11 @@ def on_gpu() -> bool:
 	return torch is not None and torch.cuda.is_available()
 
 
+def cache_bytes() -> int:
+	"""The size of the last cache."""
+	return torch.cuda.get_device_properties(0).L2_cache_size if on_gpu() else CPU_CACHE_BYTES
+
+
 def synchronise() -> None:
 	if on_gpu():
 		torch.cuda.synchronize()
@@ -40,38 +45,86 @@ def empty(shape: Sequence[int], dtype: Any) -> Any:
 	return numpy.empty(tuple(shape), dtype=dtype)
 
 
+def copy_of(array: Any) -> Any:
+	return array.clone() if hasattr(array, "clone") else array.copy()
+
+
+def assign(target: Any, source: Any) -> None:
+	if hasattr(target, "copy_"):
+		target.copy_(source)
+	else:
+		target[...] = source
+
+
+def is_real(array: Any) -> bool:
+	return array.is_floating_point() if hasattr(array, "is_floating_point") else array.dtype.kind == "f"
+
+
+def bits(array: Any) -> Any:
+	"""The elements as integers, so that NaN equals itself."""
+	if isinstance(array, numpy.ndarray):
+		return numpy.ascontiguousarray(array).view(f"i{array.itemsize}")
+	return array.contiguous().view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[array.element_size()])
+
+
+def integer_range(name: str) -> tuple[int, int] | None:
+	"""The smallest and the largest of the random numbers of an integer type, as for tensors of CUDA kernels; None: not an integer."""
+	return (0, 1) if name == "bool" else (0, 200) if name.startswith("uint") else (-100, 100) if name.startswith("int") else None
+
+
 def filled(spec: Any, generator: numpy.random.Generator) -> Any:
-	"""An input of its own: random, made by the user's function, or a copy of an array."""
+	"""A new input: random, made by the user's function, or a copy of an array."""
 	if callable(spec):
 		return spec(generator)
 	if not isinstance(spec, tuple):
-		return spec.clone() if hasattr(spec, "clone") else spec.copy()
+		return copy_of(spec)
 	if not is_torch(spec[1]):
-		return generator.uniform(-1, 1, tuple(spec[0])).astype(spec[1])
-	made = empty(spec[0], torch.float32)
+		bounds = integer_range(numpy.dtype(spec[1]).name)
+		drawn = generator.integers(bounds[0], bounds[1] + 1, tuple(spec[0])) if bounds else generator.uniform(-1, 1, tuple(spec[0]))
+		return drawn.astype(spec[1])
+	bounds = integer_range(str(spec[1]).removeprefix("torch."))
+	made = empty(spec[0], torch.int16 if bounds else torch.float32)
 	seeded = torch.Generator(made.device).manual_seed(int(generator.integers(1 << 62)))
-	return made.uniform_(-1, 1, generator=seeded).to(spec[1])
+	made = made.random_(bounds[0], bounds[1] + 1, generator=seeded) if bounds else made.uniform_(-1, 1, generator=seeded)
+	return made.to(spec[1])
 
 
 def poison(array: Any) -> None:
-	in_torch = hasattr(array, "fill_")
-	is_real = array.is_floating_point() if in_torch else array.dtype.kind == "f"
-	(array.fill_ if in_torch else array.fill)(numpy.nan if is_real else 0x5A)
+	(array.fill_ if hasattr(array, "fill_") else array.fill)(numpy.nan if is_real(array) else 1 if "bool" in str(array.dtype) else 0x5A)
+
+
+def largest_typical(size: Any) -> float:
+	"""The largest of these sizes that is not far above most of them: a few huge elements, such as masks, must not hide errors of the others."""
+	some = size[:: max(1, len(size) >> 20)]
+	some = some[some > 0]
+	return min(float(size.max()), 8 * float(some.median() if hasattr(some, "copy_") else numpy.median(some))) if len(some) else 0.0
 
 
 def compared(found: Any, expected: Any) -> dict[str, Any]:
-	"""tiletune's "verification" of one output, on the device that has it."""
+	"""tiletune's "verification" of one output, on the device that has it. Infinities and NaN must be equal in kind and position."""
 	relative = TOLERANCES.get(str(found.dtype).removeprefix("torch."), 0.0)
-	if is_torch(found.dtype):
-		found, expected = (torch.as_tensor(one, device=found.device).detach().double().flatten() for one in (found, expected))
+	of, result_type = (torch if is_torch(found.dtype) else numpy), found.dtype
+	if of is torch:
+		found, expected = (torch.as_tensor(one, device=found.device).detach().flatten() for one in (found, expected))
 	else:
-		found, expected = (numpy.asarray(one, dtype=float).ravel() for one in (found, expected))
+		found, expected = (numpy.asarray(one).ravel() for one in (found, expected))
 	if len(found) != len(expected):
 		raise ValueError(f"expected {len(found)} elements of the reference, found {len(expected)}")
-	difference, size = abs(found - expected), abs(expected)
-	largest, worst = (float(one.max()) if len(one) else 0.0 for one in (size, difference))
-	return {"points": len(found), "violations": int((~(difference <= relative * (size + largest / 16))).sum()),
-		"max_abs_error": None if worst != worst else worst, "max_rel_error": None if worst != worst else worst / (largest or 1)}
+	is_exact = not relative and not is_real(expected)
+	wrong = int((found != expected).sum()) if is_exact else 0
+	found, expected = (one.double() if of is torch else one.astype(float) for one in (found, expected))
+	with numpy.errstate(all="ignore"):
+		if relative:  # a value that the output's type cannot hold is infinite there
+			rounded = expected.to(result_type).float() if of is torch else expected.astype(result_type)
+			expected = of.where(of.isinf(rounded), of.sign(expected) * numpy.inf, expected)
+		is_finite = of.isfinite(found) & of.isfinite(expected)
+		difference, size = abs(found - expected)[is_finite], abs(expected)[is_finite]
+	largest = largest_typical(size) if len(size) else 0.0
+	worst = float(difference.max()) if len(difference) else 0.0
+	if not is_exact:
+		wrong = int((~is_finite & (found != expected) & ~(of.isnan(found) & of.isnan(expected))).sum())
+		wrong += int((difference > relative * (size + largest / 16)).sum())
+	return {"points": len(found), "violations": wrong, "max_abs_error": worst, "max_rel_error": worst / (largest or 1)}
 
 
 class Data:
@@ -79,33 +132,52 @@ class Data:
 
 	def __init__(self, problem: dict[str, Any], program: Program) -> None:
 		generator = numpy.random.default_rng(program.seed)
-		cache = torch.cuda.get_device_properties(0).L2_cache_size if on_gpu() else CPU_CACHE_BYTES
 		self.sets: list[list[Any]] = []
-		while not self.sets or (len(self.sets) < SETS_MAX and len(self.sets) * sum(array.nbytes for array in self.sets[0]) <= 2 * cache):
+		while not self.sets or (len(self.sets) < SETS_MAX and len(self.sets) * sum(array.nbytes for array in self.sets[0]) <= 2 * cache_bytes()):
 			self.sets.append([filled(spec, generator) for spec in program.inputs(problem)])
+		self.pristine = [copy_of(array) for array in self.sets[0]]
 		expected = program.reference(problem, *self.sets[0])
 		self.expected = expected if isinstance(expected, (list, tuple)) else [expected]
+		self.restore(self.changed())
+
+	def changed(self) -> list[int]:
+		"""The inputs of the first set that a run or the reference has written to."""
+		return [index for index, pair in enumerate(zip(self.sets[0], self.pristine)) if bool((bits(pair[0]) != bits(pair[1])).any())]
+
+	def restore(self, indices: Sequence[int]) -> None:
+		for arrays in self.sets if indices else ():
+			for index in indices:
+				assign(arrays[index], self.pristine[index])
 
 
 class Job:
-	"""A configuration that is ready to run."""
+	"""A configuration that is ready to run. Between its methods all inputs are as they were made: in_place lists those that a run changes."""
 
 	def __init__(self, problem: dict[str, Any], configuration: dict[str, Any], program: Program, data: Data) -> None:
 		self.data = data
 		self.run, outputs = program.make(problem, configuration)
 		self.outputs = [[empty(*spec) for spec in outputs] for _ in data.sets]
-		self.calls = itertools.cycle(list(zip(data.sets, self.outputs)))
-		self.once()  # compiles, where that was not done
+		self.calibrate()
+
+	def calibrate(self) -> None:
+		"""Runs once, which compiles where that was not done, and chooses how many runs a sample has."""
+		self.next_set = itertools.cycle(range(len(self.data.sets)))
+		self.run_set(0)
 		synchronise()
+		self.in_place = self.data.changed()
+		self.data.restore(self.in_place)
+		most = len(self.data.sets) if self.in_place else 1 << 20  # a set whose inputs have changed would be another problem
 		self.repeats, self.graph = 1, None
 		self.graph = self.captured()
-		while (seconds := self.timed()) < SAMPLE_SECONDS and self.repeats < 1 << 20:
-			self.repeats = int(self.repeats * min(10.0, 1.2 * SAMPLE_SECONDS / max(seconds, 1e-9))) + 1
+		while (seconds := self.timed()) < SAMPLE_SECONDS and self.repeats < most:
+			self.repeats = min(most, int(self.repeats * min(10.0, 1.2 * SAMPLE_SECONDS / max(seconds, 1e-9))) + 1)
 			self.graph = self.captured()
 
+	def run_set(self, number: int) -> None:
+		self.run(*self.data.sets[number], *self.outputs[number])
+
 	def once(self) -> None:
-		inputs, outputs = next(self.calls)
-		self.run(*inputs, *outputs)
+		self.run_set(next(self.next_set))
 
 	def captured(self) -> Any:
 		"""A CUDA graph of `repeats` runs; None: there is none, and they are launched one by one between two events."""
@@ -127,15 +199,19 @@ class Job:
 		if not on_gpu():
 			started = time.perf_counter()
 			go()
-			return time.perf_counter() - started
-		before, after = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-		torch.cuda._sleep(100_000)  # pylint: disable=protected-access  # no sample holds the processor's time for queueing
-		self.once()
-		before.record()
-		go()
-		after.record()
-		after.synchronize()
-		return before.elapsed_time(after) * 1e-3
+			seconds = time.perf_counter() - started
+		else:
+			before, after = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+			torch.cuda._sleep(100_000)  # pylint: disable=protected-access  # no sample holds the processor's time for queueing
+			if not self.in_place:
+				self.once()
+			before.record()
+			go()
+			after.record()
+			after.synchronize()
+			seconds = before.elapsed_time(after) * 1e-3
+		self.data.restore(self.in_place)
+		return seconds
 
 	def sample_us(self) -> float:
 		return self.timed() / self.repeats * 1e6
@@ -144,10 +220,15 @@ class Job:
 		outputs = self.outputs[0]
 		for array in outputs:
 			poison(array)
-		self.run(*self.data.sets[0], *outputs)
+		self.run_set(0)
 		synchronise()
+		self.data.restore(self.in_place)
 		if len(outputs) != len(self.data.expected):
 			raise ValueError(f"expected {len(outputs)} outputs of the reference, found {len(self.data.expected)}")
-		parts = [compared(*pair) for pair in zip(outputs, self.data.expected)]
-		return {key: None if any(part[key] is None for part in parts) else (max if key.startswith("max") else sum)(part[key] for part in parts)
-			for key in ("points", "violations", "max_abs_error", "max_rel_error")}
+		return total(compared(*pair) for pair in zip(outputs, self.data.expected))
+
+
+def total(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+	"""The verifications of several outputs as one."""
+	listed = list(parts)
+	return {key: (max if key.startswith("max") else sum)([part[key] for part in listed]) for key in ("points", "violations", "max_abs_error", "max_rel_error")}
