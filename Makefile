@@ -38,7 +38,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototype
 	-Wwrite-strings -Wpointer-arith -Wconversion -Wundef -Werror
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS   ?= -O2 -g
-VERSION  := 0.2.0
+VERSION  := 0.3.0
 COMMIT   := $(shell commit=$$(git rev-parse --short=12 HEAD 2>/dev/null) && { \
 	git diff --quiet HEAD -- src templates configs || commit=$$commit+; echo $$commit; })
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANFLAGS) -Isrc -isystem $(CUDA_INCLUDE) -D_GNU_SOURCE

@@ -194,11 +194,7 @@ static enum status export_table(
 {
 	CLEANUP(text_release) struct text text = {0};
 
-	if (exporting->source.journal && !format->reads_journals)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a tuned file for --format %s, found a journal",
-			exporting->file, format->name);
-	if (format->scores && exporting->source.journal)
+	if (format->of_journals)
 		TRY(prepare_scores(exporting, err));
 	if (format->compiles)
 		TRY(prepare(exporting, err));
@@ -272,10 +268,10 @@ static enum status export_kernel(
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
 	const struct tuned_entry *entry;
 
-	if (exporting->source.journal || exporting->source.entry_count != 1) {
+	if (exporting->source.entry_count != 1) {
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected one entry of a tuned file for --format %s, found %zu",
-			exporting->file, format->name, exporting->source.entry_count);
+			"%s: --format %s exports one entry, but %zu are selected", exporting->file,
+			format->name, exporting->source.entry_count);
 		return error_hint(err, "name it: OPERATION -p PROBLEM");
 	}
 	entry = exporting->source.entries[0];
@@ -309,10 +305,18 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a tuned file to choose entries from, found a journal",
 				exporting->file);
+		if (!format->of_journals)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: a journal, but --format %s needs a tuned file",
+				exporting->file, format->name);
 		TRY(journal_read(exporting->file, &exporting->journal, err));
 		common_journal_notice(&exporting->journal);
 		return STATUS_OK;
 	}
+	if (format->of_journals)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: a tuned file, but --format %s needs a journal", exporting->file,
+			format->name);
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load_packed(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file need no templates: where there are none, none are built */
@@ -426,8 +430,10 @@ const struct command command_export = {
 	.summary = "Write a tuned file for other builds and tools, or its kernels",
 	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
 	.description =
-		"Formats that hold every evaluation take a journal, too. A kernel is that of one\n"
-		"entry, specialised, with NAME.json: what is needed to launch it.",
+		"cubin, ptx and source write the kernel of one entry, and NAME.json with what is\n"
+		"needed to launch it. features reads a journal, all others a tuned file. "
+		"README.md\n"
+		"shows how jq turns a tuned file into CSV.",
 	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
 		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
 		    "--format cubin -o gemm.cubin",

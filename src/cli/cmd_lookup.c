@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "format/removed.h"
 #include "score/learned.h"
 #include "format/tuned_part.h"
 #include "advise/lookup.h"
@@ -159,8 +158,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		.assume = options->assume,
 		.without_best = options->quick};
 
-	if (directory_exists(path))
-		TRY(removed_expect_not("lookup FOLDER", NULL, NULL, err));
+	TRY(common_expect_tuned(path, err));
 	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
 	TRY(catalogue_operation(&catalogue, positional->items[1], &operation, err));
 	catalogue_show_defaults(&catalogue, options->common.verbose);

@@ -14,7 +14,6 @@
 #include "check/check.h"
 #include "check/families.h"
 #include "cli/common.h"
-#include "format/removed.h"
 #include "format/kernel_json.h"
 #include "format/journal_line.h"
 #include "format/tuned.h"
@@ -182,8 +181,6 @@ static enum status unknown_format(const struct checked *file, struct error *err)
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
 		names[i] = formats[i].format;
 	text_append_names(&list, names);
-	if (removed_expect_not(file->format, NULL, NULL, err) != STATUS_OK)
-		return error_context(err, "%s: $.format", file->path);
 	error_set(err, STATUS_BAD_INPUT, "%s: $.format: expected one of %s, found \"%s\"",
 		file->path, text_string(&list), file->format);
 	return name_hint(file->format, names, err);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "format/removed.h"
 
 void string_list_add(struct string_list *list, const char *item)
 {
@@ -36,7 +35,6 @@ static enum status unknown_option(
 	CLEANUP(string_list_release) struct string_list names = {0};
 	const char *nearest;
 
-	TRY(removed_expect_not(command->name, name, NULL, err));
 	for (const struct option *option = command->options; option->name; option++)
 		string_list_add(&names, option->name);
 	string_list_add(&names, "help");
@@ -66,8 +64,7 @@ static void option_choices(const struct option *option, const char *separator, s
 		text_appendf(text, "%s%s", i ? separator : "", names.items[i]);
 }
 
-static enum status check_choice(const struct command *command, const struct option *option,
-	const char *value, struct error *err)
+static enum status check_choice(const struct option *option, const char *value, struct error *err)
 {
 	CLEANUP(string_list_release) struct string_list names = {0};
 	CLEANUP(text_release) struct text list = {0};
@@ -83,7 +80,6 @@ static enum status check_choice(const struct command *command, const struct opti
 			strncmp(value, names.items[i], (size_t)(colon + 1 - names.items[i])) == 0)
 			return STATUS_OK;
 	}
-	TRY(removed_expect_not(command->name, option->name, value, err));
 	option_choices(option, "|", &list);
 	error_set(err, STATUS_BAD_INPUT, "expected one of %s, found \"%s\"", list.data, value);
 	nearest = name_nearest(value, names.items);
@@ -116,13 +112,13 @@ static enum status store_duration(
 				 "expected a time of more than nothing, found \"%s\"", value);
 }
 
-static enum status store(const struct command *command, const struct option *option,
-	const char *value, void *options, struct error *err)
+static enum status store(
+	const struct option *option, const char *value, void *options, struct error *err)
 {
 	enum status status = STATUS_OK;
 
 	if (option->choice && (option->type == OPTION_STRING || option->type == OPTION_MAYBE))
-		status = check_choice(command, option, value, err);
+		status = check_choice(option, value, err);
 	if (option->type == OPTION_STRING || option->type == OPTION_WORD ||
 		option->type == OPTION_MAYBE)
 		*(const char **)place(option, options) = value;
@@ -167,15 +163,14 @@ static enum status take(struct cursor *cursor, const struct option *option, cons
 			cursor->at + 1 < cursor->count ? cursor->arguments[cursor->at + 1] : "";
 		struct error ignored;
 
-		if (check_choice(cursor->command, option, next, &ignored) != STATUS_OK)
-			return store(cursor->command, option, option->choice(0, &attached),
-				cursor->options, err);
+		if (check_choice(option, next, &ignored) != STATUS_OK)
+			return store(option, option->choice(0, &attached), cursor->options, err);
 	}
 	if (!attached && cursor->at + 1 >= cursor->count)
 		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
 			option->name, option->argument);
-	return store(cursor->command, option, attached ? attached : cursor->arguments[++cursor->at],
-		cursor->options, err);
+	return store(option, attached ? attached : cursor->arguments[++cursor->at], cursor->options,
+		err);
 }
 
 static enum status parse_long(struct cursor *cursor, struct error *err)
@@ -349,7 +344,6 @@ enum status command_unknown(const char *name, struct error *err)
 
 	for (const struct command *const *command = commands; *command; command++)
 		string_list_add(&names, (*command)->name);
-	TRY(removed_expect_not(name, NULL, NULL, err));
 	nearest = name_nearest(name, names.items);
 	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
 	if (nearest)

@@ -15,7 +15,6 @@
 #include "record/record_write.h"
 #include "device/device.h"
 #include "family/own_kernel.h"
-#include "format/removed.h"
 
 /* A signal handler has nowhere else to write to. */
 volatile sig_atomic_t common_interrupted, common_graceful;
@@ -190,8 +189,7 @@ enum status common_problems(const struct operation *operation, const struct stri
 	CLEANUP(memory_free) bool *given = memory_zeroed(operation->key_count, sizeof(*given));
 
 	for (size_t i = 0; i < texts->count; i++)
-		if (problem_parse(operation, texts->items[i], problems, err) != STATUS_OK)
-			return removed_key_hint(operation->name, texts->items[i], err);
+		TRY(problem_parse(operation, texts->items[i], problems, err));
 	for (; extra && *extra; extra++)
 		TRY(problem_parse(operation, *extra, problems, err));
 	if (problems->count)
@@ -250,6 +248,15 @@ enum status common_expect_output(
 	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
 		return STATUS_OK;
 	return *path ? STATUS_BAD_INPUT : error_context(err, "--%s", option);
+}
+
+enum status common_expect_tuned(const char *path, struct error *err)
+{
+	if (!directory_exists(path))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: a folder, not a tuned file", path);
+	return error_hint(
+		err, "`tiletune merge %s/*.json -o all.json` makes one file of many", path);
 }
 
 const struct string_list *common_own_kernel(const struct string_list *positional)

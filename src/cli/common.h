@@ -103,6 +103,8 @@ extern volatile sig_atomic_t common_interrupted, common_graceful;
  * it reads; path and inputs may be NULL. */
 enum status common_expect_output(
 	const char *option, const char *path, const struct string_list *inputs, struct error *err);
+/* Refuses a folder where a command reads a tuned file. */
+enum status common_expect_tuned(const char *path, struct error *err);
 /* Of OPERATION or FILE: the file, or NULL. */
 const struct string_list *common_own_kernel(const struct string_list *positional);
 /* Says on stderr that lines of a journal were skipped. */

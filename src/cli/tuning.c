@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "record/record_write.h"
-#include "format/removed.h"
 
 void tuning_sign(struct tuning *tuning, const struct session *session)
 {
@@ -135,8 +134,8 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 	const struct string_list *paths = &tuning->options->known;
 
 	for (size_t i = 0; i < paths->count; i++) {
-		if (directory_exists(paths->items[i]))
-			return removed_expect_not("tune", "known", "FOLDER", err);
+		if (common_expect_tuned(paths->items[i], err) != STATUS_OK)
+			return error_context(err, "--known");
 		TRY(known_load(&tuning->known, paths->items[i], &tuning->context, err));
 	}
 	known_take(&tuning->known, &tuning->context, objective, &tuning->problems, &tuning->taken,

@@ -16,7 +16,6 @@
 	row(c_header) \
 	row(cmake) \
 	row(make) \
-	row(csv) \
 	row(features) \
 	row(bundle) \
 	row(cubin) \

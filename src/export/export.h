@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What other builds and tools read, made from a tuned file or, where a format holds every
- * evaluation, from a journal. A format is one file that ends in a `const struct export_format` and
- * one line in export.c.
+ * What other builds and tools read, made from a tuned file or a journal. A format is one file that
+ * ends in a `const struct export_format` and one line in export.c.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -34,9 +33,9 @@ struct export_source {
 struct export_format {
 	const char *name; /* as --format has it */
 	const char *summary;
-	bool reads_journals, compiles;
-	bool scores; /* needs catalogue and device of a journal */
-	bool builds; /* who reads it compiles the sources that lie here */
+	bool compiles;
+	bool of_journals; /* reads a journal instead of a tuned file */
+	bool builds;      /* who reads it compiles the sources that lie here */
 	/* NULL: a kernel, or a rule, which the Python module writes */
 	enum status (*write)(
 		const struct export_source *source, struct text *text, struct error *err);
@@ -59,8 +58,6 @@ enum status export_choose(const struct operation *operation, const char *const *
  * on; its `arch` is the name. Errors: STATUS_BAD_INPUT, the name. */
 enum status architecture_device(const char *name, const char *const *config_folders,
 	struct device_spec **device, struct error *err);
-/* One field of CSV, quoted where it must be. */
-void csv_append(struct text *line, const char *field);
 
 /* ---- pieces that several formats share ---- */
 /* What names an entry in lists of benchmarks: "gemm M=4096,N=4096,...", with " (best energy)" if

@@ -110,10 +110,6 @@ static enum status append_family(const struct export_source *source,
 
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
-	if (!source->journal)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a journal for --format features, found a tuned file",
-			source->name);
 	for (size_t r = 0; r < source->journal->run_count; r++)
 		for (size_t p = 0; p < source->journal->runs[r].problem_count; p++) {
 			const struct journal_problem *problem =
@@ -129,7 +125,6 @@ static enum status write(const struct export_source *source, struct text *text, 
 const struct export_format export_format_features = {
 	.name = "features",
 	.summary = "the numbers that python3 -m tiletune.learn learns from, of a journal",
-	.reads_journals = true,
-	.scores = true,
+	.of_journals = true,
 	.write = write,
 };

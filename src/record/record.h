@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Records: a struct described once, by a table of its members. Reading JSON (record/record_read.h)
- * and writing it (record/record_write.h), the workers' bytes (record/record_wire.h) and CSV columns
- * (export/csv.c) follow from the table, and so do release, copy and comparison.
+ * and writing it (record/record_write.h), the workers' bytes (record/record_wire.h), release, copy
+ * and comparison follow from the table.
  *
  *	struct launch {
  *		char *entry;

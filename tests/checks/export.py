@@ -7,7 +7,6 @@ which reads the result as a user's build would; entries, defines, launches and a
 A new format fails until it has a decoder: a function in TABLES (of texts; COMPILED: of kernels; OF_JOURNALS: of journals, too), from (tuned file, its content, folder, path of what
 was exported) to a list of entries as expected_entry() makes them; members that the format does not hold are left out.
 """
-import csv
 import glob
 import gzip
 import json
@@ -178,22 +177,6 @@ def cmake(_file, tuned, folder, path):
             "workspace_bytes": said["WORKSPACE_BYTES"] or 0, "launches": [{name: launch[name] for name in names} for launch in launches]}
 
 
-def read_csv(_file, tuned, _folder, path):
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == sum(1 + len(entry["families"]) for entry in tuned["entries"]), len(rows)
-    families = [(entry, row) for entry in tuned["entries"] for row in entry["families"]]
-    for (entry, family), row in zip(families, (row for row in rows if row["row"] == "family"), strict=True):
-        assert row["family"] == family["family"] and is_same(pairs(row["configuration"]), texts(family["configuration"])), row
-        assert abs(float(row["time_us"]) / family["time_us"]["median"] - 1) < 1e-8, (row, entry["problem"])
-    for row, entry in zip((row for row in rows if row["row"] == "winner"), tuned["entries"], strict=True):
-        time = entry["winner"]["time_us"]
-        for column, member in (("time_us", "median"), ("ci95_low_us", "ci95_low"), ("ci95_high_us", "ci95_high"), ("samples", "samples")):
-            assert abs(float(row[column]) - time[member]) <= 1e-8 * time[member], (row, time)
-        yield {"operation": row["operation"], "problem": pairs(row["problem"]), "timing": row["timing"], "family": row["family"],
-            "configuration": pairs(row["configuration"]), "kernel_hash": row["kernel_hash"]}
-
-
 # ---- compiled ----
 def source_name(symbol):
     """scale<1> of "void scale<1>(float*, int)"; names of extern "C" as they are"""
@@ -300,7 +283,7 @@ def features(folder):
     return sum(len(document["rows"]) for document in documents)
 
 
-TABLES = {"c-header": c_header, "cmake": cmake, "make": make, "csv": read_csv}
+TABLES = {"c-header": c_header, "cmake": cmake, "make": make}
 COMPILED = {"bundle": bundle, "cubin": kernel("cubin"), "ptx": kernel("ptx"), "source": kernel("cu")}
 OF_JOURNALS = {"features": features}
 

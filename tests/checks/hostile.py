@@ -114,7 +114,7 @@ def hostile_names(folder: str) -> None:
 	commands = {
 		"tests/data/compat/tuned.json": [["validate", "x.json"], ["report", "x.json"], ["merge", "x.json", "-o", "y.json"],
 			["check", "x.json", "--device", "model:h200-sxm", *PATHS], ["lookup", "x.json", "gemm", "-p", "M=64,N=64,K=64,dtype=bf16", *PATHS],
-			["export", "x.json", "--format", "csv", "-o", "y.csv", *PATHS]],
+			["export", "x.json", "--format", "cmake", "-o", "y.cmake", *PATHS]],
 		"tests/own/vector_add.json": [["validate", "x.json"], ["explain", *own], ["tune", *own, "-n"], ["advise", *own],
 			["tune", *own, "-e", "estimate", "--no-journal", "-o", "-"]],
 		"configs/suites/fp8.json": [["validate", "x.json"], ["tune", "--suite", "x.json", "-n", "--device", "model:h200-sxm", *PATHS]],

@@ -5,6 +5,8 @@ on the device model, at the least effort, in one or two families, sweeps in 32 t
 options must exist.
 
 	readme.py OUT    OUT/tiletune is the binary"""
+import csv
+import json
 import os
 import re
 import shlex
@@ -108,6 +110,17 @@ with tempfile.TemporaryDirectory() as folder:
 		if len(words) > 1 and not placeholder and words[0] != "validate" and tuple(words) not in ran:
 			run(page, words, folder)
 			ran.add(tuple(words))
+	# the table of a tuned file, a line for each entry
+	shutil.copy(SMALL, os.path.join(folder, "tuned.json"))
+	line = re.search(r"^    \$ (jq .* tuned.json)$", open("README.md", encoding="utf-8").read(), re.M)
+	table = subprocess.run(["sh", "-c", line.group(1)], cwd=folder, capture_output=True, text=True, check=True).stdout
+	with open(SMALL, encoding="utf-8") as file:
+		entries = json.load(file)["entries"]
+	rows = list(csv.reader(table.splitlines()))
+	expected = [[entry["operation"], entry["problem"], entry["winner"]["family"], entry["winner"]["configuration"],
+		entry["winner"]["time_us"]["median"]] for entry in entries]
+	if [[row[0], json.loads(row[1]), row[2], json.loads(row[3]), float(row[4])] for row in rows] != expected:
+		failures.append(f"README.md: {line.group(1)}: expected a row for each entry, found {rows}")
 if seen < 10:
 	failures.append(f"expected many commands in {PAGES}, found {seen}")
 print(f"{seen} commands")

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
 """What a run says of its own samples, computed again from the journal: medians and their intervals
-(tuned file, CSV, formats of benchmark services, the report's data), the model's rank,
+(tuned file, formats of benchmark services, the report's data), the model's rank,
 who was measured again, and what a resumed run takes over.
 
 	tests/checks/recomputed.py OUT		OUT: the folder with the binary
 """
-import csv
 import json
 import math
 import os
@@ -144,15 +143,6 @@ def check_intervals(journal, tuned, folder):
 		if line["event"] in ("evaluation", "final") and line.get("samples_us"):
 			for name, value in zip(("median", "ci95_low", "ci95_high", "samples"), (*summary(line["samples_us"]), len(line["samples_us"]))):
 				expect(f"journal: {line['configuration']}: {name}", float(line["time_us"][name]), float(value))
-	row = next(r for r in csv.DictReader(run("export", folder + "/a.json", "--format", "csv").splitlines()) if r["row"] == "winner")
-	for name, value in (("time_us", median), ("ci95_low_us", low), ("ci95_high_us", high), ("samples", len(winner["samples_us"]))):
-		expect("CSV: " + name, float(row[name]), float(value))
-	by_name = {(line["event"], line["family"], line["configuration"]): line for line in journal if "configuration" in line}
-	for row in csv.DictReader(run("export", folder + "/a.journal.jsonl", "--format", "csv").splitlines()):
-		line = by_name["final" if row["stage"] == "remeasured" else "evaluation", row["family"], row["configuration"]]
-		if line.get("samples_us"):
-			for name, value in zip(("time_us", "ci95_low_us", "ci95_high_us"), summary(line["samples_us"])):
-				expect(f"journal's CSV: {row['configuration']}: {name}", float(row[name]), value)
 	metric = jq("bencher", folder + "/a.json").popitem()[1]["latency"]
 	for name, value in (("value", median), ("lower_value", low), ("upper_value", high)):
 		expect("bencher: " + name, float(metric[name]), 1000 * value)

@@ -83,28 +83,6 @@ static void assert_holds(const struct text *text, const char *expected)
 		fail_msg("expected \"%s\" in:\n%s", expected, text_string(text));
 }
 
-TEST(csv_is_quoted)
-{
-	struct fixture fixture;
-	struct text text;
-
-	fixture_open(&fixture);
-	text = written(&fixture.source, "csv");
-	assert_holds(&text,
-		"\r\ngemm,\"M=64,dtype=bf16\",measured,winner,gemm/a,\"BM=16,L=nk\",12.5,12,"
-		"13,9,,1.5,");
-	assert_holds(&text, "odd,\"k=1,t=a.b\",predicted,winner,odd/pair,,3,3,3,1,,");
-	text_clear(&text);
-	csv_append(&text, "a\"b\n");
-	assert_string_equal(text.data, "\"a\"\"b\n\"");
-	/* a spreadsheet would run it */
-	text_clear(&text);
-	csv_append(&text, "=1+A1");
-	assert_string_equal(text.data, "\"'=1+A1\"");
-	text_release(&text);
-	tuned_release(&fixture.tuned);
-}
-
 /* What make or the shell of a recipe would read in another way is refused, never altered. */
 TEST(make_refuses_what_it_cannot_hold)
 {
