@@ -41,7 +41,6 @@ static enum status tune(struct advise *advise, const struct problem *const *prob
 		return STATUS_OK;
 	advise->session->problems = &list;
 	status = session_run(advise->session, err);
-	free(advise->session->gpus);
 	advise->session->problems = NULL;
 	return status;
 }

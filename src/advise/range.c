@@ -99,7 +99,6 @@ enum status range_run(struct range *range, struct session *session,
 	session->pool.config = range->configuration;
 	session->problems = &list;
 	status = session_run(session, err);
-	free(session->gpus);
 	session->problems = NULL;
 	session->pool = asked;
 	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE)

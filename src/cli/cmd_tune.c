@@ -2,20 +2,25 @@
  *
  * tiletune tune: the main job.
  */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
+#include "cli/gpus.h"
 #include "cli/show.h"
 #include "cli/tuning.h"
+#include "device/selection.h"
 #include "search/strategy.h"
 #include "tune/bits.h"
+#include "tune/precompile.h"
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 #include "tune/shared.h"
-#include "tune/tuner.h"
 
 #define AT(member) offsetof(struct tune_options, member)
 
@@ -57,7 +62,8 @@ static const struct option tune_option_table[] = {
 	OPTION("learned", 0, STRING, device.learned.file, "FILE",
 		"predict with what `python3 -m tiletune.learn` wrote, not with what is shipped"),
 	OPTION("shard", 0, STRING, shard, "I/N",
-		"the I-th of N parts of the problems, for as many processes"),
+		"the I-th of N parts of the problems, for as many processes; I/N,J/M: a part "
+		"of that part"),
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
@@ -281,6 +287,12 @@ static struct session session_of(
 		.keep_going = true};
 }
 
+/* journal: NULL if none is named. */
+static char *wrote_text(const char *tuned, const char *journal)
+{
+	return string_format("wrote %s%s%s", tuned, journal ? " and " : "", journal ? journal : "");
+}
+
 static enum status tune(struct tuning *tuning, struct error *err)
 {
 	const struct tune_options *options = tuning->options;
@@ -288,7 +300,7 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	bool machine = options->common.json || tuning_to_stdout(tuning);
 	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
-		.several = tuning->context.device_count > 0,
+		.shard = options->shard,
 		.verbose = options->common.verbose,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
 	struct session session = session_of(tuning, &effort, &show);
@@ -317,8 +329,6 @@ static enum status tune(struct tuning *tuning, struct error *err)
 			tuning->taken.count + tuning->problems.count);
 	names_journal = !options->no_journal && !tuning->journal_is_hidden;
 	common_graceful = 1;
-	if (tuning->context.device_count)
-		common_notices(&tuning->context);
 	status = session_run(&session, err);
 	/* a part without problems leaves a file, too */
 	if (status == STATUS_OK && !tuning->problems.count)
@@ -328,7 +338,6 @@ static enum status tune(struct tuning *tuning, struct error *err)
 		*err = finish_error;
 		status = finish_error.status;
 	}
-	free(session.gpus);
 	/* bad input is reported on stderr alone */
 	if (!(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
 		enum status written = write_streams(tuning, machine, !session.tuned_path,
@@ -336,9 +345,68 @@ static enum status tune(struct tuning *tuning, struct error *err)
 
 		status = status == STATUS_OK ? written : status;
 	}
-	if (status == STATUS_OK && !machine)
-		common_print(stdout, "wrote %s%s%s\n", tuning->output, names_journal ? " and " : "",
-			names_journal ? tuning->journal_path : "");
+	if (status == STATUS_OK && !machine) {
+		CLEANUP(memory_free)
+		char *wrote =
+			wrote_text(tuning->output, names_journal ? tuning->journal_path : NULL);
+
+		common_print(stdout, "%s\n", wrote);
+	}
+	return status;
+}
+
+/* A folder for the tuned file of several processes whose result goes to a stream. */
+static enum status make_folder(char **folder, struct error *err)
+{
+	const char *parent = getenv("TMPDIR");
+
+	*folder = string_format("%s/tiletune-XXXXXX", parent && *parent ? parent : "/tmp");
+	return mkdtemp(*folder) ? STATUS_OK
+				: error_set(err, STATUS_FAILED, "%s: %s", *folder, strerror(errno));
+}
+
+static enum status copy_to_stream(const char *from, const char *to, struct error *err)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	TRY(file_read(from, &text, err));
+	return common_write(to, &text, err);
+}
+
+/* --device cuda:all: this process only starts others, which tune. */
+static enum status tune_on_gpus(struct tuning *tuning, const char *operation, struct error *err)
+{
+	const struct tune_options *options = tuning->options;
+	const char *saved = tuning_saved_path(tuning);
+	const bool to_stdout = tuning_to_stdout(tuning);
+	const bool progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO));
+	CLEANUP(memory_free) char *folder = NULL, *path = NULL, *wrote = NULL;
+	struct error unread = {0};
+	enum status status;
+
+	if (options->shared || options->bits)
+		return error_set(err, STATUS_BAD_INPUT, "--%s: expected one GPU, found %s",
+			options->shared ? "shared" : "bits", options->device.device);
+	TRY(catalogue_load(tuning->folders.templates, operation, &tuning->context.catalogue, err));
+	TRY(read_problems(tuning, operation, err));
+	TRY(catalogue_expect_families(&tuning->context.catalogue, tuning->operation,
+		chosen_pool(tuning, false).families, err));
+	if (!saved)
+		TRY(make_folder(&folder, err));
+	path = saved ? string_copy(saved) : path_join(folder, "tuned");
+	wrote = wrote_text(path, options->no_journal ? NULL : tuning->journal_path);
+	status = gpus_tune(tuning, path, wrote, options->common.json || to_stdout ? stderr : stdout,
+		progress, err);
+	if (file_exists(path) && (folder || options->common.json) &&
+		copy_to_stream(path, options->common.json ? "-" : tuning->output,
+			status == STATUS_OK ? err : &unread) != STATUS_OK)
+		status = status == STATUS_OK ? err->status : status;
+	if (folder) {
+		unlink(path);
+		rmdir(folder);
+	}
+	if (status == STATUS_OK && !options->common.json && !to_stdout)
+		common_print(stdout, "%s\n", wrote);
 	return status;
 }
 
@@ -357,7 +425,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	const struct effort effort = choose_effort(tuning);
 	struct show show = {.out = stderr,
 		.context = &tuning->context,
-		.several = true,
+		.shard = "1/1",
 		.verbose = options->common.verbose,
 		.progress = options->progress || isatty(STDERR_FILENO)};
 	struct session session = session_of(tuning, &effort, &show);
@@ -376,7 +444,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(context->device->spec, context->device->identity.name));
 	common_graceful = 1;
-	status = tuner_precompile(&session, err);
+	status = precompile_run(&session, err);
 	counts = kernel_store_count(context->store);
 	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
 		counts.kernels, counts.compiled, counts.seconds);
@@ -408,7 +476,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (options->shard)
 		TRY(shard_parse(options->shard, &tuning.shard, err));
 	tuning_choose_files(&tuning);
-	options->device.several = !options->dry_run;
 	options->device.program_starts = common_say_program;
 	options->device.machine.l2_warm = common_l2_warm(options->l2);
 	options->device.allow_model = true;
@@ -416,12 +483,15 @@ static enum status run(void *options_, const struct string_list *positional, str
 	options->device.describes = options->dry_run && !options->compile_only;
 	if (!options->dry_run)
 		TRY(tuning_check_files(&tuning, common_own_kernel(positional), err));
+	if (options->device.device && device_is_several(options->device.device) &&
+		!options->dry_run && !options->compile_only)
+		return tune_on_gpus(&tuning, name, err);
 	TRY(common_open(&options->device, name, &tuning.folders, &tuning.context, err));
 	TRY(read_problems(&tuning, name, err));
 	/* before anything is opened or compiled */
 	TRY(catalogue_expect_families(&tuning.context.catalogue, tuning.operation,
 		chosen_pool(&tuning, false).families, err));
-	shard_keep(&tuning.shard, &tuning.problems);
+	shard_keep(&tuning.shard, tuning.context.device->spec, &tuning.problems);
 	if (options->dry_run)
 		TRY(dry_run(&tuning, err));
 	if (options->compile_only)

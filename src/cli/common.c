@@ -227,7 +227,7 @@ enum status common_device_spec(const char *name, const struct gpu_model *model,
 		return gpu_model_spec(model, configs, spec, err);
 	if (string_starts_with(name, "cuda:") && name[strlen("cuda:")])
 		return spec_of_gpu(name + strlen("cuda:"), configs, spec, err);
-	if (string_starts_with(name, "model:"))
+	if (string_starts_with(name, "model:") && name[strlen("model:")])
 		return device_spec_load(name + strlen("model:"), configs, spec, err);
 	return error_set(err, STATUS_BAD_INPUT,
 		"--device: expected cuda:N, cuda:UUID or model:NAME, found %s", name);

@@ -30,8 +30,6 @@ static const struct pair variables[] = {
 	{"TILETUNE_LOCK_FOLDER", "where the locks of GPUs are"},
 	{"TILETUNE_KERNEL_TIMEOUT",
 		"seconds after which a kernel hangs; default 10, a sanitizer needs more"},
-	{"TILETUNE_TUNER_TIMEOUT",
-		"seconds after which the process of one of several GPUs hangs; default 900"},
 	{"CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH",
 		"places where NVRTC is looked for; `tiletune devices` prints all"},
 	{"XDG_CACHE_HOME", "its folder tiletune is the cache; else ~/.cache/tiletune"},

@@ -13,6 +13,7 @@
 #include "cli/common.h"
 #include "compile/worker.h"
 #include "measure/worker.h"
+#include "process/worker.h"
 
 static void interrupt(int signal_number)
 {
@@ -97,6 +98,8 @@ int main(int count, char **arguments)
 		return compile_worker_main();
 	if (strcmp(name, "worker-measure") == 0)
 		return measure_worker_main();
+	if (strcmp(name, worker_program_command) == 0)
+		return worker_program_main(count - 2, arguments + 2);
 	command = command_find(name);
 	if (command)
 		status = run_command(command, count > 2 ? count - 2 : 0, arguments + 2, &err);

@@ -19,13 +19,21 @@ static void clear_line(const struct show *show)
 		fputs("\r\033[K", stderr);
 }
 
+/* "[3/12] ", or "[part 2/4: 3/12] ". */
+static void put_number(const struct show *show, FILE *out, size_t problem, size_t count)
+{
+	if (show->shard)
+		common_print(out, "[part %s: %zu/%zu] ", show->shard, problem + 1, count);
+	else if (count > 1)
+		common_print(out, "[%zu/%zu] ", problem + 1, count);
+}
+
 static void heading(
 	const struct show *show, const struct candidates *pool, size_t problem, size_t count)
 {
 	size_t left_out = 0;
 
-	if (count > 1)
-		common_print(show->out, "[%zu/%zu] ", problem + 1, count);
+	put_number(show, show->out, problem, count);
 	common_print(show->out, "%s %s on %s\n", pool->problem->operation->name,
 		pool->problem->title, pool->device->title);
 	for (size_t f = 0; f < pool->family_count; f++)
@@ -48,7 +56,7 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 
 	clear_line(show);
 	common_notices(show->context);
-	if (!show->several)
+	if (!show->shard)
 		heading(show, pool, problem, count);
 	fflush(show->out);
 }
@@ -73,8 +81,8 @@ static void progress(void *context, const struct session_progress *now)
 		snprintf(best, sizeof(best), ", best %.2f us %s{%.60s}", now->best_us,
 			now->best_family, now->best_configuration);
 	fputs("\r\033[K", stderr);
-	if (show->several)
-		common_print(stderr, "[%zu/%zu] ", now->problem + 1, now->problem_count);
+	if (show->shard)
+		put_number(show, stderr, now->problem, now->problem_count);
 	common_print(stderr, "%s%zu of at most %zu, %.0f/s, %zu compiling%s%s%s",
 		now->remeasuring ? "re-measuring: " : "", now->evaluated, now->total,
 		now->seconds > 0 ? (double)now->evaluated / now->seconds : 0, now->compiling,
@@ -420,7 +428,7 @@ static void end(void *context, const struct problem_result *result)
 	struct show *show = context;
 
 	clear_line(show);
-	if (show->several)
+	if (show->shard)
 		heading(show, result->pool, result->number, result->count);
 	if (result->undecided) {
 		common_print(show->out,
@@ -441,8 +449,7 @@ static void taken(void *context, const struct problem *problem, size_t number, s
 	struct show *show = context;
 
 	clear_line(show);
-	if (count > 1)
-		common_print(show->out, "[%zu/%zu] ", number + 1, count);
+	put_number(show, show->out, number, count);
 	common_print(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->title,
 		entry->winner.family, entry->winner.time.median);
 }

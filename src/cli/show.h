@@ -11,7 +11,7 @@
 
 struct show {
 	FILE *out;               /* stderr with --json or -o -, else stdout */
-	bool several;            /* GPUs: problems are told of when they end */
+	const char *shard;       /* "2/4": a problem is printed whole, when it ends; NULL: all */
 	bool verbose;            /* why families do not compete */
 	bool progress;           /* draw a line that is overwritten */
 	struct context *context; /* its notices are printed first */

@@ -38,9 +38,8 @@ void tuning_sign(struct tuning *tuning, const struct session *session)
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
-	/* of several GPUs any may go on with what another began; a job that was preempted too may
-	 * get another one */
-	hash_add_string(hash, context->device_count || options->shard ? "" : device->uuid);
+	/* a part may be continued on another GPU */
+	hash_add_string(hash, options->shard ? "" : device->uuid);
 	if (options->shard)
 		hash_add_string(hash, options->shard);
 	hash_add_string(hash, device->driver);
@@ -63,14 +62,14 @@ void tuning_choose_files(struct tuning *tuning)
 	if (options->journal)
 		tuning->journal_path = string_copy(options->journal);
 	else if (string_ends_with(tuning->output, ".json")) {
-		CLEANUP(memory_free)
-		char *part = tuning->shard.count
-				     ? string_format(".shard-%u-of-%u", tuning->shard.number,
-					       tuning->shard.count)
-				     : string_copy("");
+		CLEANUP(text_release) struct text part = {0};
 
+		for (size_t i = 0; i < tuning->shard.depth; i++)
+			text_appendf(&part, ".shard-%u-of-%u", tuning->shard.parts[i].number,
+				tuning->shard.parts[i].count);
 		tuning->journal_path = string_format("%.*s%s.journal.jsonl",
-			(int)(strlen(tuning->output) - strlen(".json")), tuning->output, part);
+			(int)(strlen(tuning->output) - strlen(".json")), tuning->output,
+			text_string(&part));
 	}
 }
 
@@ -211,14 +210,14 @@ static struct json *run_journal_line(const struct tuning *tuning, const struct s
 	return json;
 }
 
-/* The run of one GPU: its journal, its line there, its place in the tuned file. resumes: the run
- * that it goes on with, an interrupted one or that of the GPU that joined before it; so they make
- * one chain. */
-static enum status begin_run(
-	struct tuning *tuning, struct session *session, const char *resumes, struct error *err)
+enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err)
 {
-	struct run of_tuned = run_of(session->context, tuning->run_id);
+	struct run of_tuned;
 
+	run_new_id(tuning->run_id);
+	TRY(read_journal(tuning, &session->resume, err));
+	session->record = &tuning->record;
+	of_tuned = run_of(session->context, tuning->run_id);
 	tuned_put_run(&tuning->tuned, &of_tuned);
 	if (!tuning->options->no_journal &&
 		journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
@@ -228,35 +227,10 @@ static enum status begin_run(
 	if (tuning->journal) {
 		struct json *line = run_journal_line(tuning, session);
 
-		json_put_string(line, "resumes", resumes);
+		json_put_string(line, "resumes", session->resume ? session->resume->run.id : NULL);
 		TRY(journal_write(tuning->journal, "run", line, err));
 	}
 	return STATUS_OK;
-}
-
-/* In the process of one of several GPUs. */
-static enum status join(void *joins, struct session *session, const char *resumes, struct run *run,
-	struct error *err)
-{
-	struct tuning *tuning = joins;
-
-	run_new_id(tuning->run_id);
-	TRY(begin_run(tuning, session, resumes, err));
-	*run = run_of(session->context, tuning->run_id);
-	return STATUS_OK;
-}
-
-enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err)
-{
-	run_new_id(tuning->run_id);
-	TRY(read_journal(tuning, &session->resume, err));
-	session->record = &tuning->record;
-	session->join = join;
-	session->joins = tuning;
-	return tuning->context.device_count
-		       ? STATUS_OK
-		       : begin_run(tuning, session,
-				 session->resume ? session->resume->run.id : NULL, err);
 }
 
 static double milliseconds(double seconds)
@@ -264,21 +238,22 @@ static double milliseconds(double seconds)
 	return rint(1e3 * seconds) / 1e3;
 }
 
-static enum status finish_run(const struct tuning *tuning, const struct session_gpu *gpu,
-	enum status outcome, struct error *err)
+static enum status finish_run(const struct tuning *tuning, enum status outcome, struct error *err)
 {
 	const struct context *context = &tuning->context;
 	struct json *line = json_new_object();
 
-	json_put_string(line, "run", gpu->run_id);
+	json_put_string(line, "run", tuning->run_id);
 	json_put_int(line, "status", (int64_t)outcome);
 	json_put_double(line, "elapsed_s", milliseconds(clock_seconds() - tuning->started));
 	if (context->store) {
-		json_put_double(line, "compile_s", milliseconds(gpu->compile_s));
-		json_put_int(line, "workers", gpu->workers);
+		json_put_double(line, "compile_s",
+			milliseconds(kernel_store_count(context->store).seconds));
+		json_put_int(line, "workers", compiler_worker_count(context->compiler));
 	}
 	if (context->device->kind->measures)
-		json_put_double(line, "device_s", milliseconds(gpu->device_s));
+		json_put_double(
+			line, "device_s", milliseconds(device_busy_seconds(context->device)));
 	return journal_write(tuning->journal, "finish", line, err);
 }
 
@@ -288,11 +263,8 @@ enum status tuning_finish(struct tuning *tuning, const struct session *session, 
 	/* what is not finished is resumed */
 	if (session->unsaved || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
 		return STATUS_OK;
-	if (tuning->context.device_count && session->gpu_count && !tuning->options->no_journal)
-		TRY(journal_open(tuning->journal_path, &tuning->journal, err));
-	/* the last run's last: it alone says that all of them are */
-	for (size_t i = 0; tuning->journal && i < session->gpu_count; i++)
-		TRY(finish_run(tuning, &session->gpus[i], outcome, err));
+	if (tuning->journal)
+		TRY(finish_run(tuning, outcome, err));
 	/* the last run that uses it: no one else knows of it */
 	if (tuning->journal_is_hidden && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
 		unlink(tuning->journal_path);

@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "tune/bits.h"
+#include "tune/shard.h"
 #include "advise/suite.h"
 
 struct tune_options {
@@ -37,9 +38,9 @@ struct tuning {
 	bool journal_is_hidden; /* in the cache */
 	int journal_lock;       /* of such a journal, shared while a run uses it; -1: none */
 	char signature[HASH_SIZE];
-	char run_id[RUN_ID_SIZE]; /* of this process's run: that of the GPU that it has */
-	struct journal *journal;  /* NULL: none */
-	double started;           /* clock_seconds() */
+	char run_id[RUN_ID_SIZE];
+	struct journal *journal; /* NULL: none */
+	double started;          /* clock_seconds() */
 };
 
 /* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
@@ -56,8 +57,7 @@ enum status tuning_check_files(
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
 /* What --known names; known problems go into the tuned file, and are not tuned. */
 enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err);
-/* Opens the journal, finds what is resumed, begins the run of a GPU alone; the session is filled
- * in. */
+/* Opens the journal, finds what is resumed, begins the run; the session is filled in. */
 enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);
 /* outcome: what the session ended with. */
 enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,

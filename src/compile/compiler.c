@@ -368,14 +368,6 @@ const char *compiler_path(const struct compiler *compiler)
 	return compiler->nvrtc.path;
 }
 
-void compiler_share(struct compiler *compiler, size_t parts)
-{
-	struct pool *pool = &compiler->pool;
-
-	pool_rest(pool);
-	pool->member_count = pool->member_count > parts ? pool->member_count / parts : 1;
-}
-
 unsigned compiler_worker_count(const struct compiler *compiler)
 {
 	return (unsigned)compiler->pool.member_count;

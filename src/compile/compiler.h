@@ -50,9 +50,6 @@ char *compiler_places(const struct compiler_options *options);
 void compiler_close(struct compiler *compiler);                 /* kills the workers */
 const char *compiler_identity(const struct compiler *compiler); /* "NVRTC 13.0 (V13.0.88)" */
 const char *compiler_path(const struct compiler *compiler);
-/* Leaves one part of the processes, of `parts`, and ends all: copies of this process
- * (process/worker.h) start their own. */
-void compiler_share(struct compiler *compiler, size_t parts);
 unsigned compiler_worker_count(const struct compiler *compiler);
 /* Why the cache could not be written to, the first time it failed; NULL: it never did. */
 const char *compiler_cache_problem(const struct compiler *compiler);

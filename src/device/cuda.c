@@ -23,17 +23,13 @@ static double kernel_timeout_s(const struct device_options *options)
 	return seconds > 0 ? seconds : kernel_timeout_default_s;
 }
 
-/* Where it is not known, a process is asked, which goes on as the device's. */
+/* Asks a worker process for the GPU. That process then serves the device. */
 static enum status find_gpu(struct cuda_device *cuda, const char *selector,
-	const struct device_listing *listed, struct device_listing *gpu, struct error *err)
+	struct device_listing *gpu, struct error *err)
 {
 	struct measure_gpus gpus = {0};
 	struct worker worker;
 
-	if (listed) {
-		*gpu = *listed;
-		return STATUS_OK;
-	}
 	if (cuda_list_gpus(cuda->path, selector, &worker, &gpus, err) != STATUS_OK)
 		return error_context(err, "cuda:%s", selector);
 	pool_adopt(&cuda->pool, &worker);
@@ -53,7 +49,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 	cuda->device = device;
 	cuda->path = string_copy(options->worker_path);
 	cuda_requests_open(cuda);
-	TRY(find_gpu(cuda, rest[0] ? rest : "0", options->listed, &gpu, err));
+	TRY(find_gpu(cuda, rest[0] ? rest : "0", &gpu, err));
 	device->identity = gpu.identity;
 	cuda->setup = (struct measure_setup){
 		/* from here on it is this GPU, even if the numbering changes */
@@ -68,8 +64,6 @@ static enum status cuda_open(struct device *device, const char *rest,
 	};
 	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
 	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &device->lock_fd, err));
-	if (options->listed)
-		return STATUS_OK;
 	/* the context is made while our caller compiles the helper kernels */
 	cuda_request_add(cuda, NULL, 0, &none);
 	pool_work(&cuda->pool);

@@ -30,15 +30,12 @@ struct device_options {
 	const char *worker_path;           /* NULL: this executable; `PATH worker-measure` */
 	const struct text *helpers_cubin;  /* or device_helpers(), for cuda */
 	const struct family *program;      /* of the device "program": whose it is; borrowed */
-	/* Of cuda: what the machine was found to have; no process is started before the first job.
-	 * NULL: a process is asked for it, and makes its context at once. */
-	const struct device_listing *listed;
-	double wait_s;               /* for the GPU's lock */
-	uint64_t seed;               /* of the inputs */
-	double kernel_timeout_s;     /* watchdog for one request; 0: 10 */
-	double reference_timeout_s;  /* large problems are slow in fp64; 0: 300 */
-	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
-	bool l2_warm;                /* runs find what they read in the L2, if it fits */
+	double wait_s;                     /* for the GPU's lock */
+	uint64_t seed;                     /* of the inputs */
+	double kernel_timeout_s;           /* watchdog for one request; 0: 10 */
+	double reference_timeout_s;        /* large problems are slow in fp64; 0: 300 */
+	uint64_t memory_limit_bytes;       /* 0: 80% of what is free */
+	bool l2_warm;                      /* runs find what they read in the L2, if it fits */
 };
 
 /* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE", "program". Errors:
@@ -73,15 +70,6 @@ enum status device_list_cuda(const struct device_options *options, struct device
 	size_t *count, char **why, struct error *err);
 /* What follows "cuda:": the number of a GPU or its UUID. count where there is none. */
 size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector);
-
-/* ---- several GPUs of one model for one run: "cuda:all", "cuda:0,cuda:2" ---- */
-bool device_is_several(const char *name);
-/* Opens and locks each, in the order in which they are named; no process is started before a device
- * is asked for something. One that does not open, as when another process holds it, is left out,
- * and *notice says so (the caller frees; NULL: nothing). Errors: STATUS_BAD_INPUT for GPUs of
- * several models, with the lists to use; STATUS_NO_DEVICE: none is left. */
-enum status device_open_several(const struct device_options *options, const char *names,
-	struct device ***devices, size_t *count, char **notice, struct error *err);
 
 /* ---- the kinds. One more: one file that ends in a `const struct device_kind`, and one line in
  * device.c ---- */

@@ -54,8 +54,10 @@ static enum status program_open(struct device *device, const char *rest,
 
 	(void)rest;
 	device->state = program;
-	*program = (struct program){
-		.device = device, .family = options->program, .seed = options->seed};
+	*program = (struct program){.device = device,
+		.path = options->worker_path,
+		.family = options->program,
+		.seed = options->seed};
 	return options->program
 		       ? greet(program, options, err)
 		       : error_set(err, STATUS_BAD_INPUT,

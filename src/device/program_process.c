@@ -60,13 +60,14 @@ void program_post(struct worker *worker, const char *kind, struct json *request)
 	worker_post(worker, &line);
 }
 
-enum status program_start(struct worker *worker, const struct family *family, uint64_t seed,
-	bool prepares, struct error *err)
+enum status program_start(struct worker *worker, const char *path, const struct family *family,
+	uint64_t seed, bool prepares, struct error *err)
 {
 	CLEANUP(memory_free) char *folder = path_parent(family->file);
 	struct json *hello;
 
-	if (worker_start_program(worker, family->program, folder, err) != STATUS_OK)
+	if (worker_start_program(
+		    worker, path, family->program, folder, worker_program_log(), err) != STATUS_OK)
 		return error_hint(err, "it is looked for from %s on", folder);
 	hello = json_new_object();
 	json_put_string(hello, "protocol", "tiletune.program/1");

@@ -40,8 +40,8 @@ RECORD_DECLARE(struct program_answer, program_answer_record);
 /* A request as a line, with the next number of the process's; takes it. */
 void program_post(struct worker *worker, const char *kind, struct json *request);
 /* Starts the family's program and says hello. */
-enum status program_start(struct worker *worker, const struct family *family, uint64_t seed,
-	bool prepares, struct error *err);
+enum status program_start(struct worker *worker, const char *path, const struct family *family,
+	uint64_t seed, bool prepares, struct error *err);
 /* {"M": 4096, "dtype": "bf16"} of "M=4096,dtype=bf16": numbers, True and False, else text. */
 struct json *program_values(const char *text);
 /* One line, if one is there; SAID: value is what the record says, the caller releases it. FAILED:

@@ -155,8 +155,8 @@ static enum status start(struct pool *pool, struct worker *worker, struct error 
 {
 	const struct program *program = pool->context;
 
-	return program_start(
-		worker, program->family, program->seed, pool == &program->prepares, err);
+	return program_start(worker, program->path, program->family, program->seed,
+		pool == &program->prepares, err);
 }
 
 /* Those without an answer come first, and are its jobs then. */

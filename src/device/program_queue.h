@@ -23,6 +23,7 @@ struct program_known {
 
 struct program {
 	struct device *device;
+	const char *path; /* of this program's executable; NULL: this one */
 	const struct family *family;
 	uint64_t seed;
 	struct pool measures, prepares;

@@ -2,6 +2,7 @@
 #include "engine/context.h"
 
 #include "base/file.h"
+#include "device/selection.h"
 
 char **context_folders(const char *const *roots, const char *name)
 {
@@ -99,27 +100,6 @@ static enum status open_cuda(const struct context_options *options, struct conte
 	return STATUS_OK;
 }
 
-/* Processes of their own will use them. */
-static enum status open_several(const struct context_options *options, struct context *context,
-	const struct device_options *device_options, struct error *err)
-{
-	if (!options->several)
-		return error_set(err, STATUS_BAD_INPUT, "device: expected one GPU, found \"%s\"",
-			options->device);
-	TRY(device_open_several(device_options, options->device, &context->devices,
-		&context->device_count, &context->notice, err));
-	context->device = context->devices[0];
-	TRY(open_compiler(options, context, context->device->identity.driver_cuda_version, err));
-	compiler_share(context->compiler, context->device_count);
-	return STATUS_OK;
-}
-
-enum status context_take(struct context *context, size_t index, struct error *err)
-{
-	context->device = context->devices[index];
-	return open_helpers(context, err);
-}
-
 static enum status open_modelled(const struct context_options *options, struct context *context,
 	const char *name, const struct device_options *device_options, struct error *err)
 {
@@ -194,6 +174,21 @@ static enum status open_program(const struct context_options *options, struct co
 	return device_open("program", &with, &context->device, err);
 }
 
+/* "cuda", "model:": a kind of device without the name of one. */
+static enum status expect_whole_name(const char *device, struct error *err)
+{
+	static const char *const kinds[] = {"cuda", "model", "replay", NULL};
+	const char *colon = strchr(device, ':');
+	CLEANUP(memory_free) char *kind = string_copy_bytes(device, strcspn(device, ":"));
+
+	return (colon && colon[1]) || name_find(kind, kinds) < 0
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "--device: expected cuda:N, cuda:UUID, cuda:all, model:NAME or "
+				 "replay:FILE, found %s",
+				 device);
+}
+
 static enum status open_device(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
@@ -201,16 +196,15 @@ static enum status open_device(const struct context_options *options, struct con
 	const char *more;
 	char *notice;
 
-	if (strcmp(options->device, "cuda:") == 0)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--device: expected cuda:N, cuda:UUID or cuda:all, found cuda:");
+	TRY(expect_whole_name(options->device, err));
+	if (device_is_several(options->device))
+		return error_set(err, STATUS_BAD_INPUT, "device: expected one GPU, found \"%s\"",
+			options->device);
 	TRY(find_program(options, context, &program, err));
 	TRY(program && !string_starts_with(options->device, "replay:")
 			? open_program(options, context, program, device_options, err)
 		: strcmp(options->device, "auto") == 0
 			? open_auto(options, context, device_options, err)
-		: device_is_several(options->device)
-			? open_several(options, context, device_options, err)
 		: string_starts_with(options->device, "cuda:")
 			? open_cuda(options, context, options->device, device_options, err)
 			: open_modelled(options, context, options->device, device_options, err));
@@ -232,6 +226,7 @@ static enum status open_all(
 	device_options.config_folders = (const char *const *)context->config_folders;
 	device_options.catalogue = &context->catalogue;
 	context->l2_warm = device_options.l2_warm;
+	context->worker_path = device_options.worker_path;
 	TRY(catalogue_load((const char *const *)context->template_folders, options->operation,
 		&context->catalogue, err));
 	TRY(open_device(options, context, &device_options, err));
@@ -239,8 +234,6 @@ static enum status open_all(
 	TRY(learned_open(&options->learned, (const char *const *)context->config_folders,
 		context->device->spec->name, &context->catalogue, context->learned, err));
 	context->device->spec->learned = context->learned;
-	for (size_t i = 0; i < context->device_count; i++)
-		context->devices[i]->spec->learned = context->learned;
 	return STATUS_OK;
 }
 
@@ -260,11 +253,7 @@ enum status context_open(
 
 void context_release(struct context *context)
 {
-	if (!context->device_count)
-		device_close(context->device);
-	for (size_t i = 0; i < context->device_count; i++)
-		device_close(context->devices[i]);
-	free(context->devices);
+	device_close(context->device);
 	if (context->learned)
 		learned_release(context->learned);
 	free(context->learned);

@@ -21,7 +21,6 @@ struct context_options {
 	 * is started. */
 	void (*program_starts)(const char *command, const char *folder);
 	bool describes;     /* nothing is evaluated: a program's space may be asked for */
-	bool several;       /* also "cuda:all" and "cuda:0,cuda:2" */
 	bool allow_model;   /* auto may fall back to the embedded sheet */
 	bool need_compiler; /* false: go on without one (explain, dry runs) */
 	struct learned_choice learned;
@@ -41,21 +40,13 @@ struct context {
 	struct compiler *compiler;    /* NULL: none found, and none needed */
 	struct kernel_store *store;   /* NULL without a compiler */
 	const struct family *program; /* whose program the device is, of the catalogue; NULL */
-	/* Several GPUs, of which `device` is the first: none is used before context_take(). */
-	struct device **devices;
-	size_t device_count; /* 0: one device alone */
-	/* called now and then while there is work; NULL: nothing is */
-	void (*alive)(void *context);
-	void *alive_context;
-	char *cache_notice; /* why nothing is kept, or NULL */
-	char *notice;       /* what the user should know (no GPU: the model is used), or NULL */
+	const char *worker_path;      /* of worker processes, borrowed; NULL: this executable */
+	char *cache_notice;           /* why nothing is kept, or NULL */
+	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
 };
 
 enum status context_open(
 	const struct context_options *options, struct context *context, struct error *err);
-/* Of several GPUs, in a process that has this one: its device, with the helper kernels, and its
- * share of the compilers. */
-enum status context_take(struct context *context, size_t index, struct error *err);
 void context_release(struct context *context);
 
 /* roots -> roots/<name>, an own kernel's file as it is, NULL-terminated; caller frees each and the

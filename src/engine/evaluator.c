@@ -297,8 +297,6 @@ static enum status take_events(struct evaluator *evaluator, struct error *err)
 enum status evaluator_step(struct evaluator *evaluator, struct error *err)
 {
 	evaluator->moved = false;
-	if (evaluator->context->alive)
-		evaluator->context->alive(evaluator->context->alive_context);
 	if (evaluator->context->store)
 		evaluator->moved = kernel_store_poll(evaluator->context->store, 0);
 	TRY(advance(evaluator, err));

@@ -114,8 +114,9 @@ static struct json *space_json(const struct candidates *pool)
 	return json;
 }
 
-enum status strategy_program_open(const char *command, const struct candidates *pool,
-	volatile sig_atomic_t *interrupted, void **state, struct error *err)
+enum status strategy_program_open(const char *command, const char *worker_path,
+	const struct candidates *pool, volatile sig_atomic_t *interrupted, void **state,
+	struct error *err)
 {
 	CLEANUP(memory_free) char *words = string_copy(command);
 	CLEANUP(memory_free)
@@ -130,7 +131,8 @@ enum status strategy_program_open(const char *command, const struct candidates *
 	if (!count)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--strategy: expected a command after program:, found nothing");
-	TRY(worker_start_program(&process, arguments, NULL, err));
+	TRY(worker_start_program(
+		&process, worker_path, arguments, NULL, worker_program_log(), err));
 	*state = outside = memory_zeroed(1, sizeof(*outside));
 	*outside = (struct outside){.process = process,
 		.pool = pool,

@@ -13,9 +13,11 @@
 #include "engine/candidates.h"
 
 extern const struct strategy strategy_program; /* not opened by its table, but by: */
-/* command: words with spaces between. The pool outlives the state. */
-enum status strategy_program_open(const char *command, const struct candidates *pool,
-	volatile sig_atomic_t *interrupted, void **state, struct error *err);
+/* command: words with spaces between. worker_path: as in process/worker.h. The pool outlives the
+ * state. */
+enum status strategy_program_open(const char *command, const char *worker_path,
+	const struct candidates *pool, volatile sig_atomic_t *interrupted, void **state,
+	struct error *err);
 /* Why it asked for nothing more; borrowed. */
 const char *strategy_program_why(const void *state);
 

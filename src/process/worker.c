@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/worker.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <fcntl.h>
@@ -59,38 +58,13 @@ static void close_pair(int pair[2])
 			close(pair[i]);
 }
 
-/* Asks for the child's folder. False: glibc 2.28, which the wheel starts with, cannot. */
-static bool add_folder(posix_spawn_file_actions_t *actions, const char *folder)
-{
-	int (*add)(posix_spawn_file_actions_t *, const char *) = NULL;
-
-	*(void **)&add = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addchdir_np");
-	return add && add(actions, folder) == 0;
-}
-
-/* `env -C FOLDER ARGUMENTS` (coreutils 8.28): only the list is the caller's. */
-static const char **words_in_folder(const char *folder, const char *const *arguments)
-{
-	const char *const before[] = {"env", "-C", folder};
-	size_t count = 0;
-	const char **words;
-
-	while (arguments[count])
-		count++;
-	words = memory_zeroed(ARRAY_COUNT(before) + count + 1, sizeof(*words));
-	memcpy(words, before, sizeof(before));
-	memcpy(words + ARRAY_COUNT(before), arguments, count * sizeof(*words));
-	return words;
-}
-
 /* Returns errno's number. */
-static int spawn(pid_t *pid, const char *const *arguments, const char *folder, char **environment,
-	int input, int output, int stderr_fd)
+static int spawn(pid_t *pid, const char *const *arguments, char **environment, int input,
+	int output, int stderr_fd)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, defaults;
-	CLEANUP(memory_free) const char **in_folder = NULL;
 	int result;
 
 	posix_spawn_file_actions_init(&actions);
@@ -98,8 +72,6 @@ static int spawn(pid_t *pid, const char *const *arguments, const char *folder, c
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (stderr_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, stderr_fd, STDERR_FILENO);
-	if (folder && !add_folder(&actions, folder))
-		arguments = in_folder = words_in_folder(folder, arguments);
 	/* its own process group: an interrupt at the terminal is for us to handle */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&none);
@@ -127,23 +99,37 @@ static void take_pipes(struct worker *worker, pid_t pid, int to_fd, int from_fd,
 	fcntl(from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 }
 
-/* Takes stderr_fd. */
-static enum status start(struct worker *worker, const char *const *arguments, const char *folder,
-	char **environment, int stderr_fd, struct error *err)
+/* Starts this program (path: NULL) or another one as a worker process; takes stderr_fd. */
+static enum status start(struct worker *worker, const char *path, const char **arguments,
+	int stderr_fd, struct error *err)
 {
+	CLEANUP(memory_free) char *own = path ? NULL : path_executable();
+	CLEANUP(memory_free) char **environment = child_environment();
 	int input[2] = {-1, -1}, output[2] = {-1, -1};
 	pid_t pid = 0;
 	int result = 0;
 
+	arguments[0] = path ? path : own;
 	*worker = (struct worker){.stderr_fd = -1};
-	if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
-		result = errno;
-	if (result == 0)
-		result =
-			spawn(&pid, arguments, folder, environment, input[0], output[1], stderr_fd);
+	if (getenv(inside_name)) {
+		error_set(err, STATUS_FAILED, "%s: a worker process must not start workers",
+			arguments[0]);
+		result = EPERM;
+		error_hint(err,
+			"a program that uses the library serves the command `%s` first of all in "
+			"its main()",
+			arguments[1]);
+	} else {
+		if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
+			result = errno;
+		if (result == 0)
+			result =
+				spawn(&pid, arguments, environment, input[0], output[1], stderr_fd);
+		if (result != 0)
+			error_set(err, STATUS_FAILED, "%s: starting a process: %s", arguments[0],
+				strerror(result));
+	}
 	if (result != 0) {
-		error_set(err, STATUS_FAILED, "%s: starting a process: %s", arguments[0],
-			strerror(result));
 		close_pair(input);
 		close_pair(output);
 		if (stderr_fd >= 0)
@@ -156,68 +142,39 @@ static enum status start(struct worker *worker, const char *const *arguments, co
 	return STATUS_OK;
 }
 
-enum status worker_fork(struct worker *worker, int (*run)(void *context, int input, int output),
-	void *context, struct error *err)
-{
-	int input[2] = {-1, -1}, output[2] = {-1, -1};
-	const pid_t parent = getpid();
-	pid_t pid = -1;
-
-	*worker = (struct worker){.stderr_fd = -1};
-	fflush(NULL); /* what is not written yet is ours to write */
-	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0)
-		pid = fork();
-	if (pid < 0) {
-		error_set(err, STATUS_FAILED, "starting a process: %s", strerror(errno));
-		close_pair(input);
-		close_pair(output);
-		return STATUS_FAILED;
-	}
-	if (pid == 0) {
-		setpgid(0, 0);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		signal(SIGPIPE, SIG_IGN);
-		close(input[1]);
-		close(output[0]);
-		_exit(getppid() == parent ? run(context, input[0], output[1]) : STATUS_FAILED);
-	}
-	setpgid(pid, pid); /* in the child, too: either may be first */
-	close(input[0]);
-	close(output[1]);
-	take_pipes(worker, pid, input[1], output[0], -1);
-	return STATUS_OK;
-}
-
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err)
 {
-	CLEANUP(memory_free) char *own = path ? NULL : path_executable();
-	CLEANUP(memory_free) char **environment = child_environment();
-	const char *const arguments[] = {path ? path : own, command, NULL};
+	const char *arguments[] = {NULL, command, NULL};
 
-	*worker = (struct worker){.stderr_fd = -1};
-	if (getenv(inside_name)) {
-		error_set(err, STATUS_FAILED,
-			"%s: expected a process that is no worker, found %s in the environment "
-			"of one that starts a worker",
-			arguments[0], inside);
-		return error_hint(err,
-			"a program that uses the library serves the command `%s` first of all in "
-			"its main()",
-			command);
-	}
-	return start(worker, arguments, NULL, environment,
+	return start(worker, path, arguments,
 		keep_stderr ? memfd_create("worker-stderr", MFD_CLOEXEC) : -1, err);
 }
 
-enum status worker_start_program(
-	struct worker *worker, const char *const *arguments, const char *folder, struct error *err)
+enum status worker_start_program(struct worker *worker, const char *path,
+	const char *const *command, const char *folder, int stderr_fd, struct error *err)
+{
+	char parent[24];
+	size_t count = 0;
+
+	while (command[count])
+		count++;
+	CLEANUP(memory_free) const char **arguments = memory_zeroed(count + 5, sizeof(*arguments));
+
+	snprintf(parent, sizeof(parent), "%ld", (long)getpid());
+	arguments[1] = worker_program_command;
+	arguments[2] = parent;
+	arguments[3] = folder ? folder : ".";
+	memcpy(arguments + 4, command, count * sizeof(*arguments));
+	return start(worker, path, arguments, stderr_fd, err);
+}
+
+int worker_program_log(void)
 {
 	const char *log = getenv("TILETUNE_PROGRAM_LOG");
-	const int stderr_fd = log ? open(log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
-				  : memfd_create("program-stderr", MFD_CLOEXEC);
 
-	return start(worker, arguments, folder, environ, stderr_fd, err);
+	return log ? open(log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+		   : memfd_create("program-stderr", MFD_CLOEXEC);
 }
 
 /* write(), but EPIPE without a SIGPIPE. */
@@ -321,13 +278,13 @@ static bool reap(const struct worker *worker, int *status)
 	return true;
 }
 
-void worker_end(struct worker *worker, struct text *how)
+int worker_end(struct worker *worker, struct text *how)
 {
 	const bool has_ended = worker->pid > 0 && worker_is_closed(worker);
-	int status = 0;
+	int status = 0, code = -1;
 
 	if (worker->pid <= 0)
-		return;
+		return code;
 	worker_kill(worker);
 	close(worker->to_fd);
 	close(worker->from_fd);
@@ -337,7 +294,7 @@ void worker_end(struct worker *worker, struct text *how)
 				"was killed, and has not ended: a call of the system or of a "
 				"driver does not return");
 	} else if (how && !has_ended)
-		text_append(how, "said what is no answer");
+		text_append(how, "sent an invalid reply");
 	else if (how && WIFSIGNALED(status))
 		text_appendf(how, "was killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
@@ -350,6 +307,9 @@ void worker_end(struct worker *worker, struct text *how)
 	text_release(&worker->pending);
 	text_release(&worker->unsent);
 	*worker = (struct worker){.stderr_fd = -1};
+	if (has_ended && WIFEXITED(status))
+		code = WEXITSTATUS(status);
+	return code;
 }
 
 bool worker_was_killed(const struct text *how)
@@ -369,4 +329,73 @@ int worker_begin(void)
 	if (fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return -1;
 	return fd;
+}
+
+/* ---- the process that watches a program ---- */
+const char worker_program_command[] = "worker-program";
+
+static pid_t watcher_parent;
+
+/* The parent process has ended. (A thread of it that ends raises the same signal.) */
+static void end_group(int signal_number)
+{
+	(void)signal_number;
+	if (getppid() != watcher_parent)
+		kill(0, SIGKILL);
+}
+
+/* In the program's process, before it begins. */
+static void become_program(char **command)
+{
+	static const int handled[] = {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 0; i < ARRAY_COUNT(handled); i++)
+		signal(handled[i], SIG_DFL);
+	execvp(command[0], command);
+	fprintf(stderr, "starting %s: %s\n", command[0], strerror(errno));
+	_exit(127);
+}
+
+/* Kills what the program has started, and ends as the program did. */
+static _Noreturn void end_as(int status)
+{
+	const pid_t group = getpgrp();
+
+	if (setpgid(0, getpgid(watcher_parent)) == 0)
+		kill(-group, SIGKILL);
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		prctl(PR_SET_DUMPABLE, 0);
+		raise(WTERMSIG(status));
+	}
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_FAILED);
+}
+
+int worker_program_main(int count, char **arguments)
+{
+	pid_t pid;
+	int status = 0;
+
+	if (count < 3)
+		return STATUS_BAD_INPUT;
+	unsetenv(inside_name);
+	watcher_parent = (pid_t)strtol(arguments[0], NULL, 10);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, end_group);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	end_group(SIGTERM);
+	if (chdir(arguments[1]) != 0) {
+		fprintf(stderr, "%s: %s\n", arguments[1], strerror(errno));
+		return 127;
+	}
+	pid = fork();
+	if (pid == 0)
+		become_program(arguments + 2);
+	/* Standard output stays open until this process ends, so that its reader then finds the
+	 * exit code. */
+	close(STDIN_FILENO);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	end_as(status);
 }

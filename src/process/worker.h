@@ -4,9 +4,7 @@
  *
  * A worker is this program (or a path that an option names) started with a hidden command by
  * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
- * carry frames (process/message.h). It dies with its parent. What tunes on one of several GPUs is a
- * copy instead (worker_fork()): it needs all that the run has read and decided, and is made before
- * there is a second thread.
+ * carry frames (process/message.h) or lines. It dies with its parent.
  */
 #ifndef PROCESS_WORKER_H
 #define PROCESS_WORKER_H
@@ -35,15 +33,15 @@ struct worker {
  */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
-/* A program of the user's instead, found as a shell finds it, which works in `folder` (NULL: ours)
- * and says what its lines mean. What it prints on standard error is kept, or appended to the file
- * that TILETUNE_PROGRAM_LOG names. */
-enum status worker_start_program(
-	struct worker *worker, const char *const *arguments, const char *folder, struct error *err);
-/* A copy of this process instead, as it is now, with a process group of its own. It ends with this
- * one, and with what `run` returns. Only while there is one thread. */
-enum status worker_fork(struct worker *worker, int (*run)(void *context, int input, int output),
-	void *context, struct error *err);
+/* Starts any program instead, found as a shell finds it, in `folder` (NULL: this process's). A
+ * process of this executable (or of `path`) stands between, which serves the command
+ * worker_program_command. It kills the program and everything that the program has started when
+ * this process ends in any way, and what the program has left behind when the program ends.
+ * stderr_fd receives standard error, and is closed by worker_end(); -1: this process's. */
+enum status worker_start_program(struct worker *worker, const char *path,
+	const char *const *command, const char *folder, int stderr_fd, struct error *err);
+/* A file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in memory. */
+int worker_program_log(void);
 /* Frames of message_pack(), or lines, to be written: now as far as the pipe takes them, the rest by
  * worker_flush(), called when to_fd can be written to. So we never wait for a process that is busy
  * or hangs; that one is gone shows when it is read from, never as a SIGPIPE. */
@@ -56,9 +54,9 @@ bool worker_is_closed(const struct worker *worker);
 /* SIGKILL to it and to what it started; does not wait. */
 void worker_kill(struct worker *worker);
 /* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "was killed by signal 11
- * (Segmentation fault)", "ended with exit code 3" or, of one that still ran, "said what is no
- * answer", with its last message. */
-void worker_end(struct worker *worker, struct text *how);
+ * (Segmentation fault)", "ended with exit code 3" or, if it still ran, "sent an invalid reply",
+ * with its last message. Returns the exit code; -1 if a signal or this function ended it. */
+int worker_end(struct worker *worker, struct text *how);
 /* Whether worker_end() said that it was killed from outside, as when memory is short: it can be
  * retried. */
 bool worker_was_killed(const struct text *how);
@@ -67,5 +65,8 @@ bool worker_was_killed(const struct text *how);
 /* The first call of a worker: ends it with its parent, and leaves standard output to any
  * libraries print. Returns where its frames go; negative: failed. */
 int worker_begin(void);
+/* The process that starts and watches a program: worker_program_command PARENT FOLDER COMMAND... */
+extern const char worker_program_command[];
+int worker_program_main(int count, char **arguments);
 
 #endif

@@ -20,6 +20,10 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	CLEANUP(text_release) struct text text = {0};
 	CLEANUP(memory_free) char *first = NULL;
 
+	if (!search->evaluated.count)
+		return error_set(err, STATUS_FAILED, "%s: no candidate was tried: %s",
+			search->pool.problem->text,
+			search->stopped_because ? search->stopped_because : "the budget is spent");
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		if (search->evaluated.items[i].stage &&
 			search->evaluated.items[i].evaluation.outcome == OUTCOME_OK)
@@ -316,8 +320,8 @@ enum status search_conclude(struct search *search, struct error *err)
 	result.entry = &entry;
 	if (observer->end)
 		observer->end(observer->context, &result);
-	if (search->session->taker.end)
-		search->session->taker.end(search->session->taker.context, &result);
+	if (search->session->sink.on_result)
+		search->session->sink.on_result(search->session->sink.context, &result);
 	return STATUS_OK;
 }
 

@@ -251,8 +251,9 @@ static enum status choose_strategy(struct search *search, const char *name, stru
 	view->budget = effort_attempts(session->effort);
 	if (string_starts_with(name, "program:")) {
 		search->strategy = &strategy_program;
-		return strategy_program_open(name + strlen("program:"), &search->pool,
-			session->interrupted, &search->strategy_state, err);
+		return strategy_program_open(name + strlen("program:"),
+			session->context->worker_path, &search->pool, session->interrupted,
+			&search->strategy_state, err);
 	}
 	search->strategy = strategy_find(name);
 	if (!search->strategy)

@@ -8,8 +8,8 @@
 #include "record/record_write.h"
 #include "tune/bits.h"
 #include "tune/conclude.h"
+#include "tune/prefetch.h"
 #include "tune/search.h"
-#include "tune/tuner.h"
 #include "engine/strategy_program.h"
 
 /* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
@@ -299,6 +299,64 @@ enum status session_put(struct session *session, struct tuned_entry *entry,
 	return session_save(session, err);
 }
 
+/* One problem of the queue, unless an interrupted run has concluded it. */
+static enum status tune_problem(
+	struct session *session, size_t number, struct prefetch **prefetch, struct error *err)
+{
+	CLEANUP(search_free) struct search *search = NULL;
+	bool done;
+
+	TRY(resume_entry(session, number, &done, err));
+	if (done)
+		return STATUS_OK;
+	TRY(prefetch_search(prefetch, session, number, &search, err));
+	return session_search(search, err);
+}
+
+/* Whether a problem that cannot be tuned ends the run. */
+static bool ends_run(
+	const struct session *session, const struct queue_item *item, enum status status)
+{
+	return status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE ||
+	       (!session->keep_going && !item->is_step);
+}
+
+static enum status run_queue(struct session *session, struct error *err)
+{
+	const struct session_observer *observer = &session->observer;
+	const struct queue *queue = session->queue;
+	struct prefetch *prefetch = NULL;
+	enum status status = STATUS_OK;
+	struct error first = {0};
+	size_t failed = 0;
+
+	for (size_t i = 0; i < queue->count; i++) {
+		const struct queue_item *item = &queue->items[i];
+		struct error reason = {0};
+
+		status = tune_problem(session, i, &prefetch, &reason);
+		if (status == STATUS_OK)
+			continue;
+		if (ends_run(session, item, status)) {
+			prefetch_drop(&prefetch);
+			*err = reason;
+			return status;
+		}
+		if (observer->failed)
+			observer->failed(observer->context, item->problem, &reason);
+		if (!item->is_step && failed++ == 0)
+			first = reason;
+	}
+	prefetch_drop(&prefetch);
+	if (!failed)
+		return STATUS_OK;
+	*err = first;
+	if (session->problems->count > 1)
+		error_context(err, "%zu of %zu problems were not tuned; the first", failed,
+			session->problems->count);
+	return first.status;
+}
+
 enum status session_run(struct session *session, struct error *err)
 {
 	struct context *context = session->context;
@@ -311,7 +369,7 @@ enum status session_run(struct session *session, struct error *err)
 	TRY(queue_open(&context->catalogue, session->problems, context->device->spec,
 		&session->pool, &queue, err));
 	session->queue = &queue;
-	status = dispatch_run(session, err);
+	status = run_queue(session, err);
 	session->queue = NULL;
 	return status;
 }

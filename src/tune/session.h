@@ -53,8 +53,6 @@ struct session_progress {
 
 struct session_observer {
 	void *context;
-	/* Of several GPUs, problems begin and end in any order, each in the process of its GPU,
-	 * whose notices are told there; progress is of any of them. */
 	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct session_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
@@ -65,20 +63,10 @@ struct session_observer {
 	void (*notice)(void *context, const char *text);
 };
 
-/* Who wants all that was measured for each problem; of several GPUs end and write are called in the
- * process of one, what was written is read in that of the run. All NULL: no one. */
-struct session_taker {
+/* Gets everything that was measured for each problem. */
+struct result_sink {
 	void *context;
-	void (*end)(void *context, const struct problem_result *result);
-	void (*write)(void *context, const struct problem *problem, struct text *kept);
-	void (*read)(void *context, const struct problem *problem, const struct text *kept);
-};
-
-/* What a run on one GPU has taken. */
-struct session_gpu {
-	char run_id[RUN_ID_SIZE]; /* "": none */
-	double compile_s, device_s;
-	uint32_t workers;
+	void (*on_result)(void *context, const struct problem_result *result); /* may be NULL */
 };
 
 struct session {
@@ -102,14 +90,7 @@ struct session {
 	const char *run_id;
 	volatile sig_atomic_t *interrupted;
 	struct session_observer observer;
-	struct session_taker taker;
-	/* Of several GPUs, in the process of one: fills in run_id and journal, and copies what the
-	 * tuned file says of the run, which goes on with `resumes`. */
-	enum status (*join)(void *joins, struct session *session, const char *resumes,
-		struct run *run, struct error *err);
-	void *joins;
-	struct session_gpu *gpus; /* set by session_run(), a run each; the caller frees */
-	size_t gpu_count;
+	struct result_sink sink;
 	bool keep_going; /* a problem that cannot be served does not end a suite */
 	/* No winner where predictions do not tell the candidates apart: STATUS_INCONCLUSIVE, and
 	 * the observer gets their resources. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "record/record_wire.h"
 #include "tune/select.h"
 
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
@@ -67,31 +66,18 @@ static size_t number_of(const struct gather *gather, const struct problem *probl
 	return p;
 }
 
-/* A row's time for one problem. */
-struct row_time {
-	char *family, *configuration;
-	double us;
-	struct bits *bits;
-};
-static const struct record_member row_time_members[] = {
-	RECORD_VALUE(struct row_time, family, "family"),
-	RECORD_VALUE(struct row_time, configuration, "configuration"),
-	RECORD_VALUE(struct row_time, us, "us"),
-	RECORD_POINTER(struct row_time, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
-};
-static RECORD_DEFINE(struct row_time, row_time_record, row_time_members, .name = "row_time");
-
-static void take_time(struct gather *gather, size_t problem, const struct row_time *time)
+static void take_time(
+	struct gather *gather, size_t problem, const struct evaluation *evaluation, double us)
 {
-	struct row *row = row_of(gather, time->family, time->configuration);
+	struct row *row = row_of(gather, evaluation->family, evaluation->configuration);
 
 	if (!row)
 		return;
-	row->us[problem] = time->us;
-	if (!time->bits)
+	row->us[problem] = us;
+	if (!evaluation->bits)
 		return;
 	bits_free(&row->bits[problem]);
-	row->bits[problem] = bits_copy(time->bits);
+	row->bits[problem] = bits_copy(evaluation->bits);
 }
 
 /* Compared with the fastest by the rounds that both have, where they were timed side by side. */
@@ -104,7 +90,7 @@ static double time_us(const struct problem_result *result, size_t which)
 		       : result->evaluated->items[which].evaluation.time.median;
 }
 
-static void take_end(void *context, const struct problem_result *result)
+static void take_result(void *context, const struct problem_result *result)
 {
 	struct gather *gather = context;
 	const size_t p = number_of(gather, result->pool->problem);
@@ -112,53 +98,10 @@ static void take_end(void *context, const struct problem_result *result)
 	for (size_t i = 0; p < gather->session->problems->count && i < result->evaluated->count;
 		i++) {
 		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
-		const struct row_time time = {evaluation->family, evaluation->configuration,
-			time_us(result, i), evaluation->bits};
 
 		if (evaluation->outcome == OUTCOME_OK && evaluation->time.count)
-			take_time(gather, p, &time);
+			take_time(gather, p, evaluation, time_us(result, i));
 	}
-}
-
-/* ---- for the process of the run ---- */
-struct row_times {
-	struct row_time *items;
-	size_t count;
-};
-static const struct record_member row_times_members[] = {
-	RECORD_RECORDS(struct row_times, items, count, row_time_record, "items"),
-};
-static RECORD_DEFINE(struct row_times, row_times_record, row_times_members, .name = "row_times");
-
-static void write_times(void *context, const struct problem *problem, struct text *kept)
-{
-	const struct gather *gather = context;
-	const size_t p = number_of(gather, problem);
-	struct row_times times = {
-		.items = memory_zeroed(gather->count + 1, sizeof(struct row_time))};
-
-	for (size_t i = 0; p < gather->session->problems->count && i < gather->count; i++)
-		if (gather->rows[i].us[p] > 0)
-			times.items[times.count++] = (struct row_time){gather->rows[i].family,
-				gather->rows[i].configuration, gather->rows[i].us[p],
-				gather->rows[i].bits[p]};
-	record_pack(&row_times_record, &times, kept);
-	free(times.items);
-}
-
-static void read_times(void *context, const struct problem *problem, const struct text *kept)
-{
-	struct gather *gather = context;
-	const size_t p = number_of(gather, problem);
-	struct row_times times = {0};
-
-	if (p == gather->session->problems->count ||
-		record_unpack(&row_times_record, text_string(kept), kept->length, "tuning process",
-			&times, NULL, NULL) != STATUS_OK)
-		return;
-	for (size_t i = 0; i < times.count; i++)
-		take_time(gather, p, &times.items[i]);
-	record_release(&row_times_record, &times);
 }
 
 enum status gather_run(
@@ -171,12 +114,11 @@ enum status gather_run(
 
 	tuned_init(&tuned, "", gpu_model_of(context->device->spec, context->device->identity.name));
 	session.journal = NULL;
-	session.join = NULL;
 	session.tuned = &tuned;
 	session.tuned_path = NULL;
 	session.keep_going = true;
 	session.pool = *pool;
-	session.taker = (struct session_taker){gather, take_end, write_times, read_times};
+	session.sink = (struct result_sink){gather, take_result};
 	session.observer.taken = NULL;
 	if (!gather->is_search) {
 		/* a family that does not apply to a problem is no news then */
@@ -187,7 +129,6 @@ enum status gather_run(
 		session.strategy = NULL;
 	}
 	status = session_run(&session, err);
-	free(session.gpus);
 	tuned_release(&tuned);
 	return status;
 }

@@ -161,6 +161,31 @@ def test_group_ends():
 		time.sleep(0.01)
 
 
+def test_no_orphans():
+	"""A program, and what it has started, ends when tiletune is killed, also before it has answered hello."""
+	with open("mute.sh", "w", encoding="ascii") as file:
+		file.write('sleep 1000 &\necho "child $!" >>"$ASKED"\nsleep 1000\n')
+	for program in (None, ["sh", "mute.sh"]):
+		kernel("48/80=forever", **({"program": program} if program else {}))
+		with subprocess.Popen([TILETUNE, "tune", "program.json", "-p", "M=64"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
+			while not os.path.exists("asked") or not any(line.startswith("child") for line in asked_whole()):
+				time.sleep(0.01)
+			tuning.kill()
+		for line in asked_whole():
+			while line.startswith("child") and alive(int(line.split()[1])):
+				time.sleep(0.01)
+
+
+def test_a_child_keeps_the_output():
+	"""A program that ends is noticed at once, although its child holds standard output."""
+	kernel("48/80=leaves")
+	started = time.monotonic()
+	tune()
+	expect("the outcome", outcomes()["BM=48,BN=80"]["outcome"], "crashed")
+	expect("the detail", "ended with exit code 3" in outcomes()["BM=48,BN=80"]["detail"], True)
+	expect("in time", time.monotonic() - started < 30, True)
+
+
 def test_killed_again_after_an_answer():
 	"""Two of one request, each killed once from outside: between the kills there was an answer, so that both are measured."""
 	kernel("48/80=killed", "48/81=killed", parameters={"BM": [48, 49], "BN": [80, 81]}, constraints=[])
@@ -188,7 +213,7 @@ def test_prepare():
 def test_hello():
 	"""A program that cannot be started, or says something else."""
 	kernel()
-	for program, words in ((["./no_such_program"], "./no_such_program: starting a process: No such file or directory"), (["true"], "the program ended with exit code 0"),
+	for program, words in ((["./no_such_program"], "starting ./no_such_program: No such file or directory"), (["true"], "the program ended with exit code 0"),
 			(["echo", "hello"], "the program said what is no answer"), (["cat"], "$.seed: expected a known member here")):
 		kernel(program=program)
 		done = tune(codes=(1, 2, 5))

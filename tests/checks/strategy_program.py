@@ -95,7 +95,7 @@ def test_end():
 	expect("three were measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
 	expect("why", "stopped because the strategy's program ended with exit code 5" in done.stdout, True)
 	expect("no command", "expected a command after program:, found nothing" in tune("program:", codes=(2,)).stderr, True)
-	expect("no program", "./none: starting a process" in tune("program:./none", codes=(1,)).stderr, True)
+	expect("no program", "starting ./none: No such file or directory" in tune("program:./none", codes=(1,)).stderr, True)
 	expect("a typing error", "did you mean random?" in tune("randm", codes=(2,)).stderr, True)
 
 

@@ -55,6 +55,9 @@ def answer(request, job, configuration):
 	elif what == "floods":
 		note(f"child {os.getpid()}")
 		os.execvp("yes", ["yes", json.dumps({"id": request["id"], "progress": job})])
+	elif what == "leaves":
+		subprocess.Popen(["sleep", "10000"])  # pylint: disable=consider-using-with
+		os._exit(3)
 	elif what == "exit":
 		print("a last word", file=sys.stderr, flush=True)
 		os._exit(3)

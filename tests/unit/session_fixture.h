@@ -197,7 +197,6 @@ static inline struct session_outcome session_fixture_run(
 		json_put_int(line, "status", 0);
 		assert_ok(journal_write(session.journal, "finish", line, &err));
 	}
-	free(session.gpus);
 	session_read_winners(&tuned, &outcome);
 	journal_close(session.journal);
 	journal_record_release(&record);

@@ -226,7 +226,7 @@ TEST(a_lie_is_no_kill)
 
 	run(&owner, tasks, 2, 1, 1);
 	assert_true(tasks[0].failed && tasks[0].end == POOL_ENDED);
-	assert_string_equal(tasks[0].how, "it said what is no answer");
+	assert_string_equal(tasks[0].how, "it sent an invalid reply");
 	assert_true(tasks[1].done);
 	assert_int_equal(owner.started, 2);
 	pool_close(&owner.pool);
@@ -313,39 +313,6 @@ TEST(a_pool_that_cannot_start_fails_its_tasks)
 	}
 	assert_int_equal(owner.pool.broken.status, STATUS_NO_DEVICE);
 	pool_close(&owner.pool);
-}
-
-/* A copy of this process has what this one has; it ends with us, and when it is told. */
-static int add_one(void *context, int input, int output)
-{
-	struct text pending = {0}, line = {0};
-
-	while (line_receive(input, &pending, -1, &line) == MESSAGE_READY) {
-		dprintf(output, "%d\n", atoi(text_string(&line)) + *(int *)context);
-		text_release(&line);
-	}
-	text_release(&pending);
-	return 7;
-}
-
-TEST(a_copy_has_what_we_have)
-{
-	int one = 41;
-	struct worker worker;
-	struct text line = {0}, how = {0};
-	struct error err;
-
-	assert_ok(worker_fork(&worker, add_one, &one, &err));
-	one = 0;
-	text_append(&line, "1\n");
-	worker_post(&worker, &line);
-	text_release(&line);
-	assert_int_equal(line_receive(worker.from_fd, &worker.pending, 30, &line), MESSAGE_READY);
-	assert_string_equal(text_string(&line), "42");
-	text_release(&line);
-	worker_end(&worker, &how);
-	assert_string_equal(text_string(&how), "said what is no answer"); /* it lived until then */
-	text_release(&how);
 }
 
 static int before(int count, char **arguments)

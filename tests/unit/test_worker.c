@@ -123,7 +123,7 @@ TEST(frames_come_back_whole)
 	assert_int_equal(receive(&worker, 0.01, &message), MESSAGE_NONE);
 	worker_end(&worker, &how);
 	assert_string_equal(how.data,
-		"said what is no answer; its last message: what a library prints is no frame");
+		"sent an invalid reply; its last message: what a library prints is no frame");
 	assert_int_equal(worker.pid, 0);
 	text_release(&how);
 }
@@ -183,7 +183,7 @@ TEST(ends_are_told_apart)
 	assert_end("crash",
 		"was killed by signal 11 (Segmentation fault); its last message: it was me");
 	assert_end("exit3", "ended with exit code 3");
-	assert_end("nonsense", "said what is no answer");
+	assert_end("nonsense", "sent an invalid reply");
 }
 
 /* One that does not end is given up, and that is said. */
@@ -258,7 +258,7 @@ TEST(a_worker_starts_none)
 	start(&worker, "nested");
 	assert_int_equal(receive(&worker, 60, &message), MESSAGE_CLOSED);
 	worker_end(&worker, &how);
-	assert_non_null(strstr(how.data, "expected a process that is no worker"));
+	assert_non_null(strstr(how.data, "a worker process must not start workers"));
 	assert_non_null(strstr(how.data, "serves the command `exit3`"));
 	text_release(&how);
 	assert_null(getenv("TILETUNE_INSIDE_WORKER")); /* ours is as it was */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fills the cache of compiled kernels on a machine without the GPU (`tune --compile-only`).
+ */
+#ifndef TUNE_PRECOMPILE_H
+#define TUNE_PRECOMPILE_H
+
+#include "tune/session.h"
+
+/* Compiles what session_run() would try on a device model, with the helper kernels and references
+ * that only a GPU needs. */
+enum status precompile_run(struct session *session, struct error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of a list of problems for as many processes, on one machine or on many: `--shard 2/8`, or
+ * `--shard 2/8,1/4` for a part of a part. Which problem is in which part follows from the list and
+ * the GPU model; all parts take about as long.
+ */
+#ifndef TUNE_SHARD_H
+#define TUNE_SHARD_H
+
+#include "family/problem.h"
+#include "spec/device_spec.h"
+
+enum {
+	SHARD_DEPTH_MAX = 2
+};
+
+struct shard {
+	struct shard_part {
+		unsigned number, count; /* number: from 1 */
+	} parts[SHARD_DEPTH_MAX];
+	size_t depth; /* 0: the whole list */
+};
+
+/* Errors: STATUS_BAD_INPUT. */
+enum status shard_parse(const char *text, struct shard *shard, struct error *err);
+/* Leaves the problems of this part, in their order. The part may be empty. */
+void shard_keep(
+	const struct shard *shard, const struct device_spec *device, struct problem_list *problems);
+
+#endif
