@@ -48,12 +48,18 @@ bool helper_fill(
 		"filling an input");
 }
 
+bool helper_poison_pieces(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
+	uint32_t pattern, uint64_t stride, uint64_t count)
+{
+	void *values[] = {&data, &bytes, &pattern, &stride, &count};
+
+	return launch(gpu, gpu->helpers.poison, (bytes / 4 + (bytes > 0)) * count, values,
+		"poisoning a buffer");
+}
+
 bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern)
 {
-	void *values[] = {&data, &bytes, &pattern};
-
-	return launch(
-		gpu, gpu->helpers.poison, bytes / 4 + (bytes > 0), values, "poisoning a buffer");
+	return helper_poison_pieces(gpu, data, bytes, pattern, 0, 1);
 }
 
 static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter)
@@ -63,13 +69,13 @@ static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter
 	return gpu->scratch + SCRATCH_COUNTERS_OFFSET + 8 * counter;
 }
 
-static bool guard_check(
-	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
+static bool guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
+	uint64_t stride, uint64_t count, size_t counter)
 {
 	CUdeviceptr bad_count = counter_address(gpu, counter);
-	void *values[] = {&data, &bytes, &pattern, &bad_count};
+	void *values[] = {&data, &bytes, &pattern, &stride, &count, &bad_count};
 
-	return launch(gpu, gpu->helpers.guard_check, bytes / 4 + (bytes > 0), values,
+	return launch(gpu, gpu->helpers.guard_check, (bytes / 4 + (bytes > 0)) * count, values,
 		"checking guard bytes");
 }
 
@@ -181,21 +187,22 @@ uint64_t arena_size(const uint64_t *sizes, size_t count)
 	return bytes;
 }
 
-bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t repeat,
+bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t set_count,
 	struct arena *arena)
 {
-	uint64_t once = arena_size(sizes, count) - ARENA_GUARD_BYTES;
+	const uint64_t set_bytes = arena_size(sizes, count) - ARENA_GUARD_BYTES;
 	CUdeviceptr at;
 
-	*arena =
-		(struct arena){.bytes = once * repeat + ARENA_GUARD_BYTES, .count = count * repeat};
+	*arena = (struct arena){.bytes = set_bytes * set_count + ARENA_GUARD_BYTES,
+		.set_count = set_count,
+		.set_bytes = set_bytes,
+		.count = count};
 	if (!gpu_allocate(gpu, arena->bytes, &arena->base))
 		return false;
-	arena->buffers = memory_zeroed(arena->count + 1, sizeof(*arena->buffers));
-	arena->buffer_bytes = memory_zeroed(arena->count + 1, sizeof(*arena->buffer_bytes));
+	arena->buffers = memory_zeroed(count * set_count + 1, sizeof(*arena->buffers));
+	arena->buffer_bytes = memory_copy(sizes, (count + 1) * sizeof(*sizes));
 	at = arena->base + ARENA_GUARD_BYTES;
-	for (size_t i = 0; i < arena->count; i++) {
-		arena->buffer_bytes[i] = sizes[i % count];
+	for (size_t i = 0; i < count * set_count; i++) {
 		arena->buffers[i] = sizes[i % count] ? at : 0;
 		at += aligned(sizes[i % count]) + ARENA_GUARD_BYTES;
 	}
@@ -210,35 +217,38 @@ void arena_release(struct gpu_session *gpu, struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* The first count+1 zones are checked or written again, each with the guard pattern as it reads
- * from its start on. */
-static bool for_zones(struct gpu_session *gpu, const struct arena *arena, size_t count,
-	size_t counter, bool writes)
+/* Zones are checked or written again, each with the guard pattern as it reads from the zone's start
+ * on: the one before the first buffer once, the one behind each buffer in all sets. */
+static bool for_zones(
+	struct gpu_session *gpu, const struct arena *arena, size_t counter, bool writes)
 {
 	/* offsets of the buffers follow from their sizes; those without bytes have no address */
 	CUdeviceptr start = arena->base, end = start + ARENA_GUARD_BYTES;
 
-	for (size_t i = 0; arena->base && i <= count; i++) {
+	for (size_t i = 0; arena->base && i <= arena->count; i++) {
+		const uint64_t sets = i ? arena->set_count : 1;
 		const unsigned shift = (unsigned)((start - arena->base) & 3) * 8;
 		const uint32_t pattern = shift ? guard_pattern >> shift | guard_pattern
 										  << (32 - shift)
 					       : guard_pattern;
 
-		if (!(writes ? helper_poison(gpu, start, end - start, pattern)
-			     : guard_check(gpu, start, end - start, pattern, counter + i)))
+		if (!(writes ? helper_poison_pieces(
+				       gpu, start, end - start, pattern, arena->set_bytes, sets)
+			     : guard_check(gpu, start, end - start, pattern, arena->set_bytes, sets,
+				       counter + i)))
 			return false;
-		start = end + arena->buffer_bytes[i];
-		end += aligned(arena->buffer_bytes[i]) + ARENA_GUARD_BYTES;
+		start = end + (i < arena->count ? arena->buffer_bytes[i] : 0);
+		end += (i < arena->count ? aligned(arena->buffer_bytes[i]) : 0) + ARENA_GUARD_BYTES;
 	}
 	return true;
 }
 
-bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t count, size_t counter)
+bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t counter)
 {
-	return for_zones(gpu, arena, count, counter, false);
+	return for_zones(gpu, arena, counter, false);
 }
 
-bool arena_repair(struct gpu_session *gpu, const struct arena *arena, size_t count)
+bool arena_repair(struct gpu_session *gpu, const struct arena *arena)
 {
-	return for_zones(gpu, arena, count, 0, true);
+	return for_zones(gpu, arena, 0, true);
 }

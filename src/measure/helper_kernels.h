@@ -12,6 +12,9 @@
 bool helper_fill(
 	struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor, uint64_t seed);
 bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
+/* As above, for `count` pieces of memory that begin `stride` bytes apart. */
+bool helper_poison_pieces(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
+	uint32_t pattern, uint64_t stride, uint64_t count);
 /* counter: index into the scratch's counters. */
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
 	uint64_t pitch_bytes, size_t counter);
@@ -49,22 +52,23 @@ enum {
 struct arena {
 	CUdeviceptr base;
 	uint64_t bytes;
-	CUdeviceptr *buffers; /* 0 where a buffer has 0 bytes */
+	size_t set_count;     /* the same list of buffers that many times in a row, */
+	uint64_t set_bytes;   /* one such list so far behind the other */
+	CUdeviceptr *buffers; /* of all sets; 0 where a buffer has 0 bytes */
 	uint64_t *buffer_bytes;
-	size_t count;
+	size_t count; /* buffers of a set */
 };
 
 /* Device memory that buffers of these sizes take, guard zones included. */
 uint64_t arena_size(const uint64_t *sizes, size_t count);
-/* repeat: the whole list of sizes that many times in a row (sets of buffers). */
-bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t repeat,
+bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t set_count,
 	struct arena *arena);
 void arena_release(struct gpu_session *gpu, struct arena *arena);
 
-/* The first count+1 zones: the one before the first buffer to the one behind buffer count-1. Bad
- * bytes of zone i are added to scratch counter counter+i. */
-bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t count, size_t counter);
-/* Writes their guard pattern again. */
-bool arena_repair(struct gpu_session *gpu, const struct arena *arena, size_t count);
+/* Checks the guard zones of all sets. Bad bytes are added to scratch counters: those before the
+ * first buffer of the first set to `counter`, those behind buffer i of any set to counter+1+i. */
+bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t counter);
+/* Writes the guard pattern again. */
+bool arena_repair(struct gpu_session *gpu, const struct arena *arena);
 
 #endif

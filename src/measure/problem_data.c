@@ -349,21 +349,37 @@ static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem
 	return true;
 }
 
+bool problem_data_checksum(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t first_counter)
+{
+	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
+		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
+			!helper_checksum(gpu, problem_tensor(problem, 0, i),
+				problem->arena.set_count,
+				problem->description.reference.tensors[i].bytes,
+				problem->arena.set_bytes, first_counter + i))
+			return false;
+	return true;
+}
+
 static bool checksum_inputs(struct gpu_session *gpu, struct problem_data *problem)
 {
-	size_t count = problem->description.reference.tensor_count;
+	const size_t count = problem->description.reference.tensor_count;
 
 	problem->input_checksums = memory_zeroed(count + 1, sizeof(*problem->input_checksums));
-	if (!scratch_clear(gpu))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t bytes = problem->description.reference.tensors[i].bytes;
+	return scratch_clear(gpu) && problem_data_checksum(gpu, problem, 0) &&
+	       scratch_read(gpu, NULL, 0, problem->input_checksums, count);
+}
 
-		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
-			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, bytes, bytes, i))
-			return false;
-	}
-	return scratch_read(gpu, NULL, 0, problem->input_checksums, count);
+static bool fill_sets(struct gpu_session *gpu, const struct problem_data *problem)
+{
+	bool done = true;
+
+	for (size_t set = 0; done && set < problem->set_count; set++)
+		done = fill_set(gpu, problem, set);
+	for (size_t made = 0; done && made < problem->made_count; made++)
+		done = fill_made(gpu, problem, made);
+	return done;
 }
 
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
@@ -396,12 +412,8 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	problem->is_warm = problem->set_count * set_bytes < 2 * (uint64_t)gpu->gpu.facts.l2_bytes;
 	done = arena_allocate(gpu, sizes, count, problem->set_count + problem->made_count,
 		       &problem->arena) &&
-	       fill_originals(gpu, problem);
-	for (size_t set = 0; done && set < problem->set_count; set++)
-		done = fill_set(gpu, problem, set);
-	for (size_t made = 0; done && made < problem->made_count; made++)
-		done = fill_made(gpu, problem, made);
-	done = done && checksum_inputs(gpu, problem);
+	       fill_originals(gpu, problem) && fill_sets(gpu, problem) &&
+	       checksum_inputs(gpu, problem);
 	if (!done)
 		problem_data_evict(gpu, problem);
 	return done;
@@ -412,8 +424,7 @@ bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 	if (!problem->touched)
 		return true;
 	problem->touched = false;
-	return arena_repair(gpu, &problem->arena, problem->description.reference.tensor_count) &&
-	       fill_set(gpu, problem, 0);
+	return arena_repair(gpu, &problem->arena) && fill_sets(gpu, problem);
 }
 
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem)

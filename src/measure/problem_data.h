@@ -37,7 +37,7 @@ struct problem_data {
 	size_t set_count;                  /* a power of two */
 	size_t made_count;         /* sets of made inputs behind these; 0: they do not fit */
 	bool is_warm;              /* the sets fit into twice the L2: runs find data in it */
-	uint64_t *input_checksums; /* of set 0, per tensor */
+	uint64_t *input_checksums; /* per tensor, over all sets */
 	unsigned users;            /* kernels that are loaded for it */
 	unsigned long request;     /* of the worker, that used it last */
 	bool touched; /* something ran on it that was not checked, or wrote where it must not */
@@ -62,9 +62,12 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set);
 /* Whether there are any. */
 bool problem_data_rewinds(const struct problem_data *problem);
-/* Makes set 0 what it was, where something ran since that was not checked: who comes next is not
- * blamed for what another wrote. */
+/* Fills inputs and guard zones of all sets again if something ran since that was not checked: no
+ * candidate is blamed for what another wrote. */
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);
+/* Adds the checksum of each input, over all sets, to scratch counter first_counter + its tensor. */
+bool problem_data_checksum(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t first_counter);
 /* Frees device memory; the rest stays, so that it can be prepared again. */
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "measure/verify.h"
 
 enum {
 	THROTTLE_RETRIES = 3,  /* visits per candidate that are taken again */
@@ -31,6 +32,9 @@ static void finish(struct sampler *sampler, struct series *series)
 {
 	struct device_event *result = &series->result;
 
+	/* verified in this request: it alone ran since then */
+	if (result->outcome == OUTCOME_OK && result->verification.done)
+		verify_after(sampler->gpu, series->runner->loaded, result);
 	if (result->outcome == OUTCOME_OK && sampler->rule->energy_s <= 0 && !result->gave_up &&
 		sampler_is_noisy(result->samples_us, result->sample_count)) {
 		result->outcome = OUTCOME_TOO_NOISY;

@@ -99,22 +99,19 @@ static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, 
 	return problem_data_rewind(gpu, loaded->problem, set) && loaded_fill_symbols(gpu, loaded);
 }
 
-static bool check_everything(
-	struct gpu_session *gpu, struct loaded *loaded, const struct layout *layout)
+static bool check_memory(
+	struct gpu_session *gpu, const struct loaded *loaded, const struct layout *layout)
 {
-	const struct problem_data *problem = loaded->problem;
+	return arena_check(gpu, &loaded->problem->arena, layout->tensor_zones) &&
+	       arena_check(gpu, &loaded->workspaces, layout->workspace_zones) &&
+	       problem_data_checksum(gpu, loaded->problem, layout->inputs);
+}
 
-	if (!arena_check(gpu, &problem->arena, layout->tensors, layout->tensor_zones) ||
-		!arena_check(gpu, &loaded->workspaces, layout->workspaces, layout->workspace_zones))
+static bool check_everything(
+	struct gpu_session *gpu, const struct loaded *loaded, const struct layout *layout)
+{
+	if (!check_memory(gpu, loaded, layout))
 		return false;
-	for (size_t i = 0; i < layout->tensors; i++) {
-		const struct plan_buffer *tensor = &problem->description.reference.tensors[i];
-
-		if (tensor->role == BUFFER_INPUT &&
-			!helper_checksum(gpu, problem_tensor(problem, 0, i), 1, tensor->bytes,
-				tensor->bytes, layout->inputs + i))
-			return false;
-	}
 	for (size_t i = 0; i < layout->outputs; i++)
 		if (!checksum_pitch(gpu, loaded, i, counter_of(layout, i, COUNTER_PITCH_AFTER)) ||
 			!checksum_output(gpu, loaded, i, counter_of(layout, i, COUNTER_FIRST)) ||
@@ -378,6 +375,33 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	if (result->outcome != OUTCOME_OK || loaded->problem->description.reference.may_vary)
 		return true;
 	return digest(gpu, loaded, &result->bits);
+}
+
+/* Whether it wrote where it must not, since the last check. */
+static bool verify_memory(
+	struct gpu_session *gpu, const struct loaded *loaded, struct device_event *result)
+{
+	const struct layout layout = layout_of(loaded);
+	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
+	CLEANUP(text_release) struct text strays = {0};
+
+	if (!scratch_clear(gpu) || !check_memory(gpu, loaded, &layout) ||
+		!scratch_read(gpu, NULL, 0, counters, layout.total))
+		return false;
+	find_stray_writes(loaded, &layout, counters, &strays);
+	loaded->problem->touched = strays.length;
+	if (strays.length) {
+		result->outcome = OUTCOME_OUT_OF_BOUNDS;
+		result->detail = text_detach(&strays);
+	}
+	return true;
+}
+
+void verify_after(struct gpu_session *gpu, const struct loaded *loaded, struct device_event *result)
+{
+	gpu_progress(gpu, 0);
+	if (!verify_memory(gpu, loaded, result))
+		gpu_take_failure(&gpu->failure, result);
 }
 
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)

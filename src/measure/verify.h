@@ -17,5 +17,8 @@
  * What is right and does not vary then runs once on each set of made inputs (problem_data.h), for
  * the bits of result: they stay NULL where those sets do not fit into memory. */
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result);
+/* After timed runs: guard zones and inputs of all sets are untouched (else out_of_bounds). */
+void verify_after(
+	struct gpu_session *gpu, const struct loaded *loaded, struct device_event *result);
 
 #endif

@@ -17,9 +17,10 @@
 //       reads it shows. Nothing is written after the last row's last column: the tensor ends there.
 //   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
 //       Where groups begin, or their sizes, see there.
-//   tt_poison(void *data, u64 bytes, u32 pattern)
-//       Writes the pattern's bytes, little end first, from the first byte on, over and over.
-//   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
+//   tt_poison(void *data, u64 bytes, u32 pattern, u64 stride, u64 count)
+//       Writes the pattern's bytes, little end first, from the first byte on, over and over; the
+//       same at data + stride and so on, `count` pieces in all. The stride is a multiple of 4.
+//   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 stride, u64 count, u64 *bad_count)
 //       Adds to *bad_count the number of bytes that are no longer what tt_poison wrote.
 //   tt_compare_begin(struct tt_result *result)
 //       Sets the result to "nothing compared yet". Launch <<<1, 1>>> before tt_compare.
@@ -289,40 +290,55 @@ __device__ __forceinline__ u8 pattern_byte(u32 pattern, u64 offset)
 	return (u8)(pattern >> 8 * (u32)(offset & 3));
 }
 
-extern "C" __global__ void tt_poison(void *data, u64 bytes, u32 pattern)
+// One of several pieces of memory that hold a pattern: 4-byte words, and bytes before and behind.
+struct piece {
+	u8 *byte;
+	u32 *word;
+	u64 head, words, odd_bytes;
+};
+
+__device__ __forceinline__ piece piece_of(const void *data, u64 bytes)
 {
+	u64 head = unaligned_bytes(data, bytes), words = (bytes - head) / 4;
 	u8 *byte = (u8 *)data;
-	u64 head = unaligned_bytes(data, bytes);
-	u64 words = (bytes - head) / 4;
+	return {byte, (u32 *)(byte + head), head, words, bytes - 4 * words};
+}
+
+// The offset of the i-th byte that is in no word.
+__device__ __forceinline__ u64 odd_offset(const piece &part, u64 i)
+{
+	return i < part.head ? i : i + 4 * part.words;
+}
+
+extern "C" __global__ void tt_poison(void *data, u64 bytes, u32 pattern, u64 stride, u64 count)
+{
+	piece first = piece_of(data, bytes);
 	// A word that starts at offset `head` holds the pattern rotated by that many bytes.
-	u32 rotated = __funnelshift_r(pattern, pattern, 8 * (u32)head);
-	u32 *word = (u32 *)(byte + head);
-	for (u64 i = thread_index(); i < words; i += thread_count())
-		word[i] = rotated;
-	u64 tail = head + 4 * words;
-	for (u64 i = thread_index(); i < head + (bytes - tail); i += thread_count()) {
-		u64 offset = i < head ? i : tail + (i - head);
-		byte[offset] = pattern_byte(pattern, offset);
+	u32 rotated = __funnelshift_r(pattern, pattern, 8 * (u32)first.head);
+	for (u64 i = thread_index(); i < count * first.words; i += thread_count())
+		first.word[i / first.words * (stride / 4) + i % first.words] = rotated;
+	for (u64 i = thread_index(); i < count * first.odd_bytes; i += thread_count()) {
+		u64 offset = odd_offset(first, i % first.odd_bytes);
+		first.byte[i / first.odd_bytes * stride + offset] = pattern_byte(pattern, offset);
 	}
 }
 
-extern "C" __global__ void tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 *bad_count)
+extern "C" __global__ void tt_guard_check(
+	const void *data, u64 bytes, u32 pattern, u64 stride, u64 count, u64 *bad_count)
 {
-	const u8 *byte = (const u8 *)data;
-	u64 head = unaligned_bytes(data, bytes);
-	u64 words = (bytes - head) / 4;
-	u32 rotated = __funnelshift_r(pattern, pattern, 8 * (u32)head);
-	const u32 *word = (const u32 *)(byte + head);
+	piece first = piece_of(data, bytes);
+	u32 rotated = __funnelshift_r(pattern, pattern, 8 * (u32)first.head);
 	u64 bad = 0;
-	for (u64 i = thread_index(); i < words; i += thread_count()) {
-		u32 difference = word[i] ^ rotated;
+	for (u64 i = thread_index(); i < count * first.words; i += thread_count()) {
+		u32 difference =
+			first.word[i / first.words * (stride / 4) + i % first.words] ^ rotated;
 		for (int b = 0; difference != 0 && b < 4; b++)
 			bad += (difference >> 8 * b & 0xffu) != 0;
 	}
-	u64 tail = head + 4 * words;
-	for (u64 i = thread_index(); i < head + (bytes - tail); i += thread_count()) {
-		u64 offset = i < head ? i : tail + (i - head);
-		bad += byte[offset] != pattern_byte(pattern, offset);
+	for (u64 i = thread_index(); i < count * first.odd_bytes; i += thread_count()) {
+		u64 offset = odd_offset(first, i % first.odd_bytes);
+		bad += first.byte[i / first.odd_bytes * stride + offset] !=
+		       pattern_byte(pattern, offset);
 	}
 	if (bad != 0)
 		atomicAdd(bad_count, bad);

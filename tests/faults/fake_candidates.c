@@ -266,7 +266,8 @@ static void overwrite_input(const struct standin_launch *launch)
 	}
 }
 
-bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour)
+bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour,
+	const struct standin_rule *rule)
 {
 	uint64_t bytes = 0;
 	uint32_t dtype = 0;
@@ -293,7 +294,7 @@ bool standin_candidate(const struct standin_launch *launch, enum behaviour behav
 		break;
 	case BEHAVIOUR_OUT_OF_BOUNDS:
 	case BEHAVIOUR_WORKSPACE_OUT_OF_BOUNDS:
-		memset(out + bytes, 0, 16);
+		memset(out + bytes + (rule ? rule->far : 0), 0, 16);
 		break;
 	case BEHAVIOUR_INPUT:
 		overwrite_input(launch);
@@ -410,7 +411,7 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 	case BEHAVIOUR_REFUSE:
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	default:
-		standin_candidate(launch, behaviour);
+		standin_candidate(launch, behaviour, rule);
 		if (rule && rule->off_by != 0)
 			miss(launch, rule->off_by);
 		return CUDA_SUCCESS;

@@ -16,13 +16,16 @@ static void mark_poison(const struct standin_launch *launch)
 	const CUdeviceptr data = PARAM(CUdeviceptr, 0);
 	const uint64_t bytes = PARAM(uint64_t, 1);
 	const uint32_t pattern = PARAM(uint32_t, 2);
+	const uint64_t stride = PARAM(uint64_t, 3), count = PARAM(uint64_t, 4);
 
 	if (pattern == helper_workspace_poison)
 		standin_mark(MARK_WORKSPACE, data, bytes, pattern);
 	for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
 		if (pattern == helper_output_poison[dtype] ||
 			pattern == helper_trusted_poison((enum dtype)dtype))
-			standin_mark(MARK_OUTPUT, data, bytes, (uint32_t)dtype);
+			for (uint64_t i = 0; i < count; i++)
+				standin_mark(
+					MARK_OUTPUT, data + i * stride, bytes, (uint32_t)dtype);
 }
 
 enum {

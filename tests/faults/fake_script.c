@@ -87,6 +87,7 @@ static const struct key rule_keys[] = {
 	RULE(block_x, KIND_LONG),
 	RULE(skip, KIND_LONG),
 	RULE(load, KIND_LONG),
+	RULE(far, KIND_LONG),
 	RULE(us, KIND_REAL),
 	RULE(hot_us, KIND_REAL),
 	RULE(empty_us, KIND_REAL),

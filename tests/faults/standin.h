@@ -31,7 +31,7 @@
  *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
  *	                            asked before that only its name
  *	kernel GLOB [grid_x=N] [block_x=N] [skip=N] [load=N] [once=FILE] [until=FILE]
- *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [place_us=T] [watts=W] BEHAVIOUR
+ *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [far=B] [place_us=T] [watts=W] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `load` holds for the Nth load of a kernel of that name alone, `once` makes FILE and
@@ -40,8 +40,9 @@
  *crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration (default: from a
  *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration; hot_us: when
  *it runs on the buffers of its last launch; empty_us: when none of its buffers was filled as an
- *input; off_by: what it adds to the first element of a generic fp32 output; watts: its power (300);
- *place_us: each load of the kernel takes up to so much longer, the same for all its launches.
+ *input; far: out_of_bounds writes so many bytes further behind; off_by: what it adds to the
+ *first element of a generic fp32 output; watts: its power (300); place_us: each load of the kernel
+ *takes up to so much longer, the same for all its launches.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
  * they take so much longer.
@@ -92,7 +93,8 @@ enum behaviour {
 struct standin_rule {
 	char glob[STANDIN_NAME], once[STANDIN_PATH], until[STANDIN_PATH];
 	long grid_x, block_x, skip, load; /* -1: any */
-	double us, hot_us, empty_us;      /* < 0: default; as us */
+	long far;
+	double us, hot_us, empty_us; /* < 0: default; as us */
 	double noise, place_us, off_by;
 	double watts; /* 0: default */
 	enum behaviour behaviour;
@@ -187,7 +189,8 @@ double standin_energy_mj(void);
 bool standin_helper(const struct standin_launch *launch, double *us);
 bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
 /* Kernels that compute: true if the name is known. */
-bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour);
+bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour,
+	const struct standin_rule *rule);
 extern CUresult standin_sticky; /* what synchronisation answers from now on */
 extern bool standin_hanging;
 double standin_noise(void); /* -1..1, reproducible */

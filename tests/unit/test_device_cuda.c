@@ -216,6 +216,40 @@ TEST(test_verdicts)
 		"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
 }
 
+/* Also far behind, in other sets of buffers, and if it does so only after it was verified: the
+ * first output has 2244 bytes, a set 12800, and the input lies 6400 behind the output. */
+TEST(test_far_stray_writes)
+{
+	static const struct {
+		const char *script, *detail;
+	} cases[] = {
+		{"far=12800 out_of_bounds", "16 bytes written between out and in"},
+		{"far=16956 out_of_bounds", "input in overwritten"},
+		{"skip=3 far=4156 out_of_bounds", "input in overwritten"},
+		{"skip=3 far=12800 out_of_bounds", "bytes written between out and in"},
+	};
+	const struct sampling sampling = {.rounds = 3};
+	struct bench bench;
+	struct error err;
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		CLEANUP(memory_free)
+		char *script = string_format("kernel standin_scale us=40 %s\n", cases[i].script);
+		device_handle handle;
+
+		bench_open(&bench, script);
+		handle = toy_load(bench.device,
+			toy_problem(bench.device, &small, "standin_scale_reference"), &small,
+			"standin_scale");
+		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		assert_ok(handles_submit(
+			bench.device, &handle, 1, DEVICE_EVENT_VERIFIED, &sampling, &err));
+		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OUT_OF_BOUNDS,
+			cases[i].detail);
+		bench_close(&bench);
+	}
+}
+
 /* The output is the last tensor of every real operation: behind it is a guard zone, too. */
 TEST(test_behind_the_last_tensor)
 {
