@@ -80,7 +80,7 @@ static enum status compile_reference(
 
 /* Compiles the default configuration and the operation's reference: whether they do, and the
  * kernels take what they are given. of_operation: only the reference. */
-static enum status compile_one(const struct family *family, bool of_operation,
+static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
 	struct context *context, struct text *notices, struct error *err)
 {
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
@@ -102,6 +102,10 @@ static enum status compile_one(const struct family *family, bool of_operation,
 			family, problems.items[0], context->device->spec, NULL, &bound, NULL, err));
 	if (bound && configuration_default(bound, candidate.choices, &found, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
+	if (!found && bound && is_own)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: %s: expected a configuration that can be launched on %s, found none",
+			family->file, bound->problem->title, bound->device->title);
 	if (!found) {
 		format_put(notices, format_shown, "%s: nothing to compile was found%s\n",
 			family->file, problems.count ? "" : " (an example would name a problem)");
@@ -145,7 +149,7 @@ static enum status compile_families(
 		const struct family *family = context->catalogue.families[i];
 
 		if (family->launch_count && (of_operation || is_meant(family, only)))
-			TRY(compile_one(family, of_operation, context, notices, err));
+			TRY(compile_one(family, of_operation, !only, context, notices, err));
 	}
 	return STATUS_OK;
 }

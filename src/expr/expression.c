@@ -176,7 +176,6 @@ static enum status evaluate(const struct expression *expression, const struct va
 	struct evaluation evaluation; /* its loop variables need no initialisation */
 	evaluation.values = values;
 	evaluation.arena = lists;
-	evaluation.weight = LIST_WEIGHT_MAX;
 	evaluation.steps = EVALUATION_STEPS_MAX;
 	evaluation.where = expression->where;
 	evaluation.err = err;

@@ -3,17 +3,18 @@
  * The expression language: a subset of Python expressions, compiled to a tree once and evaluated
  * millions of times.
  *
- * Integers (64 bits, overflow is an error), floats, strings, booleans, lists, comprehensions over
- * range() and lists; + - * / // % ** & | ^ << >> and unary + -; comparisons that chain; and, or,
- * not, in, not in; a if c else b; min max abs ceil_div round_up is_pow2 len range dtype_bytes. `//`
- * and `%` floor as Python's; min and max take two numbers or more, or one list; `in` also looks for
- * a string in a string; `+` also joins lists. What differs from Python: a result that leaves 64
- * bits, or a double's range, is an error; lists and strings have no order, strings no escapes;
- * there are no tuples, subscripts, slices, attributes, and no calls of anything else.
+ * Integers (64 bits, overflow is an error), floats, strings, booleans, lists, tuples,
+ * comprehensions over range(), lists and tuples; + - * / // % ** & | ^ << >> and unary + -;
+ * comparisons that chain; and, or, not, in, not in; a if c else b; min max abs int any all ceil_div
+ * round_up is_pow2 len range dtype_bytes. `//` and `%` floor as in Python; min and max take two
+ * numbers or more, or one list; any, all, min and max also take a generator; `in` also looks for a
+ * string in a string; `+` also joins lists. Differences from Python: a result that leaves 64 bits,
+ * or a double's range, is an error; lists and strings have no order, strings no escapes; range()
+ * makes a list; there are no subscripts, slices, attributes, and no calls of other functions.
  *
  * No code execution, no I/O, bounded time and memory: 65536 characters, 100 levels of nesting,
- * lists of 65536 values (262144 in one evaluation), 64 loop variables within each other, 4194304
- * steps (loop iterations and list elements looked at) per evaluation.
+ * lists of 65536 values, 64 nested loop variables, and 1048576 steps per evaluation. A step is a
+ * loop iteration, or a list element that is made or looked at.
  *
  * Names are resolved to indices of a name table when compiled; evaluation reads an array of values
  * by these.

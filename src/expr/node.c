@@ -125,8 +125,7 @@ enum status node_resolve(struct node *root, const char *where, const struct name
 
 /* ---- constant folding ---- */
 enum {
-	FOLD_STEPS_MAX = 1 << 14, /* what takes longer is left for the evaluation */
-	FOLD_WEIGHT_MAX = 1024    /* values in lists that are made while folding */
+	FOLD_STEPS_MAX = 1 << 12 /* what takes longer is left for the evaluation */
 };
 
 static void make_constant(struct node *node, struct value value)
@@ -165,8 +164,7 @@ static void fold_logical(struct node *node)
 
 static void fold_by_evaluation(struct node *node, struct value_arena *arena)
 {
-	struct evaluation evaluation = {
-		.arena = arena, .steps = FOLD_STEPS_MAX, .weight = FOLD_WEIGHT_MAX, .where = ""};
+	struct evaluation evaluation = {.arena = arena, .steps = FOLD_STEPS_MAX, .where = ""};
 	struct value room;
 	const struct value *value = node_evaluate(&evaluation, node, &room);
 	if (value)

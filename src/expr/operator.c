@@ -5,7 +5,9 @@
  */
 #include "expr/operator.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -24,7 +26,7 @@ static const char *opcode_symbol(enum opcode opcode)
 static void describe(const struct value *value, struct text *text)
 {
 	if (value->type == VALUE_LIST)
-		text_append(text, "a list");
+		text_append(text, value->list->is_tuple ? "a tuple" : "a list");
 	else if (value->type == VALUE_STRING)
 		text_appendf(text, "'%.40s'", value->string);
 	else
@@ -55,7 +57,7 @@ static bool refuse(const struct application *a, const char *expectation)
 	return false;
 }
 
-/* ---- what an evaluation may use up ---- */
+/* ---- steps and lists ---- */
 bool evaluation_use(struct evaluation *evaluation, size_t steps)
 {
 	if (evaluation->steps >= steps) {
@@ -67,21 +69,9 @@ bool evaluation_use(struct evaluation *evaluation, size_t steps)
 	return false;
 }
 
-/* Uses up one of the values that lists may hold in all. */
-static bool use_weight(struct evaluation *evaluation)
-{
-	if (evaluation->weight > 0) {
-		evaluation->weight--;
-		return true;
-	}
-	error_set(evaluation->err, STATUS_BAD_INPUT,
-		"expected lists of at most %d values in all, found more", LIST_WEIGHT_MAX);
-	return false;
-}
-
 bool evaluation_new_list(struct evaluation *evaluation, struct value_list **list)
 {
-	if (!use_weight(evaluation))
+	if (!evaluation_use(evaluation, 1))
 		return false;
 	*list = value_arena_take(evaluation->arena, sizeof(**list));
 	(*list)->weight = 1;
@@ -102,11 +92,9 @@ bool evaluation_append(
 			"expected a list of at most %d values, found more", LIST_COUNT_MAX);
 		return false;
 	}
-	list->weight += weight_of(value);
-	if (list->weight > LIST_WEIGHT_MAX)
-		evaluation->weight = 0;
-	if (!use_weight(evaluation))
+	if (!evaluation_use(evaluation, weight_of(value)))
 		return false;
+	list->weight += weight_of(value);
 	value_list_push(list, value, evaluation->arena);
 	return true;
 }
@@ -286,11 +274,28 @@ static bool append_all(
 static bool concatenate(const struct application *a)
 {
 	struct value_list *list;
+	if (a->left->list->is_tuple != a->right->list->is_tuple)
+		return refuse(a, "two lists or two tuples");
 	if (!evaluation_new_list(a->evaluation, &list) ||
 		!append_all(a->evaluation, list, a->left->list) ||
 		!append_all(a->evaluation, list, a->right->list))
 		return false;
+	list->is_tuple = a->left->list->is_tuple;
 	*a->result = (struct value){.type = VALUE_LIST, .list = list};
+	return true;
+}
+
+static bool any_or_all(const struct application *a)
+{
+	const bool is_any = a->opcode == OPCODE_ANY;
+	bool found = false;
+	if (a->left->type != VALUE_LIST)
+		return refuse(a, "a list");
+	if (!evaluation_use(a->evaluation, a->left->list->count))
+		return false;
+	for (size_t i = 0; i < a->left->list->count && !found; i++)
+		found = value_truth(a->left->list->items[i]) == is_any;
+	*a->result = value_bool(found == is_any);
 	return true;
 }
 
@@ -388,6 +393,32 @@ static bool sign(const struct application *a)
 	return true;
 }
 
+static bool string_to_int(const char *string, int64_t *integer)
+{
+	char *end;
+	errno = 0;
+	*integer = strtoll(string, &end, 10);
+	return end != string && !end[strspn(end, " \t\r\n")] && errno == 0;
+}
+
+/* Python's int(): towards 0; of a string the decimal number in it. */
+static bool to_integer(const struct application *a)
+{
+	const struct value *operand = a->left;
+	int64_t integer;
+	if (operand->type == VALUE_REAL) {
+		if (!value_whole(value_real(trunc(operand->real)), &integer))
+			return refuse(a, "a result within 64 bits");
+	} else if (operand->type == VALUE_STRING) {
+		if (!string_to_int(operand->string, &integer))
+			return refuse(a, "an integer in the string");
+	} else if (!value_as_int(*operand, &integer)) {
+		return refuse(a, "a number or a string");
+	}
+	*a->result = value_int(integer);
+	return true;
+}
+
 static bool dtype_bytes(const struct application *a)
 {
 	const char *name = a->left->type == VALUE_STRING ? a->left->string : NULL;
@@ -471,6 +502,11 @@ bool operator_apply(struct evaluation *evaluation, enum opcode opcode, const str
 		return true;
 	case OPCODE_IS_POW2:
 		return is_pow2(&application);
+	case OPCODE_INT:
+		return to_integer(&application);
+	case OPCODE_ANY:
+	case OPCODE_ALL:
+		return any_or_all(&application);
 	case OPCODE_LEN:
 		return length(&application);
 	case OPCODE_DTYPE_BYTES:

@@ -42,14 +42,18 @@
 	ROW(NOT, "not")                                                                            \
 	ROW(ABS, "abs")                                                                            \
 	ROW(IS_POW2, "is_pow2")                                                                    \
+	ROW(INT, "int")                                                                            \
 	ROW(LEN, "len")                                                                            \
 	ROW(DTYPE_BYTES, "dtype_bytes")                                                            \
 	ROW(MIN_LIST, "min")                                                                       \
 	ROW(MAX_LIST, "max")                                                                       \
-	/* what the parser makes trees of, not operators */                                        \
+	ROW(ANY, "any")                                                                            \
+	ROW(ALL, "all")                                                                            \
+	/* kinds of nodes of their own */                                                          \
 	ROW(AND, "and")                                                                            \
 	ROW(OR, "or")                                                                              \
-	ROW(RANGE, "range")
+	ROW(RANGE, "range")                                                                        \
+	ROW(TUPLE, "tuple")
 
 enum opcode {
 #define ROW(id, symbol) OPCODE_##id,
@@ -60,17 +64,15 @@ enum opcode {
 
 enum {
 	LIST_COUNT_MAX = 65536,         /* elements of one list */
-	LIST_WEIGHT_MAX = 1 << 18,      /* values in all, per list and per evaluation */
-	EVALUATION_STEPS_MAX = 1 << 22, /* loop iterations and list elements looked at */
-	EVALUATION_LOCALS_MAX = 64      /* loop variables that are known at one place */
+	EVALUATION_STEPS_MAX = 1 << 20, /* loop iterations, list elements made or looked at */
+	EVALUATION_LOCALS_MAX = 64      /* loop variables in scope at one place */
 };
 
-/* What one evaluation reads, and what it may still use up. */
+/* What one evaluation reads, and the steps that it may still take. */
 struct evaluation {
 	const struct value *values;
-	struct value_arena *arena; /* the lists that it makes */
-	size_t weight;             /* values that may still be appended to lists */
-	size_t steps;      /* loop iterations and list elements that may still be looked at */
+	struct value_arena *arena; /* holds the lists that the evaluation makes */
+	size_t steps;
 	const char *where; /* for messages */
 	struct error *err;
 	struct value locals[EVALUATION_LOCALS_MAX]; /* loop variables */

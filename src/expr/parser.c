@@ -27,7 +27,10 @@ static const struct function functions[] = {
 	{"ceil_div", "2 arguments", 2, 2, OPCODE_CEIL_DIV},
 	{"round_up", "2 arguments", 2, 2, OPCODE_ROUND_UP},
 	{"is_pow2", "1 argument", 1, 1, OPCODE_IS_POW2},
+	{"int", "1 argument", 1, 1, OPCODE_INT},
 	{"len", "1 argument", 1, 1, OPCODE_LEN},
+	{"any", "1 argument", 1, 1, OPCODE_ANY},
+	{"all", "1 argument", 1, 1, OPCODE_ALL},
 	{"range", "1 to 3 arguments", 1, 3, OPCODE_RANGE},
 	{"dtype_bytes", "1 argument", 1, 1, OPCODE_DTYPE_BYTES},
 };
@@ -156,6 +159,56 @@ static void parse_elements(
 	parser_advance(parser);
 }
 
+/* The rest of a comprehension after its element, up to and with the closing token. */
+static void parse_clauses(
+	struct parser *parser, struct node *list, enum token_kind close, const char *noun)
+{
+	list->kind = NODE_COMPREHENSION;
+	while (parser->token.kind == TOKEN_FOR || parser->token.kind == TOKEN_IF) {
+		const bool is_for = parser->token.kind == TOKEN_FOR;
+		struct node *clause =
+			node_new(parser->arena, is_for ? NODE_FOR : NODE_IF, parser->token.column);
+		if (list->count > NODE_CLAUSES_MAX)
+			parser_refuse(parser, clause->column,
+				"expected at most %d clauses, found more", NODE_CLAUSES_MAX);
+		parser_advance(parser);
+		if (is_for) {
+			const struct token name = parser->token;
+			parser_take(parser, TOKEN_NAME, "a loop variable");
+			clause->name =
+				value_arena_copy_string(parser->arena, name.start, name.length);
+			if (!next_is(parser, OPCODE_IN))
+				parser_expected(parser, "'in'");
+			parser_advance(parser);
+		}
+		parser_push(parser, clause, parse_binary(parser, PRECEDENCE_OR));
+		parser_push(parser, list, clause);
+	}
+	parser_take(parser, close, noun);
+}
+
+/* The elements of a list, the arguments of a function, or a comprehension; up to and with the
+ * closing token. */
+static void parse_sequence(struct parser *parser, struct node *list, enum token_kind close)
+{
+	const char *const end = close == TOKEN_CLOSE ? "',', ')', 'for' or an operator"
+						     : "',', ']', 'for' or an operator";
+	parser_advance(parser);
+	if (parser->token.kind != close) {
+		parser_push(parser, list, parse_expression(parser));
+		if (parser->token.kind == TOKEN_FOR) {
+			parse_clauses(parser, list, close,
+				close == TOKEN_CLOSE ? "')', 'for', 'if' or an operator"
+						     : "']', 'for', 'if' or an operator");
+			return;
+		}
+		if (!parser_accept(parser, TOKEN_COMMA) && parser->token.kind != close)
+			parser_expected(parser, end);
+	}
+	parse_elements(parser, list, close,
+		close == TOKEN_CLOSE ? "',', ')' or an operator" : "',', ']' or an operator");
+}
+
 static void unknown_function(struct parser *parser, const struct token *name)
 {
 	CLEANUP(memory_free) char *copy = string_copy_bytes(name->start, name->length);
@@ -169,21 +222,30 @@ static void unknown_function(struct parser *parser, const struct token *name)
 	fail(parser);
 }
 
-/* arguments: the children of a node that becomes range()'s. */
+/* arguments: the children of a node that becomes range()'s; or a comprehension. */
 static struct node *call(struct parser *parser, const struct function *function,
 	const struct token *name, struct node *arguments)
 {
-	const size_t count = arguments->count;
-	const bool list = count == 1 && function->most > 1;
+	const bool is_generator = arguments->kind == NODE_COMPREHENSION;
+	const bool is_any_or_all = function->opcode == OPCODE_ANY || function->opcode == OPCODE_ALL;
+	const size_t count = is_generator ? 1 : arguments->count;
+	const bool takes_list = function->opcode == OPCODE_MIN || function->opcode == OPCODE_MAX;
 	enum opcode opcode = function->opcode;
 	if (!parser->failed && (count < function->least || count > function->most))
 		parser_refuse(parser, name->column, "expected %s of %s, found %zu",
 			function->arguments, function->name, count);
+	if (is_generator && !is_any_or_all && !takes_list)
+		parser_refuse(parser, name->column, "expected %s of %s, found a generator",
+			function->arguments, function->name);
 	if (opcode == OPCODE_RANGE || parser->failed)
 		return arguments;
-	if (list)
+	if (takes_list && count == 1)
 		opcode = opcode == OPCODE_MIN ? OPCODE_MIN_LIST : OPCODE_MAX_LIST;
-	struct node *node = &arguments->children[0];
+	if (is_generator && is_any_or_all) {
+		arguments->opcode = (uint8_t)opcode;
+		return arguments;
+	}
+	struct node *node = is_generator ? arguments : &arguments->children[0];
 	if (count == 1)
 		return parser_operator(parser, opcode, name->column, node, NULL);
 	for (size_t i = 1; i < count && !parser->failed; i++)
@@ -205,64 +267,34 @@ static struct node *parse_name(struct parser *parser)
 		unknown_function(parser, &name);
 		return node;
 	}
-	parser_advance(parser);
 	node->kind = NODE_RANGE;
-	parse_elements(parser, node, TOKEN_CLOSE, "',', ')' or an operator");
+	parse_sequence(parser, node, TOKEN_CLOSE);
 	return call(parser, function, &name, node);
-}
-
-/* What follows the element of a comprehension, up to and with the closing bracket. */
-static void parse_clauses(struct parser *parser, struct node *list)
-{
-	list->kind = NODE_COMPREHENSION;
-	while (parser->token.kind == TOKEN_FOR || parser->token.kind == TOKEN_IF) {
-		const bool is_for = parser->token.kind == TOKEN_FOR;
-		struct node *clause =
-			node_new(parser->arena, is_for ? NODE_FOR : NODE_IF, parser->token.column);
-		if (list->count > NODE_CLAUSES_MAX)
-			parser_expected(parser, "']' after 16 clauses");
-		parser_advance(parser);
-		if (is_for) {
-			const struct token name = parser->token;
-			parser_take(parser, TOKEN_NAME, "a loop variable");
-			clause->name =
-				value_arena_copy_string(parser->arena, name.start, name.length);
-			if (!next_is(parser, OPCODE_IN))
-				parser_expected(parser, "'in'");
-			parser_advance(parser);
-		}
-		parser_push(parser, clause, parse_binary(parser, PRECEDENCE_OR));
-		parser_push(parser, list, clause);
-	}
-	parser_take(parser, TOKEN_CLOSE_LIST, "']', 'for', 'if' or an operator");
 }
 
 static struct node *parse_list(struct parser *parser)
 {
 	struct node *list = node_new(parser->arena, NODE_LIST, parser->token.column);
-	parser_advance(parser);
-	if (parser->token.kind != TOKEN_CLOSE_LIST) {
-		parser_push(parser, list, parse_expression(parser));
-		if (parser->token.kind == TOKEN_FOR) {
-			parse_clauses(parser, list);
-			return list;
-		}
-		if (!parser_accept(parser, TOKEN_COMMA) && parser->token.kind != TOKEN_CLOSE_LIST)
-			parser_expected(parser, "',', ']', 'for' or an operator");
-	}
-	parse_elements(parser, list, TOKEN_CLOSE_LIST, "',', ']' or an operator");
+	parse_sequence(parser, list, TOKEN_CLOSE_LIST);
 	return list;
 }
 
+/* An expression in parentheses, or a tuple. */
 static struct node *parse_parenthesis(struct parser *parser)
 {
+	struct node *tuple = node_new(parser->arena, NODE_LIST, parser->token.column);
+	tuple->opcode = OPCODE_TUPLE;
 	parser_advance(parser);
+	if (parser_accept(parser, TOKEN_CLOSE))
+		return tuple;
 	struct node *node = parse_expression(parser);
-	const bool tuple = parser->token.kind == TOKEN_COMMA;
-	parser_take(parser, TOKEN_CLOSE, "')' or an operator");
-	if (tuple)
-		error_hint(parser->err, "write a list in brackets: [a, b]");
-	return node;
+	if (!parser_accept(parser, TOKEN_COMMA)) {
+		parser_take(parser, TOKEN_CLOSE, "')' or an operator");
+		return node;
+	}
+	parser_push(parser, tuple, node);
+	parse_elements(parser, tuple, TOKEN_CLOSE, "',', ')' or an operator");
+	return tuple;
 }
 
 static struct node *parse_atom(struct parser *parser)

@@ -76,7 +76,7 @@ bool value_equal(struct value a, struct value b)
 	if (a.type == VALUE_STRING && b.type == VALUE_STRING)
 		return a.string == b.string || strcmp(a.string, b.string) == 0;
 	if (a.type == VALUE_LIST && b.type == VALUE_LIST) {
-		if (a.list->count != b.list->count)
+		if (a.list->count != b.list->count || a.list->is_tuple != b.list->is_tuple)
 			return false;
 		for (size_t i = 0; i < a.list->count; i++)
 			if (!value_equal(a.list->items[i], b.list->items[i]))
@@ -146,12 +146,14 @@ void value_format(struct value value, struct text *text)
 		text_append(text, value.string);
 		break;
 	case VALUE_LIST:
-		text_append(text, "[");
+		text_append(text, value.list->is_tuple ? "(" : "[");
 		for (size_t i = 0; i < value.list->count; i++) {
 			text_append(text, i ? ", " : "");
 			value_format(value.list->items[i], text);
 		}
-		text_append(text, "]");
+		text_append(text, !value.list->is_tuple    ? "]"
+				  : value.list->count == 1 ? ",)"
+							   : ")");
 		break;
 	}
 }

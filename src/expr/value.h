@@ -38,8 +38,9 @@ struct value {
 struct value_list {
 	struct value *items;
 	size_t count;
-	/* of the values in it and in the lists in it, and 1: bounds what comparing or printing it
-	 * costs; only of lists that an expression made */
+	bool is_tuple; /* written (1, 2), which does not equal [1, 2] */
+	/* Steps that comparing or printing the list takes: 1 and those of its values. Set only in
+	 * lists that an expression made. */
 	size_t weight;
 };
 

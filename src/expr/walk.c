@@ -160,13 +160,32 @@ static bool append_element(
 	return element && (evaluation_append(evaluation, list, element) || fail(evaluation, node));
 }
 
-static bool walk_clauses(struct evaluation *evaluation, const struct node *comprehension,
-	size_t clause_index, struct value_list *list);
+/* A comprehension in progress. */
+struct comprehension {
+	struct evaluation *evaluation;
+	const struct node *node;
+	struct value_list *list; /* NULL: any() or all() of the elements */
+	bool is_decided;         /* an element decided any() or all() */
+};
 
-static bool walk_loop(struct evaluation *evaluation, const struct node *comprehension,
-	size_t clause_index, struct value_list *list)
+static bool take_element(struct comprehension *made)
 {
-	const struct node *clause = &comprehension->children[clause_index];
+	struct value room;
+	const struct node *element = &made->node->children[0];
+	const struct value *value;
+	if (made->list)
+		return append_element(made->evaluation, element, made->list);
+	value = node_evaluate(made->evaluation, element, &room);
+	made->is_decided = value && truth(value) == (made->node->opcode == OPCODE_ANY);
+	return value;
+}
+
+static bool walk_clauses(struct comprehension *made, size_t clause_index);
+
+static bool walk_loop(struct comprehension *made, size_t clause_index)
+{
+	struct evaluation *evaluation = made->evaluation;
+	const struct node *clause = &made->node->children[clause_index];
 	const struct node *over = &clause->children[0];
 	struct value *variable = &evaluation->locals[clause->index], room;
 	const struct value_list *items = NULL;
@@ -189,29 +208,42 @@ static bool walk_loop(struct evaluation *evaluation, const struct node *comprehe
 		items = value->list;
 		count = items->count;
 	}
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < count && !made->is_decided; i++) {
 		if (!evaluation_use(evaluation, 1))
 			return fail(evaluation, clause);
 		*variable = items ? items->items[i] : range_at(&range, i);
-		if (!walk_clauses(evaluation, comprehension, clause_index + 1, list))
+		if (!walk_clauses(made, clause_index + 1))
 			return false;
 	}
 	return true;
 }
 
 /* The clauses from clause_index on, for the values that the loop variables before it have. */
-static bool walk_clauses(struct evaluation *evaluation, const struct node *comprehension,
-	size_t clause_index, struct value_list *list)
+static bool walk_clauses(struct comprehension *made, size_t clause_index)
 {
 	struct value room;
-	if (clause_index == comprehension->count)
-		return append_element(evaluation, &comprehension->children[0], list);
-	const struct node *clause = &comprehension->children[clause_index];
+	if (clause_index == made->node->count)
+		return take_element(made);
+	const struct node *clause = &made->node->children[clause_index];
 	if (clause->kind == NODE_FOR)
-		return walk_loop(evaluation, comprehension, clause_index, list);
-	const struct value *condition = node_evaluate(evaluation, &clause->children[0], &room);
-	return condition && (!truth(condition) || walk_clauses(evaluation, comprehension,
-							  clause_index + 1, list));
+		return walk_loop(made, clause_index);
+	const struct value *condition =
+		node_evaluate(made->evaluation, &clause->children[0], &room);
+	return condition && (!truth(condition) || walk_clauses(made, clause_index + 1));
+}
+
+static const struct value *walk_comprehension(
+	struct evaluation *evaluation, const struct node *node, struct value *result)
+{
+	struct comprehension made = {.evaluation = evaluation, .node = node};
+	const bool is_list = node->opcode != OPCODE_ANY && node->opcode != OPCODE_ALL;
+	if (is_list && !evaluation_new_list(evaluation, &made.list))
+		return fail(evaluation, node);
+	if (!walk_clauses(&made, 1))
+		return NULL;
+	*result = is_list ? (struct value){.type = VALUE_LIST, .list = made.list}
+			  : value_bool(made.is_decided == (node->opcode == OPCODE_ANY));
+	return result;
 }
 
 static const struct value *walk_list(
@@ -220,14 +252,10 @@ static const struct value *walk_list(
 	struct value_list *list;
 	if (!evaluation_new_list(evaluation, &list))
 		return fail(evaluation, node);
-	if (node->kind == NODE_COMPREHENSION) {
-		if (!walk_clauses(evaluation, node, 1, list))
+	list->is_tuple = node->opcode == OPCODE_TUPLE;
+	for (size_t i = 0; i < node->count; i++)
+		if (!append_element(evaluation, &node->children[i], list))
 			return NULL;
-	} else {
-		for (size_t i = 0; i < node->count; i++)
-			if (!append_element(evaluation, &node->children[i], list))
-				return NULL;
-	}
 	*result = (struct value){.type = VALUE_LIST, .list = list};
 	return result;
 }
@@ -276,8 +304,9 @@ const struct value *node_evaluate(
 	case NODE_RANGE:
 		return range_list(evaluation, node, room);
 	case NODE_LIST:
-	case NODE_COMPREHENSION:
 		return walk_list(evaluation, node, room);
+	case NODE_COMPREHENSION:
+		return walk_comprehension(evaluation, node, room);
 	case NODE_NAME:
 	case NODE_LINK:
 	case NODE_FOR:

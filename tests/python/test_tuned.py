@@ -90,9 +90,10 @@ def test_broken(tmp_path):
 def test_expressions():
 	values = {"M": 10, "dtype": "bf16", "list": [1, 2]}
 	for text, expected in (("ceil_div(M, 4)", 3), ("round_up(M, 8)", 16), ("dtype_bytes(dtype)", 2), ("M if dtype == 'bf16' else 0", 10),
-			("dtype in ['fp16', 'bf16'] and not M < 3", True), ("M // 3 * 2 ** 2 % 5", 2), ("is_pow2(M)", False), (7, 7), ("fp32", "fp32")):
+			("dtype in ['fp16', 'bf16'] and not M < 3", True), ("M // 3 * 2 ** 2 % 5", 2), ("is_pow2(M)", False), (7, 7), ("fp32", "fp32"),
+			("[x for x in list if x < M]", [1, 2]), ("M in (5, 10)", True), ("all(M % x == 0 for x in list)", True), ("int(M / 4)", 2)):
 		assert evaluate(text, values) == expected, text
-	for text in ("__import__('os')", "M.__class__", "(lambda: 1)()", "[x for x in list]", "f'{M}'"):
+	for text in ("__import__('os')", "M.__class__", "(lambda: 1)()", "[x.y for x in list]", "f'{M}'"):
 		with pytest.raises((tiletune.Error, KeyError)):
 			evaluate(text, values)
 	with pytest.raises(tiletune.Error, match="expected keys of M, N, K"):

@@ -19,7 +19,7 @@ VALUES = [
 ]
 BINARY = [f"a {sign} b" for sign in "+ - * / // % ** << >> & | ^ == != < <= > >=".split()]
 BINARY += ["min(a, b)", "max(a, b)", "ceil_div(a, b)", "round_up(a, b)", "b < a", "a and b", "a or b"]
-UNARY = ["-a", "+a", "--a", "-+-a", "-a ** 2", "(-a) ** 2", "a - -a", "not a", "not not a", "abs(a)", "is_pow2(a)", "2 ** -a if a < 5 else 0"]
+UNARY = ["-a", "+a", "--a", "-+-a", "-a ** 2", "(-a) ** 2", "a - -a", "not a", "not not a", "abs(a)", "int(a)", "is_pow2(a)", "2 ** -a if a < 5 else 0"]
 
 
 warnings.simplefilter("ignore")
@@ -83,7 +83,7 @@ def made_up(generator: random.Random, depth: int) -> str:
 	def part() -> str:
 		return made_up(generator, depth - 1)
 
-	kind = generator.randrange(9) if depth else 8
+	kind = generator.randrange(11) if depth else 10
 	if kind < 3:
 		return f"({part()} {generator.choice('+ - * // % & | ^ == != < <= > >='.split())} {part()})"
 	if kind == 3:
@@ -96,6 +96,10 @@ def made_up(generator: random.Random, depth: int) -> str:
 		return f"-{part()}"
 	if kind == 7:
 		return f"({part()} {generator.choice(['<', '<='])} {part()} < {part()})"
+	if kind == 8:
+		return f"({part()} {generator.choice(['in', 'not in'])} ({part()}, {part()}))"
+	if kind == 9:
+		return f"{generator.choice(['any', 'all'])}(x {generator.choice(['<', '%'])} {part()} for x in [{part()}, {part()}])"
 	return generator.choice(["a", "b", "c", "d", str(generator.randrange(21))])
 
 

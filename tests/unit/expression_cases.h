@@ -68,12 +68,14 @@ static void repr(struct value value, struct text *text)
 		break;
 	}
 	case VALUE_LIST:
-		text_append(text, "[");
+		text_append(text, value.list->is_tuple ? "(" : "[");
 		for (size_t i = 0; i < value.list->count; i++) {
 			text_append(text, i ? ", " : "");
 			repr(value.list->items[i], text);
 		}
-		text_append(text, "]");
+		if (value.list->is_tuple && value.list->count == 1)
+			text_append(text, ",");
+		text_append(text, value.list->is_tuple ? ")" : "]");
 		break;
 	}
 }

@@ -4,7 +4,6 @@
  * NVRTC answers, where the toolkit has it. This program is its own worker.
  */
 #include "unit/unit.h"
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"

@@ -51,7 +51,8 @@ TEST(test_equal)
 	assert_false(value_equal(value_real(NAN), value_real(NAN)));
 	assert_false(value_equal(value_int((1LL << 53) + 1), value_real(0x1p53)));
 	struct value one[] = {value_int(1)}, same[] = {value_real(1)}, other[] = {value_int(2)};
-	const struct value_list lists[] = {{one, 1, 1}, {same, 1, 1}, {other, 1, 1}, {one, 0, 1}};
+	const struct value_list lists[] = {{.items = one, .count = 1}, {.items = same, .count = 1},
+		{.items = other, .count = 1}, {.items = one}};
 	struct value values[4];
 	for (size_t i = 0; i < 4; i++)
 		values[i] = (struct value){.type = VALUE_LIST, .list = &lists[i]};
@@ -80,7 +81,7 @@ TEST(test_compare)
 TEST(test_truth)
 {
 	struct value item[] = {value_int(0)};
-	const struct value_list list = {item, 1, 1}, empty = {0};
+	const struct value_list list = {.items = item, .count = 1}, empty = {0};
 	assert_true(value_truth(value_int(-1)));
 	assert_true(value_truth(value_real(0.1)));
 	assert_true(value_truth(value_string("0")));

@@ -15,12 +15,12 @@ from .errors import Error
 Problem = dict[str, Any]
 BYTES = {"fp64": 8, "i64": 8, "u64": 8, "fp32": 4, "tf32": 4, "i32": 4, "u32": 4, "fp16": 2, "bf16": 2, "i16": 2, "u16": 2,
     "fp8_e4m3": 1, "fp8_e5m2": 1, "i8": 1, "u8": 1, "bool": 1}
-FUNCTIONS = {"min": min, "max": max, "abs": abs, "len": len, "range": lambda *ends: list(range(*ends)),
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "int": int, "any": any, "all": all, "len": len, "range": lambda *ends: list(range(*ends)),
     "ceil_div": lambda a, b: -(-a // b), "round_up": lambda a, b: -(-a // b) * b,
     "is_pow2": lambda n: n > 0 and n & (n - 1) == 0, "dtype_bytes": lambda name: BYTES[name],
     **{name: name for name in BYTES}}
-NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Name, ast.Constant, ast.Call, ast.List,
-    ast.Subscript, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Name, ast.Constant, ast.Call, ast.List, ast.Tuple,
+    ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.Subscript, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
 
 
 @functools.lru_cache(maxsize=None)
@@ -31,7 +31,8 @@ def parsed(text: str) -> tuple[ast.expr, frozenset[str], Any]:
         if not isinstance(node, NODES) or (isinstance(node, ast.Call) and not isinstance(node.func, ast.Name)):
             raise Error(f"{text}: expected an expression of tiletune, found {ast.unparse(node)}")  # type: ignore[arg-type]
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return tree.body, frozenset(names - FUNCTIONS.keys()), compile(tree, text, "eval")
+    variables = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return tree.body, frozenset(names - variables - FUNCTIONS.keys()), compile(tree, text, "eval")
 
 
 def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
@@ -39,7 +40,7 @@ def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
     if not isinstance(expression, str):
         return expression
     _, names, code = parsed(expression)
-    return eval(code, {"__builtins__": {}, **FUNCTIONS}, {name: values[name] for name in names})
+    return eval(code, {"__builtins__": {}, **FUNCTIONS, **{name: values[name] for name in names}})
 
 
 def folders() -> Iterator[str]:
