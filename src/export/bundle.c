@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "advise/lookup.h"
 #include "candidate/bound_family.h"
@@ -188,7 +187,7 @@ static enum status answer(const struct export_source *source, const struct probl
 /* ---- files ---- */
 static void put_file(struct bundle *bundle, struct text *file)
 {
-	struct ttl_header header = {.version = bundle->has_ptx ? TTL_VERSION : TTL_VERSION_LEAST,
+	struct ttl_header header = {.version = TTL_VERSION,
 		.header_bytes = sizeof(header),
 		.device = bundle_put_text(bundle, bundle->source->tuned->device.name),
 		.compiler = bundle_put_text(bundle, compiler_identity(bundle->source->compiler))};
@@ -207,7 +206,7 @@ static void put_file(struct bundle *bundle, struct text *file)
 		text_append_char(file, '\0');
 	header.bytes = file->length;
 	memcpy(file->data, &header, sizeof(header));
-	header.checksum = hash_xxh64(file->data + summed, file->length - summed);
+	header.checksum = ttl_checksum(file->data + summed, file->length - summed);
 	memcpy(file->data, &header, sizeof(header));
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/bundle_entry.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/launch_work.h"
-#include "candidate/composite.h"
 #include "engine/row.h"
-#include "measure/candidate_kernels.h"
+#include "plan/tensor_map.h"
 
 static const size_t item_bytes[] = {
 #define TTL_TABLE(name, type) sizeof(type),
@@ -49,114 +48,258 @@ ttl_text bundle_put_text(struct bundle *bundle, const char *string)
 	return (ttl_text)(found - texts->data);
 }
 
-/* ---- plans ---- */
-/* A plan on its way into the tables, with the family that says how its numbers are computed. */
-struct launches {
-	const struct bound_family *bound;
-	const struct value *values;
-	const struct operation *operation; /* whose keys arguments may be; NULL: a composite's */
-	const struct plan *plan;
-	size_t at; /* launches of the plan that are written */
+/* ---- sizes that an entry holds for: its own, and smaller ones of one key for which the same
+ * kernel is launched in the same way but for numbers and dimensions that are the key's value ----
+ */
+enum {
+	SMALLER_SIZES_MAX = 255
 };
 
-/* Whether the expression is the key's value, and stays so where that alone is one less. */
-static bool is_key(const struct launches *launches, const struct expression *expression, size_t key)
+/* Launches by the names that the code has for their entries. */
+static enum status take_names(
+	struct kernel_store *store, const struct build *build, struct plan *plan, struct error *err)
 {
-	const size_t count = launches->bound->family->names.count;
+	for (size_t i = 0; i < plan->launch_count; i++) {
+		const struct compile_result *compiled;
+
+		TRY(kernel_store_wait(
+			store, &build->units[plan->launches[i].unit], &compiled, err));
+		(void)kernel_take_entry(compiled, &plan->launches[i]);
+	}
+	return STATUS_OK;
+}
+
+/* An entry that is being written. */
+struct entry_source {
+	const struct tuned_row *row;
+	const struct export_kernel *kernel;
+	bool *given; /* per key: it has not its default */
+	size_t arch;
+	struct plan below; /* of the size that is one less; without launches if there is none */
+};
+
+static void entry_source_release(struct entry_source *source)
+{
+	plan_release(&source->below);
+	free(source->given);
+}
+
+/* The problem with the key changed, or left out where it has no size. NULL: there is none. */
+static struct problem *other_problem(
+	const struct problem *problem, const bool *given, size_t key, const int64_t *size)
+{
+	const size_t count = problem->operation->key_count;
 	CLEANUP(memory_free)
-	struct value *values = memory_copy(launches->values, count * sizeof(*values));
-	const int64_t size = values[key].integer;
-	int64_t same, less;
+	struct value *values = memory_copy(problem->values, count * sizeof(*values));
+	CLEANUP(memory_free) bool *named = memory_copy(given, count * sizeof(*named));
+	struct problem *other = NULL;
 
-	values[key] = value_int(size - 1);
-	return expression_int(expression, launches->values, &same, NULL) == STATUS_OK &&
-	       expression_int(expression, values, &less, NULL) == STATUS_OK && same == size &&
-	       less == size - 1;
+	named[key] = size != NULL;
+	if (size)
+		values[key] = value_int(*size);
+	return problem_complete(problem->operation, values, named, &other, NULL) == STATUS_OK
+		       ? other
+		       : NULL;
 }
 
-/* The key whose value the expression is ("M", "(batch - 1)*rows_a + M" of one product), or
- * TTL_NONE. */
-static int32_t key_of(const struct launches *launches, const struct expression *expression)
+/* The plan of the entry's kernel at another size. *found: it is the same kernel. */
+static enum status other_plan(struct bundle *bundle, const struct entry_source *source, size_t key,
+	int64_t size, struct plan *plan, bool *found, struct error *err)
 {
-	const struct operation *operation = launches->operation;
+	CLEANUP(problem_cleanup)
+	struct problem *problem = other_problem(source->kernel->problem, source->given, key, &size);
+	CLEANUP(candidate_release) struct candidate candidate = {0};
+	CLEANUP(memory_free) struct value *values = NULL;
+	CLEANUP(build_release) struct build build = {0};
+	struct error reason;
 
-	for (size_t i = 0; operation && expression && i < operation->key_count; i++)
-		if (!operation->keys[i].values && !operation->keys[i].is_real &&
-			launches->values[i].integer <= INT32_MAX && is_key(launches, expression, i))
-			return (int32_t)i;
-	return TTL_NONE;
+	*found =
+		problem && row_candidate(bundle->source->catalogue, problem, source->kernel->device,
+				   source->row, &candidate, NULL, &reason) == STATUS_OK;
+	if (!*found)
+		return STATUS_OK;
+	if (!(values = candidate_values(&candidate, err)))
+		return STATUS_FAILED;
+	TRY(candidate_plan(candidate.bound, values, plan, err));
+	TRY(candidate_build(candidate.bound, values, &build, err));
+	*found = strcmp(build.kernel_hash, source->kernel->build.kernel_hash) == 0;
+	return *found ? take_names(bundle->stores[source->arch], &build, plan, err) : STATUS_OK;
 }
 
-static void put_argument(struct bundle *bundle, const struct launches *launches,
-	const struct plan_argument *from, const struct argument *named)
+static bool is_sized(const struct plan_argument *argument, const struct plan_argument *below)
 {
-	const struct plan *plan = launches->plan;
-	struct ttl_argument argument = {.index = from->index, .key = TTL_NONE};
+	return argument->integer != below->integer;
+}
+
+/* The memory that the entry reserves is enough, and a symbol is copied whole. */
+static bool fits_buffers(const struct plan *plan, const struct plan *smaller)
+{
+	for (size_t i = 0; i < plan->symbol_count; i++)
+		if (smaller->buffers[plan->symbols[i].buffer].bytes !=
+			plan->buffers[plan->symbols[i].buffer].bytes)
+			return false;
+	for (size_t i = 0; i < plan->buffer_count; i++)
+		if (smaller->buffers[i].bytes > plan->buffers[i].bytes ||
+			!smaller->buffers[i].bytes != !plan->buffers[i].bytes)
+			return false;
+	return true;
+}
+
+/* Whether the smaller plan is the entry's once its size is replaced where `below` differs from the
+ * entry's plan; changes the smaller plan. A family's plans have the same buffers, maps and symbols,
+ * but not always the same launches. */
+static bool is_same_plan(const struct plan *plan, const struct plan *below, struct plan *smaller,
+	int64_t value, int64_t size)
+{
+	if (below->launch_count != plan->launch_count ||
+		smaller->launch_count != plan->launch_count || !fits_buffers(plan, smaller))
+		return false;
+	memcpy(smaller->buffers, plan->buffers, plan->buffer_count * sizeof(*plan->buffers));
+	smaller->workspace_bytes = plan->workspace_bytes;
+	for (size_t i = 0; i < plan->tensor_map_count; i++)
+		for (size_t k = 0; k < TENSOR_MAP_RANK_MAX; k++) {
+			const uint64_t dim = plan->tensor_maps[i].dims[k];
+			uint64_t *other = &smaller->tensor_maps[i].dims[k];
+
+			if (dim != below->tensor_maps[i].dims[k] && dim == (uint64_t)value &&
+				*other == (uint64_t)size)
+				*other = dim;
+		}
+	for (size_t i = 0; i < plan->launch_count; i++) {
+		const struct plan_launch *of_plan = &plan->launches[i];
+		const struct plan_launch *of_below = &below->launches[i];
+		struct plan_launch *of_smaller = &smaller->launches[i];
+
+		if (of_below->argument_count != of_plan->argument_count ||
+			of_smaller->argument_count != of_plan->argument_count)
+			return false;
+		for (size_t k = 0; k < of_plan->argument_count; k++)
+			if (is_sized(&of_plan->arguments[k], &of_below->arguments[k]) &&
+				of_plan->arguments[k].integer == value &&
+				of_smaller->arguments[k].integer == size)
+				of_smaller->arguments[k].integer = value;
+	}
+	return record_equal(&plan_record, plan, smaller);
+}
+
+/* The first key that may be smaller, and its smallest size. */
+static enum status find_smaller(struct bundle *bundle, struct entry_source *source,
+	struct ttl_entry *entry, struct error *err)
+{
+	const struct problem *problem = source->kernel->problem;
+	const struct operation *operation = problem->operation;
+
+	entry->up_to = TTL_NONE;
+	for (size_t i = 0; i < operation->key_count && entry->up_to == TTL_NONE; i++) {
+		const struct key *key = &operation->keys[i];
+		const int64_t value = problem->values[i].integer;
+		bool same = !key->values && !key->is_real && !key->is_constant &&
+			    !source->kernel->candidate.bound->composite && value <= INT32_MAX;
+
+		if (same && value > 1) {
+			plan_release(&source->below);
+			TRY(other_plan(bundle, source, i, value - 1, &source->below, &same, err));
+		}
+		for (int64_t size = value - 1;
+			same && size > 0 && value - size <= SMALLER_SIZES_MAX; size--) {
+			CLEANUP(plan_release) struct plan smaller = {0};
+
+			TRY(other_plan(bundle, source, i, size, &smaller, &same, err));
+			same = same && is_same_plan(&source->kernel->plan, &source->below, &smaller,
+					       value, size);
+			if (same) {
+				entry->up_to = (int32_t)i;
+				entry->least = size;
+			}
+		}
+	}
+	return STATUS_OK;
+}
+
+/* A choice and a real number as text, an integer as it is. */
+static int64_t put_value(struct bundle *bundle, const struct key *key, struct value value)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	if (!key->values && !key->is_real)
+		return value.integer;
+	value_format(value, &text);
+	return bundle_put_text(bundle, text_string(&text));
+}
+
+static void put_sizes(struct bundle *bundle, struct entry_source *source, struct ttl_entry *entry)
+{
+	const struct problem *problem = source->kernel->problem;
+	const struct operation *operation = problem->operation;
+	const size_t count = operation->key_count;
+	CLEANUP(memory_free) bool *all = memory_zeroed(count + 1, sizeof(*all));
+
+	memset(all, true, count);
+	source->given = memory_zeroed(count + 1, sizeof(*source->given));
+	entry->sizes = bundle_next(bundle, TTL_TABLE_sizes, count);
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(problem_cleanup)
+		struct problem *without = other_problem(problem, all, i, NULL);
+		const bool is_default =
+			without && value_equal(without->values[i], problem->values[i]);
+		const struct ttl_size size = {
+			put_value(bundle, &operation->keys[i], problem->values[i]), is_default, 0};
+
+		source->given[i] = !is_default;
+		bundle_put(bundle, TTL_TABLE_sizes, &size);
+	}
+}
+
+/* ---- plans ---- */
+/* below: the same argument of a size that is one less, or NULL. */
+static void put_argument(struct bundle *bundle, const struct plan *plan,
+	const struct plan_argument *from, const struct plan_argument *below)
+{
+	struct ttl_argument argument = {.index = from->index};
+	const char *name = "";
 
 	switch (from->kind) {
 	case ARGUMENT_BUFFER:
 		argument.kind = TTL_BUFFER;
-		argument.name = bundle_put_text(bundle, plan->buffers[from->index].name);
+		name = plan->buffers[from->index].name;
 		break;
 	case ARGUMENT_TENSOR_MAP:
 		argument.kind = TTL_MAP;
-		argument.name = bundle_put_text(bundle, plan->tensor_maps[from->index].name);
+		name = plan->tensor_maps[from->index].name;
 		break;
 	default:
 		argument.kind = from->kind == ARGUMENT_INT32     ? TTL_I32
 				: from->kind == ARGUMENT_FLOAT32 ? TTL_F32
 								 : TTL_NUMBER;
 		argument.index = plan_argument_bytes(from->kind);
-		/* 0: a tensor that a step's problem does not have */
-		argument.name = bundle_put_text(
-			bundle, named->expression ? expression_text(named->expression) : "0");
 		argument.bits = (int64_t)plan_argument_bits(from);
-		if (!dtype_is_float(argument_dtype(from->kind)))
-			argument.key = key_of(launches, named->expression);
+		argument.is_sized = below && is_sized(from, below);
 	}
+	argument.name = bundle_put_text(bundle, name);
 	bundle_put(bundle, TTL_TABLE_arguments, &argument);
 }
 
-/* A plan has the active launches of a family in its order, a composite's of its steps. */
-static enum status put_launches(struct bundle *bundle, struct launches *launches, struct error *err)
+static void put_step(struct bundle *bundle, const struct plan *plan, const struct plan_launch *from,
+	const struct plan_launch *below)
 {
-	const struct family *family = launches->bound->family;
-	const struct composite *composite = launches->bound->composite;
+	struct ttl_step step = {.entry = bundle_put_text(bundle, from->entry),
+		.unit = from->unit,
+		.smem_dynamic_bytes = from->shape.smem_dynamic_bytes,
+		.repeat = from->shape.repeat,
+		.arguments = bundle_next(bundle, TTL_TABLE_arguments, from->argument_count)};
 
-	for (size_t i = 0; composite && i < composite->step_count; i++) {
-		launches->bound = composite->steps[i].candidate.bound;
-		launches->values = composite->steps[i].values;
-		TRY(put_launches(bundle, launches, err));
-	}
-	for (size_t i = 0; !composite && i < family->launch_count; i++) {
-		const struct launch *named = &family->launches[i];
-		const struct plan_launch *from = &launches->plan->launches[launches->at];
-		struct ttl_step step = {0};
-		bool is_active;
-
-		TRY(expression_test(named->when, launches->values, &is_active, err));
-		if (!is_active)
-			continue;
-		step.arguments = bundle_next(bundle, TTL_TABLE_arguments, from->argument_count);
-		for (size_t k = 0; k < from->argument_count; k++)
-			put_argument(
-				bundle, launches, &from->arguments[k], &named->arguments.items[k]);
-		step.entry = bundle_put_text(bundle, from->entry);
-		step.unit = from->unit;
-		memcpy(step.grid, from->shape.grid, sizeof(step.grid));
-		memcpy(step.block, from->shape.block, sizeof(step.block));
-		memcpy(step.cluster, from->shape.cluster, sizeof(step.cluster));
-		step.smem_dynamic_bytes = from->shape.smem_dynamic_bytes;
-		step.repeat = from->shape.repeat;
-		bundle_put(bundle, TTL_TABLE_steps, &step);
-		launches->at++;
-	}
-	return STATUS_OK;
+	memcpy(step.grid, from->shape.grid, sizeof(step.grid));
+	memcpy(step.block, from->shape.block, sizeof(step.block));
+	memcpy(step.cluster, from->shape.cluster, sizeof(step.cluster));
+	for (size_t i = 0; i < from->argument_count; i++)
+		put_argument(
+			bundle, plan, &from->arguments[i], below ? &below->arguments[i] : NULL);
+	bundle_put(bundle, TTL_TABLE_steps, &step);
 }
 
-static void put_map(struct bundle *bundle, const struct launches *launches, size_t index)
+static void put_map(struct bundle *bundle, const struct plan_tensor_map *from,
+	const struct plan_tensor_map *below)
 {
-	const struct plan_tensor_map *from = &launches->plan->tensor_maps[index];
 	struct ttl_map map = {.name = bundle_put_text(bundle, from->name),
 		.buffer = from->buffer,
 		.type = tensor_map_type(from->dtype),
@@ -167,12 +310,8 @@ static void put_map(struct bundle *bundle, const struct launches *launches, size
 	memcpy(map.dims, from->dims, sizeof(map.dims));
 	memcpy(map.strides, from->strides, sizeof(map.strides));
 	memcpy(map.box, from->box, sizeof(map.box));
-	for (size_t i = 0; i < TTL_RANK_MAX; i++)
-		map.keys[i] =
-			i < from->rank && launches->operation
-				? key_of(launches,
-					  launches->bound->family->tensor_maps[index].dims.items[i])
-				: TTL_NONE;
+	for (uint32_t i = 0; below && i < from->rank; i++)
+		map.sized |= (uint32_t)(from->dims[i] != below->dims[i]) << i;
 	bundle_put(bundle, TTL_TABLE_maps, &map);
 }
 
@@ -196,31 +335,11 @@ static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
 	bundle_put(bundle, TTL_TABLE_buffers, &buffer);
 }
 
-/* Launches by the names that the code has for their entries. */
-static enum status take_names(
-	struct kernel_store *store, const struct build *build, struct plan *plan, struct error *err)
+/* Everything of an entry but sizes and images. below: the plan of a size that is one less, or NULL.
+ */
+static void put_plan(struct bundle *bundle, const struct plan *plan, const struct plan *below,
+	struct ttl_entry *entry)
 {
-	for (size_t i = 0; i < plan->launch_count; i++) {
-		const struct compile_result *compiled;
-
-		TRY(kernel_store_wait(
-			store, &build->units[plan->launches[i].unit], &compiled, err));
-		(void)kernel_take_entry(compiled, &plan->launches[i]);
-	}
-	return STATUS_OK;
-}
-
-/* Everything of an entry but sizes and images. */
-static enum status put_plan(struct bundle *bundle, const struct candidate *candidate,
-	const struct plan *plan, const struct value *values, struct ttl_entry *entry,
-	struct error *err)
-{
-	const struct bound_family *bound = candidate->bound;
-	struct launches launches = {.bound = bound,
-		.values = values,
-		.operation = bound->composite ? NULL : bound->problem->operation,
-		.plan = plan};
-
 	entry->tensor_count = (uint32_t)plan->tensor_count;
 	entry->buffers = bundle_next(bundle, TTL_TABLE_buffers, plan->buffer_count);
 	entry->maps = bundle_next(bundle, TTL_TABLE_maps, plan->tensor_map_count);
@@ -229,192 +348,15 @@ static enum status put_plan(struct bundle *bundle, const struct candidate *candi
 	for (size_t i = 0; i < plan->buffer_count; i++)
 		put_buffer(bundle, &plan->buffers[i]);
 	for (size_t i = 0; i < plan->tensor_map_count; i++)
-		put_map(bundle, &launches, i);
+		put_map(bundle, &plan->tensor_maps[i], below ? &below->tensor_maps[i] : NULL);
 	for (size_t i = 0; i < plan->symbol_count; i++) {
 		const struct ttl_symbol symbol = {bundle_put_text(bundle, plan->symbols[i].name),
 			plan->symbols[i].unit, plan->symbols[i].buffer};
 
 		bundle_put(bundle, TTL_TABLE_symbols, &symbol);
 	}
-	return put_launches(bundle, &launches, err);
-}
-
-/* ---- sizes: for which of them the same kernel may be launched in the same way but for its
- * arguments and tensor maps ---- */
-enum {
-	SMALLER_SIZES_MAX = 255
-};
-
-/* An entry that is being written, and the entry of a smaller problem. */
-struct smaller {
-	const struct tuned_row *row;
-	const struct export_kernel *kernel;
-	const struct ttl_entry *entry;
-	const bool *given; /* keys that have not their defaults */
-	size_t arch;
-	int32_t key;
-	int64_t size;
-};
-
-/* The problem with the key changed, or left out where it has no size. NULL: there is none. */
-static struct problem *other_problem(
-	const struct problem *problem, const bool *given, size_t key, const int64_t *size)
-{
-	const size_t count = problem->operation->key_count;
-	CLEANUP(memory_free)
-	struct value *values = memory_copy(problem->values, count * sizeof(*values));
-	CLEANUP(memory_free) bool *named = memory_copy(given, count * sizeof(*named));
-	struct problem *other = NULL;
-
-	named[key] = size != NULL;
-	if (size)
-		values[key] = value_int(*size);
-	return problem_complete(problem->operation, values, named, &other, NULL) == STATUS_OK
-		       ? other
-		       : NULL;
-}
-
-#define ITEMS(bundle, name, type, range)                                                           \
-	((type *)(void *)(bundle)->tables[TTL_TABLE_##name].data + (range).first)
-
-/* Whether the other entry is the same once its size stands where the key does. */
-static bool same_entry(
-	struct bundle *bundle, const struct smaller *smaller, const struct ttl_entry *other)
-{
-	const struct ttl_entry *entry = smaller->entry;
-	const struct ttl_buffer *buffers =
-		ITEMS(bundle, buffers, struct ttl_buffer, entry->buffers);
-	const struct ttl_buffer *b = ITEMS(bundle, buffers, struct ttl_buffer, other->buffers);
-	const struct ttl_map *maps = ITEMS(bundle, maps, struct ttl_map, entry->maps);
-	struct ttl_map *m = ITEMS(bundle, maps, struct ttl_map, other->maps);
-	const struct ttl_step *steps = ITEMS(bundle, steps, struct ttl_step, entry->steps);
-	struct ttl_step *s = ITEMS(bundle, steps, struct ttl_step, other->steps);
-
-	if (entry->steps.count != other->steps.count)
-		return false;
-	/* a launch copies as much as the entry says */
-	for (size_t i = 0; i < entry->symbols.count; i++) {
-		const struct ttl_symbol *symbol =
-			ITEMS(bundle, symbols, struct ttl_symbol, entry->symbols) + i;
-
-		if (b[symbol->buffer].bytes != buffers[symbol->buffer].bytes)
-			return false;
-	}
-	for (size_t i = 0; i < entry->buffers.count; i++)
-		if (b[i].bytes > buffers[i].bytes || !b[i].bytes != !buffers[i].bytes)
-			return false;
-	for (size_t i = 0; i < entry->maps.count; i++) {
-		for (size_t k = 0; k < maps[i].rank; k++)
-			if (m[i].keys[k] == smaller->key && m[i].dims[k] == (uint64_t)smaller->size)
-				m[i].dims[k] = maps[i].dims[k];
-		if (memcmp(&m[i], &maps[i], sizeof(m[i])) != 0)
-			return false;
-	}
-	for (size_t i = 0; i < entry->steps.count; i++) {
-		const struct ttl_argument *arguments =
-			ITEMS(bundle, arguments, struct ttl_argument, steps[i].arguments);
-		struct ttl_argument *a =
-			ITEMS(bundle, arguments, struct ttl_argument, s[i].arguments);
-
-		for (size_t k = 0; k < steps[i].arguments.count; k++) {
-			if (a[k].key == smaller->key && a[k].bits == smaller->size)
-				a[k].bits = arguments[k].bits;
-			if (memcmp(&a[k], &arguments[k], sizeof(a[k])) != 0)
-				return false;
-		}
-		s[i].arguments.first = steps[i].arguments.first;
-		if (memcmp(&s[i], &steps[i], sizeof(s[i])) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* Whether the smaller problem is the entry's but for arguments and maps: its own entry is made. */
-static enum status try_smaller(
-	struct bundle *bundle, const struct smaller *smaller, bool *same, struct error *err)
-{
-	const struct export_source *source = bundle->source;
-	const size_t key = (size_t)smaller->key;
-	CLEANUP(problem_cleanup)
-	struct problem *problem =
-		other_problem(smaller->kernel->problem, smaller->given, key, &smaller->size);
-	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(memory_free) struct value *values = NULL;
-	CLEANUP(plan_release) struct plan plan = {0};
-	CLEANUP(build_release) struct build build = {0};
-	size_t lengths[TTL_TABLE_COUNT];
-	struct ttl_entry other = {0};
-	struct error reason;
-
-	*same = false;
-	if (!problem || row_candidate(source->catalogue, problem, smaller->kernel->device,
-				smaller->row, &candidate, NULL, &reason) != STATUS_OK)
-		return STATUS_OK;
-	if (!(values = candidate_values(&candidate, err)))
-		return STATUS_FAILED;
-	TRY(candidate_plan(candidate.bound, values, &plan, err));
-	TRY(candidate_build(candidate.bound, values, &build, err));
-	if (strcmp(build.kernel_hash, smaller->kernel->build.kernel_hash) != 0)
-		return STATUS_OK;
-	TRY(take_names(bundle->stores[smaller->arch], &build, &plan, err));
-	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
-		lengths[i] = bundle->tables[i].length;
-	TRY(put_plan(bundle, &candidate, &plan, values, &other, err));
-	*same = same_entry(bundle, smaller, &other);
-	for (size_t i = 0; i < TTL_TABLE_COUNT; i++)
-		bundle->tables[i].length = lengths[i];
-	return STATUS_OK;
-}
-
-/* A choice and a real number as text, an integer as it is. */
-static int64_t put_size(struct bundle *bundle, const struct key *key, struct value value)
-{
-	CLEANUP(text_release) struct text text = {0};
-
-	if (!key->values && !key->is_real)
-		return value.integer;
-	value_format(value, &text);
-	return bundle_put_text(bundle, text_string(&text));
-}
-
-static enum status put_sizes(struct bundle *bundle, const struct tuned_row *row,
-	const struct export_kernel *kernel, size_t arch, struct ttl_entry *entry, struct error *err)
-{
-	const struct operation *operation = kernel->problem->operation;
-	const size_t count = operation->key_count;
-	CLEANUP(memory_free) struct ttl_size *sizes = memory_zeroed(count + 1, sizeof(*sizes));
-	CLEANUP(memory_free) bool *given = memory_zeroed(count + 1, sizeof(*given));
-
-	memset(given, true, count);
-	for (size_t i = 0; i < count; i++) {
-		struct problem *without = other_problem(kernel->problem, given, i, NULL);
-
-		sizes[i].is_default =
-			without && value_equal(without->values[i], kernel->problem->values[i]);
-		problem_free(without);
-	}
-	for (size_t i = 0; i < count; i++)
-		given[i] = !sizes[i].is_default;
-	for (size_t i = 0; i < count; i++) {
-		const struct value value = kernel->problem->values[i];
-		struct smaller smaller = {
-			row, kernel, entry, given, arch, (int32_t)i, value.integer};
-		bool same = !operation->keys[i].values && !operation->keys[i].is_constant &&
-			    !kernel->candidate.bound->composite;
-
-		sizes[i].high = put_size(bundle, &operation->keys[i], value);
-		sizes[i].low = sizes[i].high;
-		while (same && sizes[i].low > 1 &&
-			sizes[i].high - sizes[i].low < SMALLER_SIZES_MAX) {
-			smaller.size = sizes[i].low - 1;
-			TRY(try_smaller(bundle, &smaller, &same, err));
-			sizes[i].low -= same;
-		}
-	}
-	entry->sizes = bundle_next(bundle, TTL_TABLE_sizes, count);
-	for (size_t i = 0; i < count; i++)
-		bundle_put(bundle, TTL_TABLE_sizes, &sizes[i]);
-	return STATUS_OK;
+	for (size_t i = 0; i < plan->launch_count; i++)
+		put_step(bundle, plan, &plan->launches[i], below ? &below->launches[i] : NULL);
 }
 
 enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *from, size_t arch,
@@ -422,7 +364,8 @@ enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *fr
 {
 	const struct export_source *source = bundle->source;
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
-	CLEANUP(memory_free) struct value *values = NULL;
+	CLEANUP(entry_source_release)
+	struct entry_source sizes = {.row = &from->winner, .kernel = &kernel, .arch = arch};
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(&from->winner);
 	struct ttl_entry entry = {.family = bundle_put_text(bundle, from->winner.family),
 		.configuration = bundle_put_text(bundle, configuration),
@@ -432,13 +375,12 @@ enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *fr
 		.images.first = bundle_count(bundle, TTL_TABLE_images)};
 
 	TRY(export_kernel_open(source->catalogue, source->devices[arch], from, &kernel, err));
-	if (!(values = candidate_values(&kernel.candidate, err)))
-		return STATUS_FAILED;
 	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
 	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
 	TRY(take_names(bundle->stores[arch], &kernel.build, &kernel.plan, err));
-	TRY(put_plan(bundle, &kernel.candidate, &kernel.plan, values, &entry, err));
-	TRY(put_sizes(bundle, &from->winner, &kernel, arch, &entry, err));
+	put_sizes(bundle, &sizes, &entry);
+	TRY(find_smaller(bundle, &sizes, &entry, err));
+	put_plan(bundle, &kernel.plan, entry.up_to == TTL_NONE ? NULL : &sizes.below, &entry);
 	TRY(bundle_put_images(bundle, &kernel, arch, err));
 	for (size_t other = 1; arch == 0 && source->devices[other]; other++) {
 		TRY(bundle_serves(bundle, from, &kernel, other, &serves[other], err));

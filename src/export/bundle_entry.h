@@ -18,7 +18,6 @@ struct bundle {
 	const struct export_source *source;
 	struct kernel_store **stores; /* one per architecture, all that is needed compiled */
 	struct text tables[TTL_TABLE_COUNT];
-	bool has_ptx;
 	size_t defaults, missing; /* default entries; entries without a kernel for an --arch */
 	size_t changed;           /* kernels that are not those that were tuned */
 };

@@ -18,7 +18,6 @@ static void put_image(
 
 	image.capability = (uint32_t)strtoul(strchr(arch, '_') + 1, &suffix, 10);
 	image.suffix = is_ptx ? 'p' : (unsigned char)*suffix;
-	bundle->has_ptx |= is_ptx;
 	for (size_t i = 0; i < bundle_count(bundle, TTL_TABLE_images); i++)
 		if (others[i].bytes == bytes && memcmp(code->data + others[i].offset,
 							compiled->data, compiled->length) == 0)

@@ -57,7 +57,7 @@ struct ttl_run {
 	int64_t *values;
 	CUdeviceptr *buffers;
 	CUtensorMap *maps;
-	int64_t sizes[TTL_KEYS_MAX];
+	int64_t size;            /* the value of the entry's up_to */
 	unsigned char *is_owned; /* of the buffers */
 };
 
@@ -128,43 +128,6 @@ static uint64_t ttl_word(const unsigned char *at, size_t bytes)
 	return word;
 }
 
-static uint64_t ttl_rotate(uint64_t word, int bits)
-{
-	return word << bits | word >> (64 - bits);
-}
-
-/* XXH64 with seed 0 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md) */
-static uint64_t ttl_xxh64(const unsigned char *at, size_t size)
-{
-	const uint64_t p1 = 0x9e3779b185ebca87u, p2 = 0xc2b2ae3d27d4eb4fu, p3 = 0x165667b19e3779f9u,
-		       p4 = 0x85ebca77c2b2ae63u, p5 = 0x27d4eb2f165667c5u;
-	const unsigned char *end = at + size;
-	uint64_t lanes[4] = {p1 + p2, p2, 0, 0 - p1}, hash = p5;
-
-	if (size >= 32) {
-		for (; end - at >= 32; at += 32)
-			for (int i = 0; i < 4; i++)
-				lanes[i] = ttl_rotate(lanes[i] + ttl_word(at + 8 * i, 8) * p2, 31) *
-					   p1;
-		hash = ttl_rotate(lanes[0], 1) + ttl_rotate(lanes[1], 7) +
-		       ttl_rotate(lanes[2], 12) + ttl_rotate(lanes[3], 18);
-		for (int i = 0; i < 4; i++)
-			hash = (hash ^ ttl_rotate(lanes[i] * p2, 31) * p1) * p1 + p4;
-	}
-	hash += size;
-	for (; end - at >= 8; at += 8)
-		hash = ttl_rotate(hash ^ ttl_rotate(ttl_word(at, 8) * p2, 31) * p1, 27) * p1 + p4;
-	if (end - at >= 4) {
-		hash = ttl_rotate(hash ^ ttl_word(at, 4) * p1, 23) * p2 + p3;
-		at += 4;
-	}
-	for (; at < end; at++)
-		hash = ttl_rotate(hash ^ *at * p5, 11) * p1;
-	hash = (hash ^ hash >> 33) * p2;
-	hash = (hash ^ hash >> 29) * p3;
-	return hash ^ hash >> 32;
-}
-
 /* The first thing that a table says and that cannot be. */
 #define TTL_EXPECT(condition)                                                                      \
 	if (!(condition))                                                                          \
@@ -176,19 +139,8 @@ static uint64_t ttl_xxh64(const unsigned char *at, size_t size)
 	b->next[TTL_TABLE_##table] += (range).count
 #define TTL_EXPECT_TEXT(text) TTL_EXPECT((text) < b->texts_count)
 
-static const char *ttl_check_key(const struct ttl_bundle *b, const struct ttl_operation *operation,
-	const struct ttl_entry *entry, int32_t key)
-{
-	if (key == TTL_NONE)
-		return NULL;
-	TTL_EXPECT(key >= 0 && (uint32_t)key < operation->keys.count);
-	TTL_EXPECT(!b->keys[operation->keys.first + (uint32_t)key].is_text);
-	TTL_EXPECT(b->sizes[entry->sizes.first + (uint32_t)key].high <= INT32_MAX);
-	return NULL;
-}
-
-static const char *ttl_check_step(struct ttl_bundle *b, const struct ttl_operation *operation,
-	const struct ttl_entry *entry, const struct ttl_step *step)
+static const char *ttl_check_step(
+	struct ttl_bundle *b, const struct ttl_entry *entry, const struct ttl_step *step)
 {
 	TTL_EXPECT_TEXT(step->entry);
 	TTL_EXPECT_RANGE(step->arguments, arguments);
@@ -201,20 +153,19 @@ static const char *ttl_check_step(struct ttl_bundle *b, const struct ttl_operati
 		TTL_EXPECT(argument->kind != TTL_NUMBER || argument->index <= sizeof(int64_t));
 		TTL_EXPECT(argument->kind != TTL_BUFFER || argument->index < entry->buffers.count);
 		TTL_EXPECT(argument->kind != TTL_MAP || argument->index < entry->maps.count);
-		TTL_EXPECT(argument->kind >= TTL_I32 || argument->key == TTL_NONE);
-		TTL_EXPECT(!ttl_check_key(b, operation, entry, argument->key));
+		TTL_EXPECT(!argument->is_sized ||
+			   (argument->kind >= TTL_I32 && entry->up_to != TTL_NONE));
 	}
 	return NULL;
 }
 
-static const char *ttl_check_map(const struct ttl_bundle *b, const struct ttl_operation *operation,
-	const struct ttl_entry *entry, const struct ttl_map *map)
+static const char *ttl_check_map(
+	const struct ttl_bundle *b, const struct ttl_entry *entry, const struct ttl_map *map)
 {
 	TTL_EXPECT_TEXT(map->name);
 	TTL_EXPECT(map->buffer < entry->buffers.count);
 	TTL_EXPECT(map->rank <= TTL_RANK_MAX);
-	for (uint32_t i = 0; i < map->rank; i++)
-		TTL_EXPECT(!ttl_check_key(b, operation, entry, map->keys[i]));
+	TTL_EXPECT(!map->sized || entry->up_to != TTL_NONE);
 	return NULL;
 }
 
@@ -235,10 +186,12 @@ static const char *ttl_check_entry(
 	for (uint32_t i = 0; i < operation->keys.count; i++) {
 		const struct ttl_size *size = &b->sizes[entry->sizes.first + i];
 
-		TTL_EXPECT(size->low >= 0 && size->low <= size->high);
 		if (b->keys[operation->keys.first + i].is_text)
-			TTL_EXPECT_TEXT((uint64_t)size->high);
+			TTL_EXPECT_TEXT((uint64_t)size->value);
 	}
+	TTL_EXPECT(entry->up_to == TTL_NONE || (uint32_t)entry->up_to < operation->keys.count);
+	TTL_EXPECT(entry->up_to == TTL_NONE ||
+		   !b->keys[operation->keys.first + (uint32_t)entry->up_to].is_text);
 	for (uint32_t i = 0; i < entry->buffers.count; i++) {
 		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].name);
 		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].dtype);
@@ -250,14 +203,14 @@ static const char *ttl_check_entry(
 		TTL_EXPECT(image->bytes <= b->code_count - image->offset);
 	}
 	for (uint32_t i = 0; i < entry->maps.count; i++)
-		TTL_EXPECT(!ttl_check_map(b, operation, entry, &b->maps[entry->maps.first + i]));
+		TTL_EXPECT(!ttl_check_map(b, entry, &b->maps[entry->maps.first + i]));
 	for (uint32_t i = 0; i < entry->symbols.count; i++) {
 		TTL_EXPECT_TEXT(b->symbols[entry->symbols.first + i].name);
 		TTL_EXPECT(b->symbols[entry->symbols.first + i].unit < entry->images.count);
 		TTL_EXPECT(b->symbols[entry->symbols.first + i].buffer < entry->buffers.count);
 	}
 	for (uint32_t i = 0; i < entry->steps.count; i++)
-		TTL_EXPECT(!ttl_check_step(b, operation, entry, &b->steps[entry->steps.first + i]));
+		TTL_EXPECT(!ttl_check_step(b, entry, &b->steps[entry->steps.first + i]));
 	return NULL;
 }
 
@@ -317,15 +270,15 @@ enum ttl_status ttl_open_memory(
 		return ttl_fail(err, TTL_BAD_ARGUMENT, "expected memory that is 8-byte aligned");
 	if (size < sizeof(*header) || memcmp(header->magic, "ttbundle", 8) != 0)
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected a bundle, found something else");
-	if (header->version < TTL_VERSION_LEAST || header->version > TTL_VERSION)
+	if (header->version != TTL_VERSION)
 		return ttl_fail(err, TTL_BAD_BUNDLE,
 			"expected version %d of the format, found %u: export it again, with the "
 			"tiletune that this header is of",
 			(int)TTL_VERSION, (unsigned)header->version);
-	if (header->bytes != size || header->header_bytes != sizeof(*header))
+	if (header->bytes != size || size % 8 || header->header_bytes != sizeof(*header))
 		return ttl_fail(err, TTL_BAD_BUNDLE, "expected %llu bytes, found %llu",
 			(unsigned long long)header->bytes, (unsigned long long)size);
-	if (ttl_xxh64((const unsigned char *)data + summed, size - summed) != header->checksum)
+	if (ttl_checksum((const char *)data + summed, size - summed) != header->checksum)
 		return ttl_fail(err, TTL_BAD_BUNDLE, "damaged: the checksum does not match");
 	*bundle = (struct ttl_bundle *)calloc(1, sizeof(**bundle));
 	if (!*bundle)

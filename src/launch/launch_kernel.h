@@ -88,8 +88,8 @@ static int ttl_same_sizes(const struct ttl_bundle *b, const struct ttl_operation
 	const struct ttl_entry *entry, const struct ttl_entry *other)
 {
 	for (uint32_t k = 0; k < operation->keys.count; k++) {
-		const int64_t one = b->sizes[entry->sizes.first + k].high;
-		const int64_t two = b->sizes[other->sizes.first + k].high;
+		const int64_t one = b->sizes[entry->sizes.first + k].value;
+		const int64_t two = b->sizes[other->sizes.first + k].value;
 
 		if (b->keys[operation->keys.first + k].is_text
 				? strcmp(b->texts + one, b->texts + two) != 0

@@ -61,15 +61,16 @@ static int64_t ttl_match(const struct ttl_bundle *b, const struct ttl_operation 
 			if (!size->is_default)
 				return -1;
 		} else if (b->keys[operation->keys.first + k].is_text) {
-			const char *text = b->texts + size->high;
+			const char *text = b->texts + size->value;
 
 			if (strlen(text) != problem->lengths[k] ||
 				memcmp(text, problem->values[k], problem->lengths[k]) != 0)
 				return -1;
-		} else if (number != size->high) {
-			if (distance || number < size->low || number > size->high)
-				return -1;
-			distance = size->high - number;
+		} else if ((int32_t)k == entry->up_to && number >= entry->least &&
+			   number <= size->value) {
+			distance = size->value - number;
+		} else if (number != size->value) {
+			return -1;
 		}
 	}
 	return distance;

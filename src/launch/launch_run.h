@@ -16,8 +16,7 @@ static enum ttl_status ttl_encode(const struct ttl_run *run, const struct ttl_ma
 	if (map->rank == 0)
 		return TTL_OK;
 	for (uint32_t i = 0; i < map->rank; i++) {
-		dims[i] = map->keys[i] == TTL_NONE ? map->dims[i]
-						   : (cuuint64_t)run->sizes[map->keys[i]];
+		dims[i] = map->sized >> i & 1 ? (cuuint64_t)run->size : map->dims[i];
 		if (i + 1 < map->rank)
 			strides[i] = map->strides[i];
 	}
@@ -102,11 +101,10 @@ static enum ttl_status ttl_bind_sizes(struct ttl_run *run, const char *text, str
 			return ttl_fail(err, TTL_BAD_ARGUMENT,
 				"%s: expected a problem that the kernel is for", text);
 	}
-	for (uint32_t i = 0; i < entry->sizes.count; i++)
-		run->sizes[i] =
-			text && problem.values[i] && !b->keys[operation->keys.first + i].is_text
-				? problem.numbers[i]
-				: b->sizes[entry->sizes.first + i].high;
+	if (entry->up_to != TTL_NONE)
+		run->size = text && problem.values[entry->up_to]
+				    ? problem.numbers[entry->up_to]
+				    : b->sizes[entry->sizes.first + (uint32_t)entry->up_to].value;
 	return TTL_OK;
 }
 
@@ -138,8 +136,7 @@ static void ttl_bind_steps(struct ttl_run *run)
 			const struct ttl_argument *argument =
 				&b->arguments[step->arguments.first + k];
 
-			run->values[at] = argument->key != TTL_NONE ? run->sizes[argument->key]
-								    : argument->bits;
+			run->values[at] = argument->is_sized ? run->size : argument->bits;
 			run->params[at] = &run->values[at];
 			if (argument->kind == TTL_MAP)
 				run->params[at] = &run->maps[argument->index];

@@ -31,6 +31,7 @@
 #include <cuda.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,8 +42,7 @@ extern "C" {
  * Little-endian. A header, then tables, each an array of one of these structs that begins at a
  * multiple of 8 bytes. A `text` is the offset of a terminated string in the table of texts. */
 enum {
-	TTL_VERSION = 4,
-	TTL_VERSION_LEAST = 3, /* that is read, too; a bundle without PTX is one of these */
+	TTL_VERSION = 5,
 	TTL_RANK_MAX = 5,
 	TTL_KEYS_MAX = 64,
 	TTL_NONE = -1, /* no key */
@@ -60,12 +60,10 @@ struct ttl_key {
 	ttl_text name;
 	uint32_t is_text;
 };
-/* Of an entry, one per key of its operation. A number: the entry holds for low to high (it was
- * tuned for high); only one of them may be less than high at a time. Of a text both are the text.
- */
+/* The value of a key in an entry; an entry has one for each key of its operation. */
 struct ttl_size {
-	int64_t low, high;
-	uint32_t is_default, unused; /* what the key is where a problem does not name it */
+	int64_t value;               /* a number, or a ttl_text */
+	uint32_t is_default, unused; /* 1: a problem that does not name the key has this value */
 };
 struct ttl_entry {
 	ttl_text family, configuration, kernel_hash;
@@ -73,6 +71,9 @@ struct ttl_entry {
 				run on; ttl_load() takes it then, ttl_find() never */
 	uint32_t is_predicted, tensor_count; /* the first buffers; the others are workspaces */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
+	int32_t up_to; /* the key (of the operation) that may be smaller, or TTL_NONE */
+	uint32_t unused;
+	int64_t least;  /* its smallest value; the largest is the one that was tuned */
 	double time_us; /* measured, or predicted */
 };
 enum ttl_role {
@@ -100,7 +101,7 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 	uint64_t dims[TTL_RANK_MAX];        /* elements */
 	uint64_t strides[TTL_RANK_MAX - 1]; /* bytes, of all dimensions but the innermost */
 	uint32_t box[TTL_RANK_MAX];         /* elements */
-	int32_t keys[TTL_RANK_MAX];         /* the key that the dimension is, or TTL_NONE */
+	uint32_t sized;                     /* bit i: dimension i is the value of up_to */
 	uint32_t swizzle, l2_promotion;     /* CUtensorMapSwizzle, CUtensorMapL2promotion */
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
@@ -123,11 +124,11 @@ enum ttl_kind {
 	TTL_NUMBER /* of any other type, or size */
 };
 struct ttl_argument {
-	ttl_text name; /* of the buffer or map; of a number how it is computed: "M" */
+	ttl_text name; /* of the buffer or map; of a number empty */
 	uint32_t kind;
-	uint32_t index; /* of the buffer or map, within the entry; of a number its bytes */
-	int32_t key;    /* of an integer: the key whose size it is, or TTL_NONE */
-	int64_t bits;   /* a number */
+	uint32_t index;    /* of the buffer or map, within the entry; of a number its bytes */
+	uint32_t is_sized; /* 1: the number is the value of up_to */
+	int64_t bits;      /* a number */
 };
 struct ttl_image { /* a unit compiled for an architecture */
 	uint32_t unit;
@@ -139,7 +140,7 @@ struct ttl_image { /* a unit compiled for an architecture */
 };
 
 /* That is how compilers for 64-bit machines lay them out, all that the driver is for. */
-typedef char ttl_layout[sizeof(struct ttl_entry) == 80 && sizeof(struct ttl_map) == 136 &&
+typedef char ttl_layout[sizeof(struct ttl_entry) == 96 && sizeof(struct ttl_map) == 120 &&
 					sizeof(struct ttl_step) == 60 &&
 					sizeof(struct ttl_image) == 32
 				? 1
@@ -164,12 +165,25 @@ struct ttl_header {
 	char magic[8]; /* "ttbundle" */
 	uint32_t version, header_bytes;
 	uint64_t bytes;    /* of the file */
-	uint64_t checksum; /* XXH64, seed 0, of all that follows it */
+	uint64_t checksum; /* ttl_checksum() of everything behind it */
 	struct {
 		uint64_t offset, count;
 	} tables[TTL_TABLE_COUNT];
 	ttl_text device, compiler; /* that it was tuned on; that it was compiled by */
 };
+
+/* Bytes are a multiple of 8. Every change of one word changes the checksum. */
+static inline uint64_t ttl_checksum(const void *data, size_t bytes)
+{
+	uint64_t sum = bytes, word;
+
+	for (size_t at = 0; at + sizeof(word) <= bytes; at += sizeof(word)) {
+		memcpy(&word, (const char *)data + at, sizeof(word));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
 
 /* ---- calls ---- */
 enum ttl_status {
@@ -212,8 +226,8 @@ const struct ttl_buffer *ttl_buffers(
 	const struct ttl_bundle *bundle, const struct ttl_entry *entry);
 
 /* The entry for a problem, "M=4096,N=4096,K=4096,dtype=bf16"; keys that it does not name have their
- * defaults, as on tiletune's command line. An entry that was
- * tuned for these very sizes comes before one whose range they are in. */
+ * defaults, as on tiletune's command line. Of the entries that hold for it the one that was tuned
+ * for the nearest size is found. */
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 

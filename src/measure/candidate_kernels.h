@@ -35,9 +35,4 @@ bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources);
 
-/* How cuTensorMapEncodeTiled calls what a plan says. */
-CUtensorMapDataType tensor_map_type(enum dtype dtype);
-CUtensorMapSwizzle tensor_map_swizzle(uint32_t bytes);
-CUtensorMapL2promotion tensor_map_promotion(uint32_t bytes);
-
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/loaded.h"
 
+#include "plan/tensor_map.h"
+
 static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
 {
 	const struct problem_data *problem = loaded->problem;

@@ -187,7 +187,7 @@ def bundle(_file, _tuned, _folder, path):
     with open(path, "rb") as file:
         data = file.read()
     assert data[:8] == b"ttbundle"
-    sizes = (1, 1, 20, 8, 80, 24, 48, 136, 12, 60, 24, 32)
+    sizes = (1, 1, 20, 8, 96, 16, 48, 120, 12, 60, 24, 32)
     names = ("texts", "code", "operations", "keys", "entries", "sizes", "buffers", "maps", "symbols", "steps", "arguments", "images")
     tables = {name: (struct.unpack_from("<QQ", data, 32 + 16 * i), sizes[i]) for i, name in enumerate(names)}
 
@@ -202,20 +202,20 @@ def bundle(_file, _tuned, _folder, path):
     for number in range(tables["operations"][0][1]):
         name, first_key, keys, first, count = item("operations", number, "5I")
         for index in range(first, first + count):
-            fields = item("entries", index, "6I12Id")
+            fields = item("entries", index, "6I12IiIqd")
             family, configuration, kernel_hash, _, is_predicted, _ = fields[:6]
-            ranges, time = fields[6:18], fields[18]
+            ranges, time = fields[6:18], fields[21]
             problem, launches = {}, []
             for key in range(keys):
                 key_name, is_text = item("keys", first_key + key, "2I")
-                _, high = item("sizes", ranges[0] + key, "2q")
-                problem[text(key_name)] = text(high) if is_text else str(high)
+                value, = item("sizes", ranges[0] + key, "q")
+                problem[text(key_name)] = text(value) if is_text else str(value)
             for step in range(ranges[8], ranges[8] + ranges[9]):
                 fields = item("steps", step, "15I")
                 entry, _, *sizes_, smem, repeat, first_argument, argument_count = fields
                 args = []
                 for argument in range(first_argument, first_argument + argument_count):
-                    word, kind, size, _, bits = item("arguments", argument, "IIIiq")
+                    word, kind, size, _, bits = item("arguments", argument, "4Iq")
                     forms = {2: ("<q", "<i"), 3: ("<q", "<f")}
                     args.append(text(word) if kind < 2 else struct.unpack(forms[kind][1], struct.pack("<q", bits)[:4])[0]
                         if kind in forms else bits)

@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		copy->version = TTL_VERSION;
 		copy->header_bytes = sizeof(*copy);
 		copy->bytes = size;
-		copy->checksum = ttl_xxh64((const unsigned char *)copy + summed, size - summed);
+		copy->checksum = ttl_checksum((const char *)copy + summed, size - summed);
 		try(copy, size);
 	}
 	free(copy);
