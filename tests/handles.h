@@ -2,7 +2,7 @@
  *
  * Candidates of a device by number, for tests that load, verify and sample them one after the
  * other: each is a job of its own, with all that was told of the candidate when it was loaded. What
- * event it is stands in the ticket.
+ * reply it is is part of the ticket.
  */
 #ifndef TESTS_HANDLES_H
 #define TESTS_HANDLES_H
@@ -16,11 +16,11 @@
 
 typedef uint32_t device_handle; /* 0 is none */
 
-enum device_event_kind {
-	DEVICE_EVENT_LOADED,
-	DEVICE_EVENT_VERIFIED,
-	DEVICE_EVENT_SAMPLED,
-	DEVICE_EVENT_LOST,
+enum reply_kind {
+	REPLY_OF_LOADED,
+	REPLY_OF_VERIFIED,
+	REPLY_OF_SAMPLED,
+	REPLY_OF_LOST,
 };
 
 enum {
@@ -78,8 +78,7 @@ static inline enum status device_problem(struct device *device, const char *oper
 }
 
 static inline enum status handles_submit(struct device *device, const device_handle *handles,
-	size_t count, enum device_event_kind kind, const struct sampling *sampling,
-	struct error *err)
+	size_t count, enum reply_kind kind, const struct sampling *sampling, struct error *err)
 {
 	struct device_job *jobs = memory_zeroed(count + 1, sizeof(*jobs));
 	enum status status;
@@ -87,7 +86,7 @@ static inline enum status handles_submit(struct device *device, const device_han
 	for (size_t i = 0; i < count; i++) {
 		jobs[i] = handles_known.jobs[handles[i] - 1];
 		jobs[i].ticket = (uint64_t)handles[i] << 2 | (uint64_t)kind;
-		jobs[i].verify = kind == DEVICE_EVENT_VERIFIED;
+		jobs[i].verify = kind == REPLY_OF_VERIFIED;
 	}
 	status = device_submit(device, jobs, count, sampling, err);
 	free(jobs);
@@ -117,7 +116,7 @@ static inline enum status device_load(struct device *device,
 					       launches * sizeof(*request->resources))
 				     : NULL,
 		.predicted_time_us = request->predicted_time_us};
-	return handles_submit(device, handle, 1, DEVICE_EVENT_LOADED, &none, err);
+	return handles_submit(device, handle, 1, REPLY_OF_LOADED, &none, err);
 }
 
 static inline enum status device_verify(
@@ -125,13 +124,13 @@ static inline enum status device_verify(
 {
 	const struct sampling none = {0};
 
-	return handles_submit(device, &handle, 1, DEVICE_EVENT_VERIFIED, &none, err);
+	return handles_submit(device, &handle, 1, REPLY_OF_VERIFIED, &none, err);
 }
 
 static inline enum status device_sample(
 	struct device *device, const struct device_sample_request *request, struct error *err)
 {
-	return handles_submit(device, request->handles, request->handle_count, DEVICE_EVENT_SAMPLED,
+	return handles_submit(device, request->handles, request->handle_count, REPLY_OF_SAMPLED,
 		&request->sampling, err);
 }
 
@@ -149,14 +148,14 @@ static inline enum status device_anchor_handle(
 	return STATUS_OK;
 }
 
-static inline enum device_event_kind event_kind(const struct device_event *event)
+static inline enum reply_kind reply_kind(const struct device_reply *reply)
 {
-	return event->lost ? DEVICE_EVENT_LOST : (enum device_event_kind)(event->ticket & 3);
+	return reply->lost ? REPLY_OF_LOST : (enum reply_kind)(reply->ticket & 3);
 }
 
-static inline device_handle event_handle(const struct device_event *event)
+static inline device_handle reply_handle(const struct device_reply *reply)
 {
-	return event->lost ? 0 : (device_handle)(event->ticket >> 2);
+	return reply->lost ? 0 : (device_handle)(reply->ticket >> 2);
 }
 
 #endif

@@ -122,11 +122,11 @@ static enum status row_today(
 {
 	const struct trial *trial = row->trial;
 	const struct tuned_row *then = &row->entry.winner;
-	struct evaluation evaluation = trial->evaluation; /* borrowed */
+	struct result result = trial->result; /* borrowed */
 
 	if (!row->now.rounds)
-		evaluation.time = then->time;
-	if (row_describe(&trial->candidate, &evaluation, today, err) != STATUS_OK)
+		result.time = then->time;
+	if (row_describe(&trial->candidate, &result, today, err) != STATUS_OK)
 		return STATUS_FAILED;
 	if (row->now.rounds)
 		return STATUS_OK;

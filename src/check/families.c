@@ -88,7 +88,7 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	CLEANUP(evaluator_release)
 	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
 	struct candidate candidate = {0};
-	const struct evaluation *evaluation;
+	const struct result *result;
 	struct trial *trial;
 	bool found = false;
 
@@ -114,14 +114,14 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	candidate.bound = bound;
 	TRY(evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err));
 	TRY(evaluator_run(&evaluator, err));
-	evaluation = &trial->evaluation;
-	if (evaluation->outcome == OUTCOME_OK)
+	result = &trial->result;
+	if (result->outcome == OUTCOME_OK)
 		TRY(kernel_sources_check(family, &trial->plan, err));
-	if (evaluation->outcome == OUTCOME_OK || evaluation->outcome == OUTCOME_PRUNED_BY_MODEL)
+	if (result->outcome == OUTCOME_OK || result->outcome == OUTCOME_PRUNED_BY_MODEL)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
-		family->file, problems.items[0]->title, evaluation->configuration);
-	return error_lines(err, evaluation->detail);
+		family->file, problems.items[0]->title, result->configuration);
+	return error_lines(err, result->detail);
 }
 
 static bool is_meant(const struct family *family, const char *only)

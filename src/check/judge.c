@@ -197,7 +197,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 	judgement->against = CHECK_AGAINST_TUNED;
 	judgement->anchor_ratio = anchor;
 	judgement->verdict = check_judge_clocked(&rule, &relative, anchor > 0 ? anchor : 1,
-		score_is_clock_bound(&row->trial->evaluation.score), &judgement->slowdown);
+		score_is_clock_bound(&row->trial->result.score), &judgement->slowdown);
 }
 
 static struct check_times times_now(const struct check_row *row, const struct round_series *anchor)

@@ -82,23 +82,23 @@ static void drop_loads(struct check *check, struct trial **loads)
 	}
 }
 
-static void take_failed(struct check_row *row, const struct evaluation *evaluation)
+static void take_failed(struct check_row *row, const struct result *result)
 {
-	const char *detail = evaluation->detail;
+	const char *detail = result->detail;
 
-	if (evaluation->outcome == OUTCOME_OUT_OF_MEMORY)
+	if (result->outcome == OUTCOME_OUT_OF_MEMORY)
 		check_row_decide(row, CHECK_NOT_COMPARABLE, "out of memory: %s",
 			detail ? detail : "its tensors do not fit");
 	else
-		check_row_decide(row, CHECK_FAILED, "%s: %s", outcome_name(evaluation->outcome),
-			detail ? detail : outcome_summary(evaluation->outcome));
+		check_row_decide(row, CHECK_FAILED, "%s: %s", outcome_name(result->outcome),
+			detail ? detail : outcome_summary(result->outcome));
 }
 
 /* Bits that are not those of the baseline are a verdict, however fast it is. */
 static void take_bits(const struct check *check, struct check_row *row)
 {
 	const struct bits *then = row->entry.winner.bits;
-	const struct bits *now = row->trial->evaluation.bits;
+	const struct bits *now = row->trial->result.bits;
 	CLEANUP(text_release) struct text common = {0};
 	enum bits_verdict verdict = BITS_UNKNOWN;
 	uint64_t rows = 0;
@@ -127,7 +127,7 @@ static void take_loaded(struct check *check, struct check_row *row)
 
 	for (size_t i = 0; i < row->load_count; i++) {
 		if (row->today.loads[i]->stage == TRIAL_DONE)
-			take_failed(row, &row->today.loads[i]->evaluation);
+			take_failed(row, &row->today.loads[i]->result);
 		kept &= !row->kept.loads[i] || row->kept.loads[i]->stage != TRIAL_DONE;
 	}
 	if (!kept)
@@ -255,8 +255,8 @@ static void judge(struct group *group)
 		if (!row->now.rounds)
 			continue;
 		check->anchor_us = row->now.anchor_us;
-		evaluation_add_samples(&row->trial->evaluation, row->today.merged.round_us,
-			row->today.merged.rounds);
+		result_add_samples(
+			&row->trial->result, row->today.merged.round_us, row->today.merged.rounds);
 	}
 }
 
@@ -295,8 +295,8 @@ static enum status verify_again(struct group *group, struct error *err)
 		struct check_row *row = group->rows[i];
 
 		for (size_t k = 0; check_row_can_run(row) && k < row->load_count; k++)
-			if (row->today.loads[k]->evaluation.outcome != OUTCOME_OK)
-				take_failed(row, &row->today.loads[k]->evaluation);
+			if (row->today.loads[k]->result.outcome != OUTCOME_OK)
+				take_failed(row, &row->today.loads[k]->result);
 	}
 	return STATUS_OK;
 }
@@ -309,12 +309,11 @@ static enum status expect_device(const struct group *group, struct error *err)
 			const struct tuned_entry *entry = &group->rows[i]->entry;
 			const struct trial *load = group->rows[i]->today.loads[k];
 
-			if (load && load->evaluation.outcome == OUTCOME_DEVICE_LOST)
+			if (load && load->result.outcome == OUTCOME_DEVICE_LOST)
 				return error_set(err, STATUS_NO_DEVICE,
 					"%s %s: the device was lost: %s", entry->operation,
 					group->rows[i]->problem_text,
-					load->evaluation.detail ? load->evaluation.detail
-								: "no message");
+					load->result.detail ? load->result.detail : "no message");
 		}
 	for (size_t i = 0; i < group->series_count; i++)
 		if (group->series[i].outcome == OUTCOME_DEVICE_LOST)

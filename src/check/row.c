@@ -74,12 +74,12 @@ static void start(struct check *check, struct check_row *row)
 static void take_compiled(struct check_row *row)
 {
 	const struct trial *trial = row->trial;
-	const char *log = trial->evaluation.detail ? trial->evaluation.detail : "";
+	const char *log = trial->result.detail ? trial->result.detail : "";
 
 	row->can_run = trial->stage == TRIAL_COMPILED;
 	if (!row->can_run)
 		check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %.*s",
-			outcome_name(trial->evaluation.outcome), (int)strcspn(log, "\n"), log);
+			outcome_name(trial->result.outcome), (int)strcspn(log, "\n"), log);
 }
 
 enum status check_compile(struct check *check, struct error *err)
@@ -205,7 +205,7 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 /* What the compiler complains about now and did not then. */
 static void compare_flags(struct check_row *row)
 {
-	uint32_t now = row->trial->evaluation.flags;
+	uint32_t now = row->trial->result.flags;
 
 	/* spills are listed with their size, and heat is no property of a kernel */
 	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
@@ -229,8 +229,8 @@ void check_resources(const struct check *check, struct check_row *row)
 	const struct tuned_row *winner = &row->entry.winner;
 
 	differences_clear(row);
-	row->by_program = trial->evaluation.by_program;
-	if (!trial->evaluation.resources && !row->by_program)
+	row->by_program = trial->result.by_program;
+	if (!trial->result.resources && !row->by_program)
 		return;
 	row->kernel_changed = winner->kernel_hash[0] &&
 			      strcmp(winner->kernel_hash, trial->build.kernel_hash) != 0;
@@ -244,7 +244,7 @@ void check_resources(const struct check *check, struct check_row *row)
 		if (plan->launch_count > 1)
 			snprintf(where, sizeof(where), "%s: ", plan->launches[i].entry);
 		compare_launch(check, row, where, figures_then(winner, i),
-			figures_now(&plan->launches[i], &trial->evaluation.resources[i]));
+			figures_now(&plan->launches[i], &trial->result.resources[i]));
 	}
 }
 

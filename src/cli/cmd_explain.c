@@ -70,23 +70,22 @@ static void print_explanation(const struct explanation *explanation)
 {
 	const struct candidate *candidate = &explanation->candidate;
 	const struct bound_family *bound = candidate->bound;
-	const struct score *score = &explanation->evaluation.score;
+	const struct score *score = &explanation->result.score;
 	CLEANUP(text_release) struct text filled = {0};
 	CLEANUP(memory_free) char *source = prediction_basis_text(prediction_basis(bound));
 
 	for (size_t i = 0; i < bound->space->parameter_count; i++)
 		if (!explanation->given[i])
 			text_append_listed(&filled, space_parameter_name(bound->space, i));
-	common_print(
-		stdout, "  %s {%s}\n", bound->family->name, explanation->evaluation.configuration);
+	common_print(stdout, "  %s {%s}\n", bound->family->name, explanation->result.configuration);
 	if (filled.length)
 		common_print(stdout, "    filled in by the model: %s\n", filled.data);
 	show_why(stdout, bound->device, bound->problem, score, "    ",
 		candidate->prediction.time_us, source);
 	if (explanation->compile_problem)
 		print_log("    does not compile: ", explanation->compile_problem);
-	if (explanation->evaluation.warnings)
-		print_log("    the compiler says:\n", explanation->evaluation.warnings);
+	if (explanation->result.warnings)
+		print_log("    the compiler says:\n", explanation->result.warnings);
 	for (size_t i = 0; i < explanation->facts.count; i++)
 		print_fact(&explanation->facts.items[i], "    ");
 }
@@ -99,7 +98,7 @@ static enum status add_row(
 
 	if (!isfinite(explanation->candidate.prediction.time_us))
 		return STATUS_OK;
-	TRY(row_describe(&explanation->candidate, &explanation->evaluation, row, err));
+	TRY(row_describe(&explanation->candidate, &explanation->result, row, err));
 	row->why = explanation_why(explanation);
 	entry->family_count++;
 	return STATUS_OK;

@@ -182,14 +182,14 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 }
 
 /* What the result was compared with, unless it was a reference kernel. */
-static void show_verified(FILE *out, const struct evaluation *evaluation, const char *indent)
+static void show_verified(FILE *out, const struct result *tried, const char *indent)
 {
 	CLEANUP(memory_free)
-	char *words = verified_words(evaluation->verified, evaluation->by_program);
+	char *words = verified_words(tried->verified, tried->by_program);
 
-	if (!evaluation->predicted && words)
+	if (!tried->predicted && words)
 		common_print(out, "%s%s%s\n", indent, words,
-			evaluation->verified == VERIFIED_SELF
+			tried->verified == VERIFIED_SELF
 				? "; \"reference\" of the operation would say what is right"
 				: "");
 }
@@ -205,16 +205,15 @@ static void show_measured(FILE *out, const struct measured *measured, const char
 static void show_row(FILE *out, const char *label, const struct problem *problem,
 	const struct evaluated *evaluated)
 {
-	const struct evaluation *evaluation = &evaluated->evaluation;
-	double spread = 50 * (evaluation->time.ci95_high - evaluation->time.ci95_low) /
-			evaluation->time.median;
+	const struct result *tried = &evaluated->result;
+	double spread = 50 * (tried->time.ci95_high - tried->time.ci95_low) / tried->time.median;
 
-	common_print(out, "  %-10s %10.2f us", label, evaluation->time.median);
-	if (!evaluation->predicted)
+	common_print(out, "  %-10s %10.2f us", label, tried->time.median);
+	if (!tried->predicted)
 		common_print(out, " +-%.1f%%", spread);
 	fputc(' ', out);
-	show_speed(out, 8, problem, &evaluation->score, evaluation->time.median);
-	common_print(out, "  %s {%s}\n", evaluation->family, evaluation->configuration);
+	show_speed(out, 8, problem, &tried->score, tried->time.median);
+	common_print(out, "  %s {%s}\n", tried->family, tried->configuration);
 }
 
 /* What runs the steps of a composite family. */
@@ -313,9 +312,9 @@ static void show_model(FILE *out, const struct problem_result *result)
 	fputc('\n', out);
 }
 
-static bool is_removed(const struct evaluation *evaluation)
+static bool is_removed(const struct result *tried)
 {
-	return evaluation->outcome == OUTCOME_PRUNED_BY_MODEL && evaluation->detail;
+	return tried->outcome == OUTCOME_PRUNED_BY_MODEL && tried->detail;
 }
 
 void show_removed(FILE *out, const struct problem_result *result)
@@ -324,17 +323,17 @@ void show_removed(FILE *out, const struct problem_result *result)
 	CLEANUP(name_set_release) struct name_set reasons = {0};
 
 	for (size_t i = 0; i < all->count; i++) {
-		const struct evaluation *evaluation = &all->items[i].evaluation;
+		const struct result *tried = &all->items[i].result;
 
-		if (is_removed(evaluation))
-			name_set_add(&reasons, evaluation->detail, strlen(evaluation->detail));
+		if (is_removed(tried))
+			name_set_add(&reasons, tried->detail, strlen(tried->detail));
 	}
 	for (size_t k = 0; k < reasons.count; k++) {
 		size_t count = 0;
 
 		for (size_t i = 0; i < all->count; i++)
-			count += is_removed(&all->items[i].evaluation) &&
-				 strcmp(all->items[i].evaluation.detail, reasons.items[k]) == 0;
+			count += is_removed(&all->items[i].result) &&
+				 strcmp(all->items[i].result.detail, reasons.items[k]) == 0;
 		common_print(out, "  removed %zu: %s\n", count, reasons.items[k]);
 	}
 }
@@ -345,22 +344,21 @@ static void show_failures(FILE *out, const struct problem_result *result)
 	bool shown[OUTCOME_COUNT] = {[OUTCOME_OK] = true, [OUTCOME_PRUNED_BY_MODEL] = true};
 
 	for (size_t i = 0; i < result->evaluated->count; i++) {
-		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
-		const bool compile = evaluation->outcome == OUTCOME_COMPILE_FAILED;
+		const struct result *tried = &result->evaluated->items[i].result;
+		const bool compile = tried->outcome == OUTCOME_COMPILE_FAILED;
 		CLEANUP(memory_free) char *line = NULL;
-		const char *first = evaluation->detail, *from;
+		const char *first = tried->detail, *from;
 
-		if (shown[evaluation->outcome] || !first)
+		if (shown[tried->outcome] || !first)
 			continue;
 		from = compile ? strstr(first, "error") : NULL;
 		for (from = from ? from : first; from > first && from[-1] != '\n'; from--)
 			;
 		line = string_copy_bytes(from, strcspn(from, compile ? "\n" : ""));
-		common_print(out, "  %s: %s: ", outcome_name(evaluation->outcome),
-			evaluation->configuration);
+		common_print(out, "  %s: %s: ", outcome_name(tried->outcome), tried->configuration);
 		common_print_lines(out, line);
 		fputc('\n', out);
-		shown[evaluation->outcome] = true;
+		shown[tried->outcome] = true;
 	}
 }
 
@@ -392,21 +390,19 @@ static void show_end(struct show *show, const struct problem_result *result)
 	CLEANUP(memory_free) char *bits = bits_words(result->entry);
 
 	common_print(show->out, "%s\n",
-		!winner->evaluation.predicted ? ""
-		: winner->evaluation.score.without_model
+		!winner->result.predicted ? ""
+		: winner->result.score.without_model
 			? "predicted (no model: from FLOP, bytes and waves alone), not measured:"
 			: "predicted (physics), not measured:");
 	show_row(show->out, "winner", problem, winner);
 	show_steps(show->out, result->pool, winner->candidate);
-	show_why(show->out, result->pool->device, problem, &winner->evaluation.score,
-		"             ",
-		winner->evaluation.predicted ? 0 : winner->evaluation.score.predicted_time_us,
-		"physics");
-	show_verified(show->out, &winner->evaluation, "             ");
-	show_measured(show->out, &winner->evaluation.measured, "             ");
-	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
+	show_why(show->out, result->pool->device, problem, &winner->result.score, "             ",
+		winner->result.predicted ? 0 : winner->result.score.predicted_time_us, "physics");
+	show_verified(show->out, &winner->result, "             ");
+	show_measured(show->out, &winner->result.measured, "             ");
+	if (!winner->result.predicted && !result->pool->families[0].bound->family->program)
 		common_print(show->out, "             timed in a %s L2\n",
-			winner->evaluation.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
+			winner->result.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
 	if (result->runner_up != SIZE_MAX) {
 		show_row(show->out, "runner-up", problem,
 			&result->evaluated->items[result->runner_up]);
@@ -414,7 +410,7 @@ static void show_end(struct show *show, const struct problem_result *result)
 	}
 	show_families(show->out, result->entry);
 	show_ties(show->out, result->entry);
-	if (!winner->evaluation.predicted && !result->pool->families[0].bound->family->program)
+	if (!winner->result.predicted && !result->pool->families[0].bound->family->program)
 		show_model(show->out, result);
 	show_outcomes(show->out, result);
 	if (bits)
@@ -434,7 +430,7 @@ static void end(void *context, const struct problem_result *result)
 		common_print(show->out,
 			"no winner: predicted alike, %.2f us (no model: from FLOP, bytes and waves "
 			"alone)\n",
-			result->evaluated->items[result->winner].evaluation.time.median);
+			result->evaluated->items[result->winner].result.time.median);
 		common_print_lines(show->out, result->undecided);
 		show_outcomes(show->out, result);
 	} else {

@@ -9,7 +9,7 @@
 #define COMPILE_COMPILER_H
 
 #include "candidate/build.h"
-#include "format/evaluation.h"
+#include "format/result.h"
 
 struct compiler;
 struct pool;

@@ -132,7 +132,7 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 {
 	struct cuda_device *cuda = device->state;
 	const struct sampling sampling = {.rounds = 5, .seconds_max = 2};
-	struct device_event event;
+	struct device_reply reply;
 	enum status status = STATUS_OK;
 
 	text_clear(&cuda->setup.helpers);
@@ -145,20 +145,21 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 		.cubins = &cuda->setup.helpers,
 		.cubin_count = 1};
 	TRY(device_submit(device, &device->anchor, 1, &sampling, err));
-	while (!device_poll(device, 3600, &event))
+	while (!device_poll(device, 3600, &reply))
 		;
-	if (event.sample_count > 0)
-		device->identity.anchor_us =
-			statistics_quantile(event.samples_us, event.sample_count, 0.5);
-	else if (event.lost)
+	if (reply.result.sample_count > 0)
+		device->identity.anchor_us = statistics_quantile(
+			reply.result.samples_us, reply.result.sample_count, 0.5);
+	else if (reply.lost)
 		status = error_set(err, STATUS_NO_DEVICE, "GPU %s: %s", device->identity.name,
 			cuda->pool.broken.message);
 	else
 		status = error_set(err, STATUS_NO_DEVICE,
 			"GPU %s (%s): expected it to run the anchor kernel, found: %s",
 			device->identity.uuid, device->identity.name,
-			event.detail ? event.detail : outcome_name(event.outcome));
-	device_event_release(&event);
+			reply.result.detail ? reply.result.detail
+					    : outcome_name(reply.result.outcome));
+	device_reply_release(&reply);
 	return status;
 }
 

@@ -73,27 +73,27 @@ static const struct cuda_failed *failed_of(
 }
 
 static void add_failed(
-	struct cuda_device *cuda, const struct device_job *job, const struct device_event *event)
+	struct cuda_device *cuda, const struct device_job *job, const struct device_reply *reply)
 {
 	struct cuda_failed *failed;
 
 	ARRAY_GROW(cuda->failed, cuda->failed_count, cuda->failed_capacity);
 	failed = &cuda->failed[cuda->failed_count++];
 	*failed = (struct cuda_failed){
-		.outcome = event->outcome, .detail = string_copy(event->detail)};
+		.outcome = reply->result.outcome, .detail = string_copy(reply->result.detail)};
 	device_problem_key(job->problem, failed->key);
 }
 
-/* Takes the event; the job is off the request. */
+/* Takes the reply; the job is off the request. */
 static void answer(struct cuda_device *cuda, struct cuda_request *request, size_t job,
-	struct device_event *event)
+	struct device_reply *reply)
 {
 	struct measure_run *run = &request->run;
 
-	if (event->reference && run->jobs[job].problem && !failed_of(cuda, &run->jobs[job]))
-		add_failed(cuda, &run->jobs[job], event);
-	device_event_push(cuda->device, *event);
-	*event = (struct device_event){0};
+	if (reply->reference_failed && run->jobs[job].problem && !failed_of(cuda, &run->jobs[job]))
+		add_failed(cuda, &run->jobs[job], reply);
+	device_reply_push(cuda->device, *reply);
+	*reply = (struct device_reply){0};
 	record_release(&device_job_record, &run->jobs[job]);
 	run->job_count--;
 	memmove(&run->jobs[job], &run->jobs[job + 1], (run->job_count - job) * sizeof(*run->jobs));
@@ -105,10 +105,9 @@ static void answer_outcome(struct cuda_device *cuda, struct cuda_request *reques
 	bool reference, enum outcome outcome, const char *detail)
 {
 	answer(cuda, request, job,
-		&(struct device_event){.ticket = request->run.jobs[job].ticket,
-			.reference = reference,
-			.outcome = outcome,
-			.detail = string_copy(detail)});
+		&(struct device_reply){.ticket = request->run.jobs[job].ticket,
+			.reference_failed = reference,
+			.result = {.outcome = outcome, .detail = string_copy(detail)}});
 }
 
 /* The next that did not pass alone, else all together. */
@@ -125,15 +124,16 @@ static void ask_next_alone(struct cuda_request *request)
 }
 
 static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request *request,
-	struct device_event *event, struct text *why)
+	struct device_reply *reply, struct text *why)
 {
-	const size_t job = find(request, event->ticket);
+	const size_t job = find(request, reply->ticket);
 
-	if (job == SIZE_MAX || (request->is_alone && event->ticket != request->alone))
+	if (job == SIZE_MAX || (request->is_alone && reply->ticket != request->alone))
 		return POOL_FAILED; /* it speaks nonsense */
-	if (event->fatal) {
-		text_append(why, event->detail ? event->detail : outcome_name(event->outcome));
-		request->fault = event->outcome;
+	if (reply->fatal) {
+		text_append(why, reply->result.detail ? reply->result.detail
+						      : outcome_name(reply->result.outcome));
+		request->fault = reply->result.outcome;
 		return POOL_FAILED;
 	}
 	request->progress = (struct measure_progress){0};
@@ -144,7 +144,7 @@ static enum pool_heard take_result(struct cuda_device *cuda, struct cuda_request
 		pool_add_first(&cuda->pool, &request->task);
 		return POOL_DONE;
 	}
-	answer(cuda, request, job, event);
+	answer(cuda, request, job, reply);
 	if (request->run.job_count)
 		return POOL_WORKS;
 	request_free(request);
@@ -201,7 +201,7 @@ static enum pool_heard hear(
 	struct cuda_device *cuda = context;
 	struct cuda_request *request = (struct cuda_request *)task;
 	CLEANUP(message_release) struct message message = {0};
-	CLEANUP(device_event_release) struct device_event event = {0};
+	CLEANUP(device_reply_release) struct device_reply reply = {0};
 	struct error theirs;
 	enum pool_heard heard;
 
@@ -225,20 +225,20 @@ static enum pool_heard hear(
 		return POOL_DONE;
 	}
 	return request && message.kind == REPLY_RESULT &&
-			       message_unpack(&message, &device_event_record, who, &event, NULL) ==
+			       message_unpack(&message, &device_reply_record, who, &reply, NULL) ==
 				       STATUS_OK
-		       ? take_result(cuda, request, &event, why)
+		       ? take_result(cuda, request, &reply, why)
 		       : POOL_FAILED;
 }
 
 static void lose(struct cuda_device *cuda, const char *why)
 {
 	if (!cuda->device->lost)
-		device_event_push(cuda->device,
-			(struct device_event){.lost = true,
-				.outcome = OUTCOME_DEVICE_LOST,
-				.detail = string_format(
-					"starting the measuring worker again: %s", why)});
+		device_reply_push(cuda->device,
+			(struct device_reply){.lost = true,
+				.result = {.outcome = OUTCOME_DEVICE_LOST,
+					.detail = string_format(
+						"starting the measuring worker again: %s", why)}});
 }
 
 /* The request's worker is gone: whose fault it is, or how that is found out. */

@@ -101,9 +101,9 @@ void device_close(struct device *device)
 		device->kind->close(device);
 	if (device->lock_fd >= 0)
 		close(device->lock_fd);
-	for (size_t i = device->event_first; i < device->event_count; i++)
-		device_event_release(&device->events[i]);
-	free(device->events);
+	for (size_t i = device->reply_first; i < device->reply_count; i++)
+		device_reply_release(&device->replies[i]);
+	free(device->replies);
 	device_spec_free(device->spec);
 	free(device);
 }
@@ -150,10 +150,10 @@ double device_busy_seconds(const struct device *device)
 
 size_t device_pending(const struct device *device)
 {
-	return device->event_count - device->event_first + device->unanswered;
+	return device->reply_count - device->reply_first + device->unanswered;
 }
 
-bool device_poll(struct device *device, double timeout_s, struct device_event *event)
+bool device_poll(struct device *device, double timeout_s, struct device_reply *reply)
 {
 	const double deadline = clock_seconds() + timeout_s;
 
@@ -161,17 +161,17 @@ bool device_poll(struct device *device, double timeout_s, struct device_event *e
 		/* what the last ones prepare is for the first one */
 		for (size_t i = device->pool_count; i--;)
 			pool_work(device->pools[i]);
-		if (device->event_count || !device->unanswered || clock_seconds() >= deadline)
+		if (device->reply_count || !device->unanswered || clock_seconds() >= deadline)
 			break;
 		pool_wait(device->pools, device->pool_count, deadline - clock_seconds());
 	}
 	count_busy(device);
-	if (device->event_first == device->event_count)
+	if (device->reply_first == device->reply_count)
 		return false;
-	*event = device->events[device->event_first++];
-	if (device->event_first == device->event_count)
-		device->event_first = device->event_count = 0;
+	*reply = device->replies[device->reply_first++];
+	if (device->reply_first == device->reply_count)
+		device->reply_first = device->reply_count = 0;
 	return true;
 }
 
-RECORD_RELEASE(device_event_release, device_event_record);
+RECORD_RELEASE(device_reply_release, device_reply_record);

@@ -5,8 +5,8 @@
  * time is predicted), replay (a recorded journal), program (one that takes configurations and
  * answers with times).
  *
- * A job is a value: it is submitted with all that it needs, and one event says what became of it. A
- * crash or hang of the GPU's process ends in an event of the job that fails also alone (crashed,
+ * A job is a value: it is submitted with all that it needs, and is answered with one reply. A
+ * crash or hang of the GPU's process ends in a reply to the job that fails also alone (crashed,
  * timed_out), and a fresh process, which serves the other jobs without the caller's doing. Only
  *when no process works any more is the device lost.
  *
@@ -53,16 +53,16 @@ typedef void device_recorded_visit(void *context, const char *family, const char
 enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
 
 /* Jobs are loaded and verified in order; then all that are right so far are sampled in turn. An
- * event of each will come. Errors: STATUS_NO_DEVICE when the device is lost. */
+ * reply to each will come. Errors: STATUS_NO_DEVICE when the device is lost. */
 enum status device_submit(struct device *device, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling, struct error *err);
 
-size_t device_pending(const struct device *device); /* events still to come */
+size_t device_pending(const struct device *device); /* replies still to come */
 /* For how long it has had something to do; 0 where answers come at once. */
 double device_busy_seconds(const struct device *device);
-/* True and an event (caller releases), or false when none came within timeout_s. */
-bool device_poll(struct device *device, double timeout_s, struct device_event *event);
-void device_event_release(struct device_event *event);
+/* True and a reply (caller releases), or false when none came within timeout_s. */
+bool device_poll(struct device *device, double timeout_s, struct device_reply *reply);
+void device_reply_release(struct device_reply *reply);
 
 /* Real GPUs, for `tiletune devices` and --device auto; count 0 with *why set (caller frees) when
  * there is no driver or no GPU. */
@@ -89,20 +89,20 @@ struct device {
 	struct pool *pools[DEVICE_POOLS_MAX]; /* that work for it */
 	size_t pool_count;
 	bool lost;
-	struct device_event *events;                     /* that wait to be polled */
-	size_t event_first, event_count, event_capacity; /* first: of those not yet taken */
-	size_t unanswered; /* jobs that were submitted, and have no event yet */
+	struct device_reply *replies;                    /* that wait to be polled */
+	size_t reply_first, reply_count, reply_capacity; /* first: of those not yet taken */
+	size_t unanswered; /* jobs that were submitted, and have no reply yet */
 	size_t ahead;      /* candidates that it should have at a time, so that it does not wait */
 	double busy_s, busy_since_s; /* since: 0 while nothing is pending */
 };
 
-/* Takes the event. */
-static inline void device_event_push(struct device *device, struct device_event event)
+/* Takes what the reply owns. */
+static inline void device_reply_push(struct device *device, struct device_reply reply)
 {
-	ARRAY_GROW(device->events, device->event_count, device->event_capacity);
-	device->events[device->event_count++] = event;
-	device->lost |= event.lost;
-	device->unanswered -= event.lost ? device->unanswered : device->unanswered > 0;
+	ARRAY_GROW(device->replies, device->reply_count, device->reply_capacity);
+	device->replies[device->reply_count++] = reply;
+	device->lost |= reply.lost;
+	device->unanswered -= reply.lost ? device->unanswered : device->unanswered > 0;
 }
 
 struct device_kind {

@@ -17,15 +17,15 @@ static enum status model_open(struct device *device, const char *rest,
 
 /* The compiler's, with the blocks that fit on an SM; one that does not fit fails. */
 static void inspect(
-	const struct device *device, const struct device_job *job, struct device_event *event)
+	const struct device *device, const struct device_job *job, struct result *result)
 {
 	const struct plan *plan = job->plan;
 
-	event->launch_count = plan->launch_count;
-	event->resources = memory_zeroed(plan->launch_count + 1, sizeof(*event->resources));
+	result->launch_count = plan->launch_count;
+	result->resources = memory_zeroed(plan->launch_count + 1, sizeof(*result->resources));
 	for (size_t i = 0; i < plan->launch_count && job->resources; i++) {
 		const struct plan_launch *launch = &plan->launches[i];
-		struct kernel_resources *resources = &event->resources[i];
+		struct kernel_resources *resources = &result->resources[i];
 		enum occupancy_limiter limiter;
 
 		*resources = job->resources[i];
@@ -35,10 +35,10 @@ static void inspect(
 			resources->regs_per_thread, resources->smem_static_bytes,
 			launch->shape.smem_dynamic_bytes, &limiter);
 		resources->max_clusters = -1;
-		if (resources->blocks_per_sm >= 1 || event->outcome != OUTCOME_OK)
+		if (resources->blocks_per_sm >= 1 || result->outcome != OUTCOME_OK)
 			continue;
-		event->outcome = OUTCOME_LAUNCH_FAILED;
-		event->detail = string_format("%s: no block fits on an SM (limited by %s)",
+		result->outcome = OUTCOME_LAUNCH_FAILED;
+		result->detail = string_format("%s: no block fits on an SM (limited by %s)",
 			launch->entry, occupancy_limiter_names[limiter]);
 	}
 }
@@ -49,18 +49,19 @@ static enum status model_submit(struct device *device, const struct device_job *
 	(void)err;
 	for (size_t i = 0; i < count; i++) {
 		const struct device_job *job = &jobs[i];
-		struct device_event event = {.ticket = job->ticket, .outcome = OUTCOME_OK};
+		struct device_reply reply = {.ticket = job->ticket};
+		struct result *result = &reply.result;
 
-		inspect(device, job, &event);
-		event.predicted = sampling->rounds || sampling->energy_s > 0;
-		if (event.outcome == OUTCOME_OK && event.predicted) {
-			event.outcome = isfinite(job->predicted_time_us) ? OUTCOME_OK
-									 : OUTCOME_LAUNCH_FAILED;
-			event.sample_count = event.outcome == OUTCOME_OK;
-			event.samples_us = memory_copy(
+		inspect(device, job, result);
+		result->predicted = sampling->rounds || sampling->energy_s > 0;
+		if (result->outcome == OUTCOME_OK && result->predicted) {
+			result->outcome = isfinite(job->predicted_time_us) ? OUTCOME_OK
+									   : OUTCOME_LAUNCH_FAILED;
+			result->sample_count = result->outcome == OUTCOME_OK;
+			result->samples_us = memory_copy(
 				&job->predicted_time_us, sizeof(job->predicted_time_us));
 		}
-		device_event_push(device, event);
+		device_reply_push(device, reply);
 	}
 	return STATUS_OK;
 }

@@ -89,7 +89,8 @@ static enum status program_submit(struct device *device, const struct device_job
 	if (device->lost)
 		return error_set(err, STATUS_NO_DEVICE, "%s: lost", program->family->file);
 	for (size_t i = 0; i < count; i++) {
-		struct device_event event = {.ticket = jobs[i].ticket, .measured = {NAN, NAN, NAN}};
+		struct device_reply reply = {
+			.ticket = jobs[i].ticket, .result.measured = {NAN, NAN, NAN}};
 
 		if (!is_anchor(&jobs[i]) && sampling->energy_s <= 0) {
 			asked[left++] = jobs[i];
@@ -97,11 +98,12 @@ static enum status program_submit(struct device *device, const struct device_job
 		}
 		/* Its own clock tells nothing: the anchor takes 1 us always, so a ratio to it is a
 		 * time. */
-		event.sample_count = is_anchor(&jobs[i]) ? sampling->rounds : 0;
-		event.samples_us = memory_zeroed(event.sample_count + 1, sizeof(double));
-		for (size_t k = 0; k < event.sample_count; k++)
-			event.samples_us[k] = 1;
-		device_event_push(device, event);
+		reply.result.sample_count = is_anchor(&jobs[i]) ? sampling->rounds : 0;
+		reply.result.samples_us =
+			memory_zeroed(reply.result.sample_count + 1, sizeof(double));
+		for (size_t k = 0; k < reply.result.sample_count; k++)
+			reply.result.samples_us[k] = 1;
+		device_reply_push(device, reply);
 	}
 	if (left)
 		program_request_add(program, asked, left, sampling);

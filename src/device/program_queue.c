@@ -60,20 +60,20 @@ static void answer(struct program *program, struct program_request *request, siz
 {
 	struct program_job *job = &request->jobs[index];
 	struct program_known *known = &program->known[job->known];
-	struct device_event event = {.ticket = job->ticket,
-		.by_program = true,
-		.outcome = (enum outcome)answer->outcome,
-		.detail = string_copy(answer->detail),
-		.verification = answer->verification};
+	struct device_reply reply = {.ticket = job->ticket,
+		.result = {.by_program = true,
+			.outcome = (enum outcome)answer->outcome,
+			.detail = string_copy(answer->detail),
+			.verification = answer->verification}};
 
-	if (times(request) && event.outcome == OUTCOME_OK) {
-		event.samples_us = answer->samples_us;
-		event.sample_count = answer->sample_count;
+	if (times(request) && reply.result.outcome == OUTCOME_OK) {
+		reply.result.samples_us = answer->samples_us;
+		reply.result.sample_count = answer->sample_count;
 		answer->samples_us = NULL;
 		known->is_measured = true;
 	}
 	known->is_verified |= answer->verification.done;
-	device_event_push(program->device, event);
+	device_reply_push(program->device, reply);
 	job->done = true;
 	request->left--;
 }
@@ -294,10 +294,10 @@ static enum pool_heard hear(
 static void lose(struct program *program, const char *why)
 {
 	if (!program->device->lost)
-		device_event_push(program->device, (struct device_event){.lost = true,
-							   .by_program = true,
-							   .outcome = OUTCOME_DEVICE_LOST,
-							   .detail = string_copy(why)});
+		device_reply_push(program->device, (struct device_reply){.lost = true,
+							   .result = {.by_program = true,
+								   .outcome = OUTCOME_DEVICE_LOST,
+								   .detail = string_copy(why)}});
 }
 
 /* The job in progress is charged with the end of its process. */
@@ -359,7 +359,7 @@ enum status program_queue_open(struct program *program, struct error *err)
 	if (!program->device->lost)
 		return STATUS_OK;
 	error_set(err, STATUS_FAILED, "%s", "");
-	return error_lines(err, program->device->events[0].detail);
+	return error_lines(err, program->device->replies[0].result.detail);
 }
 
 void program_queue_prepare(struct program *program, size_t processes)

@@ -23,10 +23,10 @@
 
 /* What became of a candidate, all runs on one device together, the last word counting. */
 struct recorded {
-	const char *operation, *problem;     /* borrowed from the journal, as are the evaluations */
-	const struct evaluation *searched;   /* NULL: only its re-measurement is recorded */
-	const struct evaluation *remeasured; /* interleaved with others; NULL: none */
-	size_t line;                         /* in which order they came */
+	const char *operation, *problem; /* borrowed from the journal, as are the evaluations */
+	const struct result *searched;   /* NULL: only its re-measurement is recorded */
+	const struct result *remeasured; /* interleaved with others; NULL: none */
+	size_t line;                     /* in which order they came */
 };
 
 struct replay {
@@ -42,7 +42,7 @@ extern const struct device_kind device_kind_replay;
 static const struct device_kind replay_predicted;
 
 /* ---- the recording ---- */
-static const struct evaluation *evaluation_of(const struct recorded *candidate)
+static const struct result *result_of(const struct recorded *candidate)
 {
 	return candidate->searched ? candidate->searched : candidate->remeasured;
 }
@@ -50,7 +50,7 @@ static const struct evaluation *evaluation_of(const struct recorded *candidate)
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct recorded *x = a, *y = b;
-	const struct evaluation *p = evaluation_of(x), *q = evaluation_of(y);
+	const struct result *p = result_of(x), *q = result_of(y);
 	int order = strcmp(x->operation, y->operation);
 
 	if (!order)
@@ -70,7 +70,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 static void add_line(struct replay *replay, const struct journal_problem *problem,
-	const struct evaluation *searched, const struct evaluation *remeasured)
+	const struct result *searched, const struct result *remeasured)
 {
 	ARRAY_GROW(replay->candidates, replay->count, replay->capacity);
 	replay->candidates[replay->count] = (struct recorded){
@@ -88,8 +88,8 @@ static void gather(struct replay *replay)
 		for (size_t p = 0; p < run->problem_count; p++) {
 			const struct journal_problem *problem = &run->problems[p];
 
-			for (size_t i = 0; i < problem->evaluation_count; i++)
-				add_line(replay, problem, &problem->evaluations[i], NULL);
+			for (size_t i = 0; i < problem->result_count; i++)
+				add_line(replay, problem, &problem->results[i], NULL);
 			for (size_t i = 0; i < problem->remeasurement_count; i++)
 				add_line(replay, problem, NULL, &problem->remeasurements[i]);
 		}
@@ -97,7 +97,7 @@ static void gather(struct replay *replay)
 }
 
 /* A lost device says nothing of the candidate where anything else is known of it. */
-static void take(const struct evaluation **known, const struct evaluation *fresh)
+static void take(const struct result **known, const struct result *fresh)
 {
 	if (fresh && (!*known || fresh->outcome != OUTCOME_DEVICE_LOST))
 		*known = fresh;
@@ -134,10 +134,10 @@ static bool is_measured(const struct replay *replay)
 	if (strcmp(kind, "cuda") == 0 || strcmp(kind, "model") == 0)
 		return strcmp(kind, "cuda") == 0;
 	for (size_t i = 0; i < replay->count; i++) {
-		const struct evaluation *evaluation = evaluation_of(&replay->candidates[i]);
+		const struct result *result = result_of(&replay->candidates[i]);
 
-		if (evaluation->sample_count)
-			return !evaluation->predicted;
+		if (result->sample_count)
+			return !result->predicted;
 	}
 	return false;
 }
@@ -145,7 +145,7 @@ static bool is_measured(const struct replay *replay)
 /* NULL: not recorded. */
 static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
-	const struct evaluation key = {.family = (char *)(uintptr_t)job->family,
+	const struct result key = {.family = (char *)(uintptr_t)job->family,
 		.configuration = (char *)(uintptr_t)job->configuration};
 	const struct recorded wanted = {.operation = job->problem->operation,
 		.problem = job->problem->text,
@@ -279,15 +279,15 @@ static enum stage stage_of(enum outcome outcome)
 
 /* The samples; where the journal has their summary only, as many values around the same median as
  * are known as well, in an order without a trend. */
-static double *samples_of(const struct evaluation *evaluation, size_t *count)
+static double *samples_of(const struct result *result, size_t *count)
 {
 	const double golden = 0.6180339887498949;
-	const struct summary *time = &evaluation->time;
+	const struct summary *time = &result->time;
 	double *samples_us, spread_us;
 
-	*count = evaluation->sample_count;
+	*count = result->sample_count;
 	if (*count)
-		return memory_copy(evaluation->samples_us, *count * sizeof(*samples_us));
+		return memory_copy(result->samples_us, *count * sizeof(*samples_us));
 	*count = time->count;
 	samples_us = memory_zeroed(*count, sizeof(*samples_us));
 	spread_us = (time->ci95_high - time->ci95_low) * sqrt(0.75 * (double)*count);
@@ -297,42 +297,40 @@ static double *samples_of(const struct evaluation *evaluation, size_t *count)
 	return samples_us;
 }
 
-/* What was recorded, as far as this stage shows it; nothing, once an earlier one has failed. */
-static void tell(const struct evaluation *evaluation, enum stage stage, struct device_event *event)
+/* Adds to the reply what was recorded at this stage, unless an earlier stage failed. */
+static void add_stage(const struct result *recorded, enum stage stage, struct result *reply)
 {
-	if (event->outcome != OUTCOME_OK)
+	if (reply->outcome != OUTCOME_OK)
 		return;
-	if (stage_of(evaluation->outcome) == stage && evaluation->outcome != OUTCOME_OK) {
-		event->outcome = evaluation->outcome;
-		event->detail = string_copy(evaluation->detail);
+	if (stage_of(recorded->outcome) == stage && recorded->outcome != OUTCOME_OK) {
+		reply->outcome = recorded->outcome;
+		reply->detail = string_copy(recorded->detail);
 	}
 	if (stage == STAGE_LOADED) {
-		event->flags = evaluation->flags;
-		if (evaluation->resources) {
-			event->launch_count = evaluation->launch_count;
-			event->resources = memory_copy(evaluation->resources,
-				evaluation->launch_count * sizeof(*event->resources));
-		}
+		reply->flags = recorded->flags;
+		reply->launch_count = recorded->resources ? recorded->launch_count : 0;
+		reply->resources = memory_copy(
+			recorded->resources, reply->launch_count * sizeof(*reply->resources));
 	}
 	if (stage == STAGE_VERIFIED) {
-		event->verification = evaluation->verification;
-		event->bits = bits_copy(evaluation->bits);
+		reply->verification = recorded->verification;
+		reply->bits = bits_copy(recorded->bits);
 	}
 	if (stage == STAGE_SAMPLED)
-		event->measured = evaluation->measured;
-	if (stage == STAGE_SAMPLED && evaluation->time.count) {
-		event->predicted = evaluation->predicted;
-		event->samples_us = samples_of(evaluation, &event->sample_count);
+		reply->measured = recorded->measured;
+	if (stage == STAGE_SAMPLED && recorded->time.count) {
+		reply->predicted = recorded->predicted;
+		reply->samples_us = samples_of(recorded, &reply->sample_count);
 	}
 }
 
 /* Leaves `most` of the samples from `first` on, `longer` times as long. */
-static void keep_samples(struct device_event *event, size_t first, size_t most, double longer)
+static void keep_samples(struct result *reply, size_t first, size_t most, double longer)
 {
-	event->sample_count = event->sample_count > first ? event->sample_count - first : 0;
-	event->sample_count = event->sample_count < most ? event->sample_count : most;
-	for (size_t i = 0; i < event->sample_count; i++)
-		event->samples_us[i] = event->samples_us[first + i] * longer;
+	reply->sample_count = reply->sample_count > first ? reply->sample_count - first : 0;
+	reply->sample_count = reply->sample_count < most ? reply->sample_count : most;
+	for (size_t i = 0; i < reply->sample_count; i++)
+		reply->samples_us[i] = reply->samples_us[first + i] * longer;
 }
 
 /* How much longer re-measured times were than those of the search, among these: geometric mean. */
@@ -364,29 +362,30 @@ static enum status replay_submit(struct device *device, const struct device_job 
 	(void)err;
 	for (size_t i = 0; i < count; i++) {
 		const struct recorded *candidate = find(replay, &jobs[i]);
-		struct device_event event = {.ticket = jobs[i].ticket, .outcome = OUTCOME_OK};
+		struct device_reply reply = {.ticket = jobs[i].ticket};
+		struct result *result = &reply.result;
 
 		if (!candidate) {
-			event.outcome = OUTCOME_LAUNCH_FAILED;
-			event.detail = string_format("not recorded in %s", replay->path);
-			device_event_push(device, event);
+			result->outcome = OUTCOME_LAUNCH_FAILED;
+			result->detail = string_format("not recorded in %s", replay->path);
+			device_reply_push(device, reply);
 			continue;
 		}
-		tell(evaluation_of(candidate), STAGE_LOADED, &event);
+		add_stage(result_of(candidate), STAGE_LOADED, result);
 		if (jobs[i].verify)
-			tell(evaluation_of(candidate), STAGE_VERIFIED, &event);
-		if (times && event.outcome == OUTCOME_OK) {
+			add_stage(result_of(candidate), STAGE_VERIFIED, result);
+		if (times && result->outcome == OUTCOME_OK) {
 			const bool again = together && candidate->remeasured;
 
-			tell(again ? candidate->remeasured : evaluation_of(candidate),
-				STAGE_SAMPLED, &event);
-			keep_samples(&event,
+			add_stage(again ? candidate->remeasured : result_of(candidate),
+				STAGE_SAMPLED, result);
+			keep_samples(result,
 				together || !sampling->rounds_before ? sampling->rounds_before
 								     : SIZE_MAX,
 				together ? sampling->rounds : SIZE_MAX,
 				again || !candidate->searched ? 1 : warmer);
 		}
-		device_event_push(device, event);
+		device_reply_push(device, reply);
 	}
 	return STATUS_OK;
 }
@@ -401,8 +400,8 @@ static void replay_recorded(const struct device *device, const char *operation, 
 
 		if (strcmp(candidate->operation, operation) == 0 &&
 			strcmp(candidate->problem, problem) == 0)
-			visit(context, evaluation_of(candidate)->family,
-				evaluation_of(candidate)->configuration);
+			visit(context, result_of(candidate)->family,
+				result_of(candidate)->configuration);
 	}
 }
 

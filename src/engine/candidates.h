@@ -90,7 +90,7 @@ ptrdiff_t candidates_find(
 /* How many candidates the model ranks before this one. */
 size_t candidates_rank(const struct candidates *pool, size_t candidate);
 
-/* An evaluation that ended, with the candidate's number. */
+/* The result of a candidate, with the candidate's number. */
 struct evaluated {
 	size_t candidate;
 	/* Of the final measurement (tune/search.h) that its times are of; 0: they are of the
@@ -100,13 +100,13 @@ struct evaluated {
 	bool is_tried;    /* it was in the final measurement, successfully or not */
 	unsigned loads;   /* of which they are the mean */
 	double search_us; /* median of the search, before it was re-measured; 0: it was not */
-	struct evaluation evaluation;
+	struct result result;
 };
 /* Median time in the search, us: what all candidates have in common. The GPU has become warm when
  * the best are re-measured, so that those times compare among each other only. */
 static inline double evaluated_search_us(const struct evaluated *evaluated)
 {
-	return evaluated->stage ? evaluated->search_us : evaluated->evaluation.time.median;
+	return evaluated->stage ? evaluated->search_us : evaluated->result.time.median;
 }
 
 struct evaluated_list {

@@ -55,14 +55,14 @@ static struct trial *add(struct evaluator *evaluator, enum trial_stage goal)
 /* Without a compiler the model's estimate of registers has to do. */
 static void take_estimate(struct trial *trial)
 {
-	double predicted_us = trial->evaluation.score.predicted_time_us;
+	double predicted_us = trial->result.score.predicted_time_us;
 
 	trial->stage = TRIAL_DONE;
-	trial->evaluation.predicted = true;
+	trial->result.predicted = true;
 	if (isfinite(predicted_us))
-		evaluation_add_samples(&trial->evaluation, &predicted_us, 1);
+		result_add_samples(&trial->result, &predicted_us, 1);
 	else
-		trial->evaluation.outcome = OUTCOME_PRUNED_BY_MODEL;
+		trial->result.outcome = OUTCOME_PRUNED_BY_MODEL;
 }
 
 enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
@@ -235,34 +235,37 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 	return STATUS_OK;
 }
 
-/* Its problem's reference failed: its end and, unless the caller outlives that, an error. */
-static enum status take_reference(const struct evaluator *evaluator, struct trial *trial,
-	const struct device_event *event, struct error *err)
+/* Ends the trial, and is an error unless the caller outlives failing references. */
+static enum status take_failed_reference(const struct evaluator *evaluator, struct trial *trial,
+	const struct result *found, struct error *err)
 {
 	CLEANUP(memory_free)
 	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
 		trial->problem->operation->name, trial->problem->title,
-		outcome_name(event->outcome),
-		event->detail ? event->detail : outcome_summary(event->outcome));
+		outcome_name(found->outcome),
+		found->detail ? found->detail : outcome_summary(found->outcome));
 
-	trial_finish(trial, event->outcome, words);
+	trial_finish(trial, found->outcome, words);
 	return evaluator->outlives_references ? STATUS_OK
 					      : error_set(err, STATUS_FAILED, "%s", words);
 }
 
-static enum status take_event(struct evaluator *evaluator, struct trial *trial,
-	struct device_event *event, struct error *err)
+static enum status take_reply(struct evaluator *evaluator, struct trial *trial,
+	struct device_reply *reply, struct error *err)
 {
-	trial->evaluation.flags |= event->flags;
+	const struct result *found = &reply->result;
+
 	if (trial->series) {
-		round_series_take(trial->series, event);
+		trial->result.flags |= found->flags;
+		round_series_take(trial->series, found);
 		/* it is not run again */
-		if (event->outcome == OUTCOME_CRASHED || event->outcome == OUTCOME_TIMED_OUT)
-			trial_finish(trial, event->outcome, event->detail);
+		if (found->outcome == OUTCOME_CRASHED || found->outcome == OUTCOME_TIMED_OUT)
+			trial_finish(trial, found->outcome, found->detail);
 		return STATUS_OK;
 	}
-	trial_take_event(trial, event, evaluator->bits);
-	return event->reference ? take_reference(evaluator, trial, event, err) : STATUS_OK;
+	trial_take_reply(trial, reply, evaluator->bits);
+	return reply->reference_failed ? take_failed_reference(evaluator, trial, found, err)
+				       : STATUS_OK;
 }
 
 static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
@@ -274,22 +277,22 @@ static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
 }
 
 /* verify -> measure */
-static enum status take_events(struct evaluator *evaluator, struct error *err)
+static enum status take_replies(struct evaluator *evaluator, struct error *err)
 {
-	struct device_event event;
+	struct device_reply reply;
 	enum status status = STATUS_OK;
 
-	while (status == STATUS_OK && device_poll(evaluator->context->device, 0, &event)) {
-		struct trial *trial = find(evaluator, event.ticket);
+	while (status == STATUS_OK && device_poll(evaluator->context->device, 0, &reply)) {
+		struct trial *trial = find(evaluator, reply.ticket);
 
 		evaluator->moved = true;
-		if (event.lost) {
+		if (reply.lost) {
 			error_set(err, STATUS_NO_DEVICE, "the device is lost: ");
-			status = error_lines(
-				err, event.detail ? event.detail : "it stopped answering");
+			status = error_lines(err,
+				reply.result.detail ? reply.result.detail : "it stopped answering");
 		} else if (trial && trial->stage != TRIAL_DONE)
-			status = take_event(evaluator, trial, &event, err);
-		device_event_release(&event);
+			status = take_reply(evaluator, trial, &reply, err);
+		device_reply_release(&reply);
 	}
 	return status;
 }
@@ -300,7 +303,7 @@ enum status evaluator_step(struct evaluator *evaluator, struct error *err)
 	if (evaluator->context->store)
 		evaluator->moved = kernel_store_poll(evaluator->context->store, 0);
 	TRY(advance(evaluator, err));
-	return take_events(evaluator, err);
+	return take_replies(evaluator, err);
 }
 
 void evaluator_wait(const struct evaluator *evaluator)
@@ -367,7 +370,7 @@ enum status evaluator_check(
 	const struct sampling none = {0};
 
 	for (size_t i = 0; i < count && evaluator->context->device->kind->measures; i++) {
-		if (!trials[i]->job.ticket || trials[i]->evaluation.outcome != OUTCOME_OK)
+		if (!trials[i]->job.ticket || trials[i]->result.outcome != OUTCOME_OK)
 			continue;
 		trials[i]->stage = TRIAL_ASKED;
 		trials[i]->goal = TRIAL_DONE;

@@ -103,7 +103,7 @@ enum status explanation_make(struct context *context, const struct candidates *p
 {
 	CLEANUP(evaluator_release)
 	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
-	struct evaluation *evaluation = &explanation->evaluation;
+	struct result *result = &explanation->result;
 	const struct launch_score *longest;
 	struct trial *trial;
 
@@ -111,23 +111,23 @@ enum status explanation_make(struct context *context, const struct candidates *p
 		.given = candidates_family_of(pool, candidate)->given};
 	TRY(evaluator_add(&evaluator, &explanation->candidate, TRIAL_COMPILED, &trial, err));
 	TRY(evaluator_run(&evaluator, err));
-	*evaluation = trial->evaluation;
-	trial->evaluation = (struct evaluation){0};
-	if (evaluation->outcome != OUTCOME_OK && !evaluation->resources && context->store)
+	*result = trial->result;
+	trial->result = (struct result){0};
+	if (result->outcome != OUTCOME_OK && !result->resources && context->store)
 		explanation->compile_problem = string_format("expected it to compile, found %s: %s",
-			outcome_name(evaluation->outcome),
-			evaluation->detail ? evaluation->detail : "no message");
+			outcome_name(result->outcome),
+			result->detail ? result->detail : "no message");
 	TRY(predict_candidate(&explanation->candidate, err));
-	evaluation->predicted = true;
-	evaluation_add_samples(evaluation, &explanation->candidate.prediction.time_us, 1);
-	longest = &evaluation->score.launches[evaluation->score.longest];
+	result->predicted = true;
+	result_add_samples(result, &explanation->candidate.prediction.time_us, 1);
+	longest = &result->score.launches[result->score.longest];
 	return candidate_facts(explanation->candidate.bound, trial->values, longest->smem_bytes,
 		longest->blocks_per_sm, &explanation->facts, err);
 }
 
 void explanation_release(struct explanation *explanation)
 {
-	evaluation_release(&explanation->evaluation);
+	result_release(&explanation->result);
 	free(explanation->compile_problem);
 	fact_list_release(&explanation->facts);
 	*explanation = (struct explanation){0};
@@ -155,7 +155,7 @@ struct json *explanation_why(const struct explanation *explanation)
 {
 	const struct bound_family *bound = explanation->candidate.bound;
 	const struct prediction_basis basis = prediction_basis(bound);
-	const struct score *score = &explanation->evaluation.score;
+	const struct score *score = &explanation->result.score;
 	struct json *why = json_new_object(), *filled_in = json_new_array();
 	double l2_bytes = 0, dram_bytes = 0;
 
@@ -173,8 +173,8 @@ struct json *explanation_why(const struct explanation *explanation)
 	json_put_double(why, "dram_bytes", dram_bytes);
 	if (explanation->compile_problem)
 		json_put_string(why, "compile_problem", explanation->compile_problem);
-	if (explanation->evaluation.warnings)
-		json_put_string(why, "warnings", explanation->evaluation.warnings);
+	if (explanation->result.warnings)
+		json_put_string(why, "warnings", explanation->result.warnings);
 	json_put(why, "facts", facts_json(&explanation->facts));
 	return why;
 }

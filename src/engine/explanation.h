@@ -17,10 +17,10 @@ enum status explanation_choose(const struct candidates *pool, size_t family, siz
 	bool *found, struct error *err);
 
 struct explanation {
-	struct candidate candidate;   /* its bound family is the pool's */
-	const bool *given;            /* per parameter: others were filled in; the pool's */
-	struct evaluation evaluation; /* score, resources, warnings; its time is predicted */
-	char *compile_problem;        /* why there are no resources, or NULL */
+	struct candidate candidate; /* its bound family is the pool's */
+	const bool *given;          /* per parameter: others were filled in; the pool's */
+	struct result result;       /* score, resources, warnings; its time is predicted */
+	char *compile_problem;      /* why there are no resources, or NULL */
 	struct fact_list facts;
 };
 

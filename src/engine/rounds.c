@@ -14,24 +14,24 @@ static size_t round_look(const struct round_limits *limits, size_t look)
 		(double)limits->first_look * pow(growth, (double)look / (ROUND_LOOKS - 1)));
 }
 
-void round_series_take(struct round_series *series, const struct device_event *event)
+void round_series_take(struct round_series *series, const struct result *found)
 {
 	series->is_asked = false;
 	if (series->outcome != OUTCOME_OK)
 		return;
-	series->flags |= event->flags;
-	series->is_finished |= !event->sample_count;
-	for (size_t i = 0; i < event->sample_count; i++) {
+	series->flags |= found->flags;
+	series->is_finished |= !found->sample_count;
+	for (size_t i = 0; i < found->sample_count; i++) {
 		if (series->warm_up) {
 			series->warm_up--;
 			continue;
 		}
 		ARRAY_GROW(series->round_us, series->rounds, series->capacity);
-		series->round_us[series->rounds++] = event->samples_us[i];
+		series->round_us[series->rounds++] = found->samples_us[i];
 	}
-	if (event->outcome != OUTCOME_OK) {
-		series->outcome = event->outcome;
-		series->detail = string_copy(event->detail);
+	if (found->outcome != OUTCOME_OK) {
+		series->outcome = found->outcome;
+		series->detail = string_copy(found->detail);
 	}
 }
 

@@ -48,8 +48,8 @@ struct round_limits {
  * takes no part in later rounds. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status rounds_run(struct evaluator *evaluator, struct round_series *series, size_t count,
 	const struct round_limits *limits, struct error *err);
-/* What the device says of a request. */
-void round_series_take(struct round_series *series, const struct device_event *event);
+/* Appends the samples of a reply. */
+void round_series_take(struct round_series *series, const struct result *found);
 /* Per round, the one's time over the other's. ratios: room for as many as either has; returns how
  * many rounds both took part in. */
 size_t round_ratios(

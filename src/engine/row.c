@@ -203,7 +203,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 }
 
 enum status candidate_describe(
-	const struct candidate *candidate, struct evaluation *evaluation, struct error *err)
+	const struct candidate *candidate, struct result *result, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
 	struct text configuration = {0};
@@ -211,17 +211,17 @@ enum status candidate_describe(
 	struct prediction prediction;
 	CLEANUP(build_release) struct build build = {0};
 
-	*evaluation = (struct evaluation){.predicted = true};
+	*result = (struct result){.predicted = true};
 	predictor_open(&predictor, bound);
 	TRY(predict_choices(&predictor, candidate->choices, &prediction, err));
 	TRY(candidate_build(bound, predictor.values, &build, err));
 	configuration_format(bound, candidate->choices, &configuration);
-	evaluation->family = string_copy(bound->family->name);
-	evaluation->configuration = text_detach(&configuration);
-	string_put(evaluation->kernel_hash, sizeof(evaluation->kernel_hash), build.kernel_hash);
-	evaluation->score = predictor_take_score(&predictor);
-	evaluation->launch_count = evaluation->score.launch_count;
-	evaluation_add_samples(evaluation, &candidate->prediction.time_us, 1);
+	result->family = string_copy(bound->family->name);
+	result->configuration = text_detach(&configuration);
+	string_put(result->kernel_hash, sizeof(result->kernel_hash), build.kernel_hash);
+	result->score = predictor_take_score(&predictor);
+	result->launch_count = result->score.launch_count;
+	result_add_samples(result, &candidate->prediction.time_us, 1);
 	return STATUS_OK;
 }
 
@@ -265,32 +265,32 @@ static struct tuned_launch launch_of(const struct plan *plan, const struct build
 	return launch;
 }
 
-static void put_evaluation(struct tuned_row *row, const struct evaluation *evaluation)
+static void put_evaluation(struct tuned_row *row, const struct result *result)
 {
-	const struct score *score = &evaluation->score;
-	const struct verification *verification = &evaluation->verification;
+	const struct score *score = &result->score;
+	const struct verification *verification = &result->verification;
 
-	row->time = evaluation->time;
-	row->flags = evaluation->flags;
+	row->time = result->time;
+	row->flags = result->flags;
 	row->regs_per_thread = row->smem_bytes = row->spill_bytes = -1;
 	if (score->launch_count) {
 		row->regs_per_thread = score->launches[score->longest].regs_per_thread;
 		row->smem_bytes = score->launches[score->longest].smem_bytes;
 		row->spill_bytes = 0;
 	}
-	for (size_t i = 0; evaluation->resources && i < evaluation->launch_count; i++)
-		if (evaluation->resources[i].spill_store_bytes > row->spill_bytes)
-			row->spill_bytes = evaluation->resources[i].spill_store_bytes;
+	for (size_t i = 0; result->resources && i < result->launch_count; i++)
+		if (result->resources[i].spill_store_bytes > row->spill_bytes)
+			row->spill_bytes = result->resources[i].spill_store_bytes;
 	row->score = *score;
 	row->score.launches =
 		memory_copy(score->launches, score->launch_count * sizeof(*score->launches));
-	string_put(row->kernel_hash, sizeof(row->kernel_hash), evaluation->kernel_hash);
+	string_put(row->kernel_hash, sizeof(row->kernel_hash), result->kernel_hash);
 	row->errors = memory_zeroed(1, sizeof(*row->errors));
 	*row->errors = (struct tuned_errors){
 		.points = -1, .violations = -1, .max_abs_error = NAN, .max_rel_error = NAN};
-	row->verified = evaluation->verified;
-	row->by_program = evaluation->by_program;
-	row->bits = bits_copy(evaluation->bits);
+	row->verified = result->verified;
+	row->by_program = result->by_program;
+	row->bits = bits_copy(result->bits);
 	if (verification->done)
 		*row->errors = (struct tuned_errors){.verified = true,
 			.points = (int64_t)verification->points,
@@ -334,7 +334,7 @@ static void take_options(struct tuned_row *row, const char *const *options)
 		row->options[i] = string_copy(options[i]);
 }
 
-static enum status describe(const struct candidate *candidate, const struct evaluation *evaluation,
+static enum status describe(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
@@ -342,7 +342,7 @@ static enum status describe(const struct candidate *candidate, const struct eval
 	CLEANUP(plan_release) struct plan plan = {0};
 	CLEANUP(build_release) struct build build = {0};
 	double flop = 0, bytes = 0;
-	const double seconds = evaluation->time.median * 1e-6;
+	const double seconds = result->time.median * 1e-6;
 
 	if (!values)
 		return STATUS_FAILED;
@@ -355,28 +355,28 @@ static enum status describe(const struct candidate *candidate, const struct eval
 	else
 		row->defines = candidate_defines(bound, values);
 	take_options(row, bound->family->options);
-	row->family = string_copy(evaluation->family);
+	row->family = string_copy(result->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);
 	if (plan.launch_count)
 		row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
 	row->launch_count = plan.launch_count;
 	for (size_t i = 0; i < plan.launch_count; i++)
-		row->launches[i] = launch_of(&plan, &build, i, evaluation->resources);
+		row->launches[i] = launch_of(&plan, &build, i, result->resources);
 	row->tflops = flop > 0 ? flop / seconds * 1e-12 : NAN;
 	row->gb_per_s = bytes > 0 ? bytes / seconds * 1e-9 : NAN;
-	row->measured = evaluation->measured;
-	put_evaluation(row, evaluation);
+	row->measured = result->measured;
+	put_evaluation(row, result);
 	put_buffers(row, &plan);
 	return STATUS_OK;
 }
 
-enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
+enum status row_describe(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err)
 {
 	enum status status;
 
 	*row = (struct tuned_row){0};
-	status = describe(candidate, evaluation, row, err);
+	status = describe(candidate, result, row, err);
 	if (status != STATUS_OK)
 		tuned_row_release(row);
 	return status;
@@ -384,10 +384,10 @@ enum status row_describe(const struct candidate *candidate, const struct evaluat
 
 enum status row_predict(const struct candidate *candidate, struct tuned_row *row, struct error *err)
 {
-	CLEANUP(evaluation_release) struct evaluation evaluation = {0};
+	CLEANUP(result_release) struct result result = {0};
 
-	TRY(candidate_describe(candidate, &evaluation, err));
-	return row_describe(candidate, &evaluation, row, err);
+	TRY(candidate_describe(candidate, &result, err));
+	return row_describe(candidate, &result, row, err);
 }
 
 #define SWAP(a, b)                                                                                 \

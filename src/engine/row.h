@@ -26,9 +26,9 @@ enum status row_candidate_bound(struct bound_family *bound, const struct tuned_r
 /* What can be said of a candidate without compiling it: names, hash, the model's score; its
  * prediction is its time. */
 enum status candidate_describe(
-	const struct candidate *candidate, struct evaluation *evaluation, struct error *err);
+	const struct candidate *candidate, struct result *result, struct error *err);
 
-enum status row_describe(const struct candidate *candidate, const struct evaluation *evaluation,
+enum status row_describe(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err);
 /* As above, for a candidate that is not compiled: the row's time is predicted. */
 enum status row_predict(

@@ -9,18 +9,18 @@
 
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 {
-	trial->evaluation.outcome = outcome;
-	if (detail && !trial->evaluation.detail)
-		trial->evaluation.detail = string_copy(detail);
+	trial->result.outcome = outcome;
+	if (detail && !trial->result.detail)
+		trial->result.detail = string_copy(detail);
 	trial->stage = TRIAL_DONE;
 }
 
 static void score_again(struct trial *trial)
 {
-	score_release(&trial->evaluation.score);
-	score_compute(trial->candidate.bound->device, &trial->work, trial->evaluation.resources,
-		&trial->evaluation.score);
-	trial->job.predicted_time_us = trial->evaluation.score.predicted_time_us;
+	score_release(&trial->result.score);
+	score_compute(trial->candidate.bound->device, &trial->work, trial->result.resources,
+		&trial->result.score);
+	trial->job.predicted_time_us = trial->result.score.predicted_time_us;
 }
 
 static enum status describe(struct trial *trial, struct error *err)
@@ -38,18 +38,18 @@ static enum status describe(struct trial *trial, struct error *err)
 /* What it is compiled from is there. */
 static void make_job(struct trial *trial)
 {
-	const struct evaluation *evaluation = &trial->evaluation;
+	const struct result *result = &trial->result;
 	const size_t units = trial->kernels ? trial->build.unit_count : 0;
 
 	trial->cubins = memory_zeroed(units + 1, sizeof(*trial->cubins));
 	for (size_t i = 0; i < units; i++)
 		trial->cubins[i] = trial->kernels[i]->cubin; /* borrowed */
-	trial->job.family = evaluation->family;
-	trial->job.configuration = evaluation->configuration;
+	trial->job.family = result->family;
+	trial->job.configuration = result->configuration;
 	trial->job.plan = &trial->plan;
 	trial->job.cubins = trial->cubins;
 	trial->job.cubin_count = units;
-	trial->job.resources = evaluation->resources;
+	trial->job.resources = result->resources;
 	trial->stage = TRIAL_COMPILED;
 }
 
@@ -57,20 +57,18 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	struct kernel_store *store, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
-	struct evaluation *evaluation = &trial->evaluation;
+	struct result *result = &trial->result;
 	struct text configuration = {0};
 
 	trial->candidate = *candidate;
 	trial->problem = bound->problem;
 	configuration_format(bound, candidate->choices, &configuration);
-	evaluation->family = string_copy(bound->family->name);
-	evaluation->configuration = text_detach(&configuration);
+	result->family = string_copy(bound->family->name);
+	result->configuration = text_detach(&configuration);
 	if (describe(trial, err) != STATUS_OK)
-		return error_context(
-			err, "%s with %s", evaluation->family, evaluation->configuration);
-	string_put(
-		evaluation->kernel_hash, sizeof(evaluation->kernel_hash), trial->build.kernel_hash);
-	evaluation->launch_count = trial->plan.launch_count;
+		return error_context(err, "%s with %s", result->family, result->configuration);
+	string_put(result->kernel_hash, sizeof(result->kernel_hash), trial->build.kernel_hash);
+	result->launch_count = trial->plan.launch_count;
 	score_again(trial);
 	if (!store) {
 		make_job(trial);
@@ -99,9 +97,9 @@ static void take_compiler_resources(struct trial *trial)
 				launch->shape.block[2]),
 			resources[i].regs_per_thread, resources[i].smem_static_bytes,
 			launch->shape.smem_dynamic_bytes, &limiter);
-		trial->evaluation.flags |= resources[i].flags;
+		trial->result.flags |= resources[i].flags;
 	}
-	trial->evaluation.resources = resources;
+	trial->result.resources = resources;
 }
 
 static void take_warnings(struct trial *trial)
@@ -125,7 +123,7 @@ static void take_warnings(struct trial *trial)
 		}
 	}
 	if (text.length)
-		trial->evaluation.warnings = text_detach(&text);
+		trial->result.warnings = text_detach(&text);
 	text_release(&text);
 }
 
@@ -141,8 +139,8 @@ static bool arguments_fit(struct trial *trial)
 			    &plan->launches[i], plan->buffers, plan->tensor_maps,
 			    &err) == STATUS_OK)
 			continue;
-		free(trial->evaluation.resources);
-		trial->evaluation.resources = NULL;
+		free(trial->result.resources);
+		trial->result.resources = NULL;
 		trial_finish(trial, OUTCOME_LAUNCH_FAILED, err.message);
 		return false;
 	}
@@ -154,7 +152,7 @@ static const char *limit_of_none(const struct trial *trial)
 {
 	for (size_t i = 0; i < trial->plan.launch_count; i++) {
 		const struct plan_launch *launch = &trial->plan.launches[i];
-		const struct kernel_resources *resources = &trial->evaluation.resources[i];
+		const struct kernel_resources *resources = &trial->result.resources[i];
 
 		if (resources->blocks_per_sm == 0 &&
 			occupancy_blocks_per_sm(trial->candidate.bound->device,
@@ -169,18 +167,18 @@ static const char *limit_of_none(const struct trial *trial)
 
 static enum status prune(struct trial *trial, struct error *err)
 {
-	const struct evaluation *evaluation = &trial->evaluation;
-	const struct score *score = &evaluation->score;
+	const struct result *result = &trial->result;
+	const struct score *score = &result->score;
 	const char *why = NULL;
 	int rule = -1;
 
-	TRY(candidate_prune(trial->candidate.bound, trial->values, evaluation->resources,
-		evaluation->launch_count, score->longest,
+	TRY(candidate_prune(trial->candidate.bound, trial->values, result->resources,
+		result->launch_count, score->longest,
 		score->launch_count ? score->launches[score->longest].smem_bytes : 0, &rule, &why,
 		err));
 	if (rule >= 0)
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, why);
-	else if (!isfinite(evaluation->score.predicted_time_us))
+	else if (!isfinite(result->score.predicted_time_us))
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, limit_of_none(trial));
 	return STATUS_OK;
 }
@@ -197,17 +195,17 @@ static void finish_uncompiled(struct trial *trial, const struct compile_result *
 
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err)
 {
-	struct evaluation *evaluation = &trial->evaluation;
+	struct result *result = &trial->result;
 
 	for (size_t i = 0; i < trial->build.unit_count; i++)
 		if (!compile_is_done(trial->kernels[i]))
 			return STATUS_OK;
-	evaluation->from_cache = true;
+	result->from_cache = true;
 	for (size_t i = 0; i < trial->build.unit_count; i++) {
 		const struct compile_result *kernel = trial->kernels[i];
 
-		evaluation->compile_seconds += kernel->seconds;
-		evaluation->from_cache &= kernel->from_cache;
+		result->compile_seconds += kernel->seconds;
+		result->from_cache &= kernel->from_cache;
 		if (kernel->outcome != OUTCOME_OK) {
 			finish_uncompiled(trial, kernel);
 			return STATUS_OK;
@@ -222,62 +220,47 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	return prunes ? prune(trial, err) : STATUS_OK;
 }
 
-static void take_resources(struct trial *trial, struct device_event *event)
+/* The driver's figures complete the compiler's. */
+static void take_driver_resources(struct trial *trial, struct result *found)
 {
-	struct evaluation *evaluation = &trial->evaluation;
+	struct result *result = &trial->result;
 
-	if (!event->resources || !trial->candidate.bound ||
-		event->launch_count != evaluation->launch_count)
+	if (!found->resources || !trial->candidate.bound ||
+		found->launch_count != result->launch_count)
 		return;
-	if (!evaluation->resources) {
-		evaluation->resources = event->resources;
-		event->resources = NULL;
+	if (!result->resources) {
+		result->resources = found->resources;
+		found->resources = NULL;
 	}
-	for (size_t i = 0; event->resources && i < event->launch_count; i++) {
-		struct kernel_resources *resources = &evaluation->resources[i];
+	for (size_t i = 0; found->resources && i < found->launch_count; i++) {
+		struct kernel_resources *resources = &result->resources[i];
 
-		resources->regs_per_thread = event->resources[i].regs_per_thread;
-		resources->smem_static_bytes = event->resources[i].smem_static_bytes;
-		resources->blocks_per_sm = event->resources[i].blocks_per_sm;
-		resources->max_clusters = event->resources[i].max_clusters;
+		resources->regs_per_thread = found->resources[i].regs_per_thread;
+		resources->smem_static_bytes = found->resources[i].smem_static_bytes;
+		resources->blocks_per_sm = found->resources[i].blocks_per_sm;
+		resources->max_clusters = found->resources[i].max_clusters;
 	}
 	score_again(trial);
 }
 
-static bool has_bits(const struct evaluation *evaluation, const struct bits *wanted)
+static bool has_bits(const struct result *result, const struct bits *wanted)
 {
-	return !wanted ||
-	       (evaluation->bits && bits_compare(evaluation->bits, wanted, NULL) == BITS_SAME);
+	return !wanted || (result->bits && bits_compare(result->bits, wanted, NULL) == BITS_SAME);
 }
 
-void trial_take_event(struct trial *trial, struct device_event *event, const struct bits *wanted)
+void trial_take_reply(struct trial *trial, struct device_reply *reply, const struct bits *wanted)
 {
-	struct evaluation *evaluation = &trial->evaluation;
+	struct result *found = &reply->result;
 
-	take_resources(trial, event);
-	evaluation->by_program |= event->by_program;
-	if (event->bits) {
-		bits_free(&evaluation->bits);
-		evaluation->bits = event->bits;
-		event->bits = NULL;
-	}
-	if (event->verification.done) {
-		evaluation->verification = event->verification;
-		evaluation->verified = event->verified;
-	}
-	if (event->measured.energy_j > 0 || isnan(event->measured.energy_j))
-		evaluation->measured = event->measured;
-	if (event->sample_count) {
-		evaluation->predicted = event->predicted;
-		evaluation_add_samples(evaluation, event->samples_us, event->sample_count);
-	}
-	if (event->reference)
+	take_driver_resources(trial, found);
+	result_add(&trial->result, found);
+	if (reply->reference_failed)
 		return;
-	if (event->verification.done && event->outcome == OUTCOME_OK &&
-		!has_bits(evaluation, wanted))
+	if (found->verification.done && found->outcome == OUTCOME_OK &&
+		!has_bits(&trial->result, wanted))
 		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);
-	else if (event->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
-		trial_finish(trial, event->outcome, event->detail);
+	else if (found->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
+		trial_finish(trial, found->outcome, found->detail);
 	else
 		trial->stage = trial->goal;
 }
@@ -290,6 +273,6 @@ void trial_release(struct trial *trial)
 	build_release(&trial->build);
 	plan_release(&trial->plan);
 	work_release(&trial->work);
-	evaluation_release(&trial->evaluation);
+	result_release(&trial->result);
 	*trial = (struct trial){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One candidate on its way: compiling, on the device, done. What goes wrong with it
- * becomes its evaluation's outcome, never an error of the program. Moved by engine/evaluator.h.
+ * becomes its result's outcome, never an error of the program. Moved by engine/evaluator.h.
  */
 #ifndef ENGINE_TRIAL_H
 #define ENGINE_TRIAL_H
@@ -16,7 +16,7 @@ enum trial_stage {
 	TRIAL_ASKED,    /* the device was, for its goal */
 	TRIAL_LOADED,
 	TRIAL_VERIFIED,
-	TRIAL_DONE, /* its evaluation says how it ended */
+	TRIAL_DONE, /* its result says how it ended */
 };
 
 struct round_series; /* engine/rounds.h */
@@ -36,7 +36,7 @@ struct trial {
 	 * kernels are loaded once more, or to kernels of another origin. Ticket 0: not yet. */
 	struct device_job job;
 	struct round_series *series; /* where its samples go while rounds are run; borrowed */
-	struct evaluation evaluation;
+	struct result result;
 };
 
 /* Names, plan, work and build of a configuration, scored with the estimate of its registers, its
@@ -46,10 +46,9 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 /* Once all kernels are there: COMPILING -> COMPILED, or DONE if one failed or, where prunes is set,
  * the family's rules drop it. */
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);
-/* What an event says of it, from which it takes what it keeps. The driver's own words on resources
- * complete the compiler's report. Other bits than these (NULL: any) are its end; where its
- * problem's reference failed, with which nothing can be compared, nothing is decided. */
-void trial_take_event(struct trial *trial, struct device_event *event, const struct bits *wanted);
+/* Adds the reply's result to the trial's. A trial whose outputs differ from `wanted` (NULL: any)
+ * ends with OUTCOME_OTHER_BITS. If the problem's reference failed, the trial goes on. */
+void trial_take_reply(struct trial *trial, struct device_reply *reply, const struct bits *wanted);
 /* The end: detail (may be NULL) is copied. */
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);
 void trial_release(struct trial *trial);

@@ -25,14 +25,14 @@ static void append_string(struct text *text, const char *string)
 	text_append(text, printed);
 }
 
-static void append_row(const struct predictor *predictor, const struct evaluation *evaluation,
+static void append_row(const struct predictor *predictor, const struct result *result,
 	double predicted_us, size_t features, struct text *text)
 {
 	CLEANUP(memory_free) float *values = memory_zeroed(features + 1, sizeof(*values));
 
 	features_values(predictor->bound->family, predictor->values, &predictor->score, values);
-	format_put(text, append_string, "[%s,", evaluation->configuration);
-	text_append_real(text, evaluation->time.median);
+	format_put(text, append_string, "[%s,", result->configuration);
+	text_append_real(text, result->time.median);
 	text_append(text, ",");
 	text_append_real(text, predicted_us);
 	for (size_t i = 0; i < features; i++)
@@ -48,24 +48,24 @@ static enum status append_rows(const struct journal_problem *problem,
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 
 	predictor_open(&predictor, bound);
-	for (size_t i = 0; i < problem->evaluation_count; i++) {
-		const struct evaluation *evaluation = &problem->evaluations[i];
+	for (size_t i = 0; i < problem->result_count; i++) {
+		const struct result *result = &problem->results[i];
 		struct prediction prediction = {.time_us = INFINITY};
 		choice choices[SPACE_PARAMETERS_MAX];
 		bool legal;
 
-		if (evaluation->outcome != OUTCOME_OK || evaluation->predicted ||
-			strcmp(evaluation->family, bound->family->name) != 0)
+		if (result->outcome != OUTCOME_OK || result->predicted ||
+			strcmp(result->family, bound->family->name) != 0)
 			continue;
-		legal = configuration_read(bound, evaluation->configuration, choices);
+		legal = configuration_read(bound, result->configuration, choices);
 		if (legal)
 			TRY(configuration_is_legal(bound, choices, &legal, err));
 		if (legal)
 			TRY(predict_choices(&predictor, choices, &prediction, err));
-		if (!isfinite(prediction.time_us) || !(evaluation->time.median > 0))
+		if (!isfinite(prediction.time_us) || !(result->time.median > 0))
 			continue;
 		text_append(rows, rows->length ? ",\n" : "");
-		append_row(&predictor, evaluation, prediction.time_us, names.count, rows);
+		append_row(&predictor, result, prediction.time_us, names.count, rows);
 	}
 	return STATUS_OK;
 }

@@ -156,11 +156,11 @@ struct reader {
 
 static void problem_release(struct journal_problem *problem)
 {
-	for (size_t i = 0; i < problem->evaluation_count; i++)
-		evaluation_release(&problem->evaluations[i]);
+	for (size_t i = 0; i < problem->result_count; i++)
+		result_release(&problem->results[i]);
 	for (size_t i = 0; i < problem->remeasurement_count; i++)
-		evaluation_release(&problem->remeasurements[i]);
-	free(problem->evaluations);
+		result_release(&problem->remeasurements[i]);
+	free(problem->results);
 	free(problem->remeasurements);
 	record_release(&journal_problem_record, problem);
 	json_free(problem->line);
@@ -223,22 +223,21 @@ static enum status find_problem(struct reader *reader, const struct json_at *at,
 static enum status read_evaluation(
 	struct reader *reader, const struct json_at *at, bool remeasured, struct error *err)
 {
-	struct journal_evaluation line = {0};
+	struct journal_result line = {0};
 	struct journal_problem *problem;
 
-	TRY(record_from_json(&journal_evaluation_record, at, &line, NULL, err));
+	TRY(record_from_json(&journal_result_record, at, &line, NULL, err));
 	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
-		evaluation_release(&line.evaluation);
+		result_release(&line.result);
 		return STATUS_BAD_INPUT;
 	}
 	if (remeasured) {
 		ARRAY_GROW(problem->remeasurements, problem->remeasurement_count,
 			problem->remeasurement_capacity);
-		problem->remeasurements[problem->remeasurement_count++] = line.evaluation;
+		problem->remeasurements[problem->remeasurement_count++] = line.result;
 	} else {
-		ARRAY_GROW(problem->evaluations, problem->evaluation_count,
-			problem->evaluation_capacity);
-		problem->evaluations[problem->evaluation_count++] = line.evaluation;
+		ARRAY_GROW(problem->results, problem->result_count, problem->result_capacity);
+		problem->results[problem->result_count++] = line.result;
 	}
 	return STATUS_OK;
 }

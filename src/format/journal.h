@@ -8,7 +8,7 @@
  *
  *	run         the run, its GPU model and what was asked for
  *	problem     its number, its keys, the families that are searched
- *	evaluation  the problem's number, and format/evaluation.h's members
+ *	evaluation  the problem's number, and format/result.h's members
  *	final       as evaluation, from the re-measurement, whose samples are interleaved
  *	entry       the problem's number, and entry as in the tuned file: the problem is concluded
  *	finish      run, status
@@ -71,10 +71,10 @@ struct journal_problem {
 	struct named_values keys;
 	struct journal_family *families;
 	size_t family_count;
-	struct json *line; /* the whole problem line */
-	struct evaluation *evaluations;
-	size_t evaluation_count, evaluation_capacity;
-	struct evaluation *remeasurements; /* in order of writing */
+	struct json *line;      /* the whole problem line */
+	struct result *results; /* of "evaluation" lines */
+	size_t result_count, result_capacity;
+	struct result *remeasurements; /* in order of writing */
 	size_t remeasurement_count, remeasurement_capacity;
 	struct tuned_entry *entry; /* NULL: the problem did not end */
 };

@@ -71,22 +71,25 @@ RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members,
 	.name = "problem_line", .open = true);
 
 /* ---- evaluation, final ---- */
-static const struct record_member evaluation_members[] = {
-	PROBLEM_NUMBER(struct journal_evaluation),
-	RECORD_FLAT(struct journal_evaluation, evaluation, evaluation_record),
+static const struct record_member result_members[] = {
+	PROBLEM_NUMBER(struct journal_result),
+	RECORD_FLAT(struct journal_result, result, result_record),
 	LINE_END,
 };
 
-static enum status evaluation_check(
+static enum status result_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct journal_evaluation *line = value;
+	struct journal_result *line = value;
 
-	return evaluation_record.check(&line->evaluation, at, context, err);
+	TRY(result_record.check(&line->result, at, context, err));
+	return line->result.outcome == OUTCOME_OK && !line->result.time.count
+		       ? json_error(at, err, "a member \"time_us\"")
+		       : STATUS_OK;
 }
 
-RECORD_DEFINE(struct journal_evaluation, journal_evaluation_record, evaluation_members,
-	.name = "evaluation_line", .open = true, .check = evaluation_check);
+RECORD_DEFINE(struct journal_result, journal_result_record, result_members, .name = "result_line",
+	.open = true, .check = result_check);
 
 /* ---- entry, finish ---- */
 static const struct record_member entry_members[] = {
@@ -116,8 +119,8 @@ RECORD_DEFINE(struct journal_finish, journal_finish_record, finish_members, .nam
 const struct journal_line journal_lines[] = {
 	{"run", &journal_run_record},
 	{"problem", &journal_problem_record},
-	{"evaluation", &journal_evaluation_record},
-	{"final", &journal_evaluation_record},
+	{"evaluation", &journal_result_record},
+	{"final", &journal_result_record},
 	{"entry", &journal_entry_record},
 	{"finish", &journal_finish_record},
 	{NULL, NULL},

@@ -12,11 +12,11 @@ RECORD_DECLARE(struct journal_run, journal_run_record);
 RECORD_DECLARE(struct journal_problem, journal_problem_record);
 
 /* ---- lines of a problem ---- */
-struct journal_evaluation {
+struct journal_result {
 	int64_t problem; /* its number */
-	struct evaluation evaluation;
+	struct result result;
 };
-RECORD_DECLARE(struct journal_evaluation, journal_evaluation_record);
+RECORD_DECLARE(struct journal_result, journal_result_record);
 
 struct journal_entry {
 	int64_t problem;

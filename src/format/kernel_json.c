@@ -2,7 +2,7 @@
 #include "format/kernel_json.h"
 
 #include "base/file.h"
-#include "format/evaluation.h"
+#include "format/result.h"
 #include "record/record_write.h"
 
 #define AMOUNT(field) RECORD_VALUE(struct kernel_usage, field, #field, .low = 0, .high = INT32_MAX)

@@ -8,7 +8,7 @@
 
 #include "expr/named_values.h"
 #include "plan/reference_plan.h"
-#include "format/evaluation.h"
+#include "format/result.h"
 
 struct tuned_launch {
 	char *source, *entry;

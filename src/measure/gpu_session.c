@@ -19,11 +19,11 @@ bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format,
 	return false;
 }
 
-void gpu_take_failure(const struct failure *failure, struct device_event *result)
+void gpu_take_failure(const struct failure *failure, struct device_reply *reply)
 {
-	result->outcome = failure->outcome;
-	result->fatal = failure->fatal;
-	result->detail = string_copy(failure->detail);
+	reply->fatal = failure->fatal;
+	reply->result.outcome = failure->outcome;
+	reply->result.detail = string_copy(failure->detail);
 }
 
 bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what)

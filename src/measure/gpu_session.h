@@ -63,7 +63,7 @@ enum {
 bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 /* What a job ends with that met it. */
-void gpu_take_failure(const struct failure *failure, struct device_event *result);
+void gpu_take_failure(const struct failure *failure, struct device_reply *reply);
 /* True for CUDA_SUCCESS; else the failure that the result stands for. what: "launching x". */
 bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what);
 

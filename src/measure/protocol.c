@@ -98,25 +98,14 @@ static const struct record_member gpus_members[] = {
 };
 RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "gpus");
 
-#define RESULT(field) RECORD_VALUE(struct device_event, field, #field)
-static const struct record_member result_members[] = {
-	RESULT(ticket),
-	RECORD_ENUM(struct device_event, outcome, outcome_names, "outcome"),
-	RESULT(detail),
-	RESULT(fatal),
-	RESULT(reference),
-	RECORD_RECORDS(
-		struct device_event, resources, launch_count, kernel_resources_record, "resources"),
-	RECORD_NESTED(struct device_event, verification, verification_record, "verification",
-		.present = RECORD_PRESENT(struct device_event, verification.done)),
-	RECORD_ENUM(struct device_event, verified, verified_names, "verified"),
-	RECORD_POINTER(struct device_event, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
-	RECORD_FLAT(struct device_event, measured, measured_record),
-	RECORD_VALUES(struct device_event, samples_us, sample_count, "samples_us"),
-	RESULT(gave_up),
-	RECORD_FLAGS(struct device_event, flags, kernel_flag_names, "flags"),
+static const struct record_member reply_members[] = {
+	RECORD_VALUE(struct device_reply, ticket, "ticket"),
+	RECORD_VALUE(struct device_reply, fatal, "fatal"),
+	RECORD_VALUE(struct device_reply, reference_failed, "reference_failed"),
+	RECORD_VALUE(struct device_reply, gave_up, "gave_up"),
+	RECORD_FLAT(struct device_reply, result, result_record),
 };
-RECORD_DEFINE(struct device_event, device_event_record, result_members, .name = "result");
+RECORD_DEFINE(struct device_reply, device_reply_record, reply_members, .name = "reply");
 
 static const struct record_member progress_members[] = {
 	RECORD_VALUE(struct measure_progress, ticket, "ticket"),

@@ -15,7 +15,7 @@
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
 
-#include "format/evaluation.h"
+#include "format/result.h"
 #include "process/worker.h"
 
 enum measure_request {
@@ -25,7 +25,7 @@ enum measure_request {
 
 enum measure_reply {
 	REPLY_LIST = 101, /* struct measure_gpus */
-	REPLY_RESULT,     /* struct device_event */
+	REPLY_RESULT,     /* struct device_reply */
 	REPLY_ERROR,      /* struct error */
 	REPLY_PROGRESS,   /* struct measure_progress */
 };
@@ -60,7 +60,7 @@ void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE
 
 /* One candidate, to be loaded, verified where that is asked for, and sampled. */
 struct device_job {
-	uint64_t ticket;                /* the sender's; its event has it */
+	uint64_t ticket;                /* chosen by the sender; the reply repeats it */
 	struct device_problem *problem; /* NULL: a kernel without tensors (the anchor) */
 	struct plan *plan;
 	struct text *cubins; /* one per build unit */
@@ -108,29 +108,18 @@ struct measure_gpus {
 };
 RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
-/* What became of a job. */
-struct device_event {
-	uint64_t ticket;
-	bool lost; /* the device is, and nothing more will come; set by the device */
-	enum outcome outcome;
-	char *detail;
-	bool fatal;     /* the worker's last */
-	bool reference; /* it is the problem's reference that failed, for all candidates */
-	struct kernel_resources *resources; /* per launch; the driver's: regs, smem, blocks,
-					     * clusters; NULL: it did not load */
-	size_t launch_count;
-	struct verification verification; /* done: it was verified */
-	enum verified verified;           /* what its output was compared with */
-	struct bits *bits;                /* NULL: not known */
-	bool by_program;                  /* by a program of the user's; set by the device */
-	struct measured measured;
-	double *samples_us; /* one for each round, in order */
-	size_t sample_count;
-	bool predicted; /* samples are the model's; set by the device */
-	bool gave_up;   /* stopped early by give_up_us */
-	uint32_t flags; /* FLAG_MASK(THROTTLED), FLAG_MASK(WARM_L2) */
+/* The answer to one job. */
+struct device_reply {
+	uint64_t ticket;       /* of the job */
+	bool lost;             /* set by the device: it is lost, and no other reply will come */
+	bool fatal;            /* the worker's last reply */
+	bool reference_failed; /* the outcome is that of the problem's reference, so that no
+				* candidate of the problem can be verified */
+	bool gave_up;          /* sampling stopped early because of give_up_us */
+	struct result result;  /* its resources are the driver's, NULL if the kernels did not load;
+				* a sample is the median of a sample batch, one for each round */
 };
-RECORD_DECLARE(struct device_event, device_event_record);
+RECORD_DECLARE(struct device_reply, device_reply_record);
 
 struct measure_progress {
 	uint64_t ticket; /* of the job that is in progress */

@@ -30,12 +30,13 @@ struct sampler {
 
 static void finish(struct sampler *sampler, struct series *series)
 {
-	struct device_event *result = &series->result;
+	struct result *result = &series->reply.result;
 
 	/* verified in this request: it alone ran since then */
 	if (result->outcome == OUTCOME_OK && result->verification.done)
-		verify_after(sampler->gpu, series->runner->loaded, result);
-	if (result->outcome == OUTCOME_OK && sampler->rule->energy_s <= 0 && !result->gave_up &&
+		verify_after(sampler->gpu, series->runner->loaded, &series->reply);
+	if (result->outcome == OUTCOME_OK && sampler->rule->energy_s <= 0 &&
+		!series->reply.gave_up &&
 		sampler_is_noisy(result->samples_us, result->sample_count)) {
 		result->outcome = OUTCOME_TOO_NOISY;
 		result->detail = string_format("its times in %zu rounds are %.3g to %.3g us",
@@ -45,7 +46,7 @@ static void finish(struct sampler *sampler, struct series *series)
 	}
 	series->finished = true;
 	sampler->active--;
-	sampler->emit(result, sampler->context);
+	sampler->emit(&series->reply, sampler->context);
 }
 
 static unsigned visit_size(const struct sampler *sampler, const struct series *series)
@@ -82,7 +83,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	if (series->retries >= THROTTLE_RETRIES) {
 		/* a clock that stays slow without heat or brake is locked there */
 		if (throttle == THROTTLE_HELD_DOWN)
-			series->result.flags |= FLAG_MASK(THROTTLED);
+			series->reply.result.flags |= FLAG_MASK(THROTTLED);
 		else
 			sampler->gpu->clock_is_locked = true;
 		return false;
@@ -121,7 +122,7 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 static bool visit(struct sampler *sampler, struct series *series)
 {
 	const struct runner *runner = series->runner;
-	struct device_event *result = &series->result;
+	struct result *result = &series->reply.result;
 	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
 	enum throttle throttle = THROTTLE_NONE;
 	unsigned count = 0;
@@ -147,24 +148,24 @@ static bool measure_energy(struct sampler *sampler, struct series *series)
 	gpu_progress(sampler->gpu, sampler->gpu->options.kernel_timeout_s +
 					   ENERGY_TIMES_MAX * sampler->rule->energy_s);
 	return (runner->estimate_us > 0 || runner_prepare(sampler->gpu, runner, estimates_us)) &&
-	       energy_measure(
-		       sampler->gpu, runner, sampler->rule->energy_s, &series->result.measured);
+	       energy_measure(sampler->gpu, runner, sampler->rule->energy_s,
+		       &series->reply.result.measured);
 }
 
 static void step(struct sampler *sampler, struct series *series)
 {
 	const struct sampling *rule = sampler->rule;
-	struct device_event *result = &series->result;
+	struct device_reply *reply = &series->reply;
 	const bool energy = rule->energy_s > 0;
 
-	sampler->gpu->ticket = result->ticket;
+	sampler->gpu->ticket = reply->ticket;
 	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
-	bool enough = !worked || energy || result->sample_count >= rule->rounds;
+	bool enough = !worked || energy || reply->result.sample_count >= rule->rounds;
 
 	if (!worked)
-		gpu_take_failure(&sampler->gpu->failure, result);
-	if (!enough && rule->give_up_us > 0 && result->samples_us[0] > rule->give_up_us)
-		enough = result->gave_up = true;
+		gpu_take_failure(&sampler->gpu->failure, reply);
+	if (!enough && rule->give_up_us > 0 && reply->result.samples_us[0] > rule->give_up_us)
+		enough = reply->gave_up = true;
 	if (enough || clock_seconds() > sampler->deadline_s)
 		finish(sampler, series);
 }

@@ -17,16 +17,16 @@
 
 /* One candidate. */
 struct series {
-	struct runner *runner;      /* lives on between requests */
-	struct device_event result; /* of its job so far: outcome ok; samples are added */
-	size_t capacity;            /* of these */
+	struct runner *runner;     /* lives on between requests */
+	struct device_reply reply; /* to its job so far: outcome ok; samples are added */
+	size_t capacity;           /* of these */
 	unsigned retries;
 	bool finished;
 };
 
-/* Called once per series, in the order in which they end; takes the result. After a fatal one
+/* Called once per series, in the order in which they end; takes the reply. After a fatal one
  * nothing more comes. */
-typedef void sampler_emit(struct device_event *result, void *context);
+typedef void sampler_emit(struct device_reply *reply, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
 	const struct sampling *rule, struct random_state *random, sampler_emit *emit,

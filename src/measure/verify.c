@@ -207,7 +207,7 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 
 /* Adds an output to what is told of all: first_* are those of the first output that differs. */
 static void take_compared(const struct loaded *loaded, size_t output,
-	const struct helper_compare_result *compared, struct device_event *result)
+	const struct helper_compare_result *compared, struct result *result)
 {
 	struct verification *all = &result->verification;
 	const double scale = loaded->problem->expected[output].scale;
@@ -236,7 +236,7 @@ static bool is_wrong(
 
 static enum outcome judge(const struct loaded *loaded, const struct layout *layout,
 	const struct helper_compare_result *compared, const uint64_t *counters,
-	struct device_event *result)
+	struct result *result)
 {
 	CLEANUP(text_release) struct text strays = {0}, wrong = {0};
 	enum outcome outcome = OUTCOME_OK;
@@ -351,9 +351,10 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 	return true;
 }
 
-static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
+static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_reply *reply)
 {
 	const struct layout layout = layout_of(loaded);
+	struct result *result = &reply->result;
 	struct helper_compare_result compared[PLAN_OUTPUTS_MAX] = {0};
 	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
 
@@ -361,7 +362,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 		return gpu_fail(
 			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
 	if (!expected_prepare(gpu, loaded->problem)) {
-		result->reference = loaded->problem->reference_failure.outcome != OUTCOME_OK;
+		reply->reference_failed = loaded->problem->reference_failure.outcome != OUTCOME_OK;
 		return false;
 	}
 	gpu_progress(gpu, 0);
@@ -379,7 +380,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 
 /* Whether it wrote where it must not, since the last check. */
 static bool verify_memory(
-	struct gpu_session *gpu, const struct loaded *loaded, struct device_event *result)
+	struct gpu_session *gpu, const struct loaded *loaded, struct result *result)
 {
 	const struct layout layout = layout_of(loaded);
 	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
@@ -397,21 +398,21 @@ static bool verify_memory(
 	return true;
 }
 
-void verify_after(struct gpu_session *gpu, const struct loaded *loaded, struct device_event *result)
+void verify_after(struct gpu_session *gpu, const struct loaded *loaded, struct device_reply *reply)
 {
 	gpu_progress(gpu, 0);
-	if (!verify_memory(gpu, loaded, result))
-		gpu_take_failure(&gpu->failure, result);
+	if (!verify_memory(gpu, loaded, &reply->result))
+		gpu_take_failure(&gpu->failure, reply);
 }
 
-void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_event *result)
+void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_reply *reply)
 {
 	bool done;
 
 	gpu_progress(gpu, 0);
 	done = loaded->problem
-		       ? verify(gpu, loaded, result)
+		       ? verify(gpu, loaded, reply)
 		       : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "there is nothing to compare with");
 	if (!done)
-		gpu_take_failure(&gpu->failure, result);
+		gpu_take_failure(&gpu->failure, reply);
 }

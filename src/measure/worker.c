@@ -47,14 +47,14 @@ static void reply_error(struct serving *serving, const struct error *err)
 	serving->ending = true;
 }
 
-/* Releases the result. */
-static void reply_result(struct device_event *result, void *context)
+/* Releases the reply. */
+static void reply_result(struct device_reply *answer, void *context)
 {
 	struct serving *serving = context;
 
-	reply(serving, REPLY_RESULT, &device_event_record, result);
-	serving->ending |= result->fatal;
-	record_release(&device_event_record, result);
+	reply(serving, REPLY_RESULT, &device_reply_record, answer);
+	serving->ending |= answer->fatal;
+	record_release(&device_reply_record, answer);
 }
 
 /* ---- GPUs ---- */
@@ -210,26 +210,27 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 /* ---- jobs ---- */
 /* NULL: it is answered. */
 static struct kept *prepare(
-	struct serving *serving, bool times, struct device_job *job, struct device_event *result)
+	struct serving *serving, bool times, struct device_job *job, struct device_reply *answer)
 {
+	struct result *result = &answer->result;
 	struct kept *kept;
 
-	*result = (struct device_event){.ticket = job->ticket, .outcome = OUTCOME_OK};
+	*answer = (struct device_reply){.ticket = job->ticket};
 	serving->gpu.ticket = job->ticket;
 	gpu_progress(&serving->gpu, 0);
 	kept = kept_use(serving, job);
 	kept->request = serving->request;
 	if (kept->loaded.failure.outcome != OUTCOME_OK)
-		gpu_take_failure(&kept->loaded.failure, result);
+		gpu_take_failure(&kept->loaded.failure, answer);
 	else
 		result->resources = memory_copy(kept->loaded.resources,
 			(kept->loaded.plan.launch_count + 1) * sizeof(*result->resources));
 	result->launch_count = result->resources ? kept->loaded.plan.launch_count : 0;
 	if (result->outcome == OUTCOME_OK && job->verify)
-		verify_run(&serving->gpu, &kept->loaded, result);
+		verify_run(&serving->gpu, &kept->loaded, answer);
 	if (result->outcome == OUTCOME_OK && times)
 		return kept;
-	reply_result(result, serving);
+	reply_result(answer, serving);
 	/* another time it may load */
 	if (!serving->ending && kept->loaded.failure.outcome != OUTCOME_OK)
 		kept_drop(serving, serving->kept_count - 1);
@@ -245,7 +246,7 @@ static void run_jobs(struct serving *serving, struct measure_run *run)
 
 	serving->gpu.has_job = true;
 	for (size_t i = 0; i < run->job_count && !serving->ending; i++) {
-		struct kept *kept = prepare(serving, times, &run->jobs[i], &series[count].result);
+		struct kept *kept = prepare(serving, times, &run->jobs[i], &series[count].reply);
 
 		if (!kept)
 			continue;

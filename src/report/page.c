@@ -128,7 +128,7 @@ static double smem_of(const struct report *report, const struct problem *problem
 	const struct device_spec *spec, const struct tuned_row *row)
 {
 	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(evaluation_release) struct evaluation today = {0};
+	CLEANUP(result_release) struct result today = {0};
 
 	if (row_candidate(&report->catalogue, problem, spec, row, &candidate, NULL, NULL) !=
 			STATUS_OK ||

@@ -89,12 +89,12 @@ static uint64_t hash_of(const char *first, const char *second)
 	return hash_bytes(both, strlen(both), 0);
 }
 
-static bool has_time(const struct evaluation *evaluation)
+static bool has_time(const struct result *result)
 {
-	return evaluation->outcome == OUTCOME_OK && evaluation->time.count;
+	return result->outcome == OUTCOME_OK && result->time.count;
 }
 
-static void take_best_so_far(struct report_entry *entry, const struct evaluation *best)
+static void take_best_so_far(struct report_entry *entry, const struct result *best)
 {
 	const struct score *score = &best->score;
 	struct report_winner *winner = &entry->winner;
@@ -119,21 +119,19 @@ static void take_best_so_far(struct report_entry *entry, const struct evaluation
 static void take_candidates(struct report_entry *entry)
 {
 	CLEANUP(hash_set_release) struct hash_set seen = {0};
-	const struct evaluation *best = NULL;
+	const struct result *best = NULL;
 
 	for (size_t i = 0; i < entry->search_count; i++) {
 		const struct journal_problem *problem = entry->searches[i].problem;
 
-		for (size_t k = 0; k < problem->evaluation_count; k++) {
-			const struct evaluation *evaluation = &problem->evaluations[k];
+		for (size_t k = 0; k < problem->result_count; k++) {
+			const struct result *result = &problem->results[k];
 
-			if (!hash_set_add(
-				    &seen, hash_of(evaluation->family, evaluation->configuration)))
+			if (!hash_set_add(&seen, hash_of(result->family, result->configuration)))
 				continue;
-			entry->outcomes[evaluation->outcome]++;
-			if (has_time(evaluation) &&
-				(!best || evaluation->time.median < best->time.median))
-				best = evaluation;
+			entry->outcomes[result->outcome]++;
+			if (has_time(result) && (!best || result->time.median < best->time.median))
+				best = result;
 		}
 	}
 	if (entry->legal <= 0 && entry->search_count) {

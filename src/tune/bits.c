@@ -212,15 +212,15 @@ static enum status verify_reference(struct search *search, size_t candidate, str
 
 	TRY(search_add_trial(search, candidate, TRIAL_VERIFIED, &trial, err));
 	TRY(evaluator_run(&search->evaluator, err));
-	search->bits = trial->evaluation.bits;
-	trial->evaluation.bits = NULL;
+	search->bits = trial->result.bits;
+	trial->result.bits = NULL;
 	if (!search->bits)
 		error_set(err, STATUS_FAILED,
 			"--bits: %s: expected digests of the reference %s {%s}, found none (%s)",
-			search->pool.problem->text, trial->evaluation.family,
-			trial->evaluation.configuration,
-			trial->evaluation.outcome != OUTCOME_OK
-				? outcome_name(trial->evaluation.outcome)
+			search->pool.problem->text, trial->result.family,
+			trial->result.configuration,
+			trial->result.outcome != OUTCOME_OK
+				? outcome_name(trial->result.outcome)
 				: "its made inputs do not fit into memory, or it may vary");
 	evaluator_free_trial(&search->evaluator, trial);
 	return search->bits ? STATUS_OK : STATUS_FAILED;
@@ -297,7 +297,7 @@ static bool differ_in_these_alone(const struct candidates *pool, size_t a, size_
 	return true;
 }
 
-bool bits_known(const struct search *search, size_t candidate, struct evaluation *evaluation)
+bool bits_known(const struct search *search, size_t candidate, struct result *result)
 {
 	const struct evaluated_list *list = &search->evaluated;
 	struct candidate described;
@@ -305,17 +305,17 @@ bool bits_known(const struct search *search, size_t candidate, struct evaluation
 	for (size_t i = 0; search->bits && i < list->count; i++) {
 		const struct evaluated *other = &list->items[i];
 
-		if (other->evaluation.outcome != OUTCOME_OTHER_BITS ||
+		if (other->result.outcome != OUTCOME_OTHER_BITS ||
 			!differ_in_these_alone(&search->pool, other->candidate, candidate))
 			continue;
 		described = candidates_at(&search->pool, candidate);
-		*evaluation = (struct evaluation){0};
-		if (candidate_describe(&described, evaluation, NULL) != STATUS_OK)
+		*result = (struct result){0};
+		if (candidate_describe(&described, result, NULL) != STATUS_OK)
 			return false;
-		evaluation->outcome = OUTCOME_OTHER_BITS;
-		evaluation->detail =
+		result->outcome = OUTCOME_OTHER_BITS;
+		result->detail =
 			string_format("as {%s}: the family says that other parameters keep them",
-				other->evaluation.configuration);
+				other->result.configuration);
 		return true;
 	}
 	return false;
@@ -328,18 +328,17 @@ char *bits_contradiction(const struct search *search)
 		search->evaluated.count < COMPARED_MAX ? search->evaluated.count : COMPARED_MAX;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < i && items[i].evaluation.bits; k++)
-			if (items[k].evaluation.bits &&
+		for (size_t k = 0; k < i && items[i].result.bits; k++)
+			if (items[k].result.bits &&
 				differ_in_these_alone(
 					&search->pool, items[i].candidate, items[k].candidate) &&
-				bits_compare(items[i].evaluation.bits, items[k].evaluation.bits,
-					NULL) == BITS_OTHER)
+				bits_compare(items[i].result.bits, items[k].result.bits, NULL) ==
+					BITS_OTHER)
 				return string_format(
 					"%s: expected the same bits of {%s} and {%s}, which differ "
 					"in parameters that \"keeps_bits\" names, found others",
-					items[i].evaluation.family,
-					items[k].evaluation.configuration,
-					items[i].evaluation.configuration);
+					items[i].result.family, items[k].result.configuration,
+					items[i].result.configuration);
 	return NULL;
 }
 

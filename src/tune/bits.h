@@ -33,8 +33,8 @@ void bits_rule_release(struct bits_rule *rule);
 enum status bits_want(struct search *search, size_t *members, size_t *count, struct error *err);
 
 /* A candidate that differs from one with other bits only in parameters that, its family says, keep
- * them. True: evaluation is filled in. */
-bool bits_known(const struct search *search, size_t candidate, struct evaluation *evaluation);
+ * them. True: result is filled in. */
+bool bits_known(const struct search *search, size_t candidate, struct result *result);
 
 /* Two that differ only in such parameters, and in their bits; NULL: there are none. The caller
  * frees. */

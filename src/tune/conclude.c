@@ -26,17 +26,17 @@ static enum status nothing_works(const struct search *search, struct error *err)
 			search->stopped_because ? search->stopped_because : "the budget is spent");
 	for (size_t i = 0; i < search->evaluated.count; i++)
 		if (search->evaluated.items[i].stage &&
-			search->evaluated.items[i].evaluation.outcome == OUTCOME_OK)
+			search->evaluated.items[i].result.outcome == OUTCOME_OK)
 			return error_set(err, STATUS_FAILED,
 				"%s: expected a GPU that says what energy it takes, found none in "
 				"what was measured",
 				search->pool.problem->text);
 	for (size_t i = 0; i < search->evaluated.count; i++) {
-		const struct evaluation *evaluation = &search->evaluated.items[i].evaluation;
+		const struct result *tried = &search->evaluated.items[i].result;
 
-		counts[evaluation->outcome]++;
+		counts[tried->outcome]++;
 		if (!detail)
-			detail = evaluation->detail;
+			detail = tried->detail;
 	}
 	for (int i = 0; i < OUTCOME_COUNT; i++)
 		if (counts[i])
@@ -69,13 +69,13 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 		TRY(search_add_trial(search, evaluated->candidate, TRIAL_LOADED, &trial, err));
 		TRY(evaluator_run(evaluator, err));
 	}
-	if (!trial || trial->evaluation.outcome != OUTCOME_OK)
+	if (!trial || trial->result.outcome != OUTCOME_OK)
 		return STATUS_OK;
 	trial->stage = TRIAL_LOADED;
 	TRY(evaluator_sample(evaluator, &trial, 1, &sampling, err));
 	TRY(evaluator_run(evaluator, err));
-	if (trial->evaluation.outcome == OUTCOME_OK)
-		evaluated->evaluation.measured = trial->evaluation.measured;
+	if (trial->result.outcome == OUTCOME_OK)
+		evaluated->result.measured = trial->result.measured;
 	return STATUS_OK;
 }
 
@@ -88,7 +88,7 @@ static struct tuned_space *space_of(
 	for (size_t f = 0; f < pool->family_count; f++)
 		space->product += pool->families[f].product;
 	for (size_t i = 0; i < evaluated->count; i++)
-		space->outcomes[evaluated->items[i].evaluation.outcome]++;
+		space->outcomes[evaluated->items[i].result.outcome]++;
 	space->legal = pool->count;
 	space->evaluated = evaluated->count;
 	return space;
@@ -100,7 +100,7 @@ static enum status row_of(
 	const struct evaluated *evaluated = &search->evaluated.items[which];
 	const struct candidate candidate = candidates_at(&search->pool, evaluated->candidate);
 
-	return row_describe(&candidate, &evaluated->evaluation, row, err);
+	return row_describe(&candidate, &evaluated->result, row, err);
 }
 
 static struct tuned_row tied_of(
@@ -110,10 +110,10 @@ static struct tuned_row tied_of(
 	const struct evaluated *evaluated = &search->evaluated.items[which];
 	const struct bound_family *bound = candidates_family_of(pool, evaluated->candidate)->bound;
 
-	return (struct tuned_row){.family = string_copy(evaluated->evaluation.family),
+	return (struct tuned_row){.family = string_copy(evaluated->result.family),
 		.configuration = configuration_named_values(
 			bound, candidates_configuration(pool, evaluated->candidate)),
-		.time = evaluated->evaluation.time,
+		.time = evaluated->result.time,
 		.lost = selection_lost(search, selection, which)};
 }
 
@@ -131,11 +131,10 @@ static enum status put_families(const struct search *search, const struct select
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		size_t *of_family = &best[search->pool.family_of[items[i].candidate]];
 
-		if (items[i].evaluation.outcome == OUTCOME_OK &&
+		if (items[i].result.outcome == OUTCOME_OK &&
 			!items[i].stage == !items[winner].stage &&
 			(*of_family == SIZE_MAX ||
-				items[i].evaluation.time.median <
-					items[*of_family].evaluation.time.median))
+				items[i].result.time.median < items[*of_family].result.time.median))
 			*of_family = i;
 	}
 	best[search->pool.family_of[items[winner].candidate]] = winner;
@@ -181,9 +180,8 @@ static enum status entry_new(const struct search *search, const struct selection
 	}
 	TRY(put_families(search, selection, entry, err));
 	if (!predicted && !session->context->program) {
-		entry->l2 = evaluated->items[winner].evaluation.flags & FLAG_MASK(WARM_L2)
-				    ? L2_WARM
-				    : L2_COLD;
+		entry->l2 = evaluated->items[winner].result.flags & FLAG_MASK(WARM_L2) ? L2_WARM
+										       : L2_COLD;
 		entry->model = memory_zeroed(1, sizeof(*entry->model));
 		*entry->model = model_quality(pool, evaluated);
 	}
@@ -222,7 +220,7 @@ static bool is_undecided(const struct search *search, const struct selection *se
 	if (!search->session->only_decided || search->session->context->device->kind->measures ||
 		selection->count < 2 ||
 		!search->evaluated.items[selection->indices[selection->chosen.winner]]
-			 .evaluation.score.without_model)
+			 .result.score.without_model)
 		return false;
 	for (size_t i = 0; i < selection->count; i++)
 		tied += selection->tied[i];
@@ -240,14 +238,13 @@ static void append_resources(
 	size_t kinds = 0;
 
 	for (size_t i = 0; i < selection->count; i++) {
-		const struct evaluation *first =
-			&search->evaluated.items[selection->indices[i]].evaluation;
+		const struct result *first = &search->evaluated.items[selection->indices[i]].result;
 		const struct launch_score *launch = &first->score.launches[first->score.longest];
 		size_t count = 0;
 
 		for (size_t k = i; k < selection->count && !seen[i]; k++) {
 			const struct score *score =
-				&search->evaluated.items[selection->indices[k]].evaluation.score;
+				&search->evaluated.items[selection->indices[k]].result.score;
 			const struct launch_score *other = &score->launches[score->longest];
 
 			if (other->regs_per_thread == launch->regs_per_thread &&
@@ -308,7 +305,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	result.winner = selection.indices[selection.chosen.winner];
 	result.runner_up = selection.runner_up;
 	for (size_t i = 0; i < total; i++)
-		result.outcomes[search->evaluated.items[i].evaluation.outcome]++;
+		result.outcomes[search->evaluated.items[i].result.outcome]++;
 	if (is_undecided(search, &selection))
 		return conclude_undecided(search, &selection, &result, err);
 	/* where time is left */

@@ -134,7 +134,7 @@ static enum status load_all(struct timing *timing, size_t loads, struct error *e
 
 		while (timed->load_count < loads &&
 			is_loaded(timed->loads[timed->load_count].trial))
-			timed->loads[timed->load_count++].trial->evaluation.flags = 0;
+			timed->loads[timed->load_count++].trial->result.flags = 0;
 	}
 	return STATUS_OK;
 }
@@ -151,12 +151,12 @@ static enum status verify_all(struct timing *timing, struct error *err)
 	for (size_t i = 0; i < timing->count; i++)
 		for (size_t k = 0; k < timing->timed[i].load_count; k++) {
 			struct round_series *load = &timing->timed[i].loads[k];
-			const struct evaluation *evaluation = &load->trial->evaluation;
+			const struct result *result = &load->trial->result;
 
-			if (load->outcome != OUTCOME_OK || evaluation->outcome == OUTCOME_OK)
+			if (load->outcome != OUTCOME_OK || result->outcome == OUTCOME_OK)
 				continue;
-			load->outcome = evaluation->outcome;
-			load->detail = evaluation->detail ? string_copy(evaluation->detail) : NULL;
+			load->outcome = result->outcome;
+			load->detail = result->detail ? string_copy(result->detail) : NULL;
 		}
 	merge_loads(timing);
 	return STATUS_OK;
@@ -168,9 +168,9 @@ static void take_times(struct evaluated *evaluated, const double *times_us, size
 	CLEANUP(memory_free) double *copy = memory_copy(times_us, count * sizeof(*copy));
 
 	if (!evaluated->stage)
-		evaluated->search_us = evaluated->evaluation.time.median;
-	evaluated->evaluation.sample_count = 0;
-	evaluation_add_samples(&evaluated->evaluation, copy, count);
+		evaluated->search_us = evaluated->result.time.median;
+	evaluated->result.sample_count = 0;
+	result_add_samples(&evaluated->result, copy, count);
 }
 
 /* What was not timed now: by what the clock did to those that were. */
@@ -180,13 +180,13 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 
 	for (size_t i = 0; i < search->evaluated.count && count; i++) {
 		struct evaluated *evaluated = &search->evaluated.items[i];
-		struct evaluation *evaluation = &evaluated->evaluation;
+		struct result *result = &evaluated->result;
 
 		if (!evaluated->stage || evaluated->stage == search->stage)
 			continue;
-		for (size_t k = 0; k < evaluation->sample_count; k++)
-			evaluation->samples_us[k] *= ratio;
-		take_times(evaluated, evaluation->samples_us, evaluation->sample_count);
+		for (size_t k = 0; k < result->sample_count; k++)
+			result->samples_us[k] *= ratio;
+		take_times(evaluated, result->samples_us, result->sample_count);
 	}
 }
 
@@ -197,7 +197,7 @@ static enum status record(
 
 	if (!search->session->journal)
 		return STATUS_OK;
-	line = record_to_json(&evaluation_record, &evaluated->evaluation);
+	line = record_to_json(&result_record, &evaluated->result);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "final", line, err);
 }
@@ -207,16 +207,16 @@ static enum status take(
 	struct search *search, struct timed *timed, unsigned stage, struct error *err)
 {
 	struct evaluated *evaluated = timed->evaluated;
-	struct evaluation *evaluation = &evaluated->evaluation;
+	struct result *result = &evaluated->result;
 	const struct round_series *merged = &timed->merged;
 
 	if (!timed->load_count)
 		return STATUS_OK;
-	evaluation->flags |= merged->flags;
+	result->flags |= merged->flags;
 	if (merged->outcome != OUTCOME_OK) {
-		evaluation->outcome = merged->outcome;
-		free(evaluation->detail);
-		evaluation->detail = merged->detail ? string_copy(merged->detail) : NULL;
+		result->outcome = merged->outcome;
+		free(result->detail);
+		result->detail = merged->detail ? string_copy(merged->detail) : NULL;
 	} else if (merged->rounds) {
 		take_times(evaluated, merged->round_us, merged->rounds);
 		evaluated->stage = search->stage = stage;
@@ -237,11 +237,11 @@ static enum status take_all(struct timing *timing, struct error *err)
 
 	for (size_t i = 0; i < timing->count; i++) {
 		const struct evaluated *evaluated = timing->timed[i].evaluated;
-		const double before_us = evaluated->stage ? evaluated->evaluation.time.median : 0;
+		const double before_us = evaluated->stage ? evaluated->result.time.median : 0;
 
 		TRY(take(search, &timing->timed[i], stage, err));
 		if (before_us > 0 && evaluated->stage == stage)
-			ratios[both++] = evaluated->evaluation.time.median / before_us;
+			ratios[both++] = evaluated->result.time.median / before_us;
 	}
 	correct_others(search, ratios, both);
 	return STATUS_OK;
@@ -283,7 +283,7 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 /* What the least number of rounds of a load takes. */
 static double least_seconds(const struct evaluated *evaluated)
 {
-	return 1e-6 * fmax(evaluated->evaluation.time.median, sample_least_us) * (1 + rest_ratio) *
+	return 1e-6 * fmax(evaluated->result.time.median, sample_least_us) * (1 + rest_ratio) *
 	       FIRST_LOOK;
 }
 
@@ -327,7 +327,7 @@ static struct evaluated **choose(const struct search *search, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].evaluation.outcome == OUTCOME_OK &&
+		if (list->items[i].result.outcome == OUTCOME_OK &&
 			(list->items[i].stage || !list->items[i].is_tried))
 			order[ok++] = &list->items[i];
 	if (!ok)
@@ -414,8 +414,8 @@ enum status final_measure_again(
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		struct evaluated *item = &search->evaluated.items[i];
 
-		if (item->evaluation.outcome == OUTCOME_OK && !item->stage &&
-			item->evaluation.time.median <=
+		if (item->result.outcome == OUTCOME_OK && !item->stage &&
+			item->result.time.median <=
 				evaluated_search_us(winner) * near_reach_ratio &&
 			(i >= since || shortlist_same_kernel(&search->pool.view, item->candidate,
 					       winner->candidate)))

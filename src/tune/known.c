@@ -214,7 +214,7 @@ size_t known_near(const struct known *known, const struct tuned *also,
 }
 
 /* ---- whether a row still stands ---- */
-static bool is_same(const struct evaluation *a, const struct evaluation *b)
+static bool is_same(const struct result *a, const struct result *b)
 {
 	/* composite families have one configuration, also where their steps differ: the hash tells
 	 */
@@ -223,13 +223,13 @@ static bool is_same(const struct evaluation *a, const struct evaluation *b)
 	       strcmp(a->kernel_hash, b->kernel_hash) == 0;
 }
 
-static bool was_tried(const struct row_validity *row_validity, const struct evaluation *row)
+static bool was_tried(const struct row_validity *row_validity, const struct result *row)
 {
 	for (size_t i = 0; i < row_validity->recorded_count; i++)
 		if (is_same(&row_validity->recorded[i], row))
 			return true;
 	for (size_t i = 0; row_validity->evaluated && i < row_validity->evaluated->count; i++)
-		if (is_same(&row_validity->evaluated->items[i].evaluation, row))
+		if (is_same(&row_validity->evaluated->items[i].result, row))
 			return true;
 	return false;
 }
@@ -238,7 +238,7 @@ bool row_validity_row(const struct tuned_row *row, void *context)
 {
 	const struct row_validity *row_validity = context;
 	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(evaluation_release) struct evaluation today = {0};
+	CLEANUP(result_release) struct result today = {0};
 
 	/* gone, or not legal any more: it falls */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,

@@ -42,7 +42,7 @@ struct row_validity {
 	const struct context *context;
 	const struct problem *problem;
 	const struct evaluated_list *evaluated; /* or NULL */
-	const struct evaluation *recorded;      /* of a journal; recorded_count of them */
+	const struct result *recorded;          /* of a journal; recorded_count of them */
 	size_t recorded_count;
 };
 

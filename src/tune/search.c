@@ -16,17 +16,16 @@
 /* Shortest useful sample of a first look; the device batches short kernels by itself. */
 static const double first_look_seconds = 0.03;
 
-void search_add(struct search *search, size_t candidate, struct evaluation *evaluation)
+void search_add(struct search *search, size_t candidate, struct result *result)
 {
 	struct evaluated_list *list = &search->evaluated;
-	double time_us = evaluation->outcome == OUTCOME_OK ? evaluation->time.median : INFINITY;
+	double time_us = result->outcome == OUTCOME_OK ? result->time.median : INFINITY;
 
 	if (time_us < search->budget.best_us)
 		search->best = list->count;
 	ARRAY_GROW(list->items, list->count, list->capacity);
-	list->items[list->count++] =
-		(struct evaluated){.candidate = candidate, .evaluation = *evaluation};
-	*evaluation = (struct evaluation){0};
+	list->items[list->count++] = (struct evaluated){.candidate = candidate, .result = *result};
+	*result = (struct result){0};
 	search->known[candidate] = search->asked[candidate] = true;
 	budget_count(&search->budget, time_us);
 	search->strategy->tell(search->strategy_state, candidate, time_us);
@@ -62,9 +61,9 @@ void search_show(const struct search *search, bool remeasuring)
 
 	progress.seconds_left = budget->seconds - progress.seconds;
 	if (isfinite(budget->best_us)) {
-		progress.best_family = search->evaluated.items[search->best].evaluation.family;
+		progress.best_family = search->evaluated.items[search->best].result.family;
 		progress.best_configuration =
-			search->evaluated.items[search->best].evaluation.configuration;
+			search->evaluated.items[search->best].result.configuration;
 	}
 	if (observer->progress)
 		observer->progress(observer->context, &progress);
@@ -81,15 +80,14 @@ static const struct journal_problem *recorded_problem(
 
 /* Outcomes that say more of the machine than of the candidate are not taken over. What bits are
  * wanted may have changed since. */
-static bool worth_taking(const struct search *search, const struct evaluation *evaluation)
+static bool worth_taking(const struct search *search, const struct result *result)
 {
-	const bool is_other = search->bits && evaluation->bits &&
-			      bits_compare(search->bits, evaluation->bits, NULL) != BITS_SAME;
+	const bool is_other = search->bits && result->bits &&
+			      bits_compare(search->bits, result->bits, NULL) != BITS_SAME;
 
-	return evaluation->outcome != OUTCOME_DEVICE_LOST &&
-	       evaluation->outcome != OUTCOME_TOO_NOISY &&
-	       (!search->bits || evaluation->outcome != OUTCOME_OK || evaluation->bits) &&
-	       is_other == (evaluation->outcome == OUTCOME_OTHER_BITS);
+	return result->outcome != OUTCOME_DEVICE_LOST && result->outcome != OUTCOME_TOO_NOISY &&
+	       (!search->bits || result->outcome != OUTCOME_OK || result->bits) &&
+	       is_other == (result->outcome == OUTCOME_OTHER_BITS);
 }
 
 /* The run that has concluded a problem; NULL: none. */
@@ -129,8 +127,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 		return STATUS_OK;
 	record_copy(&run_record, &run->run, &head);
 	tuned_put_run(session->tuned, &head);
-	row_validity.recorded = recorded->evaluations;
-	row_validity.recorded_count = recorded->evaluation_count;
+	row_validity.recorded = recorded->results;
+	row_validity.recorded_count = recorded->result_count;
 	copy = tuned_entry_copy(recorded->entry);
 	TRY(session_put(session, &copy, &judge, &kept, err));
 	if (observer->taken)
@@ -150,17 +148,17 @@ static enum status take_run(struct search *search, const struct journal_run *run
 		return STATUS_OK;
 	TRY(take_run(search, journal_previous(session->record, run), err));
 	recorded = recorded_problem(session, run, search->number);
-	for (size_t i = 0; recorded && i < recorded->evaluation_count; i++) {
-		const struct evaluation *known = &recorded->evaluations[i];
+	for (size_t i = 0; recorded && i < recorded->result_count; i++) {
+		const struct result *known = &recorded->results[i];
 		ptrdiff_t candidate =
 			candidates_find(&search->pool, known->family, known->configuration);
-		struct evaluation copy = {0};
+		struct result copy = {0};
 
 		/* templates are part of the signature: what is not found was not legal then either
 		 */
 		if (candidate < 0 || search->known[candidate] || !worth_taking(search, known))
 			continue;
-		record_copy(&evaluation_record, known, &copy);
+		record_copy(&result_record, known, &copy);
 		search_add(search, (size_t)candidate, &copy);
 		search->resumed++;
 	}
@@ -397,7 +395,7 @@ void search_free(struct search **freed)
 	if (search->strategy_state)
 		search->strategy->close(search->strategy_state);
 	for (size_t i = 0; i < search->evaluated.count; i++)
-		evaluation_release(&search->evaluated.items[i].evaluation);
+		result_release(&search->evaluated.items[i].result);
 	free(search->evaluated.items);
 	free(search->known);
 	free(search->asked);

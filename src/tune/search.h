@@ -45,8 +45,8 @@ bool search_needs_steps(const struct session *session, size_t number);
 enum status search_open(struct search *search, struct error *err);
 void search_free(struct search **search);
 
-/* Takes an evaluation over, tells the strategy, counts it. */
-void search_add(struct search *search, size_t candidate, struct evaluation *evaluation);
+/* Takes over a result, tells the strategy, counts it. */
+void search_add(struct search *search, size_t candidate, struct result *result);
 
 /* The family's own defaults, as a candidate; SIZE_MAX: not in the pool. */
 size_t search_default_candidate(const struct candidates *pool, size_t family);

@@ -200,9 +200,9 @@ void select_pair_rounds(struct comparable *comparables, const struct rounds *rou
 /* Those that were timed together last; before anything was timed again, all. */
 static bool is_comparable(const struct search *search, const struct evaluated *evaluated)
 {
-	return evaluated->evaluation.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
+	return evaluated->result.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
 	       (search->session->objective != OBJECTIVE_ENERGY ||
-		       evaluated->evaluation.measured.energy_j > 0);
+		       evaluated->result.measured.energy_j > 0);
 }
 
 static double place_us(const struct score *score, const struct device_spec *device, size_t loads)
@@ -216,14 +216,14 @@ static double place_us(const struct score *score, const struct device_spec *devi
 
 struct comparable comparable_of(const struct search *search, const struct evaluated *evaluated)
 {
-	const struct evaluation *evaluation = &evaluated->evaluation;
-	struct comparable comparable = {.median_us = evaluation->time.median,
-		.ci95_low_us = evaluation->time.ci95_low,
-		.ci95_high_us = evaluation->time.ci95_high,
+	const struct result *result = &evaluated->result;
+	struct comparable comparable = {.median_us = result->time.median,
+		.ci95_low_us = result->time.ci95_low,
+		.ci95_high_us = result->time.ci95_high,
 		.predicted_us =
-			evaluation->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
+			result->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
 		.order = evaluated->candidate,
-		.kernel_hash = evaluation->predicted ? NULL : evaluation->kernel_hash,
+		.kernel_hash = result->predicted ? NULL : result->kernel_hash,
 		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
 
 	for (size_t i = 0; i < search->listed_count; i++)
@@ -231,25 +231,24 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 	if (search->session->objective == OBJECTIVE_ENERGY) {
 		/* microjoules in the place of microseconds; the counter's step in addition to the
 		 * noise */
-		const struct measured *measured = &evaluation->measured;
+		const struct measured *measured = &result->measured;
 		const double half_ratio = measured->energy_resolution_ratio / 2;
 
 		comparable.median_us = measured->energy_j * 1e6;
 		comparable.ci95_low_us = comparable.median_us * (1 - half_ratio);
 		comparable.ci95_high_us = comparable.median_us * (1 + half_ratio);
 	}
-	if (evaluation->score.launch_count) {
-		const struct launch_score *longest =
-			&evaluation->score.launches[evaluation->score.longest];
+	if (result->score.launch_count) {
+		const struct launch_score *longest = &result->score.launches[result->score.longest];
 
 		/* with the compiled kernel's registers, where it was compiled */
-		if (evaluation->predicted)
-			comparable.predicted_us = evaluation->score.predicted_time_us;
+		if (result->predicted)
+			comparable.predicted_us = result->score.predicted_time_us;
 		comparable.smem_bytes = (double)longest->smem_bytes;
 		comparable.regs_per_thread = longest->regs_per_thread;
-		if (!evaluation->predicted && search->session->objective != OBJECTIVE_ENERGY)
+		if (!result->predicted && search->session->objective != OBJECTIVE_ENERGY)
 			comparable.place_us =
-				place_us(&evaluation->score, search->pool.device, evaluated->loads);
+				place_us(&result->score, search->pool.device, evaluated->loads);
 	}
 	return comparable;
 }
@@ -267,7 +266,7 @@ static size_t runner_up_of(const struct search *search, const struct selection *
 		const double us =
 			timed ? timed->median_us : comparable_of(search, &items[i]).median_us;
 
-		if (i == winner || items[i].evaluation.outcome != OUTCOME_OK ||
+		if (i == winner || items[i].result.outcome != OUTCOME_OK ||
 			!items[i].stage != !items[winner].stage || !(us > 0) || us >= best_us)
 			continue;
 		best = i;
@@ -294,8 +293,8 @@ struct selection selection_of(const struct search *search)
 		selection.indices[selection.count] = i;
 		selection.of[i] = &selection.comparables[selection.count];
 		rounds[selection.count] =
-			(struct rounds){.samples_us = evaluated->evaluation.samples_us,
-				.count = evaluated->evaluation.sample_count};
+			(struct rounds){.samples_us = evaluated->result.samples_us,
+				.count = evaluated->result.sample_count};
 		selection.comparables[selection.count++] = comparable_of(search, evaluated);
 	}
 	if (!selection.count)
@@ -321,8 +320,8 @@ void selection_release(struct selection *selection)
 static void compare_rounds(const struct search *search, const struct evaluated *lost,
 	const struct evaluated *winner, struct tuned_lost *result)
 {
-	const struct rounds rounds = {lost->evaluation.samples_us, lost->evaluation.sample_count};
-	const struct rounds over = {winner->evaluation.samples_us, winner->evaluation.sample_count};
+	const struct rounds rounds = {lost->result.samples_us, lost->result.sample_count};
+	const struct rounds over = {winner->result.samples_us, winner->result.sample_count};
 	const size_t common = rounds.count < over.count ? rounds.count : over.count;
 	struct interval ratio;
 

@@ -19,15 +19,15 @@ enum {
 	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
-static enum status record(struct search *search, struct evaluation *evaluation, struct error *err)
+static enum status record(struct search *search, struct result *result, struct error *err)
 {
 	struct json *line;
 
 	if (!search->session->journal)
 		return STATUS_OK;
 	/* to the millisecond: how a search went on over time is what reports show */
-	evaluation->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
-	line = record_to_json(&evaluation_record, evaluation);
+	result->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
+	line = record_to_json(&result_record, result);
 	json_put_int(line, "problem", (int64_t)search->number);
 	return journal_write(search->session->journal, "evaluation", line, err);
 }
@@ -35,7 +35,7 @@ static enum status record(struct search *search, struct evaluation *evaluation, 
 /* compile -> score again -> verify -> measure: all of it is the evaluator's */
 static enum status start_trial(struct search *search, size_t candidate, struct error *err)
 {
-	struct evaluation known = {0};
+	struct result known = {0};
 
 	search->asked[candidate] = true;
 	if (bits_known(search, candidate, &known)) {
@@ -133,8 +133,8 @@ static enum status take_results(struct search *search, struct error *err)
 	bool any = false;
 
 	while ((trial = evaluator_take(&search->evaluator)) != NULL) {
-		TRY(record(search, &trial->evaluation, err));
-		search_add(search, trial->number, &trial->evaluation);
+		TRY(record(search, &trial->result, err));
+		search_add(search, trial->number, &trial->result);
 		evaluator_free_trial(&search->evaluator, trial);
 		any = true;
 	}

@@ -66,18 +66,17 @@ static size_t number_of(const struct gather *gather, const struct problem *probl
 	return p;
 }
 
-static void take_time(
-	struct gather *gather, size_t problem, const struct evaluation *evaluation, double us)
+static void take_time(struct gather *gather, size_t problem, const struct result *tried, double us)
 {
-	struct row *row = row_of(gather, evaluation->family, evaluation->configuration);
+	struct row *row = row_of(gather, tried->family, tried->configuration);
 
 	if (!row)
 		return;
 	row->us[problem] = us;
-	if (!evaluation->bits)
+	if (!tried->bits)
 		return;
 	bits_free(&row->bits[problem]);
-	row->bits[problem] = bits_copy(evaluation->bits);
+	row->bits[problem] = bits_copy(tried->bits);
 }
 
 /* Compared with the fastest by the rounds that both have, where they were timed side by side. */
@@ -87,7 +86,7 @@ static double time_us(const struct problem_result *result, size_t which)
 
 	return timed && result->entry->objective != OBJECTIVE_ENERGY
 		       ? timed->median_us
-		       : result->evaluated->items[which].evaluation.time.median;
+		       : result->evaluated->items[which].result.time.median;
 }
 
 static void take_result(void *context, const struct problem_result *result)
@@ -97,10 +96,10 @@ static void take_result(void *context, const struct problem_result *result)
 
 	for (size_t i = 0; p < gather->session->problems->count && i < result->evaluated->count;
 		i++) {
-		const struct evaluation *evaluation = &result->evaluated->items[i].evaluation;
+		const struct result *tried = &result->evaluated->items[i].result;
 
-		if (evaluation->outcome == OUTCOME_OK && evaluation->time.count)
-			take_time(gather, p, evaluation, time_us(result, i));
+		if (tried->outcome == OUTCOME_OK && tried->time.count)
+			take_time(gather, p, tried, time_us(result, i));
 	}
 }
 

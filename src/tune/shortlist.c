@@ -34,7 +34,7 @@ void shortlisted_mark(
 	size_t count = 0, listed;
 
 	for (size_t i = 0; i < evaluated->count; i++)
-		if (evaluated->items[i].evaluation.outcome == OUTCOME_OK)
+		if (evaluated->items[i].result.outcome == OUTCOME_OK)
 			candidates[count++] = evaluated->items[i].candidate;
 	order_smallest(candidates, count, pool->predicted_us, count);
 	listed = shortlist_choose(&pool->view, candidates, count, SHORTLIST_COUNT);
@@ -44,7 +44,7 @@ void shortlisted_mark(
 
 		while (k < listed && candidates[k] != item->candidate)
 			k++;
-		is_listed[i] = k < listed && item->evaluation.outcome == OUTCOME_OK;
+		is_listed[i] = k < listed && item->result.outcome == OUTCOME_OK;
 	}
 	free(candidates);
 }
@@ -57,10 +57,9 @@ size_t shortlisted_fastest(const struct candidates *pool, const struct evaluated
 
 	shortlisted_mark(pool, evaluated, is_listed);
 	for (size_t i = 0; i < evaluated->count; i++)
-		if (is_listed[i] &&
-			(fastest == SIZE_MAX ||
-				evaluated->items[i].evaluation.time.median <
-					evaluated->items[fastest].evaluation.time.median))
+		if (is_listed[i] && (fastest == SIZE_MAX ||
+					    evaluated->items[i].result.time.median <
+						    evaluated->items[fastest].result.time.median))
 			fastest = i;
 	return fastest;
 }
@@ -77,7 +76,7 @@ struct tuned_model model_quality(
 	for (size_t i = 0; i < evaluated->count; i++) {
 		const struct evaluated *item = &evaluated->items[i];
 
-		if (item->evaluation.outcome != OUTCOME_OK)
+		if (item->result.outcome != OUTCOME_OK)
 			continue;
 		predicted[count] = pool->predicted_us[item->candidate];
 		measured[count] = evaluated_search_us(item);

@@ -26,9 +26,8 @@ static void look_up(const struct journal_record *record)
 
 			if (!journal_problem_find(run, problem->operation, problem->problem))
 				abort();
-			for (size_t i = 0; i < problem->evaluation_count; i++)
-				json_free(record_to_json(
-					&evaluation_record, &problem->evaluations[i]));
+			for (size_t i = 0; i < problem->result_count; i++)
+				json_free(record_to_json(&result_record, &problem->results[i]));
 		}
 	}
 }

@@ -19,7 +19,7 @@ static const struct record *const records[] = {
 	&device_problem_record,
 	&device_job_record,
 	&measure_gpus_record,
-	&device_event_record,
+	&device_reply_record,
 	&measure_progress_record,
 	&error_record,
 };

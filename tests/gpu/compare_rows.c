@@ -106,9 +106,8 @@ static void take_failed(struct comparison *comparison)
 
 			if (trial && trial->stage == TRIAL_DONE)
 				give_up(&comparison->rows[i],
-					trial->evaluation.detail
-						? trial->evaluation.detail
-						: outcome_name(trial->evaluation.outcome));
+					trial->result.detail ? trial->result.detail
+							     : outcome_name(trial->result.outcome));
 		}
 }
 
@@ -188,8 +187,8 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 	struct json *json = json_new_object(), *loads = json_new_array();
 
 	json_put_string(json, "name", row->name);
-	json_put_string(json, "family", row->loads[0]->evaluation.family);
-	json_put_string(json, "configuration", row->loads[0]->evaluation.configuration);
+	json_put_string(json, "family", row->loads[0]->result.family);
+	json_put_string(json, "configuration", row->loads[0]->result.configuration);
 	if (row->wrong) {
 		json_put_string(json, "wrong", row->wrong);
 		json_free(loads);

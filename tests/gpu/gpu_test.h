@@ -213,19 +213,19 @@ static inline device_handle load_entry(struct gpu_test *test, uint32_t problem,
 	return handle;
 }
 
-static inline struct device_event next(struct gpu_test *test)
+static inline struct device_reply next(struct gpu_test *test)
 {
-	struct device_event event = {0};
+	struct device_reply reply = {0};
 
-	if (!device_poll(test->device, 120, &event)) {
-		fprintf(stderr, "no event came\n");
+	if (!device_poll(test->device, 120, &reply)) {
+		fprintf(stderr, "no reply came\n");
 		exit(STATUS_FAILED);
 	}
-	if (event_kind(&event) == DEVICE_EVENT_LOST) {
-		fprintf(stderr, "the device is lost: %s\n", event.detail);
+	if (reply_kind(&reply) == REPLY_OF_LOST) {
+		fprintf(stderr, "the device is lost: %s\n", reply.result.detail);
 		exit(STATUS_NO_DEVICE);
 	}
-	return event;
+	return reply;
 }
 
 /* For main(): true if this process is to be a worker; then *code is its exit code. */

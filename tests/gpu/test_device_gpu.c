@@ -17,21 +17,21 @@ static void expect_verdict(struct gpu_test *test, uint32_t problem, const struct
 {
 	device_handle handle = load_entry(test, problem, shape, entry, 256, 0);
 	double start = clock_seconds();
-	struct device_event event;
+	struct device_reply reply;
 	struct error err;
 
 	if (device_verify(test->device, handle, &err) != STATUS_OK)
 		die(&err);
-	event = next(test);
-	device_event_release(&event);
-	event = next(test);
+	reply = next(test);
+	device_reply_release(&reply);
+	reply = next(test);
 	check(test,
-		event.outcome == outcome &&
-			(!detail || (event.detail && strstr(event.detail, detail))),
+		reply.result.outcome == outcome &&
+			(!detail || (reply.result.detail && strstr(reply.result.detail, detail))),
 		"%s over %dx%d: %s (%s), %.2f s", entry, shape->rows, shape->columns,
-		outcome_name(event.outcome), event.detail ? event.detail : "",
+		outcome_name(reply.result.outcome), reply.result.detail ? reply.result.detail : "",
 		clock_seconds() - start);
-	device_event_release(&event);
+	device_reply_release(&reply);
 	device_unload(test->device, handle);
 }
 
@@ -77,14 +77,14 @@ static void test_refused(struct gpu_test *test, const struct shape *shape)
 	const char *const what[3] = {"2048 threads", "300000 B of shared memory", "no such kernel"};
 
 	for (int i = 0; i < 3; i++) {
-		struct device_event event = next(test);
+		struct device_reply reply = next(test);
 
 		check(test,
-			event_handle(&event) == handles[i] &&
-				event.outcome == OUTCOME_LAUNCH_FAILED,
-			"%s: %s (%s)", what[i], outcome_name(event.outcome),
-			event.detail ? event.detail : "");
-		device_event_release(&event);
+			reply_handle(&reply) == handles[i] &&
+				reply.result.outcome == OUTCOME_LAUNCH_FAILED,
+			"%s: %s (%s)", what[i], outcome_name(reply.result.outcome),
+			reply.result.detail ? reply.result.detail : "");
+		device_reply_release(&reply);
 		device_unload(test->device, handles[i]);
 	}
 }
@@ -106,21 +106,22 @@ static void test_crash_in_company(struct gpu_test *test, const struct shape *sha
 		device_sample(test->device, &request, &err) != STATUS_OK)
 		die(&err);
 	for (int i = 0; i < 7; i++) {
-		struct device_event event = next(test);
+		struct device_reply reply = next(test);
 
-		if (event_kind(&event) == DEVICE_EVENT_VERIFIED)
-			check(test, event.outcome == OUTCOME_OK, "trap_later is right at first: %s",
-				outcome_name(event.outcome));
-		if (event_kind(&event) == DEVICE_EVENT_SAMPLED)
+		if (reply_kind(&reply) == REPLY_OF_VERIFIED)
+			check(test, reply.result.outcome == OUTCOME_OK,
+				"trap_later is right at first: %s",
+				outcome_name(reply.result.outcome));
+		if (reply_kind(&reply) == REPLY_OF_SAMPLED)
 			check(test,
-				event.outcome == (event_handle(&event) == handles[1]
-								 ? OUTCOME_CRASHED
-								 : OUTCOME_OK) &&
-					(event_handle(&event) == handles[1] ||
-						event.sample_count == 10),
+				reply.result.outcome == (reply_handle(&reply) == handles[1]
+									? OUTCOME_CRASHED
+									: OUTCOME_OK) &&
+					(reply_handle(&reply) == handles[1] ||
+						reply.result.sample_count == 10),
 				"sampled beside one that dies: %s, %zu samples",
-				outcome_name(event.outcome), event.sample_count);
-		device_event_release(&event);
+				outcome_name(reply.result.outcome), reply.result.sample_count);
+		device_reply_release(&reply);
 	}
 	for (int i = 0; i < 3; i++)
 		device_unload(test->device, handles[i]);
@@ -137,28 +138,32 @@ static void test_occupancy(struct gpu_test *test, const struct shape *shape)
 	for (size_t i = 0; i < ARRAY_COUNT(threads); i++)
 		for (size_t j = 0; j < ARRAY_COUNT(smem); j++) {
 			device_handle handle;
-			struct device_event event;
+			struct device_reply reply;
 			enum occupancy_limiter limiter;
 			int ours;
 
 			if (smem[j] > test->device->spec->smem_per_block_bytes)
 				continue;
 			handle = load_entry(test, problem, shape, "good", threads[i], smem[j]);
-			event = next(test);
-			ours = event.resources ? occupancy_blocks_per_sm(test->device->spec,
-							 (int)threads[i],
-							 event.resources[0].regs_per_thread,
-							 event.resources[0].smem_static_bytes,
-							 smem[j], &limiter)
-					       : -1;
-			if (event.outcome == OUTCOME_OK && event.resources[0].blocks_per_sm == ours)
+			reply = next(test);
+			ours = reply.result.resources
+				       ? occupancy_blocks_per_sm(test->device->spec,
+						 (int)threads[i],
+						 reply.result.resources[0].regs_per_thread,
+						 reply.result.resources[0].smem_static_bytes,
+						 smem[j], &limiter)
+				       : -1;
+			if (reply.result.outcome == OUTCOME_OK &&
+				reply.result.resources[0].blocks_per_sm == ours)
 				same++;
 			else if (++different < 4)
 				printf("      %u threads, %u B: the driver %d, we %d\n", threads[i],
 					smem[j],
-					event.resources ? event.resources[0].blocks_per_sm : -1,
+					reply.result.resources
+						? reply.result.resources[0].blocks_per_sm
+						: -1,
 					ours);
-			device_event_release(&event);
+			device_reply_release(&reply);
 			device_unload(test->device, handle);
 		}
 	check(test, different == 0 && same > 0, "occupancy: %u of %u as the driver says", same,
@@ -214,21 +219,22 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 		device_sample(test->device, &request, &err) != STATUS_OK)
 		die(&err);
 	for (int i = 0; i < 2 * LENGTHS + 1; i++) {
-		struct device_event event = next(test);
+		struct device_reply reply = next(test);
 
-		for (int j = 0; event_kind(&event) == DEVICE_EVENT_SAMPLED && j <= LENGTHS; j++)
-			if (handles[j] == event_handle(&event) && event.sample_count) {
-				struct summary summary =
-					statistics_summary(event.samples_us, event.sample_count);
+		for (int j = 0; reply_kind(&reply) == REPLY_OF_SAMPLED && j <= LENGTHS; j++)
+			if (handles[j] == reply_handle(&reply) && reply.result.sample_count) {
+				struct summary summary = statistics_summary(
+					reply.result.samples_us, reply.result.sample_count);
 
 				median_us[j] = summary.median;
 				printf("      %s %d: %.2f us, %.2f..%.2f, %zu samples%s\n",
 					j < LENGTHS ? "busy" : "anchor",
 					j < LENGTHS ? iterations[j] : 0, summary.median,
 					summary.ci95_low, summary.ci95_high, summary.count,
-					event.flags & FLAG_MASK(THROTTLED) ? ", throttled" : "");
+					reply.result.flags & FLAG_MASK(THROTTLED) ? ", throttled"
+										  : "");
 			}
-		device_event_release(&event);
+		device_reply_release(&reply);
 	}
 	/* a fixed 1.5 us for the start and end of a kernel are no error of the clock */
 	longest = median_us[LENGTHS - 1] / iterations[LENGTHS - 1];

@@ -20,9 +20,9 @@ struct occupancy_test {
 	size_t configurations, launches, changed, mismatches;
 };
 
-static bool was_loaded(const struct evaluation *evaluation)
+static bool was_loaded(const struct result *result)
 {
-	return evaluation->resources && evaluation->verification.done;
+	return result->resources && result->verification.done;
 }
 
 /* All values of a configuration that is given as text. */
@@ -77,34 +77,34 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 	return STATUS_OK;
 }
 
-static enum status evaluation_compare(struct occupancy_test *run, const struct bound_family *bound,
-	const struct evaluation *evaluation, struct error *err)
+static enum status result_compare(struct occupancy_test *run, const struct bound_family *bound,
+	const struct result *result, struct error *err)
 {
 	struct value *values = NULL;
 	struct plan plan = {0};
 	struct build build = {0};
-	enum status status = values_of(bound, evaluation->configuration, &values, err);
+	enum status status = values_of(bound, result->configuration, &values, err);
 
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, values, &plan, err);
 	if (status == STATUS_OK)
 		status = candidate_build(bound, values, &build, err);
-	if (status == STATUS_OK && (strcmp(build.kernel_hash, evaluation->kernel_hash) != 0 ||
-					   plan.launch_count != evaluation->launch_count)) {
+	if (status == STATUS_OK && (strcmp(build.kernel_hash, result->kernel_hash) != 0 ||
+					   plan.launch_count != result->launch_count)) {
 		run->changed++;
 	} else if (status == STATUS_OK) {
 		run->configurations++;
 		for (size_t i = 0; status == STATUS_OK && i < plan.launch_count; i++)
 			status = launch_compare(run, &plan.launches[i],
-				&build.units[plan.launches[i].unit], &evaluation->resources[i],
-				evaluation->configuration, err);
+				&build.units[plan.launches[i].unit], &result->resources[i],
+				result->configuration, err);
 	}
 	free(values);
 	plan_release(&plan);
 	build_release(&build);
 	return status == STATUS_OK
 		       ? STATUS_OK
-		       : error_context(err, "%s %s", evaluation->family, evaluation->configuration);
+		       : error_context(err, "%s %s", result->family, result->configuration);
 }
 
 static enum status problem_compare(
@@ -118,13 +118,13 @@ static enum status problem_compare(
 
 	if (status == STATUS_OK)
 		status = problem_parse(operation, journal->problem, &problems, err);
-	for (size_t i = 0; status == STATUS_OK && i < journal->evaluation_count; i++) {
-		const struct evaluation *evaluation = &journal->evaluations[i];
+	for (size_t i = 0; status == STATUS_OK && i < journal->result_count; i++) {
+		const struct result *result = &journal->results[i];
 		const struct family *family;
 
-		if (!was_loaded(evaluation))
+		if (!was_loaded(result))
 			continue;
-		status = catalogue_family(catalogue, operation, evaluation->family, &family, err);
+		status = catalogue_family(catalogue, operation, result->family, &family, err);
 		/* its steps have evaluations of their own */
 		if (status == STATUS_OK && family->step_count)
 			continue;
@@ -135,7 +135,7 @@ static enum status problem_compare(
 				NULL, &bound, err);
 		}
 		if (status == STATUS_OK)
-			status = evaluation_compare(run, bound, evaluation, err);
+			status = result_compare(run, bound, result, err);
 	}
 	bound_family_free(bound);
 	problem_list_release(&problems);

@@ -39,34 +39,36 @@ struct taken {
 	double over_first[3], over_last[3]; /* medians of the rounds' ratios */
 };
 
-static enum status wait_event(
-	struct timing_test *run, struct device_event *event, struct error *err)
+static enum status wait_reply(
+	struct timing_test *run, struct device_reply *reply, struct error *err)
 {
-	if (!device_poll(run->context.device, 120, event))
+	if (!device_poll(run->context.device, 120, reply))
 		return error_set(err, STATUS_FAILED, "expected an answer within 120 s, found none");
-	if (event->outcome == OUTCOME_OK)
+	if (reply->result.outcome == OUTCOME_OK)
 		return STATUS_OK;
-	error_set(err, STATUS_FAILED, "expected ok, found %s: %s", outcome_name(event->outcome),
-		event->detail ? event->detail : "no reason given");
-	device_event_release(event);
+	error_set(err, STATUS_FAILED, "expected ok, found %s: %s",
+		outcome_name(reply->result.outcome),
+		reply->result.detail ? reply->result.detail : "no reason given");
+	device_reply_release(reply);
 	return STATUS_FAILED;
 }
 
-static double paired_ratio(const struct device_event *over, const struct device_event *under)
+static double paired_ratio(const struct device_reply *over, const struct device_reply *under)
 {
-	const size_t rounds =
-		over->sample_count < under->sample_count ? over->sample_count : under->sample_count;
+	const size_t rounds = over->result.sample_count < under->result.sample_count
+				      ? over->result.sample_count
+				      : under->result.sample_count;
 	CLEANUP(memory_free) double *ratios = memory_zeroed(rounds + 1, sizeof(*ratios));
 
 	for (size_t i = 0; i < rounds; i++)
-		ratios[i] = over->samples_us[i] / under->samples_us[i];
+		ratios[i] = over->result.samples_us[i] / under->result.samples_us[i];
 	return statistics_quantile(ratios, rounds, 0.5);
 }
 
 static enum status sample(struct timing_test *run, const device_handle *handles, size_t count,
 	struct taken *taken, struct error *err)
 {
-	struct device_event events[3] = {{0}};
+	struct device_reply replies[3] = {{0}};
 	struct device_sample_request request = {.handles = handles,
 		.handle_count = count,
 		.sampling.rounds = 40,
@@ -74,23 +76,23 @@ static enum status sample(struct timing_test *run, const device_handle *handles,
 	enum status status = device_sample(run->context.device, &request, err);
 
 	for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-		struct device_event event;
+		struct device_reply reply;
 
-		status = wait_event(run, &event, err);
+		status = wait_reply(run, &reply, err);
 		for (size_t k = 0; status == STATUS_OK && k < count; k++)
-			if (handles[k] == event_handle(&event))
-				events[k] = event;
+			if (handles[k] == reply_handle(&reply))
+				replies[k] = reply;
 	}
 	for (size_t k = 0; k < count; k++) {
 		if (status == STATUS_OK) {
 			taken->median_us[k] = statistics_quantile(
-				events[k].samples_us, events[k].sample_count, 0.5);
-			taken->over_first[k] = paired_ratio(&events[k], &events[0]);
-			taken->over_last[k] = paired_ratio(&events[k], &events[count - 1]);
+				replies[k].result.samples_us, replies[k].result.sample_count, 0.5);
+			taken->over_first[k] = paired_ratio(&replies[k], &replies[0]);
+			taken->over_last[k] = paired_ratio(&replies[k], &replies[count - 1]);
 		}
 	}
 	for (size_t k = 0; k < count; k++)
-		device_event_release(&events[k]);
+		device_reply_release(&replies[k]);
 	return status;
 }
 
@@ -101,7 +103,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 	struct build build = {0};
 	struct text cubins[8] = {{0}};
 	struct kernel_resources resources[16] = {{0}};
-	struct device_event event;
+	struct device_reply reply;
 	enum status status = candidate_plan(bound, values, &plan, err);
 
 	if (status == STATUS_OK)
@@ -128,9 +130,9 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 		status = device_load(run->context.device, &request, handle, err);
 	}
 	if (status == STATUS_OK)
-		status = wait_event(run, &event, err);
+		status = wait_reply(run, &reply, err);
 	if (status == STATUS_OK)
-		device_event_release(&event);
+		device_reply_release(&reply);
 	plan_release(&plan);
 	build_release(&build);
 	return status;

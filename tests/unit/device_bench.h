@@ -322,39 +322,41 @@ static inline device_handle toy_load(
 	return toy_load_padded(device, problem, toy, name, 0);
 }
 
-/* ---- events ---- */
-static inline struct device_event next_event(struct device *device)
+/* ---- replies ---- */
+static inline struct device_reply next_reply(struct device *device)
 {
-	struct device_event event = {0};
+	struct device_reply reply = {0};
 
-	while (!device_poll(device, 0.1, &event))
+	while (!device_poll(device, 0.1, &reply))
 		if (device_pending(device) == 0)
-			fail_msg("no event came");
-	return event;
+			fail_msg("no reply came");
+	return reply;
 }
 
-/* The next event is this one, with this outcome; its detail holds the text. */
-static inline struct device_event expect_event(struct device *device, enum device_event_kind kind,
+/* The next reply is this one, with this outcome; its detail holds the text. */
+static inline struct device_reply expect_reply(struct device *device, enum reply_kind kind,
 	device_handle handle, enum outcome outcome, const char *detail)
 {
-	struct device_event event = next_event(device);
+	struct device_reply reply = next_reply(device);
 
-	if (event_kind(&event) != kind || (handle && event_handle(&event) != handle) ||
-		event.outcome != outcome)
-		fail_msg("expected event %d of handle %u with %s, found %d of %u with %s: %s", kind,
-			handle, outcome_name(outcome), event_kind(&event), event_handle(&event),
-			outcome_name(event.outcome), event.detail ? event.detail : "");
-	if (detail && !(event.detail && strstr(event.detail, detail)))
-		fail_msg("expected \"%s\" in \"%s\"", detail, event.detail ? event.detail : "");
-	return event;
+	if (reply_kind(&reply) != kind || (handle && reply_handle(&reply) != handle) ||
+		reply.result.outcome != outcome)
+		fail_msg("expected reply %d of handle %u with %s, found %d of %u with %s: %s", kind,
+			handle, outcome_name(outcome), reply_kind(&reply), reply_handle(&reply),
+			outcome_name(reply.result.outcome),
+			reply.result.detail ? reply.result.detail : "");
+	if (detail && !(reply.result.detail && strstr(reply.result.detail, detail)))
+		fail_msg("expected \"%s\" in \"%s\"", detail,
+			reply.result.detail ? reply.result.detail : "");
+	return reply;
 }
 
-static inline void expect(struct device *device, enum device_event_kind kind, device_handle handle,
+static inline void expect(struct device *device, enum reply_kind kind, device_handle handle,
 	enum outcome outcome, const char *detail)
 {
-	struct device_event event = expect_event(device, kind, handle, outcome, detail);
+	struct device_reply reply = expect_reply(device, kind, handle, outcome, detail);
 
-	device_event_release(&event);
+	device_reply_release(&reply);
 }
 
 static inline void request_samples(

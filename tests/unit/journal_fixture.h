@@ -75,18 +75,17 @@ static inline struct json *problem_line(int64_t number, const char *text)
 	return line;
 }
 
-static inline struct json *evaluation_line(
-	int64_t problem, const char *configuration, double time_us)
+static inline struct json *result_line(int64_t problem, const char *configuration, double time_us)
 {
-	struct evaluation evaluation = {.family = string_copy("gemm/mma"),
+	struct result result = {.family = string_copy("gemm/mma"),
 		.configuration = string_copy(configuration),
 		.outcome = OUTCOME_OK};
 	struct json *line;
 
-	evaluation_add_samples(&evaluation, &time_us, 1);
-	line = record_to_json(&evaluation_record, &evaluation);
+	result_add_samples(&result, &time_us, 1);
+	line = record_to_json(&result_record, &result);
 	json_put_int(line, "problem", problem);
-	evaluation_release(&evaluation);
+	result_release(&result);
 	return line;
 }
 
@@ -124,13 +123,13 @@ static inline void write_run(const char *path, const char *id, const char *resum
 	assert_ok(journal_open(path, &journal, &err));
 	assert_ok(journal_write(journal, "run", run_line(id, "sig", resumes), &err));
 	assert_ok(journal_write(journal, "problem", problem_line(0, "M=1"), &err));
-	assert_ok(journal_write(journal, "evaluation", evaluation_line(0, "BM=16", 3.5), &err));
-	assert_ok(journal_write(journal, "evaluation", evaluation_line(0, "BM=32", 2.5), &err));
-	assert_ok(journal_write(journal, "final", evaluation_line(0, "BM=32", 2.25), &err));
-	assert_ok(journal_write(journal, "final", evaluation_line(0, "BM=16", 3.25), &err));
+	assert_ok(journal_write(journal, "evaluation", result_line(0, "BM=16", 3.5), &err));
+	assert_ok(journal_write(journal, "evaluation", result_line(0, "BM=32", 2.5), &err));
+	assert_ok(journal_write(journal, "final", result_line(0, "BM=32", 2.25), &err));
+	assert_ok(journal_write(journal, "final", result_line(0, "BM=16", 3.25), &err));
 	assert_ok(journal_write(journal, "entry", entry_line(0), &err));
 	assert_ok(journal_write(journal, "problem", problem_line(1, "M=2"), &err));
-	assert_ok(journal_write(journal, "evaluation", evaluation_line(1, "BM=64", 7), &err));
+	assert_ok(journal_write(journal, "evaluation", result_line(1, "BM=64", 7), &err));
 	if (finish)
 		assert_ok(journal_write(journal, "finish", finish_line(), &err));
 	journal_close(journal);

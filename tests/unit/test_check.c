@@ -319,10 +319,10 @@ static void assert_worse(struct check_fixture *fixture, const char *expected)
 TEST(only_new_complaints_are_told)
 {
 	struct check_fixture fixture;
-	struct evaluation *now;
+	struct result *now;
 
 	fixture_open(&fixture, script);
-	now = &fixture.rows[0].trial->evaluation;
+	now = &fixture.rows[0].trial->result;
 	if (!now->resources)
 		now->resources = memory_zeroed(1, sizeof(*now->resources));
 	fixture.rows[0].entry.winner.flags = FLAG_MASK(WGMMA_SERIALIZED);

@@ -55,7 +55,7 @@ static void evaluate(
 	struct stage *stage, const char *family, size_t n, double search_us, double final_us)
 {
 	struct search *search = stage->search;
-	struct evaluation evaluation = {0};
+	struct result result = {0};
 	struct evaluated *evaluated;
 	struct error err = {0};
 	double samples_us[9];
@@ -65,17 +65,17 @@ static void evaluate(
 		const struct candidate candidate = candidates_at(&search->pool, at);
 
 		if (strcmp(candidate.bound->family->name, family) == 0 && n-- == 0) {
-			assert_ok(candidate_describe(&candidate, &evaluation, &err));
+			assert_ok(candidate_describe(&candidate, &result, &err));
 			break;
 		}
 	}
-	assert_int_equal(evaluation.outcome, OUTCOME_OK);
-	evaluation.predicted = false;
-	evaluation.sample_count = 0; /* the prediction */
+	assert_int_equal(result.outcome, OUTCOME_OK);
+	result.predicted = false;
+	result.sample_count = 0; /* the prediction */
 	for (size_t i = 0; i < ARRAY_COUNT(samples_us); i++)
 		samples_us[i] = final_us > 0 ? final_us : search_us;
-	evaluation_add_samples(&evaluation, samples_us, ARRAY_COUNT(samples_us));
-	search_add(search, at, &evaluation);
+	result_add_samples(&result, samples_us, ARRAY_COUNT(samples_us));
+	search_add(search, at, &result);
 	if (!(final_us > 0))
 		return;
 	evaluated = &search->evaluated.items[search->evaluated.count - 1];

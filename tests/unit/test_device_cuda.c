@@ -33,7 +33,7 @@ TEST(test_open)
 TEST(test_ok)
 {
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	uint32_t problem;
 	device_handle handle;
 	struct error err;
@@ -45,29 +45,30 @@ TEST(test_ok)
 	request_samples(bench.device, &handle, 1, 12);
 	assert_int_equal(device_pending(bench.device), 3);
 
-	event = expect_event(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.launch_count, 1);
-	assert_int_equal(event.resources[0].regs_per_thread, 40); /* the driver's word */
-	assert_int_equal(event.resources[0].blocks_per_sm, 12);
-	assert_int_equal(event.resources[0].max_clusters, -1);
-	device_event_release(&event);
+	reply = expect_reply(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.launch_count, 1);
+	assert_int_equal(reply.result.resources[0].regs_per_thread, 40); /* the driver's word */
+	assert_int_equal(reply.result.resources[0].blocks_per_sm, 12);
+	assert_int_equal(reply.result.resources[0].max_clusters, -1);
+	device_reply_release(&reply);
 
-	event = expect_event(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
-	assert_true(event.verification.done);
-	assert_int_equal(event.verification.points, 33 * 17);
-	assert_int_equal(event.verification.violations, 0);
-	device_event_release(&event);
+	reply = expect_reply(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_true(reply.result.verification.done);
+	assert_int_equal(reply.result.verification.points, 33 * 17);
+	assert_int_equal(reply.result.verification.violations, 0);
+	device_reply_release(&reply);
 
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.sample_count, 12);
+	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.sample_count, 12);
 	/* replayed from a graph: next to nothing is left of the launch's 2 us */
-	for (size_t i = 0; i < event.sample_count; i++)
-		assert_true(fabs(event.samples_us[i] - 50.1) < 0.5);
-	assert_false(event.predicted);
-	assert_int_equal(event.flags, FLAG_MASK(WARM_L2)); /* 256 sets of so little fit into it */
-	device_event_release(&event);
+	for (size_t i = 0; i < reply.result.sample_count; i++)
+		assert_true(fabs(reply.result.samples_us[i] - 50.1) < 0.5);
+	assert_false(reply.result.predicted);
+	assert_int_equal(
+		reply.result.flags, FLAG_MASK(WARM_L2)); /* 256 sets of so little fit into it */
+	device_reply_release(&reply);
 	assert_int_equal(device_pending(bench.device), 0);
-	assert_false(device_poll(bench.device, 0, &event));
+	assert_false(device_poll(bench.device, 0, &reply));
 	device_unload(bench.device, handle);
 	bench_close(&bench);
 }
@@ -98,14 +99,14 @@ TEST(test_symbols)
 		toy.symbol = cases[i].symbol;
 		handle = toy_load(bench.device, problem, &toy, cases[i].kernel);
 		if (cases[i].detail) {
-			expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED,
+			expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED,
 				cases[i].detail);
 			continue;
 		}
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 		for (int times = 0; times < 2; times++) {
 			assert_ok(device_verify(bench.device, handle, &err));
-			expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+			expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
 		}
 		device_unload(bench.device, handle);
 	}
@@ -117,7 +118,7 @@ TEST(test_long_kernel)
 {
 	struct toy toy = small;
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handle;
 	uint32_t problem;
 
@@ -127,13 +128,13 @@ TEST(test_long_kernel)
 	problem = toy_problem(bench.device, &toy, "standin_scale_reference");
 	handle = toy_load(bench.device, problem, &toy, "standin_scale");
 	request_samples(bench.device, &handle, 1, 5);
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.sample_count, 5);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.sample_count, 5);
 	/* the memset: 1 us; its gap: 2 us; that of a launch alone is taken off, but for 0.1 us */
-	for (size_t i = 0; i < event.sample_count; i++)
-		assert_true(fabs(event.samples_us[i] - 5003.1) < 0.2);
-	device_event_release(&event);
+	for (size_t i = 0; i < reply.result.sample_count; i++)
+		assert_true(fabs(reply.result.samples_us[i] - 5003.1) < 0.2);
+	device_reply_release(&reply);
 	bench_close(&bench);
 }
 
@@ -144,7 +145,7 @@ TEST(test_methods_agree)
 
 	for (size_t k = 0; k < ARRAY_COUNT(kernel_us); k++) {
 		struct bench bench;
-		struct device_event event;
+		struct device_reply reply;
 		device_handle handle;
 		uint32_t problem;
 		char script[64];
@@ -154,11 +155,11 @@ TEST(test_methods_agree)
 		problem = toy_problem(bench.device, &small, "standin_scale_reference");
 		handle = toy_load(bench.device, problem, &small, "standin_scale");
 		request_samples(bench.device, &handle, 1, 5);
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-		event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-		for (size_t i = 0; i < event.sample_count; i++)
-			assert_true(fabs(event.samples_us[i] - kernel_us[k] - 0.1) < 0.01);
-		device_event_release(&event);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+		for (size_t i = 0; i < reply.result.sample_count; i++)
+			assert_true(fabs(reply.result.samples_us[i] - kernel_us[k] - 0.1) < 0.01);
+		device_reply_release(&reply);
 		bench_close(&bench);
 	}
 }
@@ -178,9 +179,9 @@ static void expect_verdict(struct bench *bench, const struct toy *toy, const cha
 	/* another kernel of the same problem: what the first one left behind must not harm it */
 	good = toy_load(bench->device, problem, toy, "standin_scale");
 	assert_ok(device_verify(bench->device, bad, &err));
-	expect(bench->device, DEVICE_EVENT_LOADED, bad, OUTCOME_OK, NULL);
-	expect(bench->device, DEVICE_EVENT_LOADED, good, OUTCOME_OK, NULL);
-	expect(bench->device, DEVICE_EVENT_VERIFIED, bad, outcome, detail);
+	expect(bench->device, REPLY_OF_LOADED, bad, OUTCOME_OK, NULL);
+	expect(bench->device, REPLY_OF_LOADED, good, OUTCOME_OK, NULL);
+	expect(bench->device, REPLY_OF_VERIFIED, bad, outcome, detail);
 	assert_int_equal(device_pending(bench->device), 0);
 	bench_close(bench);
 	free(script);
@@ -241,10 +242,10 @@ TEST(test_far_stray_writes)
 		handle = toy_load(bench.device,
 			toy_problem(bench.device, &small, "standin_scale_reference"), &small,
 			"standin_scale");
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 		assert_ok(handles_submit(
-			bench.device, &handle, 1, DEVICE_EVENT_VERIFIED, &sampling, &err));
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OUT_OF_BOUNDS,
+			bench.device, &handle, 1, REPLY_OF_VERIFIED, &sampling, &err));
+		expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OUT_OF_BOUNDS,
 			cases[i].detail);
 		bench_close(&bench);
 	}
@@ -275,7 +276,7 @@ TEST(test_second_run_writes)
 static enum outcome verdict_of(const struct toy *toy, const char *script)
 {
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handle;
 	enum outcome outcome;
 	struct error err;
@@ -284,10 +285,10 @@ static enum outcome verdict_of(const struct toy *toy, const char *script)
 	handle = toy_load(
 		bench.device, toy_problem(bench.device, toy, "reference"), toy, "candidate");
 	assert_ok(device_verify(bench.device, handle, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = next_event(bench.device);
-	outcome = event.outcome;
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = next_reply(bench.device);
+	outcome = reply.result.outcome;
+	device_reply_release(&reply);
 	bench_close(&bench);
 	return outcome;
 }
@@ -341,14 +342,14 @@ TEST(test_repair)
 	second = toy_load(bench.device, problem, &small, "worse");
 	assert_ok(device_verify(bench.device, first, &err));
 	assert_ok(device_verify(bench.device, second, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, first, OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_LOADED, second, OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_VERIFIED, first, OUTCOME_OUT_OF_BOUNDS, NULL);
-	expect(bench.device, DEVICE_EVENT_VERIFIED, second, OUTCOME_OUT_OF_BOUNDS, NULL);
+	expect(bench.device, REPLY_OF_LOADED, first, OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_LOADED, second, OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_VERIFIED, first, OUTCOME_OUT_OF_BOUNDS, NULL);
+	expect(bench.device, REPLY_OF_VERIFIED, second, OUTCOME_OUT_OF_BOUNDS, NULL);
 	first = toy_load(bench.device, problem, &small, "good");
 	assert_ok(device_verify(bench.device, first, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, first, OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_VERIFIED, first, OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_LOADED, first, OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_VERIFIED, first, OUTCOME_OK, NULL);
 	bench_close(&bench);
 }
 
@@ -370,8 +371,8 @@ TEST(test_dtypes)
 		handle = toy_load(bench.device, toy_problem(bench.device, &toy, "reference"), &toy,
 			"candidate");
 		assert_ok(device_verify(bench.device, handle, &err));
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
 		device_unload(bench.device, handle);
 	}
 	bench_close(&bench);
@@ -384,7 +385,7 @@ TEST(test_points)
 	struct toy rows = {
 		.rows = 300, .columns = 40, .ld_in = 44, .ld_out = 40, .unit_is_row = true};
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handle;
 	struct error err;
 
@@ -393,19 +394,19 @@ TEST(test_points)
 		toy_load(bench.device, toy_problem(bench.device, &large, "standin_scale_reference"),
 			&large, "standin_scale");
 	assert_ok(device_verify(bench.device, handle, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.verification.points, 4 * (2100 + 2053) + 4 * 132 * 129);
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.verification.points, 4 * (2100 + 2053) + 4 * 132 * 129);
+	device_reply_release(&reply);
 	device_unload(bench.device, handle);
 
 	handle = toy_load(bench.device, toy_problem(bench.device, &rows, "standin_scale_reference"),
 		&rows, "standin_scale");
 	assert_ok(device_verify(bench.device, handle, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.verification.points, 300 * 40);
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.verification.points, 300 * 40);
+	device_reply_release(&reply);
 	bench_close(&bench);
 }
 
@@ -424,19 +425,19 @@ TEST(test_load_failures)
 	handle = toy_load(bench.device, problem, &small, "refused");
 	assert_ok(device_verify(bench.device, handle, &err));
 	request_samples(bench.device, &handle, 1, 3);
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
 	/* who asks all the same gets the same answer */
-	expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
-	expect(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
+	expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
+	expect(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
 	device_unload(bench.device, handle);
 	handle = toy_load(bench.device, problem, &hungry, "candidate");
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OUT_OF_MEMORY, "MiB wanted");
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OUT_OF_MEMORY, "MiB wanted");
 	device_unload(bench.device, handle);
 	handle = toy_load(bench.device, problem, &small, "candidate max_threads=96");
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED,
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED,
 		"expected at most 96 threads per block (32 registers per thread), found 128");
 	handle = toy_load(bench.device, problem, &small, "candidate regs=600");
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED,
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED,
 		"no block of 128 threads fits on an SM");
 	bench_close(&bench);
 }
@@ -452,7 +453,7 @@ TEST(test_kept_makes_room)
 	for (int i = 0; i < 6; i++) {
 		device_handle handle = toy_load(bench.device, problem, &small, "candidate");
 
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 		device_unload(bench.device, handle);
 	}
 	bench_close(&bench);
@@ -479,8 +480,8 @@ TEST(test_eviction)
 			bench.device, problems[i % ARRAY_COUNT(problems)], &toy, "standin_scale");
 
 		assert_ok(device_verify(bench.device, handle, &err));
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
 		device_unload(bench.device, handle);
 	}
 	bench_close(&bench);
@@ -505,13 +506,13 @@ TEST(test_killed_again_after_an_answer)
 	problem = toy_problem(bench.device, &small, "reference");
 	for (int i = 0; i < 2; i++) {
 		handles[i] = toy_load(bench.device, problem, &small, i ? "b" : "a");
-		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handles[i], OUTCOME_OK, NULL);
 	}
-	assert_ok(handles_submit(bench.device, handles, 2, DEVICE_EVENT_VERIFIED, &none, &err));
+	assert_ok(handles_submit(bench.device, handles, 2, REPLY_OF_VERIFIED, &none, &err));
 	for (int i = 0; i < 2; i++) {
 		CLEANUP(memory_free) char *killed = string_format("%s.%c", mark, "ab"[i]);
 
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_VERIFIED, handles[i], OUTCOME_OK, NULL);
 		assert_int_equal(unlink(killed), 0);
 	}
 	bench_close(&bench);

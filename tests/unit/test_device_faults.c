@@ -34,25 +34,26 @@ static void crash_in_company(const char *behaviour, enum outcome outcome)
 	later = toy_load(bench.device, problem, &small, "a");
 	assert_ok(device_verify(bench.device, later, &err));
 	for (int i = 0; i < 3; i++) {
-		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_VERIFIED, handles[i], OUTCOME_OK, NULL);
 	}
 	for (int i = 0; i < 3; i++) {
-		struct device_event event = next_event(bench.device);
+		struct device_reply reply = next_reply(bench.device);
 
-		assert_int_equal(event_kind(&event), DEVICE_EVENT_SAMPLED);
+		assert_int_equal(reply_kind(&reply), REPLY_OF_SAMPLED);
 		for (int j = 0; j < 3; j++)
-			if (handles[j] == event_handle(&event)) {
+			if (handles[j] == reply_handle(&reply)) {
 				assert_false(seen[j]);
 				seen[j] = true;
-				assert_int_equal(event.outcome, j == 1 ? outcome : OUTCOME_OK);
+				assert_int_equal(
+					reply.result.outcome, j == 1 ? outcome : OUTCOME_OK);
 				if (j != 1)
-					assert_int_equal(event.sample_count, 9);
+					assert_int_equal(reply.result.sample_count, 9);
 			}
-		device_event_release(&event);
+		device_reply_release(&reply);
 	}
-	expect(bench.device, DEVICE_EVENT_LOADED, later, OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_VERIFIED, later, OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_LOADED, later, OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_VERIFIED, later, OUTCOME_OK, NULL);
 	assert_int_equal(device_pending(bench.device), 0);
 	bench_close(&bench);
 	free(script);
@@ -98,8 +99,8 @@ TEST(test_long_queue)
 	}
 	assert_int_equal(device_pending(bench.device), 2 * COUNT);
 	for (int i = 0; i < COUNT; i++) {
-		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handles[i],
+		expect(bench.device, REPLY_OF_LOADED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_VERIFIED, handles[i],
 			i == BAD ? OUTCOME_TIMED_OUT : OUTCOME_OK, NULL);
 		device_unload(bench.device, handles[i]);
 	}
@@ -180,13 +181,13 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 	assert_ok(device_verify(bench.device, good, &err));
 	/* what needs no worker any more is answered first */
 	for (size_t i = 0; i < 2 * 5; i++) {
-		struct device_event event = next_event(bench.device);
+		struct device_reply reply = next_reply(bench.device);
 		const bool fails =
-			event_kind(&event) == DEVICE_EVENT_VERIFIED && event_handle(&event) != good;
+			reply_kind(&reply) == REPLY_OF_VERIFIED && reply_handle(&reply) != good;
 
-		assert_int_equal(event.outcome, fails ? outcome : OUTCOME_OK);
-		assert_int_equal(event.reference, fails);
-		device_event_release(&event);
+		assert_int_equal(reply.result.outcome, fails ? outcome : OUTCOME_OK);
+		assert_int_equal(reply.reference_failed, fails);
+		device_reply_release(&reply);
 	}
 	assert_int_equal(launches_of(&bench, "bad_reference"), 1);
 	bench_close(&bench);
@@ -212,8 +213,8 @@ TEST(test_a_hanging_reference_is_waited_for_once)
 		const device_handle handle = toy_load(bench.device, problem, &toy, "candidate");
 
 		assert_ok(device_verify(bench.device, handle, &err));
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-		expect(bench.device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_TIMED_OUT, told[i]);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_TIMED_OUT, told[i]);
 	}
 	bench_close(&bench);
 }
@@ -235,12 +236,12 @@ static void touch(const struct bench *bench, const char *name)
 	free(path);
 }
 
-/* The GPU is gone: one event says so, and nothing waits for ever. */
+/* The GPU is gone: one reply says so, and nothing waits for ever. */
 TEST(test_lost)
 {
 	struct bench bench;
 	struct device_options options;
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handles[2];
 	uint32_t problem;
 	char *script;
@@ -257,19 +258,19 @@ TEST(test_lost)
 	/* it comes back: the second try decides, and the next candidate is served */
 	assert_ok(device_verify(bench.device, handles[0], &err));
 	assert_ok(device_verify(bench.device, handles[1], &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handles[0], OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_LOADED, handles[1], OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_VERIFIED, handles[0], OUTCOME_DEVICE_LOST, NULL);
-	expect(bench.device, DEVICE_EVENT_VERIFIED, handles[1], OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_LOADED, handles[0], OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_LOADED, handles[1], OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_VERIFIED, handles[0], OUTCOME_DEVICE_LOST, NULL);
+	expect(bench.device, REPLY_OF_VERIFIED, handles[1], OUTCOME_OK, NULL);
 	/* it does not come back */
 	touch(&bench, "lost");
 	handles[0] = toy_load(bench.device, problem, &small, "bad");
 	assert_ok(device_verify(bench.device, handles[0], &err));
 	assert_ok(device_verify(bench.device, handles[1], &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handles[0], OUTCOME_OK, NULL);
-	expect(bench.device, DEVICE_EVENT_LOST, 0, OUTCOME_DEVICE_LOST, "found none (cuInit: 100)");
+	expect(bench.device, REPLY_OF_LOADED, handles[0], OUTCOME_OK, NULL);
+	expect(bench.device, REPLY_OF_LOST, 0, OUTCOME_DEVICE_LOST, "found none (cuInit: 100)");
 	assert_int_equal(device_pending(bench.device), 0);
-	assert_false(device_poll(bench.device, 0.1, &event));
+	assert_false(device_poll(bench.device, 0.1, &reply));
 	assert_fails(device_verify(bench.device, handles[1], &err), STATUS_NO_DEVICE, "lost");
 	bench_close(&bench);
 	free(script);

@@ -43,16 +43,16 @@ static device_handle load(struct device *device, int regs, uint32_t smem_bytes, 
 	return handle;
 }
 
-static struct device_event take(struct device *device, enum device_event_kind kind,
-	device_handle handle, enum outcome outcome)
+static struct device_reply take(
+	struct device *device, enum reply_kind kind, device_handle handle, enum outcome outcome)
 {
-	struct device_event event = {0};
+	struct device_reply reply = {0};
 
-	assert_true(device_poll(device, 0, &event));
-	assert_int_equal(event_kind(&event), kind);
-	assert_int_equal(event_handle(&event), handle);
-	assert_int_equal(event.outcome, outcome);
-	return event;
+	assert_true(device_poll(device, 0, &reply));
+	assert_int_equal(reply_kind(&reply), kind);
+	assert_int_equal(reply_handle(&reply), handle);
+	assert_int_equal(reply.result.outcome, outcome);
+	return reply;
 }
 
 TEST(test_open)
@@ -89,7 +89,7 @@ TEST(test_bad_names)
 TEST(test_candidate)
 {
 	struct device *device = open_model("model:h200-sxm");
-	struct device_event event;
+	struct device_reply reply;
 	uint32_t problem = 0;
 	device_handle handle;
 	struct error err;
@@ -103,19 +103,20 @@ TEST(test_candidate)
 			.handles = &handle, .handle_count = 1, .sampling.rounds = 9},
 		&err));
 	assert_int_equal(device_pending(device), 3);
-	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK);
-	assert_int_equal(event.launch_count, 1);
-	assert_int_equal(event.resources[0].blocks_per_sm, 4); /* 256 threads of 64 registers */
-	assert_int_equal(event.resources[0].max_clusters, -1);
-	device_event_release(&event);
-	event = take(device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_OK);
-	assert_false(event.verification.done);
-	device_event_release(&event);
-	event = take(device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK);
-	assert_true(event.predicted);
-	assert_int_equal(event.sample_count, 1);
-	assert_true(event.samples_us[0] == 12.5);
-	device_event_release(&event);
+	reply = take(device, REPLY_OF_LOADED, handle, OUTCOME_OK);
+	assert_int_equal(reply.result.launch_count, 1);
+	assert_int_equal(
+		reply.result.resources[0].blocks_per_sm, 4); /* 256 threads of 64 registers */
+	assert_int_equal(reply.result.resources[0].max_clusters, -1);
+	device_reply_release(&reply);
+	reply = take(device, REPLY_OF_VERIFIED, handle, OUTCOME_OK);
+	assert_false(reply.result.verification.done);
+	device_reply_release(&reply);
+	reply = take(device, REPLY_OF_SAMPLED, handle, OUTCOME_OK);
+	assert_true(reply.result.predicted);
+	assert_int_equal(reply.result.sample_count, 1);
+	assert_true(reply.result.samples_us[0] == 12.5);
+	device_reply_release(&reply);
 	assert_int_equal(device_pending(device), 0);
 	device_unload(device, handle);
 	device_close(device);
@@ -125,28 +126,28 @@ TEST(test_candidate)
 TEST(test_misfit)
 {
 	struct device *device = open_model("model:h200-sxm");
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handle = load(device, 255, 300000, 3),
 		      endless = load(device, 32, 0, INFINITY);
 	struct error err;
 
-	event = take(device, DEVICE_EVENT_LOADED, handle, OUTCOME_LAUNCH_FAILED);
-	assert_non_null(strstr(event.detail, "k: no block fits on an SM (limited by "));
-	device_event_release(&event);
-	event = take(device, DEVICE_EVENT_LOADED, endless, OUTCOME_OK);
-	device_event_release(&event);
+	reply = take(device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED);
+	assert_non_null(strstr(reply.result.detail, "k: no block fits on an SM (limited by "));
+	device_reply_release(&reply);
+	reply = take(device, REPLY_OF_LOADED, endless, OUTCOME_OK);
+	device_reply_release(&reply);
 	assert_ok(device_verify(device, handle, &err));
 	assert_ok(device_sample(device,
 		&(struct device_sample_request){.handles = (device_handle[]){handle, endless},
 			.handle_count = 2,
 			.sampling.rounds = 1},
 		&err));
-	event = take(device, DEVICE_EVENT_VERIFIED, handle, OUTCOME_LAUNCH_FAILED);
-	device_event_release(&event);
-	event = take(device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_LAUNCH_FAILED);
-	assert_int_equal(event.sample_count, 0);
-	device_event_release(&event);
-	event = take(device, DEVICE_EVENT_SAMPLED, endless, OUTCOME_LAUNCH_FAILED);
-	device_event_release(&event);
+	reply = take(device, REPLY_OF_VERIFIED, handle, OUTCOME_LAUNCH_FAILED);
+	device_reply_release(&reply);
+	reply = take(device, REPLY_OF_SAMPLED, handle, OUTCOME_LAUNCH_FAILED);
+	assert_int_equal(reply.result.sample_count, 0);
+	device_reply_release(&reply);
+	reply = take(device, REPLY_OF_SAMPLED, endless, OUTCOME_LAUNCH_FAILED);
+	device_reply_release(&reply);
 	device_close(device);
 }

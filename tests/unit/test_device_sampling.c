@@ -26,17 +26,17 @@ TEST(test_rotation)
 	for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
 		struct bench bench;
 		device_handle handle;
-		struct device_event event;
+		struct device_reply reply;
 
 		bench_open(&bench, cases[k].script);
 		handle = toy_load(bench.device, toy_problem(bench.device, &small, "reference"),
 			&small, "candidate");
 		request_samples(bench.device, &handle, 1, 9);
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-		event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-		for (size_t i = 0; i < event.sample_count; i++)
-			assert_true(fabs(event.samples_us[i] - cases[k].us) < 3);
-		device_event_release(&event);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+		for (size_t i = 0; i < reply.result.sample_count; i++)
+			assert_true(fabs(reply.result.samples_us[i] - cases[k].us) < 3);
+		device_reply_release(&reply);
 		bench_close(&bench);
 	}
 }
@@ -60,7 +60,7 @@ TEST(test_cold_and_warm)
 	for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
 		struct bench bench;
 		struct device_options options;
-		struct device_event event;
+		struct device_reply reply;
 		device_handle handle;
 		struct error err;
 
@@ -72,11 +72,11 @@ TEST(test_cold_and_warm)
 			toy_load(bench.device, toy_problem(bench.device, cases[k].toy, "reference"),
 				cases[k].toy, "candidate");
 		request_samples(bench.device, &handle, 1, 5);
-		expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-		event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-		assert_true(fabs(event.samples_us[4] - cases[k].us) < 3);
-		assert_int_equal(event.flags, cases[k].flags);
-		device_event_release(&event);
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+		assert_true(fabs(reply.result.samples_us[4] - cases[k].us) < 3);
+		assert_int_equal(reply.result.flags, cases[k].flags);
+		device_reply_release(&reply);
 		bench_close(&bench);
 	}
 }
@@ -84,7 +84,7 @@ TEST(test_cold_and_warm)
 TEST(test_noise)
 {
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handle;
 	uint32_t problem;
 	struct device_sample_request request = {
@@ -99,25 +99,25 @@ TEST(test_noise)
 	problem = toy_problem(bench.device, &small, "reference");
 	handle = toy_load(bench.device, problem, &small, "calm");
 	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.sample_count, 30);
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.sample_count, 30);
+	device_reply_release(&reply);
 	handle = toy_load(bench.device, problem, &small, "wild");
 	request.sampling.rounds = 20;
 	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(
-		bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 rounds");
-	assert_int_equal(event.sample_count, 20); /* kept all the same */
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(
+		bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 rounds");
+	assert_int_equal(reply.result.sample_count, 20); /* kept all the same */
+	device_reply_release(&reply);
 	bench_close(&bench);
 }
 
 TEST(test_give_up)
 {
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	device_handle handle;
 	struct device_sample_request request = {
 		.handles = &handle,
@@ -132,15 +132,15 @@ TEST(test_give_up)
 	handle = toy_load(
 		bench.device, toy_problem(bench.device, &small, "reference"), &small, "slow");
 	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_true(event.gave_up);
-	assert_int_equal(event.sample_count, 1);
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_true(reply.gave_up);
+	assert_int_equal(reply.result.sample_count, 1);
+	device_reply_release(&reply);
 	bench_close(&bench);
 }
 
-static struct device_event sample_one(struct bench *bench, const char *script, unsigned rounds)
+static struct device_reply sample_one(struct bench *bench, const char *script, unsigned rounds)
 {
 	device_handle handle;
 
@@ -148,40 +148,40 @@ static struct device_event sample_one(struct bench *bench, const char *script, u
 	handle = toy_load(bench->device, toy_problem(bench->device, &small, "reference"), &small,
 		"candidate");
 	request_samples(bench->device, &handle, 1, rounds);
-	expect(bench->device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	return expect_event(bench->device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
+	expect(bench->device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	return expect_reply(bench->device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
 }
 
 /* Throttled samples are taken again; where that does not help they are kept and marked. */
 TEST(test_throttle)
 {
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	double start;
 
-	event = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n", 6);
-	assert_int_equal(event.flags & FLAG_MASK(THROTTLED), 0);
-	assert_int_equal(event.sample_count, 6);
-	device_event_release(&event);
+	reply = sample_one(&bench, "throttle 3\nkernel candidate us=400 ok\n", 6);
+	assert_int_equal(reply.result.flags & FLAG_MASK(THROTTLED), 0);
+	assert_int_equal(reply.result.sample_count, 6);
+	device_reply_release(&reply);
 	bench_close(&bench);
 	/* also the first two timings of a long kernel */
-	event = sample_one(&bench, "throttle -1\nkernel candidate us=2000 ok\n", 2);
-	assert_true(event.flags & FLAG_MASK(THROTTLED));
-	assert_int_equal(event.sample_count, 2);
-	device_event_release(&event);
+	reply = sample_one(&bench, "throttle -1\nkernel candidate us=2000 ok\n", 2);
+	assert_true(reply.result.flags & FLAG_MASK(THROTTLED));
+	assert_int_equal(reply.result.sample_count, 2);
+	device_reply_release(&reply);
 	bench_close(&bench);
 	start = clock_seconds();
-	event = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n", 6);
-	assert_true(event.flags & FLAG_MASK(THROTTLED));
-	assert_int_equal(event.sample_count, 6);
+	reply = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n", 6);
+	assert_true(reply.result.flags & FLAG_MASK(THROTTLED));
+	assert_int_equal(reply.result.sample_count, 6);
 	assert_true(clock_seconds() - start > 0.05 + 0.1 + 0.2); /* three pauses */
-	device_event_release(&event);
+	device_reply_release(&reply);
 	bench_close(&bench);
 	/* a clock that is locked far down is no throttling */
-	event = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n", 6);
-	assert_int_equal(event.flags & FLAG_MASK(THROTTLED), 0);
-	assert_int_equal(event.sample_count, 6);
-	device_event_release(&event);
+	reply = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n", 6);
+	assert_int_equal(reply.result.flags & FLAG_MASK(THROTTLED), 0);
+	assert_int_equal(reply.result.sample_count, 6);
+	device_reply_release(&reply);
 	bench_close(&bench);
 }
 
@@ -200,22 +200,22 @@ TEST(test_interleaved)
 	problem = toy_problem(bench.device, &small, "reference");
 	for (int i = 0; i < 3; i++) {
 		handles[i] = toy_load(bench.device, problem, &small, names[i]);
-		expect(bench.device, DEVICE_EVENT_LOADED, handles[i], OUTCOME_OK, NULL);
+		expect(bench.device, REPLY_OF_LOADED, handles[i], OUTCOME_OK, NULL);
 	}
 	assert_ok(device_anchor_handle(bench.device, &handles[3], &err));
 	request_samples(bench.device, handles, 4, 9);
 	assert_int_equal(device_pending(bench.device), 4);
 	for (int i = 0; i < 4; i++) {
-		struct device_event event =
-			expect_event(bench.device, DEVICE_EVENT_SAMPLED, 0, OUTCOME_OK, NULL);
+		struct device_reply reply =
+			expect_reply(bench.device, REPLY_OF_SAMPLED, 0, OUTCOME_OK, NULL);
 
 		for (int j = 0; j < 4; j++)
-			if (handles[j] == event_handle(&event)) {
+			if (handles[j] == reply_handle(&reply)) {
 				seen[j] = true;
-				assert_int_equal(event.sample_count, 9);
-				assert_true(fabs(event.samples_us[8] - expected_us[j]) < 3);
+				assert_int_equal(reply.result.sample_count, 9);
+				assert_true(fabs(reply.result.samples_us[8] - expected_us[j]) < 3);
 			}
-		device_event_release(&event);
+		device_reply_release(&reply);
 	}
 	for (int i = 0; i < 4; i++)
 		assert_true(seen[i]);

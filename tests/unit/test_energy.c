@@ -11,7 +11,7 @@ static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out
 static struct measured energy_of(const char *script)
 {
 	struct bench bench;
-	struct device_event event;
+	struct device_reply reply;
 	struct measured measured;
 	device_handle handle;
 	struct device_sample_request request = {
@@ -22,11 +22,11 @@ static struct measured energy_of(const char *script)
 	handle = toy_load(
 		bench.device, toy_problem(bench.device, &small, "reference"), &small, "kernel");
 	assert_ok(device_sample(bench.device, &request, &err));
-	expect(bench.device, DEVICE_EVENT_LOADED, handle, OUTCOME_OK, NULL);
-	event = expect_event(bench.device, DEVICE_EVENT_SAMPLED, handle, OUTCOME_OK, NULL);
-	assert_int_equal(event.sample_count, 0);
-	measured = event.measured;
-	device_event_release(&event);
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
+	assert_int_equal(reply.result.sample_count, 0);
+	measured = reply.result.measured;
+	device_reply_release(&reply);
 	bench_close(&bench);
 	return measured;
 }

@@ -28,10 +28,9 @@ struct fixture {
 
 static double trial_time_us(const struct trial *trial)
 {
-	const struct evaluation *evaluation = &trial->evaluation;
+	const struct result *result = &trial->result;
 
-	return evaluation->outcome == OUTCOME_OK && evaluation->time.count ? evaluation->time.median
-									   : INFINITY;
+	return result->outcome == OUTCOME_OK && result->time.count ? result->time.median : INFINITY;
 }
 
 static void put_template(const char *folder, const char *name, const char *more)
@@ -116,7 +115,7 @@ TEST(trials_stop_at_their_goals)
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
 	for (size_t i = 0; i < ARRAY_COUNT(goals); i++) {
 		assert_int_equal(trials[i]->stage, goals[i]);
-		assert_int_equal(trials[i]->evaluation.sample_count, goals[i] == TRIAL_DONE);
+		assert_int_equal(trials[i]->result.sample_count, goals[i] == TRIAL_DONE);
 	}
 	trials[0]->goal = TRIAL_VERIFIED;
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
@@ -142,21 +141,21 @@ TEST(a_candidate_that_fails_costs_itself)
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
 	for (size_t i = 0; i < fixture.evaluator.count; i++) {
 		const struct trial *trial = fixture.evaluator.trials[i];
-		const struct evaluation *evaluation = &trial->evaluation;
-		bool refused = string_starts_with(evaluation->configuration, "BM=64,");
+		const struct result *result = &trial->result;
+		bool refused = string_starts_with(result->configuration, "BM=64,");
 
 		assert_int_equal(trial->stage, TRIAL_DONE);
 		failed += refused;
 		timed += !refused;
 		if (refused) {
-			assert_int_equal(evaluation->outcome, OUTCOME_COMPILE_FAILED);
-			assert_non_null(strstr(evaluation->detail, "-DBM=64"));
+			assert_int_equal(result->outcome, OUTCOME_COMPILE_FAILED);
+			assert_non_null(strstr(result->detail, "-DBM=64"));
 			assert_true(isinf(trial_time_us(trial)));
 		} else {
-			assert_int_equal(evaluation->outcome, OUTCOME_OK);
-			assert_true(evaluation->predicted);
-			assert_true(fabs(trial_time_us(trial) -
-					    evaluation->score.predicted_time_us) < 1e-9);
+			assert_int_equal(result->outcome, OUTCOME_OK);
+			assert_true(result->predicted);
+			assert_true(fabs(trial_time_us(trial) - result->score.predicted_time_us) <
+				    1e-9);
 		}
 	}
 	assert_true(failed > 3 && timed > 3);
@@ -237,11 +236,11 @@ TEST(a_series_takes_what_the_device_says)
 	char gone[] = "gone";
 	double samples_us[] = {3, 1, 8}, others_us[] = {5, 7};
 	struct round_series series = {.warm_up = 1};
-	const struct device_event first = {.samples_us = others_us, .sample_count = 2},
-				  hot = {.samples_us = samples_us,
-					  .sample_count = 3,
-					  .flags = FLAG_MASK(THROTTLED)},
-				  lost = {.outcome = OUTCOME_CRASHED, .detail = gone};
+	const struct result first = {.samples_us = others_us, .sample_count = 2},
+			    hot = {.samples_us = samples_us,
+				    .sample_count = 3,
+				    .flags = FLAG_MASK(THROTTLED)},
+			    lost = {.outcome = OUTCOME_CRASHED, .detail = gone};
 
 	round_series_take(&series, &first);
 	assert_int_equal(series.rounds, 1);

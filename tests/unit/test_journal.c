@@ -33,14 +33,14 @@ TEST_WITH(test_round_trip, setup, teardown)
 	assert_int_equal(record.runs[0].problem_count, 2);
 	problem = journal_problem_find(&record.runs[0], "gemm", "M=1");
 	assert_non_null(problem);
-	assert_int_equal(problem->evaluation_count, 2);
-	assert_string_equal(problem->evaluations[1].configuration, "BM=32");
-	assert_true(problem->evaluations[1].time.median == 2.5);
+	assert_int_equal(problem->result_count, 2);
+	assert_string_equal(problem->results[1].configuration, "BM=32");
+	assert_true(problem->results[1].time.median == 2.5);
 	assert_int_equal(problem->remeasurement_count, 2);
 	assert_true(problem->remeasurements[0].time.median == 2.25);
 	assert_non_null(problem->entry);
 	problem = journal_problem_find(&record.runs[0], "gemm", "M=2");
-	assert_int_equal(problem->evaluation_count, 1);
+	assert_int_equal(problem->result_count, 1);
 	assert_null(problem->entry);
 	assert_null(journal_problem_find(&record.runs[0], "attention", "M=1"));
 	assert_null(journal_problem_find(&record.runs[0], "gemm", "M=3"));
@@ -123,7 +123,7 @@ TEST_WITH(test_cut_at_every_byte, setup, teardown)
 		for (size_t r = 0; r < record.run_count; r++) {
 			found += 1 + record.runs[r].problem_count + !!record.runs[r].finish;
 			for (size_t p = 0; p < record.runs[r].problem_count; p++)
-				found += record.runs[r].problems[p].evaluation_count +
+				found += record.runs[r].problems[p].result_count +
 					 record.runs[r].problems[p].remeasurement_count +
 					 (record.runs[r].problems[p].entry != NULL);
 		}
@@ -217,13 +217,13 @@ TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
 	write_run(scratch->path, "one", NULL, false);
 	assert_ok(journal_open(scratch->path, &journal, &err));
 	assert_ok(journal_write(journal, "run", run_line("two", "sig", NULL), &err));
-	assert_ok(journal_write(journal, "evaluation", evaluation_line(0, "BM=16", 1), &err));
+	assert_ok(journal_write(journal, "evaluation", result_line(0, "BM=16", 1), &err));
 	journal_close(journal);
 	assert_ok(journal_read(scratch->path, &record, &err));
 	assert_int_equal(record.bad_lines, 1);
 	assert_non_null(
 		strstr(record.bad_line, "$.problem: expected the number of a problem line above"));
-	assert_int_equal(record.runs[0].problems[0].evaluation_count, 2);
+	assert_int_equal(record.runs[0].problems[0].result_count, 2);
 	assert_int_equal(record.runs[1].problem_count, 0);
 	journal_record_release(&record);
 }
@@ -285,7 +285,7 @@ TEST_WITH(test_full_disk, setup, teardown)
 		assert_ok(journal_open(scratch->path, &journal, &err));
 		limit_file_size(size);
 		err = (struct error){0};
-		status = journal_write(journal, "evaluation", evaluation_line(1, "BM=96", 5), &err);
+		status = journal_write(journal, "evaluation", result_line(1, "BM=96", 5), &err);
 		if (status != STATUS_OK) {
 			failures++;
 			assert_int_equal(status, STATUS_FAILED);

@@ -19,10 +19,10 @@ TEST_WITH(test_lines_are_of_the_run_that_they_name, setup, teardown)
 	assert_ok(journal_write(a, "run", run_line("a", "sig a", NULL), &err));
 	assert_ok(journal_write(a, "problem", problem_line(0, "M=1"), &err));
 	assert_ok(journal_write(b, "run", run_line("b", "sig b", NULL), &err));
-	assert_ok(journal_write(a, "evaluation", evaluation_line(0, "BM=16", 5319), &err));
+	assert_ok(journal_write(a, "evaluation", result_line(0, "BM=16", 5319), &err));
 	assert_ok(journal_write(b, "problem", problem_line(0, "M=2"), &err));
-	assert_ok(journal_write(b, "evaluation", evaluation_line(0, "BM=16", 4.5), &err));
-	assert_ok(journal_write(a, "evaluation", evaluation_line(0, "BM=32", 5320), &err));
+	assert_ok(journal_write(b, "evaluation", result_line(0, "BM=16", 4.5), &err));
+	assert_ok(journal_write(a, "evaluation", result_line(0, "BM=32", 5320), &err));
 	assert_ok(journal_write(b, "finish", finish_line(), &err));
 	journal_close(a);
 	journal_close(b);
@@ -32,11 +32,11 @@ TEST_WITH(test_lines_are_of_the_run_that_they_name, setup, teardown)
 	assert_null(journal_resumable(&record, "sig b"));
 	assert_ptr_equal(journal_resumable(&record, "sig a"), &record.runs[0]);
 	assert_int_equal(record.runs[0].problem_count, 1);
-	assert_int_equal(record.runs[0].problems[0].evaluation_count, 2);
-	assert_true(record.runs[0].problems[0].evaluations[0].time.median == 5319);
-	assert_true(record.runs[0].problems[0].evaluations[1].time.median == 5320);
-	assert_int_equal(record.runs[1].problems[0].evaluation_count, 1);
-	assert_true(record.runs[1].problems[0].evaluations[0].time.median == 4.5);
+	assert_int_equal(record.runs[0].problems[0].result_count, 2);
+	assert_true(record.runs[0].problems[0].results[0].time.median == 5319);
+	assert_true(record.runs[0].problems[0].results[1].time.median == 5320);
+	assert_int_equal(record.runs[1].problems[0].result_count, 1);
+	assert_true(record.runs[1].problems[0].results[0].time.median == 4.5);
 	journal_record_release(&record);
 }
 
@@ -47,8 +47,8 @@ static void expect_written(const struct journal_record *record)
 		for (size_t p = 0; p < record->runs[r].problem_count; p++) {
 			const struct journal_problem *problem = &record->runs[r].problems[p];
 
-			for (size_t i = 0; i < problem->evaluation_count; i++) {
-				const double median = problem->evaluations[i].time.median;
+			for (size_t i = 0; i < problem->result_count; i++) {
+				const double median = problem->results[i].time.median;
 
 				assert_true(median == 3.5 || median == 2.5 || median == 7);
 			}

@@ -170,47 +170,49 @@ TEST(test_results)
 		{.regs_per_thread = 40, .blocks_per_sm = 8, .max_clusters = 66}};
 	char detail[] = "no";
 	double samples[] = {1.5, 0.1, 1e6 / 3};
-	struct device_event result = {.ticket = 5,
-		.outcome = OUTCOME_WRONG_RESULT,
-		.detail = detail,
+	struct device_reply reply = {.ticket = 5,
 		.fatal = true,
 		.gave_up = true,
-		.flags = FLAG_MASK(THROTTLED),
-		.resources = resources,
-		.launch_count = 2,
-		.samples_us = samples,
-		.sample_count = 3,
-		.verification = {.done = true,
-			.points = 10,
-			.violations = UINT64_C(1) << 60,
-			.first_bad = 7,
-			.first_out = NAN,
-			.first_expected = -0.125,
-			.max_abs_error = INFINITY,
-			.max_rel_error = 1e-300}};
-	struct device_event back;
+		.result = {.outcome = OUTCOME_WRONG_RESULT,
+			.detail = detail,
+			.flags = FLAG_MASK(THROTTLED),
+			.resources = resources,
+			.launch_count = 2,
+			.samples_us = samples,
+			.sample_count = 3,
+			.verification = {.done = true,
+				.points = 10,
+				.violations = UINT64_C(1) << 60,
+				.first_bad = 7,
+				.first_out = NAN,
+				.first_expected = -0.125,
+				.max_abs_error = INFINITY,
+				.max_rel_error = 1e-300}}};
+	struct device_reply back;
 
-	there_and_back(&device_event_record, &result, &back);
+	reply.result.time = statistics_summary(samples, ARRAY_COUNT(samples));
+	there_and_back(&device_reply_record, &reply, &back);
 	assert_int_equal(back.ticket, 5);
-	assert_int_equal(back.outcome, OUTCOME_WRONG_RESULT);
-	assert_string_equal(back.detail, "no");
+	assert_int_equal(back.result.outcome, OUTCOME_WRONG_RESULT);
+	assert_string_equal(back.result.detail, "no");
 	assert_true(back.fatal && back.gave_up);
-	assert_int_equal(back.flags, FLAG_MASK(THROTTLED));
-	assert_int_equal(back.launch_count, 2);
-	assert_memory_equal(back.resources, resources, sizeof(resources));
-	assert_int_equal(back.sample_count, 3);
-	assert_memory_equal(back.samples_us, samples, sizeof(samples)); /* to the bit */
-	assert_true(record_equal(&verification_record, &back.verification, &result.verification));
-	assert_true(back.verification.done && isnan(back.verification.first_out));
-	assert_true(back.verification.violations == UINT64_C(1) << 60);
-	record_release(&device_event_record, &back);
+	assert_int_equal(back.result.flags, FLAG_MASK(THROTTLED));
+	assert_int_equal(back.result.launch_count, 2);
+	assert_memory_equal(back.result.resources, resources, sizeof(resources));
+	assert_int_equal(back.result.sample_count, 3);
+	assert_memory_equal(back.result.samples_us, samples, sizeof(samples)); /* to the bit */
+	assert_true(record_equal(
+		&verification_record, &back.result.verification, &reply.result.verification));
+	assert_true(back.result.verification.done && isnan(back.result.verification.first_out));
+	assert_true(back.result.verification.violations == UINT64_C(1) << 60);
+	record_release(&device_reply_record, &back);
 
-	result = (struct device_event){.ticket = 6, .outcome = OUTCOME_OK};
-	there_and_back(&device_event_record, &result, &back);
-	assert_null(back.detail);
-	assert_false(back.fatal || back.gave_up || back.verification.done);
-	assert_int_equal(back.sample_count, 0);
-	record_release(&device_event_record, &back);
+	reply = (struct device_reply){.ticket = 6};
+	there_and_back(&device_reply_record, &reply, &back);
+	assert_null(back.result.detail);
+	assert_false(back.fatal || back.gave_up || back.result.verification.done);
+	assert_int_equal(back.result.sample_count, 0);
+	record_release(&device_reply_record, &back);
 }
 
 TEST(test_errors)

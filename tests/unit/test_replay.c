@@ -94,14 +94,14 @@ struct stages {
 	char detail[64];
 };
 
-static struct device_event next(struct device *device, enum device_event_kind kind)
+static struct device_reply next(struct device *device, enum reply_kind kind)
 {
-	struct device_event event = {0};
+	struct device_reply reply = {0};
 
 	assert_true(device_pending(device) > 0);
-	assert_true(device_poll(device, 0, &event));
-	assert_int_equal(event_kind(&event), kind);
-	return event;
+	assert_true(device_poll(device, 0, &reply));
+	assert_int_equal(reply_kind(&reply), kind);
+	return reply;
 }
 
 /* Takes a candidate through all stages, twice in the final. */
@@ -112,44 +112,44 @@ static struct stages walk(struct device *device, const char *family, const char 
 	device_handle handles[2];
 	struct device_sample_request request = {
 		.handles = handles, .handle_count = 1, .sampling.rounds = 1000};
-	struct device_event event;
+	struct device_reply reply;
 	struct error err = {0};
 
 	assert_ok(device_problem(
 		device, "tile", TILE_PROBLEM ",dtype=bf16", NULL, NULL, 0, &load.problem, &err));
 	assert_ok(device_load(device, &load, &handles[0], &err));
-	event = next(device, DEVICE_EVENT_LOADED);
-	stages.loaded = event.outcome;
-	if (event.detail)
-		string_put(stages.detail, sizeof(stages.detail), event.detail);
-	device_event_release(&event);
+	reply = next(device, REPLY_OF_LOADED);
+	stages.loaded = reply.result.outcome;
+	if (reply.result.detail)
+		string_put(stages.detail, sizeof(stages.detail), reply.result.detail);
+	device_reply_release(&reply);
 	if (stages.loaded != OUTCOME_OK)
 		return stages;
 	assert_ok(device_verify(device, handles[0], &err));
-	event = next(device, DEVICE_EVENT_VERIFIED);
-	stages.verified = event.outcome;
-	stages.violations = event.verification.violations;
-	device_event_release(&event);
+	reply = next(device, REPLY_OF_VERIFIED);
+	stages.verified = reply.result.outcome;
+	stages.violations = reply.result.verification.violations;
+	device_reply_release(&reply);
 	assert_ok(device_sample(device, &request, &err));
-	event = next(device, DEVICE_EVENT_SAMPLED);
-	stages.sampled = event.outcome;
-	stages.samples = event.sample_count;
-	stages.first_sample = event.sample_count ? event.samples_us[0] : 0;
-	assert_false(event.sample_count && event.predicted);
-	device_event_release(&event);
+	reply = next(device, REPLY_OF_SAMPLED);
+	stages.sampled = reply.result.outcome;
+	stages.samples = reply.result.sample_count;
+	stages.first_sample = reply.result.sample_count ? reply.result.samples_us[0] : 0;
+	assert_false(reply.result.sample_count && reply.result.predicted);
+	device_reply_release(&reply);
 	assert_ok(device_load(device, &load, &handles[1], &err));
-	event = next(device, DEVICE_EVENT_LOADED);
-	device_event_release(&event);
+	reply = next(device, REPLY_OF_LOADED);
+	device_reply_release(&reply);
 	request.handle_count = 2;
 	request.sampling.rounds = 20;
 	assert_ok(device_sample(device, &request, &err));
 	for (int i = 0; i < 2; i++) {
-		event = next(device, DEVICE_EVENT_SAMPLED);
-		assert_int_equal(event_handle(&event), handles[i]);
-		stages.final = event.outcome;
-		stages.remeasurements = event.sample_count;
-		stages.first_final = event.sample_count ? event.samples_us[0] : 0;
-		device_event_release(&event);
+		reply = next(device, REPLY_OF_SAMPLED);
+		assert_int_equal(reply_handle(&reply), handles[i]);
+		stages.final = reply.result.outcome;
+		stages.remeasurements = reply.result.sample_count;
+		stages.first_final = reply.result.sample_count ? reply.result.samples_us[0] : 0;
+		device_reply_release(&reply);
 	}
 	device_unload(device, handles[0]);
 	device_unload(device, handles[1]);
@@ -189,8 +189,8 @@ TEST(test_failures_come_at_their_stage)
 	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
 	assert_ok(journal_read(MEASURED, &record, &err));
 	assert_int_equal(record.ignored_lines, 1);
-	for (size_t i = 0; i < record.runs[0].problems[0].evaluation_count; i++) {
-		const struct evaluation *known = &record.runs[0].problems[0].evaluations[i];
+	for (size_t i = 0; i < record.runs[0].problems[0].result_count; i++) {
+		const struct result *known = &record.runs[0].problems[0].results[i];
 		struct stages stages;
 		bool late = known->outcome == OUTCOME_TOO_NOISY ||
 			    known->outcome == OUTCOME_DEVICE_LOST;

@@ -41,7 +41,7 @@ TEST(test_a_tuned_file_brings_its_journal)
 	assert_string_equal(entry->winner.family, "gemm/wgmma");
 	assert_true(fabs(entry->winner.time_us - 193.744) < 0.001);
 	assert_int_equal(entry->search_count, 1);
-	assert_int_equal(entry->searches[0].problem->evaluation_count, 29);
+	assert_int_equal(entry->searches[0].problem->result_count, 29);
 	assert_int_equal(entry->outcomes[OUTCOME_OK], 22);
 	assert_int_equal(entry->outcomes[OUTCOME_LAUNCH_FAILED], 7);
 	report_release(&report);
@@ -141,10 +141,10 @@ TEST(test_an_unfinished_search_has_a_leader)
 	assert_null(entry->tuned);
 	assert_true(entry->has_winner);
 	for (size_t i = 0; i < 28; i++) {
-		const struct evaluation *evaluation = &entry->searches[0].problem->evaluations[i];
+		const struct result *result = &entry->searches[0].problem->results[i];
 
-		if (evaluation->outcome == OUTCOME_OK)
-			least = fmin(least, evaluation->time.median);
+		if (result->outcome == OUTCOME_OK)
+			least = fmin(least, result->time.median);
 	}
 	assert_true(entry->winner.time_us == least);
 	assert_true(

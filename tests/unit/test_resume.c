@@ -35,7 +35,7 @@ static size_t count_evaluations(const struct session_fixture *fixture, size_t *e
 	size_t count = 0;
 	struct {
 		const struct journal_problem *problem;
-		const struct evaluation *evaluation;
+		const struct result *result;
 	} seen[1024];
 
 	*entries = 0;
@@ -45,23 +45,23 @@ static size_t count_evaluations(const struct session_fixture *fixture, size_t *e
 			const struct journal_problem *problem = &record.runs[r].problems[p];
 
 			*entries += problem->entry != NULL;
-			for (size_t i = 0; i < problem->evaluation_count; i++) {
-				const struct evaluation *fresh = &problem->evaluations[i];
+			for (size_t i = 0; i < problem->result_count; i++) {
+				const struct result *fresh = &problem->results[i];
 
 				for (size_t k = 0; k < count; k++)
 					if (strcmp(seen[k].problem->problem, problem->problem) ==
 							0 &&
-						strcmp(seen[k].evaluation->family, fresh->family) ==
+						strcmp(seen[k].result->family, fresh->family) ==
 							0 &&
-						strcmp(seen[k].evaluation->configuration,
+						strcmp(seen[k].result->configuration,
 							fresh->configuration) == 0 &&
-						seen[k].evaluation->outcome != OUTCOME_TOO_NOISY &&
-						seen[k].evaluation->outcome != OUTCOME_DEVICE_LOST)
+						seen[k].result->outcome != OUTCOME_TOO_NOISY &&
+						seen[k].result->outcome != OUTCOME_DEVICE_LOST)
 						fail_msg("%s was evaluated twice",
 							fresh->configuration);
 				assert_true(count < ARRAY_COUNT(seen));
 				seen[count].problem = problem;
-				seen[count++].evaluation = fresh;
+				seen[count++].result = fresh;
 			}
 		}
 	journal_record_release(&record);
@@ -77,8 +77,8 @@ static size_t count_open(const struct session_fixture *fixture)
 
 	assert_ok(journal_read(fixture->journal, &record, &err));
 	for (size_t p = 0; p < record.runs[0].problem_count; p++)
-		for (size_t i = 0; i < record.runs[0].problems[p].evaluation_count; i++) {
-			enum outcome outcome = record.runs[0].problems[p].evaluations[i].outcome;
+		for (size_t i = 0; i < record.runs[0].problems[p].result_count; i++) {
+			enum outcome outcome = record.runs[0].problems[p].results[i].outcome;
 
 			count += outcome == OUTCOME_TOO_NOISY || outcome == OUTCOME_DEVICE_LOST;
 		}

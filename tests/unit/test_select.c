@@ -197,7 +197,7 @@ TEST(places_count_where_few_blocks_run)
 {
 	struct launch_score launch = {.tiles = 10};
 	struct evaluated evaluated = {
-		.evaluation = {.score = {.launches = &launch, .launch_count = 1}}};
+		.result = {.score = {.launches = &launch, .launch_count = 1}}};
 	struct session session = {.objective = OBJECTIVE_TIME};
 	struct device_spec device = {.sm_count = 132};
 	double predicted_us = 0;
@@ -214,7 +214,7 @@ TEST(places_count_where_few_blocks_run)
 	session.objective = OBJECTIVE_ENERGY;
 	assert_true(comparable_of(&search, &evaluated).place_us == 0);
 	session.objective = OBJECTIVE_TIME;
-	evaluated.evaluation.predicted = true;
+	evaluated.result.predicted = true;
 	assert_true(comparable_of(&search, &evaluated).place_us == 0);
 }
 

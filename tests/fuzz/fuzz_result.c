@@ -9,7 +9,7 @@
 
 #include "record/record_read.h"
 #include "record/record_write.h"
-#include "format/evaluation.h"
+#include "format/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,19 +18,19 @@ static char *pass_through(const char *text, size_t size)
 {
 	struct json *json;
 	struct json_at at;
-	struct evaluation evaluation = {0};
+	struct result result = {0};
 	struct error err;
 	char *written = NULL;
 
 	if (json_parse(text, size, "fuzz", &json, &err) != STATUS_OK)
 		return NULL;
 	at = json_root(json, "fuzz");
-	if (record_from_json(&evaluation_record, &at, &evaluation, NULL, &err) == STATUS_OK) {
-		struct json *tree = record_to_json(&evaluation_record, &evaluation);
+	if (record_from_json(&result_record, &at, &result, NULL, &err) == STATUS_OK) {
+		struct json *tree = record_to_json(&result_record, &result);
 
 		written = json_print(tree, false);
 		json_free(tree);
-		evaluation_release(&evaluation);
+		result_release(&result);
 	}
 	json_free(json);
 	return written;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of a candidate: plain data and its JSON (a journal line's content).
+ * The result of a candidate. A worker's reply has one, which the evaluator completes with what it
+ * knows of the candidate; the journal stores it, and the selection, `check` and `report` read it.
  */
-#ifndef FORMAT_EVALUATION_H
-#define FORMAT_EVALUATION_H
+#ifndef FORMAT_RESULT_H
+#define FORMAT_RESULT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,10 +64,10 @@ struct measured {
 	double energy_resolution_ratio; /* how well both are known */
 };
 
-struct evaluation {
-	char *family;        /* "gemm/mma" */
-	char *configuration; /* "BM=128,...", canonical */
-	char kernel_hash[HASH_SIZE];
+struct result {
+	char *family;                /* "gemm/mma"; NULL in a reply */
+	char *configuration;         /* "BM=128,...", canonical; NULL in a reply */
+	char kernel_hash[HASH_SIZE]; /* "" in a reply */
 	enum outcome outcome;
 	char *detail;   /* compiler's or driver's words, or why it was pruned; may be NULL */
 	char *warnings; /* the compiler's first ones, where it compiled; NULL: none */
@@ -90,9 +91,12 @@ struct evaluation {
 
 RECORD_DECLARE(struct verification, verification_record);
 RECORD_DECLARE(struct measured, measured_record);
-RECORD_DECLARE(struct evaluation, evaluation_record);
-void evaluation_release(struct evaluation *evaluation);
-void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count);
+RECORD_DECLARE(struct result, result_record);
+void result_release(struct result *result);
+/* Adds what another job of the same candidate found out, and takes what that result owns: samples,
+ * flags, verification, digests, energy. Identity, outcome, resources and score stay as they are. */
+void result_add(struct result *result, struct result *found);
+void result_add_samples(struct result *result, const double *samples_us, size_t count);
 
 /* ---- what the tuned file has, too ---- */
 /* {median, ci95_low, ci95_high, samples} */

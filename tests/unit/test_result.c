@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
-#include "format/evaluation.h"
+#include "format/result.h"
 #include "unit/score_cases.h"
 
 TEST(test_outcomes)
@@ -25,9 +25,9 @@ TEST(test_outcomes)
 	assert_int_equal(name_find("okay", outcome_names), -1);
 }
 
-static struct evaluation evaluation_pruned(void)
+static struct result result_pruned(void)
 {
-	return (struct evaluation){
+	return (struct result){
 		.family = string_copy("gemm/mma"),
 		.configuration = string_copy("BM=128,BN=128"),
 		.kernel_hash = "0123456789abcdef0123456789abcdef",
@@ -41,7 +41,7 @@ static const char pruned_json[] =
 	"\"kernel_hash\":\"0123456789abcdef0123456789abcdef\",\"outcome\":\"pruned_by_model\","
 	"\"detail\":\"spills\",\"flags\":[],\"compile_seconds\":0,\"from_cache\":false}";
 
-static struct evaluation evaluation_full(void)
+static struct result result_full(void)
 {
 	static const double samples_us[] = {12.5, 11.5, 12, 13, 12.25, 12.75, 11.75};
 	const struct device_spec device = case_device_hopper();
@@ -50,25 +50,25 @@ static struct evaluation evaluation_full(void)
 		{168, 16, 8, 12, 32, 2, FLAG_MASK(SPILLS), 1, -1},
 		{32, 0, 0, 0, 0, 1, 0, 8, -1},
 	};
-	struct evaluation evaluation = evaluation_pruned();
+	struct result result = result_pruned();
 	struct case_work work;
 
-	free(evaluation.detail);
-	evaluation.detail = NULL;
-	evaluation.outcome = OUTCOME_WRONG_RESULT;
-	evaluation.flags = FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED);
-	evaluation.launch_count = 2;
-	evaluation.resources = calloc(2, sizeof(*evaluation.resources));
-	assert_non_null(evaluation.resources);
-	memcpy(evaluation.resources, resources, sizeof(resources));
+	free(result.detail);
+	result.detail = NULL;
+	result.outcome = OUTCOME_WRONG_RESULT;
+	result.flags = FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED);
+	result.launch_count = 2;
+	result.resources = calloc(2, sizeof(*result.resources));
+	assert_non_null(result.resources);
+	memcpy(result.resources, resources, sizeof(resources));
 	case_mma_work(&mma, &work);
-	score_compute(&device, &work.work, resources, &evaluation.score);
-	evaluation.verification = (struct verification){true, 524288, 3, 17, 0.5, 0.25, 0.25, 1};
-	evaluation_add_samples(&evaluation, samples_us, 3);
-	evaluation_add_samples(&evaluation, samples_us + 3, 4);
-	evaluation.compile_seconds = 0.375;
-	evaluation.from_cache = true;
-	return evaluation;
+	score_compute(&device, &work.work, resources, &result.score);
+	result.verification = (struct verification){true, 524288, 3, 17, 0.5, 0.25, 0.25, 1};
+	result_add_samples(&result, samples_us, 3);
+	result_add_samples(&result, samples_us + 3, 4);
+	result.compile_seconds = 0.375;
+	result.from_cache = true;
+	return result;
 }
 
 static const char full_start[] =
@@ -88,9 +88,9 @@ static const char full_middle[] =
 static const char full_end[] = "\"samples\":7},\"samples_us\":[12.5,11.5,12,13,12.25,12.75,11.75],"
 			       "\"compile_seconds\":0.375,\"from_cache\":true}";
 
-static char *print(const struct evaluation *evaluation)
+static char *print(const struct result *result)
 {
-	struct json *json = record_to_json(&evaluation_record, evaluation);
+	struct json *json = record_to_json(&result_record, result);
 	char *text = json_print(json, false);
 
 	json_free(json);
@@ -98,7 +98,7 @@ static char *print(const struct evaluation *evaluation)
 }
 
 /* Reads text back; the caller releases. */
-static enum status parse(const char *text, struct evaluation *evaluation, struct error *err)
+static enum status parse(const char *text, struct result *result, struct error *err)
 {
 	struct json *json;
 	struct json_at at;
@@ -106,15 +106,15 @@ static enum status parse(const char *text, struct evaluation *evaluation, struct
 
 	assert_int_equal(status, STATUS_OK);
 	at = json_root(json, "line");
-	*evaluation = (struct evaluation){0};
-	status = record_from_json(&evaluation_record, &at, evaluation, NULL, err);
+	*result = (struct result){0};
+	status = record_from_json(&result_record, &at, result, NULL, err);
 	json_free(json);
 	return status;
 }
 
 static void check_round_trip(const char *text)
 {
-	struct evaluation back;
+	struct result back;
 	struct error err = {0};
 	char *again;
 
@@ -122,25 +122,25 @@ static void check_round_trip(const char *text)
 	again = print(&back);
 	assert_string_equal(again, text);
 	free(again);
-	evaluation_release(&back);
+	result_release(&back);
 }
 
 TEST(test_pruned)
 {
-	struct evaluation evaluation = evaluation_pruned();
-	char *text = print(&evaluation);
+	struct result result = result_pruned();
+	char *text = print(&result);
 
 	assert_string_equal(text, pruned_json);
 	check_round_trip(text);
 	free(text);
-	evaluation_release(&evaluation);
-	assert_null(evaluation.family);
+	result_release(&result);
+	assert_null(result.family);
 }
 
 TEST(test_full)
 {
-	struct evaluation evaluation = evaluation_full();
-	char *text = print(&evaluation);
+	struct result result = result_full();
+	char *text = print(&result);
 
 	assert_true(string_starts_with(text, full_start));
 	assert_non_null(strstr(text, full_middle));
@@ -148,29 +148,29 @@ TEST(test_full)
 	check_round_trip(text);
 	free(text);
 	/* a device that predicts */
-	evaluation.predicted = true;
-	text = print(&evaluation);
+	result.predicted = true;
+	text = print(&result);
 	assert_non_null(strstr(text, "\"timing\":\"predicted\""));
 	check_round_trip(text);
 	free(text);
-	evaluation_release(&evaluation);
+	result_release(&result);
 }
 
 /* NaN is what a broken kernel often writes. */
 TEST(test_not_a_number)
 {
-	struct evaluation evaluation = evaluation_full(), back;
+	struct result result = result_full(), back;
 	struct error err = {0};
 	char *text;
 
-	evaluation.verification.first_out = NAN;
-	evaluation.verification.max_abs_error = INFINITY;
-	text = print(&evaluation);
+	result.verification.first_out = NAN;
+	result.verification.max_abs_error = INFINITY;
+	text = print(&result);
 	assert_int_equal(parse(text, &back, &err), STATUS_OK);
 	assert_true(isnan(back.verification.first_out));
 	assert_true(isinf(back.verification.max_abs_error));
 	assert_true(back.verification.max_rel_error == 1);
 	free(text);
-	evaluation_release(&evaluation);
-	evaluation_release(&back);
+	result_release(&result);
+	result_release(&back);
 }

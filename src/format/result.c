@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/evaluation.h"
+#include "format/result.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -103,39 +103,39 @@ RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measu
 /* Both are there if anything was timed. */
 static struct json *timing_write(const void *field)
 {
-	const struct evaluation *evaluation = field;
+	const struct result *result = field;
 
-	return evaluation->time.count ? json_new_string(timing_names[evaluation->predicted]) : NULL;
+	return result->time.count ? json_new_string(timing_names[result->predicted]) : NULL;
 }
 
 static enum status timing_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	struct evaluation *evaluation = field;
+	struct result *result = field;
 	int index;
 
 	(void)context;
 	TRY(record_name_from_json(at, timing_names, &index, err));
-	evaluation->predicted = index != 0;
+	result->predicted = index != 0;
 	return STATUS_OK;
 }
 
 static struct json *time_write(const void *field)
 {
-	const struct evaluation *evaluation = field;
+	const struct result *result = field;
 
-	return evaluation->time.count ? record_to_json(&time_record, &evaluation->time) : NULL;
+	return result->time.count ? record_to_json(&time_record, &result->time) : NULL;
 }
 
 static enum status time_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	struct evaluation *evaluation = field;
+	struct result *result = field;
 	struct json_at timing;
 
 	if (at->parent && !json_find(at->parent, "timing", &timing))
 		return json_error(at->parent, err, "a member \"timing\"");
-	return record_from_json(&time_record, at, &evaluation->time, context, err);
+	return record_from_json(&time_record, at, &result->time, context, err);
 }
 
 static const struct record_custom timing_custom = {timing_read, timing_write, NULL},
@@ -163,73 +163,88 @@ RECORD_DEFINE(struct verification, verification_record, verification_members,
 	.name = "verification", .open = true);
 
 #define SECONDS(field, key, ...)                                                                   \
-	RECORD_VALUE(struct evaluation, field, key, .low = 0, .high = INFINITY, ##__VA_ARGS__)
-static const struct record_member evaluation_members[] = {
-	RECORD_VALUE(struct evaluation, family, "family", .rule = &family_name_rule),
-	RECORD_VALUE(
-		struct evaluation, configuration, "configuration", .rule = &configuration_rule),
-	RECORD_TEXT(struct evaluation, kernel_hash, "kernel_hash", .rule = &kernel_hash_rule),
-	RECORD_ENUM(struct evaluation, outcome, outcome_names, "outcome"),
-	RECORD_VALUE(struct evaluation, detail, "detail", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct evaluation, warnings, "warnings", .flags = RECORD_OPTIONAL),
-	RECORD_FLAGS(struct evaluation, flags, kernel_flag_names, "flags"),
-	RECORD_RECORDS(struct evaluation, resources, launch_count, kernel_resources_record,
-		"resources", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOM(struct evaluation, score, &score_custom, "score", .flags = RECORD_OPTIONAL),
-	RECORD_NESTED(struct evaluation, verification, verification_record, "verification",
-		.flags = RECORD_OPTIONAL,
-		.present = RECORD_PRESENT(struct evaluation, verification.done)),
-	RECORD_ENUM(struct evaluation, verified, verified_names, "verified",
-		.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),
-	RECORD_ENUM(struct evaluation, by_program, verified_by_names, "verified_by",
+	RECORD_VALUE(struct result, field, key, .low = 0, .high = INFINITY, ##__VA_ARGS__)
+static const struct record_member result_members[] = {
+	RECORD_VALUE(struct result, family, "family", .rule = &family_name_rule),
+	RECORD_VALUE(struct result, configuration, "configuration", .rule = &configuration_rule),
+	RECORD_TEXT(struct result, kernel_hash, "kernel_hash", .rule = &kernel_hash_rule),
+	RECORD_ENUM(struct result, outcome, outcome_names, "outcome"),
+	RECORD_VALUE(struct result, detail, "detail", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct result, warnings, "warnings", .flags = RECORD_OPTIONAL),
+	RECORD_FLAGS(struct result, flags, kernel_flag_names, "flags"),
+	RECORD_RECORDS(struct result, resources, launch_count, kernel_resources_record, "resources",
 		.flags = RECORD_OPTIONAL),
-	RECORD_POINTER(struct evaluation, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
-	RECORD_FLAT(struct evaluation, measured, measured_record),
-	RECORD_DERIVED(struct evaluation, &timing_custom, "timing", .flags = RECORD_OPTIONAL),
-	RECORD_DERIVED(struct evaluation, &time_custom, "time_us", .flags = RECORD_OPTIONAL),
-	RECORD_VALUES(struct evaluation, samples_us, sample_count, "samples_us",
+	RECORD_CUSTOM(struct result, score, &score_custom, "score", .flags = RECORD_OPTIONAL),
+	RECORD_NESTED(struct result, verification, verification_record, "verification",
+		.flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct result, verification.done)),
+	RECORD_ENUM(struct result, verified, verified_names, "verified", .flags = RECORD_OPTIONAL,
+		.absent = VERIFIED_REFERENCE),
+	RECORD_ENUM(struct result, by_program, verified_by_names, "verified_by",
+		.flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct result, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
+	RECORD_FLAT(struct result, measured, measured_record),
+	RECORD_DERIVED(struct result, &timing_custom, "timing", .flags = RECORD_OPTIONAL),
+	RECORD_DERIVED(struct result, &time_custom, "time_us", .flags = RECORD_OPTIONAL),
+	RECORD_VALUES(struct result, samples_us, sample_count, "samples_us",
 		.flags = RECORD_OPTIONAL, .low = 0, .high = INFINITY,
 		.expected = "a time in microseconds, not negative", .count_min = 1),
 	SECONDS(compile_seconds, "compile_seconds"),
-	RECORD_VALUE(struct evaluation, from_cache, "from_cache"),
+	RECORD_VALUE(struct result, from_cache, "from_cache"),
 	SECONDS(at_s, "at_s", .flags = RECORD_OPTIONAL),
 };
 #undef SECONDS
 
-static enum status evaluation_check(
+static enum status result_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct evaluation *evaluation = value;
+	struct result *result = value;
 
-	(void)context;
-	if (evaluation->outcome == OUTCOME_OK && !evaluation->sample_count &&
-		!evaluation->time.count)
-		return json_error(at, err, "a member \"time_us\"");
-	if (evaluation->sample_count)
-		evaluation->time =
-			statistics_summary(evaluation->samples_us, evaluation->sample_count);
-	if (!evaluation->resources)
-		evaluation->launch_count = evaluation->score.launch_count;
+	(void)at, (void)context, (void)err;
+	if (result->sample_count)
+		result->time = statistics_summary(result->samples_us, result->sample_count);
+	if (!result->resources)
+		result->launch_count = result->score.launch_count;
 	return STATUS_OK;
 }
 
-RECORD_DEFINE(struct evaluation, evaluation_record, evaluation_members, .name = "evaluation",
-	.open = true, .check = evaluation_check);
+RECORD_DEFINE(struct result, result_record, result_members, .name = "result", .open = true,
+	.check = result_check);
 
-void evaluation_release(struct evaluation *evaluation)
+void result_release(struct result *result)
 {
-	record_release(&evaluation_record, evaluation);
-	*evaluation = (struct evaluation){0};
+	record_release(&result_record, result);
+	*result = (struct result){0};
 }
 
-void evaluation_add_samples(struct evaluation *evaluation, const double *samples_us, size_t count)
+void result_add(struct result *result, struct result *found)
+{
+	result->flags |= found->flags;
+	result->by_program |= found->by_program;
+	if (found->bits) {
+		bits_free(&result->bits);
+		result->bits = found->bits;
+		found->bits = NULL;
+	}
+	if (found->verification.done) {
+		result->verification = found->verification;
+		result->verified = found->verified;
+	}
+	if (found->measured.energy_j > 0 || isnan(found->measured.energy_j))
+		result->measured = found->measured;
+	if (found->sample_count) {
+		result->predicted = found->predicted;
+		result_add_samples(result, found->samples_us, found->sample_count);
+	}
+}
+
+void result_add_samples(struct result *result, const double *samples_us, size_t count)
 {
 	if (count == 0)
 		return;
-	evaluation->samples_us = memory_resize(evaluation->samples_us,
-		evaluation->sample_count + count, sizeof(*evaluation->samples_us));
-	memcpy(evaluation->samples_us + evaluation->sample_count, samples_us,
-		count * sizeof(*samples_us));
-	evaluation->sample_count += count;
-	evaluation->time = statistics_summary(evaluation->samples_us, evaluation->sample_count);
+	result->samples_us = memory_resize(
+		result->samples_us, result->sample_count + count, sizeof(*result->samples_us));
+	memcpy(result->samples_us + result->sample_count, samples_us, count * sizeof(*samples_us));
+	result->sample_count += count;
+	result->time = statistics_summary(result->samples_us, result->sample_count);
 }
