@@ -15,7 +15,7 @@
 
 #include "check/judge.h"
 #include "engine/candidates.h"
-#include "engine/rounds.h"
+#include "engine/contenders.h"
 
 /* ---- what else is not as it was: the GPU, its partition, the driver, the compiler, the kernels
  * ---- */
@@ -72,13 +72,6 @@ struct check_slowdown {
 	size_t rounds;      /* in which both were timed */
 };
 
-/* Today's kernel, or the baseline's own. */
-struct check_kernel {
-	struct trial *loads[CHECK_LOADS]; /* NULL: not loaded */
-	/* While it is measured: a series for each load, borrowed (NULL: none), and all as one. */
-	struct round_series *series, merged;
-};
-
 struct check_row {
 	char *problem_text, *configuration; /* canonical */
 	struct tuned_entry entry;           /* a copy: the baseline may change */
@@ -104,9 +97,9 @@ struct check_row {
 	bool can_run;             /* it compiled */
 	uint32_t differs;         /* CHECK_DIFFERS(...), of what the baseline has now */
 	struct device_job binary; /* of an earlier check; no cubins: none */
-	/* the first load of today's kernel is the trial */
-	struct check_kernel today, kept;
-	size_t load_count; /* of each of them */
+	/* While they are timed: today's kernel, whose first load is the trial, and the baseline's
+	 * own binary, if it is stored and loads. */
+	struct contender today, kept;
 };
 
 struct check_options {

@@ -114,40 +114,35 @@ struct judgement {
 	double anchor_ratio;   /* the anchor's time now over then; 0: not known */
 };
 
-static struct interval ratio_of(const struct round_series *series, const struct round_series *over)
+static struct interval ratio_of(const struct contender *contender, const struct contender *over)
 {
-	CLEANUP(memory_free)
-	double *ratios = memory_zeroed(series->rounds + 1, sizeof(*ratios));
-	const size_t count = round_ratios(series, over, ratios);
-
-	return statistics_interval(ratios, count, CONFIDENCE_99);
+	return round_times_ratio(contender_times(contender), contender_times(over), CONFIDENCE_99);
 }
 
-static double median(const struct round_series *series)
+static double median_us(const struct contender *contender)
 {
-	return statistics_quantile(series->round_us, series->rounds, 0.5);
+	return round_times_median(contender_times(contender));
 }
 
 /* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
  * time is the mean of. */
-static double loads_half_ratio(const struct round_series *series, size_t loads)
+static double loads_half_ratio(const struct contender *contender, size_t loads)
 {
-	return check_loads_half_width(series->load_deviation_us, loads) / median(series);
+	return check_loads_half_width(contender->load_deviation_us, loads) / median_us(contender);
 }
 
-/* The estimate with what the loads of series add to its interval. */
+/* The estimate, its interval widened by what the loads of the contender differ. */
 static struct interval with_loads(
-	const struct interval *estimate, const struct round_series *series)
+	const struct interval *estimate, const struct contender *contender)
 {
-	size_t loads = series->loads > 1 ? series->loads : 1;
-
-	return check_estimate_widened(estimate, estimate->value * loads_half_ratio(series, loads));
+	return check_estimate_widened(
+		estimate, estimate->value * loads_half_ratio(contender, contender->load_count));
 }
 
 /* Two kernels that were sampled in the same rounds, each merged over its loads: the slowdown of
  * `now` against `then`, the error of their loads included. Both have rounds. */
-static enum check_verdict judge_pair(const struct round_series *now,
-	const struct round_series *then, double threshold_ratio, struct interval *slowdown)
+static enum check_verdict judge_pair(const struct contender *now, const struct contender *then,
+	double threshold_ratio, struct interval *slowdown)
 {
 	const struct check_rule rule = {
 		.threshold_ratio = threshold_ratio, .floor_ratio = floor_ratio[CHECK_AGAINST_KEPT]};
@@ -191,7 +186,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 
 	then = check_estimate_stretched(&then);
 	/* the re-measurement loaded it once */
-	then = check_estimate_widened(&then, then.value * loads_half_ratio(&row->today.merged, 1));
+	then = check_estimate_widened(&then, then.value * loads_half_ratio(&row->today, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
@@ -200,23 +195,23 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 		score_is_clock_bound(&row->trial->result.score), &judgement->slowdown);
 }
 
-static struct check_times times_now(const struct check_row *row, const struct round_series *anchor)
+static struct check_times times_now(const struct check_row *row, const struct contender *anchor)
 {
-	struct interval per_anchor = ratio_of(&row->today.merged, anchor);
+	struct interval per_anchor = ratio_of(&row->today, anchor);
 
-	return (struct check_times){.time_us = median(&row->today.merged),
-		.anchor_us = row->by_program ? 0 : median(anchor), /* a program has none */
-		.per_anchor = with_loads(&per_anchor, &row->today.merged),
-		.rounds = row->today.merged.rounds};
+	return (struct check_times){.time_us = median_us(&row->today),
+		.anchor_us = row->by_program ? 0 : median_us(anchor), /* a program has none */
+		.per_anchor = with_loads(&per_anchor, &row->today),
+		.rounds = row->today.round_count};
 }
 
 static bool has_kept(const struct check_row *row)
 {
-	return row->kept.merged.outcome == OUTCOME_OK && row->kept.merged.rounds > 0;
+	return row->kept.outcome == OUTCOME_OK && row->kept.round_count > 0;
 }
 
 static struct judgement judge(
-	const struct check *check, struct check_row *row, const struct round_series *anchor)
+	const struct check *check, struct check_row *row, const struct contender *anchor)
 {
 	struct check_times now = times_now(row, anchor);
 	struct judgement judgement = {.verdict = CHECK_NOT_COMPARABLE,
@@ -224,7 +219,7 @@ static struct judgement judge(
 
 	if (has_kept(row)) {
 		judgement.against = CHECK_AGAINST_KEPT;
-		judgement.verdict = judge_pair(&row->today.merged, &row->kept.merged,
+		judgement.verdict = judge_pair(&row->today, &row->kept,
 			check->options.threshold_ratio, &judgement.slowdown);
 		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.slowdown);
 	} else if (row->baseline_us > 0)
@@ -233,12 +228,12 @@ static struct judgement judge(
 }
 
 bool check_time_is_known(
-	const struct check *check, struct check_row *row, const struct round_series *anchor)
+	const struct check *check, struct check_row *row, const struct contender *anchor)
 {
 	struct judgement judgement;
 
-	if (row->today.merged.outcome != OUTCOME_OK || !row->today.merged.rounds ||
-		!anchor->rounds || row->same_binary)
+	if (row->today.outcome != OUTCOME_OK || !row->today.round_count || !anchor->round_count ||
+		row->same_binary)
 		return true;
 	judgement = judge(check, row, anchor);
 	/* a regression is worth all the time there is */
@@ -272,7 +267,7 @@ static void explain_machine(
 			percent(row->machine_ratio));
 	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
 		append(reason, "clock %+.1f%%", percent(1 / judgement->anchor_ratio));
-	if (row->today.merged.flags & FLAG_MASK(THROTTLED))
+	if (row->today.flags & FLAG_MASK(THROTTLED))
 		append(reason, "the clock was held down while it was timed");
 }
 
@@ -306,9 +301,9 @@ static char *explain(
 	return text_detach(&reason);
 }
 
-void check_time(struct check *check, struct check_row *row, const struct round_series *anchor)
+void check_time(struct check *check, struct check_row *row, const struct contender *anchor)
 {
-	const struct round_series *now = &row->today.merged;
+	const struct contender *now = &row->today;
 	struct judgement judgement;
 	CLEANUP(memory_free) char *reason = NULL;
 
@@ -320,20 +315,19 @@ void check_time(struct check *check, struct check_row *row, const struct round_s
 			outcome_name(now->outcome), now->detail ? now->detail : "no message");
 	if (check_row_is_decided(row))
 		return;
-	if (!now->rounds || !anchor->rounds) {
+	if (!now->round_count || !anchor->round_count) {
 		check_row_decide(row, CHECK_UNCLEAR, "there was no time to measure it");
 		return;
 	}
 	row->now = times_now(row, anchor);
 	judgement = judge(check, row, anchor);
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
-		row->machine_ratio =
-			(has_kept(row) ? median(&row->kept.merged) : row->now.time_us) /
-			row->baseline_us;
+		row->machine_ratio = (has_kept(row) ? median_us(&row->kept) : row->now.time_us) /
+				     row->baseline_us;
 	/* byte for byte the same: what differs is the machine, however it looks */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;
-	row->loads = now->loads > 1 ? now->loads : 0;
+	row->loads = now->load_count > 1 ? now->load_count : 0;
 	for (size_t i = 0; i < row->loads; i++)
 		row->load_us[i] = now->load_us[i];
 	row->timed = true;

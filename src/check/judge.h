@@ -80,12 +80,12 @@ enum check_verdict check_judge_clocked(const struct check_rule *rule, const stru
 
 struct check;
 struct check_row;
-struct round_series;
+struct contender;
 
-/* The verdict of a row that was timed; anchor: sampled in the same rounds. */
-void check_time(struct check *check, struct check_row *row, const struct round_series *anchor);
+/* The verdict of a row that was timed; anchor: a contender of the same rounds. */
+void check_time(struct check *check, struct check_row *row, const struct contender *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more rounds would not change. */
 bool check_time_is_known(
-	const struct check *check, struct check_row *row, const struct round_series *anchor);
+	const struct check *check, struct check_row *row, const struct contender *anchor);
 
 #endif

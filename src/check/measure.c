@@ -18,8 +18,7 @@ struct group {
 	struct check *check;
 	struct check_row *rows[GROUP_ROWS];
 	size_t count;
-	struct round_series series[2 * GROUP_ROWS * CHECK_LOADS + 1]; /* the anchor first */
-	size_t series_count;
+	struct contender anchor;
 };
 
 /* ---- loading ---- */
@@ -63,23 +62,23 @@ static enum status load_kept(
 /* Old and new kernels are loaded first in turn: the address of code depends on earlier loads. */
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
-	bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
+	const bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
 
 	row->same_binary = is_same_binary(row);
-	row->load_count = is_short ? CHECK_LOADS : 1;
-	for (size_t i = 0; i < row->load_count; i++) {
+	row->today.load_count = is_short ? CHECK_LOADS : 1;
+	for (size_t i = 0; i < row->today.load_count; i++) {
 		TRY(i % 2 ? load_kept(check, row, i, err) : load_now(check, row, i, err));
 		TRY(i % 2 ? load_now(check, row, i, err) : load_kept(check, row, i, err));
 	}
+	row->kept.load_count = row->kept.loads[0] ? row->today.load_count : 0;
 	return STATUS_OK;
 }
 
-static void drop_loads(struct check *check, struct trial **loads)
+static void drop_contender(struct check *check, struct contender *contender)
 {
-	for (size_t i = 0; i < CHECK_LOADS; i++) {
-		evaluator_free_trial(&check->evaluator, loads[i]);
-		loads[i] = NULL;
-	}
+	for (size_t i = 0; i < contender->load_count; i++)
+		evaluator_free_trial(&check->evaluator, contender->loads[i]);
+	contender_release(contender);
 }
 
 static void take_failed(struct check_row *row, const struct result *result)
@@ -120,18 +119,18 @@ static void take_bits(const struct check *check, struct check_row *row)
 		row->same_binary ? ", of the same binary" : "");
 }
 
-/* Without one of its kept loads a row is timed without them all. */
+/* The kept binary is timed only if all its loads work. */
 static void take_loaded(struct check *check, struct check_row *row)
 {
-	bool kept = true;
+	bool is_kept_loaded = true;
 
-	for (size_t i = 0; i < row->load_count; i++) {
+	for (size_t i = 0; i < row->today.load_count; i++)
 		if (row->today.loads[i]->stage == TRIAL_DONE)
 			take_failed(row, &row->today.loads[i]->result);
-		kept &= !row->kept.loads[i] || row->kept.loads[i]->stage != TRIAL_DONE;
-	}
-	if (!kept)
-		drop_loads(check, row->kept.loads);
+	for (size_t i = 0; i < row->kept.load_count; i++)
+		is_kept_loaded &= row->kept.loads[i]->stage != TRIAL_DONE;
+	if (!is_kept_loaded)
+		drop_contender(check, &row->kept);
 	if (row->trial->stage == TRIAL_VERIFIED)
 		take_bits(check, row);
 	check_resources(check, row); /* with what the driver says of them */
@@ -158,49 +157,39 @@ static enum status load(struct group *group, struct error *err)
 	}
 	TRY(evaluator_run(&check->evaluator, err));
 	for (size_t i = 0; i < group->count; i++)
-		if (group->rows[i]->today.loads[0])
+		if (group->rows[i]->today.load_count)
 			take_loaded(check, group->rows[i]);
 	return STATUS_OK;
 }
 
 /* ---- timing ---- */
-static void add_series(struct group *group, struct check_kernel *kernel, size_t count)
+/* The contenders of the rows that can run: today's kernels, and with_kept also the stored binaries.
+ * Returns how many. */
+static size_t gather_contenders(struct group *group, bool with_kept, struct contender **contenders)
 {
-	if (!kernel->loads[0])
-		return;
-	kernel->series = &group->series[group->series_count];
-	for (size_t i = 0; i < count; i++)
-		group->series[group->series_count++] =
-			(struct round_series){.trial = kernel->loads[i]};
-}
+	size_t count = 0;
 
-/* What was measured so far, as one series per kernel. */
-static void merge(struct check_kernel *kernel, size_t loads)
-{
-	round_series_release(&kernel->merged);
-	if (kernel->series)
-		round_series_merge(kernel->series, loads, &kernel->merged);
-}
-
-static void merge_all(struct group *group)
-{
 	for (size_t i = 0; i < group->count; i++) {
-		merge(&group->rows[i]->today, group->rows[i]->load_count);
-		merge(&group->rows[i]->kept, group->rows[i]->load_count);
+		if (!check_row_can_run(group->rows[i]))
+			continue;
+		contenders[count++] = &group->rows[i]->today;
+		if (with_kept)
+			contenders[count++] = &group->rows[i]->kept;
 	}
+	return count;
 }
 
-static bool enough(struct round_series *series, size_t count, void *context)
+/* The stop rule. */
+static bool are_times_known(struct contender *const *contenders, size_t count, void *context)
 {
 	struct group *group = context;
-	bool enough = true;
+	bool known = true;
 
-	(void)count;
-	merge_all(group);
-	for (size_t i = 0; i < group->count && enough; i++)
+	(void)contenders, (void)count;
+	for (size_t i = 0; i < group->count && known; i++)
 		if (check_row_can_run(group->rows[i]))
-			enough = check_time_is_known(group->check, group->rows[i], &series[0]);
-	return enough;
+			known = check_time_is_known(group->check, group->rows[i], &group->anchor);
+	return known;
 }
 
 static double budget_seconds(const struct check *check, size_t rows)
@@ -214,138 +203,111 @@ static double budget_seconds(const struct check *check, size_t rows)
 		       : CHECK_SECONDS_PER_ENTRY * (double)rows;
 }
 
-static enum status sample(struct group *group, struct trial *anchor, struct error *err)
+static enum status time_rows(struct group *group, struct error *err)
 {
-	struct round_limits limits = {.warm_up_rounds = WARM_UP_ROUNDS,
+	struct evaluator *evaluator = &group->check->evaluator;
+	struct contender *contenders[1 + 2 * GROUP_ROWS] = {&group->anchor};
+	const size_t rows = gather_contenders(group, false, contenders + 1);
+	const size_t count = 1 + gather_contenders(group, true, contenders + 1);
+	const struct timing_limits limits = {.seconds = budget_seconds(group->check, rows),
+		.warm_up_rounds = WARM_UP_ROUNDS,
 		.first_look = ROUNDS_MIN,
 		.last_look = ROUNDS_MAX,
-		.enough = enough,
+		.is_enough = are_times_known,
 		.context = group};
-	size_t timed = 0;
 
-	group->series[group->series_count++] = (struct round_series){.trial = anchor};
-	for (size_t i = 0; i < group->count; i++) {
-		struct check_row *row = group->rows[i];
-
-		if (!check_row_can_run(row))
-			continue;
-		timed++;
-		add_series(group, &row->today, row->load_count);
-		add_series(group, &row->kept, row->load_count);
-	}
-	if (!timed)
-		return STATUS_OK;
-	limits.seconds = budget_seconds(group->check, timed);
-	return rounds_run(
-		&group->check->evaluator, group->series, group->series_count, &limits, err);
+	return rows ? contenders_time(evaluator, contenders, count, &limits, err) : STATUS_OK;
 }
 
-static void judge(struct group *group)
+static enum status verify_again(struct group *group, struct error *err)
 {
-	const struct round_series *anchor = &group->series[0];
+	struct contender *contenders[GROUP_ROWS];
+	const size_t count = gather_contenders(group, false, contenders);
+
+	return contenders_verify(&group->check->evaluator, contenders, count, err);
+}
+
+static void judge_rows(struct group *group)
+{
 	struct check *check = group->check;
 
-	merge_all(group);
 	for (size_t i = 0; i < group->count; i++) {
 		struct check_row *row = group->rows[i];
 
 		if (!check_row_can_run(row))
 			continue;
-		check_time(check, row, anchor);
+		check_time(check, row, &group->anchor);
 		if (!row->now.rounds)
 			continue;
 		check->anchor_us = row->now.anchor_us;
-		result_add_samples(
-			&row->trial->result, row->today.merged.round_us, row->today.merged.rounds);
+		result_set_samples(
+			&row->trial->result, row->today.round_us, row->today.round_count);
 	}
 }
 
-static void kernel_end(struct check *check, struct check_kernel *kernel)
+/* ---- a group of rows ---- */
+static bool is_device_lost(const struct contender *contender, struct error *err)
 {
-	drop_loads(check, kernel->loads);
-	round_series_release(&kernel->merged);
-	kernel->series = NULL;
-}
+	for (size_t i = 0; i < contender->load_count; i++) {
+		const struct result *result = &contender->loads[i]->result;
 
-static void end(struct group *group, struct trial *anchor)
-{
-	struct check *check = group->check;
-
-	for (size_t i = 0; i < group->count; i++) {
-		group->rows[i]->today.loads[0] = NULL; /* stays: the row's trial */
-		kernel_end(check, &group->rows[i]->today);
-		kernel_end(check, &group->rows[i]->kept);
+		if (result->outcome != OUTCOME_DEVICE_LOST)
+			continue;
+		error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
+			result->detail ? result->detail : "no message");
+		return true;
 	}
-	evaluator_free_trial(&check->evaluator, anchor);
-	for (size_t i = 0; i < group->series_count; i++)
-		round_series_release(&group->series[i]);
-}
-
-/* What was timed is verified again: a kernel may go wrong with a later launch than the first. */
-static enum status verify_again(struct group *group, struct error *err)
-{
-	struct evaluator *evaluator = &group->check->evaluator;
-
-	for (size_t i = 0; i < group->count; i++)
-		if (check_row_can_run(group->rows[i]))
-			TRY(evaluator_check(evaluator, group->rows[i]->today.loads,
-				group->rows[i]->load_count, err));
-	TRY(evaluator_run(evaluator, err));
-	for (size_t i = 0; i < group->count; i++) {
-		struct check_row *row = group->rows[i];
-
-		for (size_t k = 0; check_row_can_run(row) && k < row->load_count; k++)
-			if (row->today.loads[k]->result.outcome != OUTCOME_OK)
-				take_failed(row, &row->today.loads[k]->result);
-	}
-	return STATUS_OK;
+	return false;
 }
 
 /* A GPU that is lost says nothing of the kernels. */
 static enum status expect_device(const struct group *group, struct error *err)
 {
-	for (size_t i = 0; i < group->count; i++)
-		for (size_t k = 0; k < group->rows[i]->load_count; k++) {
-			const struct tuned_entry *entry = &group->rows[i]->entry;
-			const struct trial *load = group->rows[i]->today.loads[k];
+	const struct result *anchor = &group->anchor.loads[0]->result;
 
-			if (load && load->result.outcome == OUTCOME_DEVICE_LOST)
-				return error_set(err, STATUS_NO_DEVICE,
-					"%s %s: the device was lost: %s", entry->operation,
-					group->rows[i]->problem_text,
-					load->result.detail ? load->result.detail : "no message");
-		}
-	for (size_t i = 0; i < group->series_count; i++)
-		if (group->series[i].outcome == OUTCOME_DEVICE_LOST)
-			return error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
-				group->series[i].detail ? group->series[i].detail : "no message");
-	return STATUS_OK;
+	for (size_t i = 0; i < group->count; i++) {
+		const struct check_row *row = group->rows[i];
+
+		if (is_device_lost(&row->today, err) || is_device_lost(&row->kept, err))
+			return error_context(err, "%s %s", row->entry.operation, row->problem_text);
+	}
+	if (is_device_lost(&group->anchor, err))
+		return STATUS_NO_DEVICE;
+	return anchor->outcome == OUTCOME_OK
+		       ? STATUS_OK
+		       : error_set(err, STATUS_NO_DEVICE,
+				 "expected the GPU to run the anchor kernel, found: %s",
+				 anchor->detail ? anchor->detail : outcome_name(anchor->outcome));
 }
 
-static enum status run(struct group *group, struct trial **anchor, struct error *err)
+static enum status measure_rows(struct group *group, struct error *err)
 {
-	*anchor = evaluator_add_anchor(&group->check->evaluator);
 	TRY(load(group, err));
 	TRY(expect_device(group, err));
-	TRY(sample(group, *anchor, err));
+	TRY(time_rows(group, err));
 	TRY(expect_device(group, err));
-	if (group->series[0].outcome != OUTCOME_OK)
-		return error_set(err, STATUS_NO_DEVICE,
-			"expected the GPU to run the anchor kernel, found: %s",
-			group->series[0].detail ? group->series[0].detail
-						: outcome_name(group->series[0].outcome));
 	TRY(verify_again(group, err));
 	TRY(expect_device(group, err));
-	judge(group);
+	judge_rows(group);
 	return STATUS_OK;
 }
 
 static enum status measure_group(struct group *group, struct error *err)
 {
-	struct trial *anchor = NULL;
-	const enum status status = run(group, &anchor, err);
+	struct check *check = group->check;
+	enum status status;
 
-	end(group, anchor);
+	group->anchor = (struct contender){
+		.loads = {evaluator_add_anchor(&check->evaluator)}, .load_count = 1};
+	status = measure_rows(group, err);
+	for (size_t i = 0; i < group->count; i++) {
+		struct check_row *row = group->rows[i];
+
+		row->today.loads[0] = NULL; /* the row's trial stays */
+		drop_contender(check, &row->today);
+		drop_contender(check, &row->kept);
+	}
+	drop_contender(check, &group->anchor);
 	return status;
 }
 

@@ -5,7 +5,6 @@
 
 #include "candidate/problem_reference.h"
 #include "engine/kernel_check.h"
-#include "engine/rounds.h"
 
 /* While there is nothing to do: an interrupt is seen then. */
 static const double wait_s = 0.2;
@@ -253,19 +252,10 @@ static enum status take_failed_reference(const struct evaluator *evaluator, stru
 static enum status take_reply(struct evaluator *evaluator, struct trial *trial,
 	struct device_reply *reply, struct error *err)
 {
-	const struct result *found = &reply->result;
-
-	if (trial->series) {
-		trial->result.flags |= found->flags;
-		round_series_take(trial->series, found);
-		/* it is not run again */
-		if (found->outcome == OUTCOME_CRASHED || found->outcome == OUTCOME_TIMED_OUT)
-			trial_finish(trial, found->outcome, found->detail);
-		return STATUS_OK;
-	}
 	trial_take_reply(trial, reply, evaluator->bits);
-	return reply->reference_failed ? take_failed_reference(evaluator, trial, found, err)
-				       : STATUS_OK;
+	return reply->reference_failed
+		       ? take_failed_reference(evaluator, trial, &reply->result, err)
+		       : STATUS_OK;
 }
 
 static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
@@ -356,10 +346,8 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
 		if (trial->stage != TRIAL_LOADED && trial->stage != TRIAL_VERIFIED)
 			continue;
 		sampled[kept++] = trial;
-		if (trial->series)
-			continue; /* it stays as it is: more rounds follow */
+		trial->goal = trial->stage;
 		trial->stage = TRIAL_ASKED;
-		trial->goal = TRIAL_DONE;
 	}
 	return submit(evaluator, sampled, kept, false, sampling, err);
 }
@@ -370,7 +358,10 @@ enum status evaluator_check(
 	const struct sampling none = {0};
 
 	for (size_t i = 0; i < count && evaluator->context->device->kind->measures; i++) {
-		if (!trials[i]->job.ticket || trials[i]->result.outcome != OUTCOME_OK)
+		const enum outcome outcome = trials[i]->result.outcome;
+
+		if (!trials[i]->job.ticket ||
+			(outcome != OUTCOME_OK && outcome != OUTCOME_TOO_NOISY))
 			continue;
 		trials[i]->stage = TRIAL_ASKED;
 		trials[i]->goal = TRIAL_DONE;

@@ -9,7 +9,7 @@
  * for a search that goes on as results come, and for candidates that are timed side by side
  *
  *	evaluator_add() ... -> evaluator_run() -> evaluator_sample() -> evaluator_run(), or
- *	rounds_run() (engine/rounds.h)
+ *	contenders_time() (engine/contenders.h)
  */
 #ifndef ENGINE_EVALUATOR_H
 #define ENGINE_EVALUATOR_H
@@ -64,8 +64,8 @@ enum status evaluator_step(struct evaluator *evaluator, struct error *err);
 void evaluator_wait(const struct evaluator *evaluator);
 /* Until every trial is at its goal, or done. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status evaluator_run(struct evaluator *evaluator, struct error *err);
-/* Samples trials that are loaded, interleaved round-robin so that clock drift hits all alike; their
- * goal is TRIAL_DONE now. Those that are not loaded are left out. */
+/* Samples trials that are loaded, interleaved round-robin so that clock drift affects all alike.
+ * They stay loaded, so that more samples can follow. Trials that are not loaded are left out. */
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err);
 /* Verifies the trials again that are on the device and worked so far: a kernel may go wrong with

@@ -19,8 +19,6 @@ enum trial_stage {
 	TRIAL_DONE, /* its result says how it ended */
 };
 
-struct round_series; /* engine/rounds.h */
-
 struct trial {
 	enum trial_stage stage, goal;
 	const struct problem *problem; /* borrowed; NULL: kernels without tensors */
@@ -35,7 +33,6 @@ struct trial {
 	/* What the device is asked for, from COMPILED on; refers to this trial, to the one whose
 	 * kernels are loaded once more, or to kernels of another origin. Ticket 0: not yet. */
 	struct device_job job;
-	struct round_series *series; /* where its samples go while rounds are run; borrowed */
 	struct result result;
 };
 

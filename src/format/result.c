@@ -248,3 +248,13 @@ void result_add_samples(struct result *result, const double *samples_us, size_t 
 	result->sample_count += count;
 	result->time = statistics_summary(result->samples_us, result->sample_count);
 }
+
+void result_set_samples(struct result *result, const double *samples_us, size_t count)
+{
+	double *samples = memory_copy(samples_us, count * sizeof(*samples));
+
+	free(result->samples_us);
+	result->samples_us = samples;
+	result->sample_count = count;
+	result->time = statistics_summary(samples, count);
+}

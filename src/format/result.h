@@ -96,6 +96,8 @@ void result_release(struct result *result);
 /* Adds what another job of the same candidate found out, and takes what that result owns: samples,
  * flags, verification, digests, energy. Identity, outcome, resources and score stay as they are. */
 void result_add(struct result *result, struct result *found);
+/* Replaces the samples; samples_us may be the result's own. */
+void result_set_samples(struct result *result, const double *samples_us, size_t count);
 void result_add_samples(struct result *result, const double *samples_us, size_t count);
 
 /* ---- what the tuned file has, too ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/rounds.h"
+#include "engine/contenders.h"
 #include "record/record_write.h"
 #include "search/neighbours.h"
 #include "search/order.h"
@@ -43,69 +43,48 @@ static const double rest_ratio = 1;
 /* Runs of short kernels are sampled together; with what comes before the first sample. */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
-/* A candidate that is timed with others, in one load or several. */
-struct timed {
-	struct evaluated *evaluated;
-	struct round_series *loads, merged;
-	size_t load_count; /* 0: it did not load again */
-};
 
-struct timing {
+/* Candidates that are timed in turn, and a contender for each. */
+struct final_timing {
 	struct search *search;
-	struct timed *timed;
+	struct evaluated *const *evaluated;
+	struct contender *contenders;
+	struct contender **pointers; /* to the contenders */
 	size_t count;
 };
 
-static void merge_loads(struct timing *timing)
+/* The stop rule. A candidate that is slower than the fastest by more than a winner may be is not
+ * timed any longer. All others are timed up to the last look, however well they are known: an
+ * interval at which sampling ended because it was narrow is too narrow. */
+static bool is_only_one_left(struct contender *const *contenders, size_t count, void *context)
 {
-	for (size_t i = 0; i < timing->count; i++) {
-		struct timed *timed = &timing->timed[i];
-
-		round_series_release(&timed->merged);
-		if (timed->load_count)
-			round_series_merge(timed->loads, timed->load_count, &timed->merged);
-	}
-}
-
-/* A look at what was timed so far. What is slower than the fastest by more than what makes a winner
- * is not timed any longer; the others are all timed to the last look, however well they are known:
- * an interval at which sampling ended because it was narrow is too narrow. */
-static bool is_enough(struct round_series *series, size_t series_count, void *context)
-{
-	struct timing *timing = context;
 	CLEANUP(memory_free)
-	struct rounds *rounds = memory_zeroed(timing->count + 1, sizeof(*rounds));
+	struct round_times *times = memory_zeroed(count + 1, sizeof(*times));
 	CLEANUP(memory_free)
-	struct timed **going_on = memory_zeroed(timing->count + 1, sizeof(struct timed *));
-	size_t count = 0, fastest, slower = 0;
+	struct contender **going_on = memory_zeroed(count + 1, sizeof(struct contender *));
+	size_t left = 0, fastest, slower = 0;
 
-	(void)series, (void)series_count;
-	merge_loads(timing);
-	for (size_t i = 0; i < timing->count; i++) {
-		struct timed *timed = &timing->timed[i];
-
-		if (!timed->merged.rounds || timed->merged.outcome != OUTCOME_OK ||
-			timed->loads->is_finished)
-			continue;
-		rounds[count] = (struct rounds){timed->merged.round_us, timed->merged.rounds};
-		going_on[count++] = timed;
-	}
-	if (!count)
-		return true;
-	fastest = select_fastest(rounds, count);
+	(void)context;
 	for (size_t i = 0; i < count; i++) {
-		const struct interval ratio =
-			select_ratio(&rounds[i], &rounds[fastest], CONFIDENCE_99);
-		const double fastest_us =
-			statistics_quantile(rounds[fastest].samples_us, rounds[fastest].count, 0.5);
-		const bool is_slower =
-			ratio.low > 1 + 2 * SELECT_TIE_RATIO + 2 * SELECT_PLACE_US / fastest_us;
-
-		for (size_t k = 0; k < going_on[i]->load_count; k++)
-			going_on[i]->loads[k].is_finished |= is_slower;
-		slower += is_slower;
+		if (!contenders[i]->round_count || contenders[i]->is_finished)
+			continue;
+		times[left] = contender_times(contenders[i]);
+		going_on[left++] = contenders[i];
 	}
-	return slower + 1 >= count;
+	if (!left)
+		return true;
+	fastest = round_times_fastest(times, left);
+	for (size_t i = 0; i < left; i++) {
+		const struct interval ratio =
+			round_times_ratio(times[i], times[fastest], CONFIDENCE_99);
+
+		going_on[i]->is_finished =
+			ratio.low >
+			1 + 2 * SELECT_TIE_RATIO +
+				2 * SELECT_PLACE_US / round_times_median(times[fastest]);
+		slower += going_on[i]->is_finished;
+	}
+	return slower + 1 >= left;
 }
 
 static bool is_loaded(const struct trial *trial)
@@ -113,67 +92,44 @@ static bool is_loaded(const struct trial *trial)
 	return trial && trial->stage == TRIAL_LOADED;
 }
 
-static enum status load_all(struct timing *timing, size_t loads, struct error *err)
+static enum status load_contenders(struct final_timing *timing, size_t loads, struct error *err)
 {
 	struct evaluator *evaluator = &timing->search->evaluator;
 
 	evaluator_clear(evaluator);
 	evaluator->on_device_max = 0; /* all at once */
 	for (size_t i = 0; i < timing->count; i++)
-		TRY(search_add_trial(timing->search, timing->timed[i].evaluated->candidate,
-			TRIAL_LOADED, &timing->timed[i].loads->trial, err));
-	TRY(evaluator_run(evaluator, err));
-	for (size_t i = 0; i < timing->count; i++)
-		for (size_t k = 1; k < loads && is_loaded(timing->timed[i].loads->trial); k++)
-			TRY(evaluator_add_job(evaluator, timing->timed[i].loads->trial->problem,
-				&timing->timed[i].loads->trial->job,
-				&timing->timed[i].loads[k].trial, err));
+		TRY(search_add_trial(timing->search, timing->evaluated[i]->candidate, TRIAL_LOADED,
+			&timing->contenders[i].loads[0], err));
 	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < timing->count; i++) {
-		struct timed *timed = &timing->timed[i];
+		struct trial **load = timing->contenders[i].loads;
 
-		while (timed->load_count < loads &&
-			is_loaded(timed->loads[timed->load_count].trial))
-			timed->loads[timed->load_count++].trial->result.flags = 0;
+		for (size_t k = 1; k < loads && is_loaded(load[0]); k++)
+			TRY(evaluator_add_job(
+				evaluator, load[0]->problem, &load[0]->job, &load[k], err));
 	}
-	return STATUS_OK;
-}
-
-/* What was timed is verified again: what went wrong since does not win. */
-static enum status verify_all(struct timing *timing, struct error *err)
-{
-	struct evaluator *evaluator = &timing->search->evaluator;
-
-	for (size_t i = 0; i < timing->count; i++)
-		for (size_t k = 0; k < timing->timed[i].load_count; k++)
-			TRY(evaluator_check(evaluator, &timing->timed[i].loads[k].trial, 1, err));
 	TRY(evaluator_run(evaluator, err));
-	for (size_t i = 0; i < timing->count; i++)
-		for (size_t k = 0; k < timing->timed[i].load_count; k++) {
-			struct round_series *load = &timing->timed[i].loads[k];
-			const struct result *result = &load->trial->result;
+	for (size_t i = 0; i < timing->count; i++) {
+		struct contender *contender = &timing->contenders[i];
 
-			if (load->outcome != OUTCOME_OK || result->outcome == OUTCOME_OK)
-				continue;
-			load->outcome = result->outcome;
-			load->detail = result->detail ? string_copy(result->detail) : NULL;
-		}
-	merge_loads(timing);
+		while (contender->load_count < loads &&
+			is_loaded(contender->loads[contender->load_count]))
+			contender->load_count++;
+	}
 	return STATUS_OK;
 }
 
 /* These times replace those that it had. */
 static void take_times(struct evaluated *evaluated, const double *times_us, size_t count)
 {
-	CLEANUP(memory_free) double *copy = memory_copy(times_us, count * sizeof(*copy));
-
 	if (!evaluated->stage)
 		evaluated->search_us = evaluated->result.time.median;
-	evaluated->result.sample_count = 0;
-	result_add_samples(&evaluated->result, copy, count);
+	result_set_samples(&evaluated->result, times_us, count);
 }
 
-/* What was not timed now: by what the clock did to those that were. */
+/* Scales the times of candidates that were not re-timed in this pass by the median drift of those
+ * that were. */
 static void correct_others(struct search *search, const double *ratios, size_t count)
 {
 	const double ratio = count ? statistics_quantile(ratios, count, 0.5) : 1;
@@ -186,7 +142,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 			continue;
 		for (size_t k = 0; k < result->sample_count; k++)
 			result->samples_us[k] *= ratio;
-		take_times(evaluated, result->samples_us, result->sample_count);
+		result_set_samples(result, result->samples_us, result->sample_count);
 	}
 }
 
@@ -202,32 +158,30 @@ static enum status record(
 	return journal_write(search->session->journal, "final", line, err);
 }
 
-/* What does not load again keeps what is known of it. */
-static enum status take(
-	struct search *search, struct timed *timed, unsigned stage, struct error *err)
+/* A candidate that does not load again keeps its times. */
+static enum status take_contender(struct search *search, struct evaluated *evaluated,
+	const struct contender *contender, unsigned stage, struct error *err)
 {
-	struct evaluated *evaluated = timed->evaluated;
 	struct result *result = &evaluated->result;
-	const struct round_series *merged = &timed->merged;
 
-	if (!timed->load_count)
+	if (!contender->load_count)
 		return STATUS_OK;
-	result->flags |= merged->flags;
-	if (merged->outcome != OUTCOME_OK) {
-		result->outcome = merged->outcome;
+	result->flags |= contender->flags;
+	if (contender->outcome != OUTCOME_OK) {
+		result->outcome = contender->outcome;
 		free(result->detail);
-		result->detail = merged->detail ? string_copy(merged->detail) : NULL;
-	} else if (merged->rounds) {
-		take_times(evaluated, merged->round_us, merged->rounds);
+		result->detail = string_copy(contender->detail);
+	} else if (contender->round_count) {
+		take_times(evaluated, contender->round_us, contender->round_count);
 		evaluated->stage = search->stage = stage;
-		evaluated->loads = (unsigned)merged->loads;
+		evaluated->loads = (unsigned)contender->load_count;
 		if (!by_time(search))
 			TRY(conclude_energy(search, evaluated, err));
 	}
 	return record(search, evaluated, err);
 }
 
-static enum status take_all(struct timing *timing, struct error *err)
+static enum status take_all(struct final_timing *timing, struct error *err)
 {
 	struct search *search = timing->search;
 	CLEANUP(memory_free)
@@ -236,10 +190,10 @@ static enum status take_all(struct timing *timing, struct error *err)
 	size_t both = 0;
 
 	for (size_t i = 0; i < timing->count; i++) {
-		const struct evaluated *evaluated = timing->timed[i].evaluated;
+		struct evaluated *evaluated = timing->evaluated[i];
 		const double before_us = evaluated->stage ? evaluated->result.time.median : 0;
 
-		TRY(take(search, &timing->timed[i], stage, err));
+		TRY(take_contender(search, evaluated, &timing->contenders[i], stage, err));
 		if (before_us > 0 && evaluated->stage == stage)
 			ratios[both++] = evaluated->result.time.median / before_us;
 	}
@@ -247,36 +201,39 @@ static enum status take_all(struct timing *timing, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status time_in_turn(struct search *search, struct evaluated *const *chosen,
-	size_t count, size_t loads, struct error *err)
+static enum status time_contenders(struct final_timing *timing, size_t loads, struct error *err)
 {
-	CLEANUP(memory_free)
-	struct round_series *series = memory_zeroed(count * loads + 1, sizeof(*series));
-	CLEANUP(memory_free) struct timed *timed = memory_zeroed(count + 1, sizeof(*timed));
-	struct timing timing = {.search = search, .timed = timed, .count = count};
-	const struct round_limits limits = {
-		.seconds = fmin(seconds_per_load * (double)(count * loads),
+	struct search *search = timing->search;
+	struct evaluator *evaluator = &search->evaluator;
+	const struct timing_limits limits = {
+		.seconds = fmin(seconds_per_load * (double)(timing->count * loads),
 			part_of_left * budget_left_seconds(&search->budget)),
 		.first_look = FIRST_LOOK,
 		.last_look = search->session->effort->final_rounds,
 		.rest_ratio = rest_ratio,
-		.enough = is_enough,
-		.context = &timing};
+		.is_enough = is_only_one_left};
+
+	TRY(load_contenders(timing, loads, err));
+	TRY(contenders_time(evaluator, timing->pointers, timing->count, &limits, err));
+	TRY(contenders_verify(evaluator, timing->pointers, timing->count, err));
+	return take_all(timing, err);
+}
+
+static enum status time_in_turn(struct search *search, struct evaluated *const *chosen,
+	size_t count, size_t loads, struct error *err)
+{
+	CLEANUP(memory_free)
+	struct contender *contenders = memory_zeroed(count + 1, sizeof(*contenders));
+	CLEANUP(memory_free)
+	struct contender **pointers = memory_zeroed(count + 1, sizeof(struct contender *));
+	struct final_timing timing = {search, chosen, contenders, pointers, count};
 	enum status status;
 
 	for (size_t i = 0; i < count; i++)
-		timed[i] = (struct timed){.evaluated = chosen[i], .loads = &series[i * loads]};
-	status = load_all(&timing, loads, err);
-	if (status == STATUS_OK)
-		status = rounds_run(&search->evaluator, series, count * loads, &limits, err);
-	if (status == STATUS_OK)
-		status = verify_all(&timing, err);
-	if (status == STATUS_OK)
-		status = take_all(&timing, err);
-	for (size_t i = 0; i < count * loads; i++)
-		round_series_release(&series[i]);
+		pointers[i] = &contenders[i];
+	status = time_contenders(&timing, loads, err);
 	for (size_t i = 0; i < count; i++)
-		round_series_release(&timed[i].merged);
+		contender_release(&contenders[i]);
 	return status;
 }
 

@@ -141,54 +141,19 @@ bool select_may_win(const struct comparable *comparables, size_t count, size_t w
 	return true;
 }
 
-static size_t common_rounds(const struct rounds *rounds, size_t count)
-{
-	size_t common = SIZE_MAX;
-
-	for (size_t i = 0; i < count; i++)
-		common = rounds[i].count < common ? rounds[i].count : common;
-	return common;
-}
-
-size_t select_fastest(const struct rounds *rounds, size_t count)
-{
-	const size_t common = common_rounds(rounds, count);
-	double best_us = INFINITY;
-	size_t fastest = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const double median_us = statistics_quantile(rounds[i].samples_us, common, 0.5);
-
-		if (median_us < best_us)
-			fastest = i;
-		best_us = fmin(best_us, median_us);
-	}
-	return fastest;
-}
-
-struct interval select_ratio(
-	const struct rounds *rounds, const struct rounds *over, enum confidence confidence)
-{
-	const size_t count = rounds->count < over->count ? rounds->count : over->count;
-	CLEANUP(memory_free) double *ratios = memory_zeroed(count, sizeof(*ratios));
-
-	for (size_t i = 0; i < count; i++)
-		ratios[i] = rounds->samples_us[i] / over->samples_us[i];
-	return statistics_interval(ratios, count, confidence);
-}
-
-void select_pair_rounds(struct comparable *comparables, const struct rounds *rounds, size_t count)
+void select_pair_rounds(
+	struct comparable *comparables, const struct round_times *times, size_t count)
 {
 	size_t fastest;
 	double base_us;
 
-	if (common_rounds(rounds, count) < SELECT_ROUNDS_MIN)
+	if (round_times_common(times, count) < SELECT_ROUNDS_MIN)
 		return;
-	fastest = select_fastest(rounds, count);
+	fastest = round_times_fastest(times, count);
 	base_us = comparables[fastest].median_us;
 	for (size_t i = 0; i < count; i++) {
 		const struct interval ratio =
-			select_ratio(&rounds[i], &rounds[fastest], CONFIDENCE_95);
+			round_times_ratio(times[i], times[fastest], CONFIDENCE_95);
 
 		comparables[i].median_us = base_us * ratio.value;
 		comparables[i].ci95_low_us = base_us * ratio.low;
@@ -253,6 +218,11 @@ struct comparable comparable_of(const struct search *search, const struct evalua
 	return comparable;
 }
 
+static struct round_times evaluated_times(const struct evaluated *evaluated)
+{
+	return (struct round_times){evaluated->result.samples_us, evaluated->result.sample_count};
+}
+
 /* The fastest but the winner of those that were timed as it was; SIZE_MAX: none. */
 static size_t runner_up_of(const struct search *search, const struct selection *selection)
 {
@@ -283,7 +253,7 @@ struct selection selection_of(const struct search *search)
 		.indices = memory_zeroed(total + 1, sizeof(*selection.indices)),
 		.tied = memory_zeroed(total + 1, sizeof(*selection.tied)),
 		.of = memory_zeroed(total + 1, sizeof(*selection.of))};
-	CLEANUP(memory_free) struct rounds *rounds = memory_zeroed(total + 1, sizeof(*rounds));
+	CLEANUP(memory_free) struct round_times *times = memory_zeroed(total + 1, sizeof(*times));
 
 	for (size_t i = 0; i < total; i++) {
 		const struct evaluated *evaluated = &search->evaluated.items[i];
@@ -292,16 +262,14 @@ struct selection selection_of(const struct search *search)
 			continue;
 		selection.indices[selection.count] = i;
 		selection.of[i] = &selection.comparables[selection.count];
-		rounds[selection.count] =
-			(struct rounds){.samples_us = evaluated->result.samples_us,
-				.count = evaluated->result.sample_count};
+		times[selection.count] = evaluated_times(evaluated);
 		selection.comparables[selection.count++] = comparable_of(search, evaluated);
 	}
 	if (!selection.count)
 		return selection;
 	if (search->session->context->device->kind->measures &&
 		search->session->objective != OBJECTIVE_ENERGY)
-		select_pair_rounds(selection.comparables, rounds, selection.count);
+		select_pair_rounds(selection.comparables, times, selection.count);
 	selection.chosen = select_choose(selection.comparables, selection.count, selection.tied);
 	selection.runner_up = runner_up_of(search, &selection);
 	return selection;
@@ -320,15 +288,14 @@ void selection_release(struct selection *selection)
 static void compare_rounds(const struct search *search, const struct evaluated *lost,
 	const struct evaluated *winner, struct tuned_lost *result)
 {
-	const struct rounds rounds = {lost->result.samples_us, lost->result.sample_count};
-	const struct rounds over = {winner->result.samples_us, winner->result.sample_count};
-	const size_t common = rounds.count < over.count ? rounds.count : over.count;
+	const struct round_times both[] = {evaluated_times(lost), evaluated_times(winner)};
+	const size_t common = round_times_common(both, ARRAY_COUNT(both));
 	struct interval ratio;
 
 	if (!search->stage || search->session->objective == OBJECTIVE_ENERGY ||
 		common < SELECT_ROUNDS_MIN)
 		return;
-	ratio = select_ratio(&rounds, &over, CONFIDENCE_95);
+	ratio = round_times_ratio(both[0], both[1], CONFIDENCE_95);
 	result->rounds = common;
 	result->ratio = ratio.value;
 	result->ratio_low = ratio.low;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/contenders.h"
 #include "tune/search.h"
 
 /* What a candidate is selected by. */
@@ -67,12 +68,6 @@ enum lost_by select_lost(const struct comparable *comparables, const struct chos
  * fastest, and nothing that is preferred to it is faster and tied, or of its own kernel. */
 bool select_may_win(const struct comparable *comparables, size_t count, size_t which);
 
-/* The times of one candidate, in the order of the rounds. */
-struct rounds {
-	const double *samples_us;
-	size_t count;
-};
-
 enum {
 	SELECT_ROUNDS_MIN = 6
 };
@@ -81,12 +76,8 @@ enum {
  * where the times themselves drift by several percent. Each candidate's median and interval become
  * those of its ratios to the fastest, times the fastest's median. Does nothing where the
  * rounds that all have are fewer than SELECT_ROUNDS_MIN. count > 0. */
-void select_pair_rounds(struct comparable *comparables, const struct rounds *rounds, size_t count);
-/* The fastest over the rounds that all have: later ones may have been taken at another clock. */
-size_t select_fastest(const struct rounds *rounds, size_t count);
-/* The ratio of two candidates' times, by the rounds that both have. */
-struct interval select_ratio(
-	const struct rounds *rounds, const struct rounds *over, enum confidence confidence);
+void select_pair_rounds(
+	struct comparable *comparables, const struct round_times *times, size_t count);
 
 /* ---- of a search ---- */
 /* The candidates whose times may be compared, and the winner of them. */

@@ -17,7 +17,7 @@
 
 #include "cli/common.h"
 #include "gpu/bench_test.h"
-#include "engine/rounds.h"
+#include "engine/contenders.h"
 #include "engine/row.h"
 #include "problem_json.h"
 
@@ -27,7 +27,7 @@
 
 enum {
 	ROWS_MAX = 8,
-	LOADS_MAX = 16,
+	LOADS_MAX = CONTENDER_LOADS_MAX,
 	BLOCKS_MIN = 20,
 	BLOCKS_MAX = 300,
 };
@@ -35,10 +35,8 @@ enum {
 struct row {
 	const char *name;
 	struct candidate candidate;
-	struct trial *loads[LOADS_MAX]; /* the evaluator's; the first is compiled and verified */
-	struct round_series *series;    /* one per load; borrowed */
-	struct round_series merged;     /* of all loads */
-	char *wrong;                    /* why it has no time, or NULL */
+	struct contender contender; /* the first load is compiled and verified */
+	char *wrong;                /* why it has no time, or NULL */
 };
 
 struct comparison {
@@ -48,7 +46,6 @@ struct comparison {
 	int64_t loads;
 	struct row rows[ROWS_MAX];
 	size_t count;
-	struct round_series series[ROWS_MAX * LOADS_MAX];
 };
 
 static enum status json_member_int(
@@ -102,7 +99,7 @@ static void take_failed(struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->count; i++)
 		for (int64_t k = 0; k < comparison->loads; k++) {
-			const struct trial *trial = comparison->rows[i].loads[k];
+			const struct trial *trial = comparison->rows[i].contender.loads[k];
 
 			if (trial && trial->stage == TRIAL_DONE)
 				give_up(&comparison->rows[i],
@@ -125,11 +122,13 @@ static enum status load(struct comparison *comparison, struct error *err)
 			if (row->wrong)
 				continue;
 			if (k == 0) {
-				row->loads[0]->goal = TRIAL_VERIFIED;
-				status = evaluator_ask(evaluator, row->loads[0], err);
+				row->contender.loads[0]->goal = TRIAL_VERIFIED;
+				status = evaluator_ask(evaluator, row->contender.loads[0], err);
 			} else {
-				status = evaluator_add_job(evaluator, row->loads[0]->problem,
-					&row->loads[0]->job, &row->loads[k], err);
+				status = evaluator_add_job(evaluator,
+					row->contender.loads[0]->problem,
+					&row->contender.loads[0]->job, &row->contender.loads[k],
+					err);
 			}
 		}
 	if (status == STATUS_OK)
@@ -140,29 +139,24 @@ static enum status load(struct comparison *comparison, struct error *err)
 
 static enum status sample(struct comparison *comparison, struct error *err)
 {
-	struct round_limits limits = {.seconds = comparison->seconds,
+	const struct timing_limits limits = {.seconds = comparison->seconds,
 		.warm_up_rounds = 2,
 		.first_look = BLOCKS_MIN,
 		.last_look = BLOCKS_MAX};
-	size_t count = 0;
+	struct contender *contenders[ROWS_MAX];
 	enum status status;
 
 	for (size_t i = 0; i < comparison->count; i++) {
-		comparison->rows[i].series = &comparison->series[count];
-		for (int64_t k = 0; k < comparison->loads && !comparison->rows[i].wrong; k++)
-			comparison->series[count++] =
-				(struct round_series){.trial = comparison->rows[i].loads[k]};
-	}
-	status = rounds_run(&comparison->evaluator, comparison->series, count, &limits, err);
-	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++) {
 		struct row *row = &comparison->rows[i];
 
-		if (row->wrong)
-			continue;
-		round_series_merge(row->series, (size_t)comparison->loads, &row->merged);
-		if (row->merged.outcome != OUTCOME_OK)
-			give_up(row, outcome_name(row->merged.outcome));
+		row->contender.load_count = row->wrong ? 0 : (size_t)comparison->loads;
+		contenders[i] = &row->contender;
 	}
+	status = contenders_time(
+		&comparison->evaluator, contenders, comparison->count, &limits, err);
+	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++)
+		if (contenders[i]->outcome != OUTCOME_OK)
+			give_up(&comparison->rows[i], outcome_name(contenders[i]->outcome));
 	return status;
 }
 
@@ -171,10 +165,8 @@ static struct json *ratio_json(const struct comparison *comparison, const struct
 {
 	const struct row *first = &comparison->rows[0];
 	struct json *json = json_new_object();
-	CLEANUP(memory_free)
-	double *ratios = memory_zeroed(row->merged.rounds + 1, sizeof(*ratios));
-	const size_t count = round_ratios(&row->merged, &first->merged, ratios);
-	struct interval estimate = statistics_interval(ratios, count, CONFIDENCE_99);
+	const struct interval estimate = round_times_ratio(contender_times(&row->contender),
+		contender_times(&first->contender), CONFIDENCE_99);
 
 	json_put_double(json, "value", estimate.value);
 	json_put_double(json, "low", estimate.low);
@@ -187,18 +179,17 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 	struct json *json = json_new_object(), *loads = json_new_array();
 
 	json_put_string(json, "name", row->name);
-	json_put_string(json, "family", row->loads[0]->result.family);
-	json_put_string(json, "configuration", row->loads[0]->result.configuration);
+	json_put_string(json, "family", row->contender.loads[0]->result.family);
+	json_put_string(json, "configuration", row->contender.loads[0]->result.configuration);
 	if (row->wrong) {
 		json_put_string(json, "wrong", row->wrong);
 		json_free(loads);
 		return json;
 	}
-	for (size_t k = 0; k < row->merged.loads; k++)
-		json_push(loads, json_new_double(row->merged.load_us[k]));
-	json_put_double(json, "time_us",
-		statistics_quantile(row->merged.round_us, row->merged.rounds, 0.5));
-	json_put_int(json, "blocks", (int64_t)row->merged.rounds);
+	for (size_t k = 0; k < row->contender.load_count; k++)
+		json_push(loads, json_new_double(row->contender.load_us[k]));
+	json_put_double(json, "time_us", round_times_median(contender_times(&row->contender)));
+	json_put_int(json, "blocks", (int64_t)row->contender.round_count);
 	json_put(json, "loads_us", loads);
 	if (!comparison->rows[0].wrong)
 		json_put(json, "over_first", ratio_json(comparison, row));
@@ -212,11 +203,9 @@ static void comparison_end(struct comparison *comparison)
 		struct row *row = &comparison->rows[i];
 
 		candidate_release(&row->candidate);
-		round_series_release(&row->merged);
+		contender_release(&row->contender);
 		free(row->wrong);
 	}
-	for (size_t i = 0; i < ARRAY_COUNT(comparison->series); i++)
-		round_series_release(&comparison->series[i]);
 	comparison->count = 0;
 }
 
@@ -238,7 +227,7 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
 			status = evaluator_add(&comparison->evaluator, &row->candidate,
-				TRIAL_COMPILED, &row->loads[0], err);
+				TRIAL_COMPILED, &row->contender.loads[0], err);
 	}
 	return status;
 }

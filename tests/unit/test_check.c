@@ -27,10 +27,9 @@ static const char script[] = "pace 1 0.03 40000\n"
 
 static volatile sig_atomic_t never;
 
-/* The loads of one version of all entries, and where their series are. */
+/* The loads of one version of all entries. */
 struct side {
 	struct trial *loads[ENTRIES][CHECK_LOADS];
-	struct round_series *series[ENTRIES];
 };
 
 struct check_fixture {
@@ -39,11 +38,9 @@ struct check_fixture {
 	struct tuned baseline;  /* nothing in it: the rows have their entries */
 	struct check check;
 	struct check_row rows[ENTRIES];
-	struct round_series series[2 * ENTRIES * CHECK_LOADS + 1];
-	struct side *now, *then; /* what is timed; then: NULL or the baseline's binaries */
 	struct side fast, again,
 		slow; /* again: the baseline's binaries where they are the same kernels */
-	struct trial *anchor;
+	struct contender anchor;
 	uint32_t problem;
 };
 
@@ -102,7 +99,8 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 		.row_count = ENTRIES,
 		.measures = true,
 		.options = {.threshold_ratio = 0.05, .interrupted = &never}};
-	fixture->anchor = evaluator_add_anchor(&fixture->check.evaluator);
+	fixture->anchor.loads[0] = evaluator_add_anchor(&fixture->check.evaluator);
+	fixture->anchor.load_count = 1;
 	load_side(fixture, "fast", &fixture->fast);
 	load_side(fixture, "fast", &fixture->again);
 	load_side(fixture, "slow", &fixture->slow);
@@ -120,77 +118,57 @@ static void fixture_close(struct check_fixture *fixture)
 	bench_close(&fixture->bench);
 }
 
-static void merge_side(const struct side *side, int entry, struct check_kernel *kernel)
-{
-	round_series_release(&kernel->merged);
-	if (side)
-		round_series_merge(side->series[entry], loads_of(entry), &kernel->merged);
-}
-
-static void merge_all(struct check_fixture *fixture)
-{
-	for (int i = 0; i < ENTRIES; i++) {
-		merge_side(fixture->now, i, &fixture->rows[i].today);
-		merge_side(fixture->then, i, &fixture->rows[i].kept);
-	}
-}
-
-static bool all_known(struct round_series *series, size_t count, void *context)
+static bool are_times_known(struct contender *const *contenders, size_t count, void *context)
 {
 	struct check_fixture *fixture = context;
 
 	(void)count;
-	merge_all(fixture);
 	for (int i = 0; i < ENTRIES; i++)
-		if (!check_time_is_known(&fixture->check, &fixture->rows[i], &series[0]))
+		if (!check_time_is_known(&fixture->check, &fixture->rows[i], contenders[0]))
 			return false;
 	return true;
 }
 
-static size_t add_side(struct check_fixture *fixture, struct side *side, size_t count)
+static void contender_take(struct contender *contender, const struct side *side, int entry)
 {
-	for (int i = 0; i < ENTRIES; i++) {
-		side->series[i] = &fixture->series[count];
-		for (size_t k = 0; k < loads_of(i); k++)
-			fixture->series[count++] =
-				(struct round_series){.trial = side->loads[i][k]};
-	}
-	return count;
+	for (size_t k = 0; side && k < loads_of(entry); k++)
+		contender->loads[contender->load_count++] = side->loads[entry][k];
 }
 
 /* Times these kernels; kept: beside their binaries of the baseline. The number of blocks decides,
  * never the clock on the wall: a busy machine must not change what is found. */
-static void fixture_run(struct check_fixture *fixture, struct side *now, struct side *kept)
+static void fixture_run(
+	struct check_fixture *fixture, const struct side *now, const struct side *kept)
 {
-	struct round_limits limits = {.seconds = 600,
+	struct timing_limits limits = {.seconds = 600,
 		.warm_up_rounds = 2,
 		.first_look = 12,
 		.last_look = 40,
-		.enough = all_known,
+		.is_enough = are_times_known,
 		.context = fixture};
-	size_t count = 0;
+	struct contender *contenders[1 + 2 * ENTRIES] = {&fixture->anchor};
+	size_t count = 1;
 	struct error err;
 
-	fixture->now = now;
-	fixture->then = kept;
-	fixture->series[count++] = (struct round_series){.trial = fixture->anchor};
-	count = add_side(fixture, now, count);
-	if (kept)
-		count = add_side(fixture, kept, count);
 	for (int i = 0; i < ENTRIES; i++) {
-		free(fixture->rows[i].reason);
-		fixture->rows[i].reason = NULL;
+		struct check_row *row = &fixture->rows[i];
+
+		contender_take(&row->today, now, i);
+		contender_take(&row->kept, kept, i);
+		contenders[count++] = &row->today;
+		contenders[count++] = &row->kept;
+		free(row->reason);
+		row->reason = NULL;
 	}
-	assert_ok(rounds_run(&fixture->check.evaluator, fixture->series, count, &limits, &err));
-	merge_all(fixture);
+	assert_ok(contenders_time(&fixture->check.evaluator, contenders, count, &limits, &err));
 	for (int i = 0; i < ENTRIES; i++)
-		check_time(&fixture->check, &fixture->rows[i], &fixture->series[0]);
-	for (size_t i = 0; i < count; i++)
-		round_series_release(&fixture->series[i]);
+		check_time(&fixture->check, &fixture->rows[i], &fixture->anchor);
 	for (int i = 0; i < ENTRIES; i++) {
-		round_series_release(&fixture->rows[i].today.merged);
-		round_series_release(&fixture->rows[i].kept.merged);
+		contender_release(&fixture->rows[i].today);
+		contender_release(&fixture->rows[i].kept);
 	}
+	free(fixture->anchor.round_us);
+	fixture->anchor = (struct contender){.loads = {fixture->anchor.loads[0]}, .load_count = 1};
 }
 
 /* What this run measured becomes the baseline, as --update writes it. */

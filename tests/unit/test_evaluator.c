@@ -11,9 +11,8 @@
 
 #include "base/memory.h"
 #include "compile/worker.h"
-#include "engine/rounds.h"
 #include "engine/candidates.h"
-#include "engine/evaluator.h"
+#include "engine/contenders.h"
 #include "unit/compile_units.h"
 
 #define TEMPLATES TEST_DATA "/replay/templates/tile/"
@@ -144,7 +143,7 @@ TEST(a_candidate_that_fails_costs_itself)
 		const struct result *result = &trial->result;
 		bool refused = string_starts_with(result->configuration, "BM=64,");
 
-		assert_int_equal(trial->stage, TRIAL_DONE);
+		assert_int_equal(trial->stage, refused ? TRIAL_DONE : TRIAL_VERIFIED);
 		failed += refused;
 		timed += !refused;
 		if (refused) {
@@ -230,34 +229,24 @@ TEST(an_interrupt_ends_the_wait)
 	fixture_close(&fixture);
 }
 
-/* The warm-up is left out; what is throttled once stays marked; a failure ends it. */
-TEST(a_series_takes_what_the_device_says)
+/* The model device answers each request with one sample: the first is the warm-up. */
+TEST(warm_up_rounds_are_left_out)
 {
-	char gone[] = "gone";
-	double samples_us[] = {3, 1, 8}, others_us[] = {5, 7};
-	struct round_series series = {.warm_up = 1};
-	const struct result first = {.samples_us = others_us, .sample_count = 2},
-			    hot = {.samples_us = samples_us,
-				    .sample_count = 3,
-				    .flags = FLAG_MASK(THROTTLED)},
-			    lost = {.outcome = OUTCOME_CRASHED, .detail = gone};
+	const struct timing_limits limits = {
+		.seconds = 600, .warm_up_rounds = 1, .first_look = 2, .last_look = 3};
+	struct contender contender = {.load_count = 1}, *const contenders[] = {&contender};
+	struct fixture fixture;
+	struct error err;
 
-	round_series_take(&series, &first);
-	assert_int_equal(series.rounds, 1);
-	assert_int_equal(series.flags, 0);
-	round_series_take(&series, &hot);
-	round_series_take(&series, &first);
-	assert_int_equal(series.flags, FLAG_MASK(THROTTLED));
-	/* the first of all was the warm-up */
-	assert_int_equal(series.rounds, 6);
-	assert_true(series.round_us[0] == 7 && series.round_us[1] == 3 && series.round_us[5] == 7);
-	assert_false(series.is_finished);
-	round_series_take(&series, &lost);
-	round_series_take(&series, &first);
-	assert_int_equal(series.outcome, OUTCOME_CRASHED);
-	assert_string_equal(series.detail, "gone");
-	assert_int_equal(series.rounds, 6);
-	round_series_release(&series);
+	fixture_open(&fixture, "");
+	contender.loads[0] = add(&fixture, 0, 5, TRIAL_LOADED);
+	assert_ok(evaluator_run(&fixture.evaluator, &err));
+	assert_ok(contenders_time(&fixture.evaluator, contenders, 1, &limits, &err));
+	assert_int_equal(contender.loads[0]->result.sample_count, 2);
+	assert_int_equal(contender.round_count, 1);
+	assert_int_equal(contender.outcome, OUTCOME_OK);
+	contender_release(&contender);
+	fixture_close(&fixture);
 }
 
 static int before(int count, char **arguments)

@@ -148,7 +148,7 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 	double times_us[2][ROUNDS_MOST];
 	struct drift drift = drift_new(random);
 	struct comparable comparables[2] = {{0}};
-	struct rounds rounds[2];
+	struct round_times rounds[2];
 	double own[2] = {0};
 	bool tied[2];
 
@@ -167,7 +167,7 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
 			.order = k};
-		rounds[k] = (struct rounds){times_us[k], count};
+		rounds[k] = (struct round_times){times_us[k], count};
 	}
 	select_pair_rounds(comparables, rounds, 2);
 	select_choose(comparables, 2, tied);

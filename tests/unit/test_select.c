@@ -266,7 +266,7 @@ TEST(pairing_sees_through_a_falling_clock)
 {
 	double fast[24], slow[24];
 	struct comparable comparables[2];
-	struct rounds rounds[] = {{slow, 24}, {fast, 24}};
+	struct round_times rounds[] = {{slow, 24}, {fast, 24}};
 	bool tied[2];
 
 	for (size_t i = 0; i < 24; i++) {
@@ -276,7 +276,7 @@ TEST(pairing_sees_through_a_falling_clock)
 		slow[i] = 101.5 * noise / clock;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		struct summary time = statistics_summary(rounds[i].samples_us, 24);
+		struct summary time = statistics_summary(rounds[i].us, 24);
 
 		comparables[i] = (struct comparable){.median_us = time.median,
 			.ci95_low_us = time.ci95_low * 0.95,
@@ -376,7 +376,7 @@ TEST(small_gains_do_not_count)
 TEST(rounds_that_one_alone_has_decide_nothing)
 {
 	double fast[40], slow[12];
-	const struct rounds rounds[] = {{slow, 12}, {fast, 40}};
+	const struct round_times rounds[] = {{slow, 12}, {fast, 40}};
 	struct comparable comparables[2] = {{.median_us = 102}, {.median_us = 100}};
 	bool tied[2];
 
@@ -387,10 +387,11 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 		if (i < 12)
 			slow[i] = 103 * noise / clock;
 	}
-	assert_int_equal(select_fastest(rounds, 2), 1);
-	assert_true(fabs(select_ratio(&rounds[0], &rounds[1], CONFIDENCE_95).value - 1.03) < 1e-9);
+	assert_int_equal(round_times_fastest(rounds, 2), 1);
 	assert_true(
-		fabs(select_ratio(&rounds[1], &rounds[0], CONFIDENCE_95).value - 1 / 1.03) < 1e-9);
+		fabs(round_times_ratio(rounds[0], rounds[1], CONFIDENCE_95).value - 1.03) < 1e-9);
+	assert_true(fabs(round_times_ratio(rounds[1], rounds[0], CONFIDENCE_95).value - 1 / 1.03) <
+		    1e-9);
 	select_pair_rounds(comparables, rounds, 2);
 	assert_true(fabs(comparables[0].median_us / comparables[1].median_us - 1.03) < 1e-9);
 	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
