@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "engine/contenders.h"
-#include "record/record_write.h"
 #include "search/neighbours.h"
 #include "search/order.h"
 #include "tune/conclude.h"
@@ -146,18 +145,6 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 	}
 }
 
-static enum status record(
-	struct search *search, const struct evaluated *evaluated, struct error *err)
-{
-	struct json *line;
-
-	if (!search->session->journal)
-		return STATUS_OK;
-	line = record_to_json(&result_record, &evaluated->result);
-	json_put_int(line, "problem", (int64_t)search->number);
-	return journal_write(search->session->journal, "final", line, err);
-}
-
 /* A candidate that does not load again keeps its times. */
 static enum status take_contender(struct search *search, struct evaluated *evaluated,
 	const struct contender *contender, unsigned stage, struct error *err)
@@ -178,7 +165,7 @@ static enum status take_contender(struct search *search, struct evaluated *evalu
 		if (!by_time(search))
 			TRY(conclude_energy(search, evaluated, err));
 	}
-	return record(search, evaluated, err);
+	return search_journal(search, "final", result, err);
 }
 
 static enum status take_all(struct final_timing *timing, struct error *err)

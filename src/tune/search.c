@@ -28,7 +28,33 @@ void search_add(struct search *search, size_t candidate, struct result *result)
 	*result = (struct result){0};
 	search->known[candidate] = search->asked[candidate] = true;
 	budget_count(&search->budget, time_us);
+	if (isfinite(search->budget.best_us))
+		search->evaluator.first_look.give_up_us =
+			search->budget.best_us * search->session->effort->give_up_ratio;
 	search->strategy->tell(search->strategy_state, candidate, time_us);
+}
+
+enum status search_journal(const struct search *search, const char *event,
+	const struct result *result, struct error *err)
+{
+	struct json *line;
+
+	if (!search->session->journal)
+		return STATUS_OK;
+	line = record_to_json(&result_record, result);
+	json_put_int(line, "problem", (int64_t)search->number);
+	return journal_write(search->session->journal, event, line, err);
+}
+
+enum status search_take_result(
+	struct search *search, size_t candidate, struct result *result, struct error *err)
+{
+	/* to the millisecond: reports show how a search went on over time */
+	result->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
+	TRY(search_journal(search, "evaluation", result, err));
+	search_add(search, candidate, result);
+	search_show(search, false);
+	return STATUS_OK;
 }
 
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,

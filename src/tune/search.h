@@ -45,8 +45,14 @@ bool search_needs_steps(const struct session *session, size_t number);
 enum status search_open(struct search *search, struct error *err);
 void search_free(struct search **search);
 
-/* Takes over a result, tells the strategy, counts it. */
+/* Stores a result, counts it and tells the strategy. Takes what the result owns. */
 void search_add(struct search *search, size_t candidate, struct result *result);
+/* Journals a result, adds it and shows the progress. Takes what the result owns. */
+enum status search_take_result(
+	struct search *search, size_t candidate, struct result *result, struct error *err);
+/* Writes a line of the journal, if there is one: "evaluation", or "final". */
+enum status search_journal(const struct search *search, const char *event,
+	const struct result *result, struct error *err);
 
 /* The family's own defaults, as a candidate; SIZE_MAX: not in the pool. */
 size_t search_default_candidate(const struct candidates *pool, size_t family);

@@ -5,47 +5,20 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "record/record_write.h"
 #include "tune/bits.h"
 #include "tune/conclude.h"
 #include "tune/prefetch.h"
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 
-/* Compiled candidates that wait for the device; beyond that, asking more is guessing. */
+/* Compiled candidates that wait for the device; to ask for more is guessing. */
 enum {
 	TRIALS_COMPILED_MAX = 4,
 	RESULTS_PER_TRIAL = 4,     /* after which one more may be open */
 	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
 };
 
-static enum status record(struct search *search, struct result *result, struct error *err)
-{
-	struct json *line;
-
-	if (!search->session->journal)
-		return STATUS_OK;
-	/* to the millisecond: how a search went on over time is what reports show */
-	result->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
-	line = record_to_json(&result_record, result);
-	json_put_int(line, "problem", (int64_t)search->number);
-	return journal_write(search->session->journal, "evaluation", line, err);
-}
-
-/* compile -> score again -> verify -> measure: all of it is the evaluator's */
-static enum status start_trial(struct search *search, size_t candidate, struct error *err)
-{
-	struct result known = {0};
-
-	search->asked[candidate] = true;
-	if (bits_known(search, candidate, &known)) {
-		TRY(record(search, &known, err));
-		search_add(search, candidate, &known);
-		return STATUS_OK;
-	}
-	return search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
-}
-
+/* ---- when to ask the strategy ---- */
 /* How many candidates a search has open at once that has got `results` results: each is chosen
  * without the results of the others, so few while little is known. src/search/README.md has what
  * it costs and brings. */
@@ -56,9 +29,9 @@ static size_t trials_max(size_t compilers, size_t results)
 	return now < most ? now : most;
 }
 
-/* Candidates compiling at once: the workers never wait for us. Where all are tried in any case,
- * asking is no guess, and what counts are kernels: candidates that differ in launch arguments share
- * one. */
+/* Candidates compiling at once: the compilers never wait for the loop. An effort that tries all
+ * candidates need not guess, and it counts kernels: candidates that differ in launch arguments
+ * share one. */
 static bool compilers_have_room(const struct search *search)
 {
 	const struct context *context = search->session->context;
@@ -71,13 +44,6 @@ static bool compilers_have_room(const struct search *search)
 		return (compiler_pending(context->compiler) < window || compiling < window) &&
 		       compiling < LAUNCHES_COMPILING_MAX * window;
 	return compiling < window;
-}
-
-static bool stop_asking(struct search *search)
-{
-	if (!search->stopped_because)
-		search->stopped_because = budget_spent(&search->budget);
-	return search->exhausted || search->stopped_because || *search->session->interrupted;
 }
 
 static bool has_room(const struct search *search)
@@ -100,61 +66,66 @@ static bool has_room(const struct search *search)
 		       search->session->effort->evaluations;
 }
 
-/* ask strategy -> compile */
-static enum status ask(struct search *search, struct error *err)
+/* Whether no candidate will be asked for any more; search->stopped_because says why. */
+static bool is_asking_over(struct search *search)
 {
-	while (!stop_asking(search) && has_room(search)) {
-		size_t candidate;
-		const enum ask_result result =
-			search->strategy->ask(search->strategy_state, &candidate);
-
-		if (result == ASK_WAIT && search->evaluator.count)
-			return STATUS_OK;
-		if (result != ASK_CANDIDATE) {
-			search->exhausted = true;
-			search->stopped_because =
-				search->strategy == &strategy_program
-					? strategy_program_why(search->strategy_state)
-					: NULL;
-			if (!search->stopped_because)
-				search->stopped_because = "the strategy has nothing more to try";
-			return STATUS_OK;
-		}
-		if (!search->asked[candidate])
-			TRY(start_trial(search, candidate, err));
-	}
-	return STATUS_OK;
+	if (!search->stopped_because)
+		search->stopped_because = budget_spent(&search->budget);
+	return search->exhausted || search->stopped_because || *search->session->interrupted;
 }
 
-/* append to journal -> tell strategy */
-static enum status take_results(struct search *search, struct error *err)
+static bool search_wants_more(struct search *search)
 {
-	struct trial *trial;
-	bool any = false;
-
-	while ((trial = evaluator_take(&search->evaluator)) != NULL) {
-		TRY(record(search, &trial->result, err));
-		search_add(search, trial->number, &trial->result);
-		evaluator_free_trial(&search->evaluator, trial);
-		any = true;
-	}
-	if (any)
-		search_show(search, false);
-	return STATUS_OK;
+	return !is_asking_over(search) && has_room(search);
 }
 
-static enum status start_all(
+static bool search_is_done(struct search *search)
+{
+	return *search->session->interrupted ||
+	       (!search->evaluator.count && is_asking_over(search));
+}
+
+/* False if the strategy waits for results or has nothing more to try. */
+static bool strategy_ask(struct search *search, size_t *candidate)
+{
+	const enum ask_result result = search->strategy->ask(search->strategy_state, candidate);
+
+	if (result == ASK_CANDIDATE || (result == ASK_WAIT && search->evaluator.count))
+		return result == ASK_CANDIDATE;
+	search->exhausted = true;
+	search->stopped_because = search->strategy == &strategy_program
+					  ? strategy_program_why(search->strategy_state)
+					  : NULL;
+	if (!search->stopped_because)
+		search->stopped_because = "the strategy has nothing more to try";
+	return false;
+}
+
+/* ---- the loop ---- */
+/* Gives a candidate to the evaluator, unless that was done before. */
+static enum status start_candidate(struct search *search, size_t candidate, struct error *err)
+{
+	struct result known = {0};
+
+	if (search->asked[candidate])
+		return STATUS_OK;
+	search->asked[candidate] = true;
+	return bits_known(search, candidate, &known)
+		       ? search_take_result(search, candidate, &known, err)
+		       : search_add_trial(search, candidate, TRIAL_DONE, NULL, err);
+}
+
+static enum status start_candidates(
 	struct search *search, const size_t *candidates, size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!search->asked[candidates[i]])
-			TRY(start_trial(search, candidates[i], err));
+		TRY(start_candidate(search, candidates[i], err));
 	return STATUS_OK;
 }
 
 /* Trials that still wait for the compiler or the device are dropped, once something works: a
  * compiler may take longer than all of the budget. */
-static void drop_late(struct search *search)
+static void drop_late_trials(struct search *search)
 {
 	struct evaluator *evaluator = &search->evaluator;
 
@@ -170,37 +141,33 @@ static void drop_late(struct search *search)
 	}
 }
 
-/* Until the strategy has nothing more to ask and all trials are done, or the time is over. */
-static enum status run_trials(struct search *search, double seconds, struct error *err)
+/* Ask the strategy -> compile, score again, verify, measure (the evaluator) -> append to the
+ * journal and tell the strategy; until the strategy has nothing more to ask and all trials are
+ * done, or the time is over. */
+static enum status search_loop(struct search *search, double seconds, struct error *err)
 {
-	const double until_s = clock_seconds() + seconds;
-	const double give_up_ratio = search->session->effort->give_up_ratio;
 	struct evaluator *evaluator = &search->evaluator;
-	enum status status = STATUS_OK;
+	const double end_s = clock_seconds() + seconds;
+	struct trial *trial;
+	size_t candidate;
 
-	while (status == STATUS_OK) {
-		status = ask(search, err);
-		if (isfinite(search->budget.best_us))
-			evaluator->first_look.give_up_us = search->budget.best_us * give_up_ratio;
-		if (status == STATUS_OK)
-			status = evaluator_step(evaluator, err);
-		if (status == STATUS_NO_DEVICE)
-			error_hint(err, "what was measured is in the journal; run again to resume");
-		if (status == STATUS_OK)
-			status = take_results(search, err);
+	while (!search_is_done(search)) {
+		while (search_wants_more(search) && strategy_ask(search, &candidate))
+			TRY(start_candidate(search, candidate, err));
+		TRY(evaluator_step(evaluator, err));
+		while ((trial = evaluator_take(evaluator)) != NULL) {
+			TRY(search_take_result(search, trial->number, &trial->result, err));
+			evaluator_free_trial(evaluator, trial);
+		}
 		search_keep_best(search);
-		if (status == STATUS_OK && *search->session->interrupted)
-			status = session_interrupted(err);
-		if (clock_seconds() > until_s)
-			drop_late(search);
-		if (!evaluator->count && stop_asking(search))
-			break;
-		if (status == STATUS_OK)
-			evaluator_wait(evaluator);
+		evaluator_wait(evaluator);
+		if (clock_seconds() > end_s)
+			drop_late_trials(search);
 	}
-	return status;
+	return *search->session->interrupted ? session_interrupted(err) : STATUS_OK;
 }
 
+/* ---- the steps of a search ---- */
 /* How many of `count` may be tried: all, unless a user gave a number. */
 static size_t within_number(const struct search *search, size_t count)
 {
@@ -211,16 +178,21 @@ static size_t within_number(const struct search *search, size_t count)
 	return effort->is_strict && count > left ? left : count;
 }
 
-static enum status search_loop(struct search *search, struct error *err)
+static enum status try_planned(struct search *search, struct error *err)
+{
+	const size_t count = within_number(search, search->planned_count);
+
+	TRY(start_candidates(search, search->planned, count, err));
+	return search_loop(search, budget_search_left_seconds(&search->budget), err);
+}
+
+static enum status try_neglected_families(struct search *search, struct error *err)
 {
 	CLEANUP(memory_free) size_t *neglected = NULL;
-	size_t count = within_number(search, search->planned_count);
+	const size_t count = family_quota_candidates(search, &neglected);
 
-	TRY(start_all(search, search->planned, count, err));
-	TRY(run_trials(search, budget_search_left_seconds(&search->budget), err));
-	count = family_quota_candidates(search, &neglected);
-	TRY(start_all(search, neglected, count, err));
-	return count ? run_trials(search, budget_search_left_seconds(&search->budget), err)
+	TRY(start_candidates(search, neglected, count, err));
+	return count ? search_loop(search, budget_search_left_seconds(&search->budget), err)
 		     : STATUS_OK;
 }
 
@@ -238,8 +210,8 @@ static enum status try_neighbours(struct search *search, struct error *err)
 		if (!count)
 			return STATUS_OK;
 		evaluator_clear(&search->evaluator);
-		TRY(start_all(search, candidates, count, err));
-		TRY(run_trials(search, part_of_left * budget_left_seconds(&search->budget), err));
+		TRY(start_candidates(search, candidates, count, err));
+		TRY(search_loop(search, part_of_left * budget_left_seconds(&search->budget), err));
 		TRY(final_measure_again(search, first, 1, err));
 	}
 	return STATUS_OK;
@@ -247,7 +219,8 @@ static enum status try_neighbours(struct search *search, struct error *err)
 
 static enum status run_search(struct search *search, struct error *err)
 {
-	TRY(search_loop(search, err));
+	TRY(try_planned(search, err));
+	TRY(try_neglected_families(search, err));
 	TRY(final_measure(search, err));
 	TRY(try_neighbours(search, err));
 	TRY(final_measure_again(search, search->evaluated.count, FINAL_LOADS, err));
@@ -261,10 +234,15 @@ enum status session_search(struct search *search, struct error *err)
 
 	TRY(search_open(search, err));
 	status = run_search(search, err);
-	if (status != STATUS_INTERRUPTED)
-		return status;
-	search_save_best(search, &unsaved);
-	return session_interrupted(err);
+	if (status == STATUS_INTERRUPTED) {
+		search_save_best(search, &unsaved);
+		return session_interrupted(err);
+	}
+	if (status != STATUS_OK)
+		search_keep_best(search);
+	if (status == STATUS_NO_DEVICE)
+		error_hint(err, "what was measured is in the journal; run again to resume");
+	return status;
 }
 
 void session_notice(const struct session *session, const char *text)
