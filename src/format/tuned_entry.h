@@ -40,7 +40,7 @@ struct tuned_errors {
 	double max_abs_error, max_rel_error; /* NaN: not verified */
 };
 
-/* By what a candidate lost to the winner (tune/select.h). */
+/* By what a candidate lost to the winner (tune/selection.h). */
 enum lost_by {
 	LOST_SLOWER,  /* than the winner, by more than the noise and the width of a tie */
 	LOST_UNTIED,  /* slower by that than the fastest, which a launch of the winner's kernel is

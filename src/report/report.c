@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "tune/select.h"
+#include "tune/selection.h"
 
 /* ---- files ---- */
 static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
@@ -351,9 +351,9 @@ static struct report_pair pair_of(
 	const double high = known ? b->high_us / a->low_us : pair.ratio;
 
 	/* the floor that ties have everywhere: what differs between two runs of one binary */
-	pair.verdict = high < 1 - SELECT_TIE_RATIO  ? "faster"
-		       : low > 1 + SELECT_TIE_RATIO ? "slower"
-						    : "same";
+	pair.verdict = high < 1 - SELECTION_TIE_RATIO  ? "faster"
+		       : low > 1 + SELECTION_TIE_RATIO ? "slower"
+						       : "same";
 	if (first->predicted != second->predicted)
 		pair.verdict = "not comparable: one is predicted";
 	return pair;

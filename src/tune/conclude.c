@@ -122,7 +122,7 @@ static enum status put_families(const struct search *search, const struct select
 	struct tuned_entry *entry, struct error *err)
 {
 	const struct evaluated *items = search->evaluated.items;
-	const size_t winner = selection->indices[selection->chosen.winner];
+	const size_t winner = selection_winner(selection);
 	CLEANUP(memory_free)
 	size_t *best = memory_zeroed(search->pool.family_count + 1, sizeof(*best));
 
@@ -158,7 +158,7 @@ static enum status entry_new(const struct search *search, const struct selection
 	const struct evaluated_list *evaluated = &search->evaluated;
 	const struct session *session = search->session;
 	const bool predicted = !session->context->device->kind->measures;
-	const size_t winner = selection->indices[selection->chosen.winner];
+	const size_t winner = selection_winner(selection);
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),
@@ -171,9 +171,9 @@ static enum status entry_new(const struct search *search, const struct selection
 		.bits = bits_of_entry(session, pool->problem)};
 	TRY(row_of(search, winner, &entry->winner, err));
 	for (size_t i = 0; i < selection->count; i++)
-		if (selection->tied[i] && i != selection->chosen.winner)
+		if (selection->finalists[i].is_tied && i != selection->winner)
 			entry->tied[entry->tied_count++] =
-				tied_of(search, selection, selection->indices[i]);
+				tied_of(search, selection, selection->finalists[i].evaluated);
 	if (selection->runner_up != SIZE_MAX) {
 		entry->runner_up = memory_zeroed(1, sizeof(*entry->runner_up));
 		*entry->runner_up = tied_of(search, selection, selection->runner_up);
@@ -219,11 +219,10 @@ static bool is_undecided(const struct search *search, const struct selection *se
 
 	if (!search->session->only_decided || search->session->context->device->kind->measures ||
 		selection->count < 2 ||
-		!search->evaluated.items[selection->indices[selection->chosen.winner]]
-			 .result.score.without_model)
+		!search->evaluated.items[selection_winner(selection)].result.score.without_model)
 		return false;
 	for (size_t i = 0; i < selection->count; i++)
-		tied += selection->tied[i];
+		tied += selection->finalists[i].is_tied;
 	return 2 * tied >= selection->count;
 }
 
@@ -238,13 +237,15 @@ static void append_resources(
 	size_t kinds = 0;
 
 	for (size_t i = 0; i < selection->count; i++) {
-		const struct result *first = &search->evaluated.items[selection->indices[i]].result;
+		const struct result *first =
+			&search->evaluated.items[selection->finalists[i].evaluated].result;
 		const struct launch_score *launch = &first->score.launches[first->score.longest];
 		size_t count = 0;
 
 		for (size_t k = i; k < selection->count && !seen[i]; k++) {
 			const struct score *score =
-				&search->evaluated.items[selection->indices[k]].result.score;
+				&search->evaluated.items[selection->finalists[k].evaluated]
+					 .result.score;
 			const struct launch_score *other = &score->launches[score->longest];
 
 			if (other->regs_per_thread == launch->regs_per_thread &&
@@ -302,7 +303,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	if (!selection.count ||
 		(search->session->context->device->kind->measures && !search->stage))
 		return nothing_works(search, err);
-	result.winner = selection.indices[selection.chosen.winner];
+	result.winner = selection_winner(&selection);
 	result.runner_up = selection.runner_up;
 	for (size_t i = 0; i < total; i++)
 		result.outcomes[search->evaluated.items[i].result.outcome]++;

@@ -6,7 +6,7 @@
 #define TUNE_CONCLUDE_H
 
 #include "tune/search.h"
-#include "tune/select.h"
+#include "tune/selection.h"
 
 /* The energy of a candidate that was timed in turn; where the card does not say, nothing. */
 enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err);

@@ -10,7 +10,7 @@
 #include "search/neighbours.h"
 #include "search/order.h"
 #include "tune/conclude.h"
-#include "tune/select.h"
+#include "tune/selection.h"
 
 static bool by_time(const struct search *search)
 {
@@ -79,8 +79,8 @@ static bool is_only_one_left(struct contender *const *contenders, size_t count, 
 
 		going_on[i]->is_finished =
 			ratio.low >
-			1 + 2 * SELECT_TIE_RATIO +
-				2 * SELECT_PLACE_US / round_times_median(times[fastest]);
+			1 + 2 * SELECTION_TIE_RATIO +
+				2 * CODE_PLACEMENT_NOISE_US / round_times_median(times[fastest]);
 		slower += going_on[i]->is_finished;
 	}
 	return slower + 1 >= left;
@@ -325,8 +325,8 @@ static size_t choose_best(
 	size_t count = 0;
 
 	for (size_t i = 0; i < selection->count; i++)
-		if (select_may_win(selection->comparables, selection->count, i))
-			best[count++] = &search->evaluated.items[selection->indices[i]];
+		if (selection_may_win(selection, i))
+			best[count++] = &search->evaluated.items[selection->finalists[i].evaluated];
 	qsort(best, count, sizeof(struct evaluated *), compare_medians);
 	return count;
 }
@@ -353,7 +353,7 @@ enum status final_measure_again(
 	selection = selection_of(search);
 	if (!selection.count)
 		return STATUS_OK;
-	winner = &search->evaluated.items[selection.indices[selection.chosen.winner]];
+	winner = &search->evaluated.items[selection_winner(&selection)];
 	count = choose_best(search, &selection, chosen);
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		struct evaluated *item = &search->evaluated.items[i];
@@ -429,7 +429,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	selection = selection_of(search);
 	if (!selection.count)
 		return 0;
-	winner = search->evaluated.items[selection.indices[selection.chosen.winner]].candidate;
+	winner = search->evaluated.items[selection_winner(&selection)].candidate;
 	count = untried_launches(
 		search, winner, *candidates, most < LAUNCHES_TRIED ? most : LAUNCHES_TRIED);
 	return count + untried_neighbours(search, winner, *candidates + count,

@@ -75,7 +75,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
  * Two runs on one machine should name the same winner. What a search happens to try, how fast the
  * GPU ran just then and where a binary was loaded must not decide; so candidates are compared round
  * by round, neighbours of the winner are tried before it is named, and the best are loaded several
- * times. A fixed order decides among those that are tied then (tune/select.h). ---- */
+ * times. A fixed order decides among those that are tied then (tune/selection.h). ---- */
 enum {
 	FINAL_LOADS = 4 /* of each of the best: two loads of one binary are not equally fast */
 };

@@ -29,7 +29,7 @@ struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
 	size_t winner, runner_up;          /* indices into evaluated; runner_up SIZE_MAX: none */
-	const struct selection *selection; /* tune/select.h */
+	const struct selection *selection; /* tune/selection.h */
 	size_t number, count;              /* of the problem, from 0, and of all */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t resumed; /* taken over from an earlier run */

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
-#include "tune/select.h"
+#include "tune/selection.h"
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-3)
 
@@ -147,10 +147,10 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 {
 	double times_us[2][ROUNDS_MOST];
 	struct drift drift = drift_new(random);
-	struct comparable comparables[2] = {{0}};
+	struct finalist finalists[2] = {{0}};
+	struct selection selection = {.finalists = finalists, .count = 2};
 	struct round_times rounds[2];
 	double own[2] = {0};
-	bool tied[2];
 
 	for (size_t i = 0; i < count; i++) {
 		const double clock = drift_next(&drift);
@@ -163,15 +163,15 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 	for (size_t k = 0; k < 2; k++) {
 		const struct summary time = statistics_summary(times_us[k], count);
 
-		comparables[k] = (struct comparable){.median_us = time.median,
+		finalists[k] = (struct finalist){.median_us = time.median,
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
 			.order = k};
 		rounds[k] = (struct round_times){times_us[k], count};
 	}
-	select_pair_rounds(comparables, rounds, 2);
-	select_choose(comparables, 2, tied);
-	return tied[0] && tied[1];
+	selection_pair_rounds(&selection, rounds);
+	selection_choose(&selection);
+	return finalists[0].is_tied && finalists[1].is_tied;
 }
 
 /* At the first look and at the last, of a quick search. */

@@ -1,4 +1,4 @@
-// Why others lost to the winner: by what the tuned file says of the decision ("lost", src/tune/select.h), else by what
+// Why others lost to the winner: by what the tuned file says of the decision ("lost", src/tune/selection.h), else by what
 // times, resources and parameters tell. What is worked out here is called probable.
 //
 // lost: {by, ratio, low, high, rounds, value, winnerValue, worked: it was worked out here}
@@ -127,14 +127,14 @@ function distanceText(entry, lost) {
 	return `${words}${where}`;
 }
 
-// The order of preference of src/tune/select.h, said once.
+// The order of preference of src/tune/selection.h, said once.
 function ruleOfTies(entry) {
 	const first = "one that every search of the problem tries first (planned: the kernels that the model predicts to be the fastest, its shortlist)";
 	return entry.tied.length ? node("p", { id: "rule", class: "muted" }, `Among tied configurations a fixed rule chooses, not the ${entry.objective === "energy" ? "energy" : "time"}: the file's former winner, then ${
 		entry.predicted ? `the better prediction in steps of 1%, ${first}, less` : `${first}, more`} shared memory, fewer registers, the first in the order of the space.`) : "";
 }
 
-// SELECT_PLACE_US of src/tune/select.h
+// CODE_PLACEMENT_NOISE_US of src/tune/selection.h
 const PLACE_US = 0.15;
 
 // How a row can be tied that is so far from the winner. What is tied is tied with the fastest of all, or with the fastest

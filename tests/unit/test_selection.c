@@ -7,215 +7,219 @@
 #include "base/statistics.h"
 #include "tune/budget.h"
 #include "tune/conclude.h"
-#include "tune/select.h"
+#include "tune/selection.h"
 
-static struct comparable at(double median, double spread, double predicted, size_t order)
+static struct finalist at(double median, double spread, double predicted, size_t order)
 {
-	return (struct comparable){.median_us = median,
+	return (struct finalist){.median_us = median,
 		.ci95_low_us = median * (1 - spread),
 		.ci95_high_us = median * (1 + spread),
 		.predicted_us = predicted,
 		.order = order};
 }
 
+static struct selection choose(struct finalist *finalists, size_t count)
+{
+	struct selection selection = {.finalists = finalists, .count = count};
+
+	selection_choose(&selection);
+	return selection;
+}
+
 TEST(a_clear_winner_wins)
 {
-	struct comparable comparables[] = {
+	struct finalist finalists[] = {
 		at(110, 0.001, 50, 0), at(100, 0.001, 90, 1), at(150, 0.001, 10, 2)};
-	bool tied[3];
 
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 1);
-	assert_false(tied[0]);
-	assert_true(tied[1]);
-	assert_false(tied[2]);
+	assert_int_equal(choose(finalists, 3).winner, 1);
+	assert_false(finalists[0].is_tied);
+	assert_true(finalists[1].is_tied);
+	assert_false(finalists[2].is_tied);
 }
 
 TEST(within_one_percent_is_a_tie_and_the_rule_decides)
 {
-	struct comparable comparables[] = {
-		at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
-	bool tied[3];
+	struct finalist finalists[] = {at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
 
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 0); /* the better prediction */
-	assert_true(tied[0]);
-	assert_false(tied[2]);
+	assert_int_equal(choose(finalists, 3).winner, 0); /* the better prediction */
+	assert_true(finalists[0].is_tied);
+	assert_false(finalists[2].is_tied);
 }
 
 /* Few blocks: two loads of one binary may be 0.3 us apart. */
-TEST(the_place_of_the_code_is_no_merit)
+TEST(code_placement_decides_nothing)
 {
-	struct comparable comparables[] = {
+	struct finalist finalists[] = {
 		at(5.85, 0.001, 5, 0), at(5.6, 0.001, 6, 1), at(6.1, 0.001, 4, 2)};
-	bool tied[3];
 
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 1);
-	assert_false(tied[0]);
+	assert_int_equal(choose(finalists, 3).winner, 1);
+	assert_false(finalists[0].is_tied);
 	for (int i = 0; i < 3; i++)
-		comparables[i].place_us = SELECT_PLACE_US;
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 0); /* the better prediction */
-	assert_true(tied[0]);
-	assert_false(tied[2]);
+		finalists[i].code_placement_noise_us = CODE_PLACEMENT_NOISE_US;
+	assert_int_equal(choose(finalists, 3).winner, 0); /* the better prediction */
+	assert_true(finalists[0].is_tied);
+	assert_false(finalists[2].is_tied);
 	/* beside 100 us it is nothing */
-	comparables[0] = at(101.5, 0, 1, 0);
-	comparables[1] = at(100, 0, 2, 1);
-	comparables[0].place_us = comparables[1].place_us = SELECT_PLACE_US;
-	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
-	assert_false(tied[0]);
+	finalists[0] = at(101.5, 0, 1, 0);
+	finalists[1] = at(100, 0, 2, 1);
+	finalists[0].code_placement_noise_us = finalists[1].code_placement_noise_us =
+		CODE_PLACEMENT_NOISE_US;
+	assert_int_equal(choose(finalists, 2).winner, 1);
+	assert_false(finalists[0].is_tied);
 }
 
 TEST(the_incumbent_stays_if_tied)
 {
-	struct comparable comparables[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
-	bool tied[2];
+	struct finalist finalists[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
 
-	comparables[1].incumbent = true;
-	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
-	comparables[1] = at(105, 0, 1, 1);
-	comparables[1].incumbent = true;
-	assert_int_equal(select_choose(comparables, 2, tied).winner, 0);
+	finalists[1].incumbent = true;
+	assert_int_equal(choose(finalists, 2).winner, 1);
+	finalists[1] = at(105, 0, 1, 1);
+	finalists[1].incumbent = true;
+	assert_int_equal(choose(finalists, 2).winner, 0);
 }
 
 TEST(noise_widens_the_tie)
 {
-	struct comparable comparables[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
-	bool tied[2];
+	struct finalist finalists[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
 
-	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
-	assert_true(tied[1]);
+	assert_int_equal(choose(finalists, 2).winner, 1);
+	assert_true(finalists[1].is_tied);
 }
 
 TEST(resources_then_order_decide)
 {
-	struct comparable comparables[] = {
+	struct finalist finalists[] = {
 		at(100, 0, 50, 3), at(100.1, 0, 50.1, 2), at(100.2, 0, 50, 1)};
-	bool tied[3];
 
 	for (int i = 0; i < 3; i++)
-		comparables[i].smem_bytes = 1000;
-	comparables[0].smem_bytes = 2000;
-	comparables[1].regs_per_thread = 100;
-	comparables[2].regs_per_thread = 100;
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 2);
-	comparables[1].regs_per_thread = 90;
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 1);
+		finalists[i].smem_bytes = 1000;
+	finalists[0].smem_bytes = 2000;
+	finalists[1].regs_per_thread = 100;
+	finalists[2].regs_per_thread = 100;
+	assert_int_equal(choose(finalists, 3).winner, 2);
+	finalists[1].regs_per_thread = 90;
+	assert_int_equal(choose(finalists, 3).winner, 1);
 }
 
 /* What was measured is not chosen by what was predicted, which may be slower by all of the tie. */
 TEST(measured_ties_fall_to_resources)
 {
-	struct comparable comparables[] = {
-		at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
-	bool tied[3];
+	struct finalist finalists[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
 
-	comparables[0].smem_bytes = 3000;
-	comparables[1].smem_bytes = comparables[2].smem_bytes = 2000;
+	finalists[0].smem_bytes = 3000;
+	finalists[1].smem_bytes = finalists[2].smem_bytes = 2000;
 	/* the deepest pipeline: what is shallower is slower by about the width of the tie */
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 0);
-	comparables[0].smem_bytes = 1000;
-	assert_int_equal(
-		select_choose(comparables, 3, tied).winner, 1); /* the first in the space */
-	comparables[2].smem_bytes = 4000;
-	assert_int_equal(select_choose(comparables, 3, tied).winner, 2);
+	assert_int_equal(choose(finalists, 3).winner, 0);
+	finalists[0].smem_bytes = 1000;
+	assert_int_equal(choose(finalists, 3).winner, 1); /* the first in the space */
+	finalists[2].smem_bytes = 4000;
+	assert_int_equal(choose(finalists, 3).winner, 2);
 }
 
 /* A launch that is just behind what is tied does not decide between kernels, only its own
  * kernel's fastest launch does. */
 TEST(the_kernel_is_chosen_before_its_launch)
 {
-	struct comparable comparables[] = {
+	struct finalist finalists[] = {
 		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.3, 0, 0, 1), at(102, 0, 0, 0)};
-	bool tied[4];
 
 	for (int i = 1; i < 4; i++) {
-		comparables[i].smem_bytes = 1000;
-		comparables[i].kernel_hash = "deep";
+		finalists[i].smem_bytes = 1000;
+		finalists[i].kernel_hash = "deep";
 	}
-	assert_int_equal(select_choose(comparables, 4, tied).winner, 2);
-	assert_true(tied[1]);
-	assert_true(tied[2]);
-	assert_false(tied[3]);
-	comparables[1].median_us = comparables[1].ci95_low_us = comparables[1].ci95_high_us = 101.2;
-	assert_int_equal(select_choose(comparables, 4, tied).winner, 0);
+	assert_int_equal(choose(finalists, 4).winner, 2);
+	assert_true(finalists[1].is_tied);
+	assert_true(finalists[2].is_tied);
+	assert_false(finalists[3].is_tied);
+	finalists[1].median_us = finalists[1].ci95_low_us = finalists[1].ci95_high_us = 101.2;
+	assert_int_equal(choose(finalists, 4).winner, 0);
 }
 
-static void assert_lost(
-	const struct comparable *comparables, size_t count, size_t which, enum lost_by by)
+static void assert_lost(struct finalist *finalists, size_t count, size_t which, enum lost_by by)
 {
-	bool tied[8];
-	const struct chosen chosen = select_choose(comparables, count, tied);
+	const struct selection selection = choose(finalists, count);
 
-	assert_int_not_equal(chosen.winner, which);
+	assert_int_not_equal(selection.winner, which);
 	assert_string_equal(
-		lost_by_names[select_lost(comparables, &chosen, &comparables[which], true)],
+		lost_by_names[selection_reject_reason(&selection, &finalists[which], true)],
 		lost_by_names[by]);
 }
 
 /* Each step of the order of preference, from the last to the first: the one that decided. */
 TEST(what_decided_is_known)
 {
-	struct comparable comparables[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(103, 0, 0, 2)};
+	struct finalist finalists[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(103, 0, 0, 2)};
 
-	assert_lost(comparables, 3, 2, LOST_SLOWER);
-	assert_lost(comparables, 3, 1, LOST_ORDER);
-	comparables[1].regs_per_thread = 100;
-	assert_lost(comparables, 3, 1, LOST_REGISTERS);
-	comparables[0].smem_bytes = 1000;
-	assert_lost(comparables, 3, 1, LOST_SMEM);
-	comparables[1].is_planned = true;
-	assert_lost(comparables, 3, 0, LOST_PLANNED);
-	comparables[0].predicted_us = 50;
-	comparables[1].predicted_us = 60;
-	assert_lost(comparables, 3, 1, LOST_PREDICTION);
-	comparables[1].incumbent = true;
-	assert_lost(comparables, 3, 0, LOST_INCUMBENT);
+	assert_lost(finalists, 3, 2, LOST_SLOWER);
+	assert_lost(finalists, 3, 1, LOST_ORDER);
+	finalists[1].regs_per_thread = 100;
+	assert_lost(finalists, 3, 1, LOST_REGISTERS);
+	finalists[0].smem_bytes = 1000;
+	assert_lost(finalists, 3, 1, LOST_SMEM);
+	finalists[1].is_planned = true;
+	assert_lost(finalists, 3, 0, LOST_PLANNED);
+	finalists[0].predicted_us = 50;
+	finalists[1].predicted_us = 60;
+	assert_lost(finalists, 3, 1, LOST_PREDICTION);
+	finalists[1].incumbent = true;
+	assert_lost(finalists, 3, 0, LOST_INCUMBENT);
 }
 
 /* The winner's kernel has a launch that is tied with the fastest, and a launch that is not wins;
  * the launch of another kernel comes between the two. */
 TEST(what_is_not_tied_with_the_fastest_lost_before_the_order_was_asked)
 {
-	struct comparable comparables[] = {
+	struct finalist finalists[] = {
 		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.5, 0, 0, 1), at(101.3, 0, 0, 0)};
-	bool tied[4];
-	struct chosen chosen;
+	struct selection selection;
 
 	for (int i = 1; i < 3; i++) {
-		comparables[i].smem_bytes = 1000;
-		comparables[i].kernel_hash = "deep";
+		finalists[i].smem_bytes = 1000;
+		finalists[i].kernel_hash = "deep";
 	}
-	assert_lost(comparables, 4, 0, LOST_SMEM);
-	assert_lost(comparables, 4, 1, LOST_ORDER);
-	assert_lost(comparables, 4, 3, LOST_UNTIED);
+	assert_lost(finalists, 4, 0, LOST_SMEM);
+	assert_lost(finalists, 4, 1, LOST_ORDER);
+	assert_lost(finalists, 4, 3, LOST_UNTIED);
 	/* one of an earlier round: the order was never asked */
-	chosen = select_choose(comparables, 3, tied);
-	comparables[3].median_us = comparables[3].ci95_low_us = comparables[3].ci95_high_us = 100.2;
-	assert_int_equal(select_lost(comparables, &chosen, &comparables[3], false), LOST_EARLIER);
+	selection = choose(finalists, 3);
+	finalists[3].median_us = finalists[3].ci95_low_us = finalists[3].ci95_high_us = 100.2;
+	assert_int_equal(selection_reject_reason(&selection, &finalists[3], false), LOST_EARLIER);
 }
 
 /* Where few blocks run, of a time, and where it was measured. */
-TEST(places_count_where_few_blocks_run)
+TEST(code_placement_counts_where_few_blocks_run)
 {
-	struct launch_score launch = {.tiles = 10};
-	struct evaluated evaluated = {
-		.result = {.score = {.launches = &launch, .launch_count = 1}}};
-	struct session session = {.objective = OBJECTIVE_TIME};
-	struct device_spec device = {.sm_count = 132};
-	double predicted_us = 0;
-	struct search search = {.session = &session,
-		.incumbent = -1,
-		.pool = {.device = &device, .predicted_us = &predicted_us}};
+	static const struct {
+		double tiles;
+		unsigned loads;
+		bool predicted;
+		enum objective objective;
+		double noise_us;
+	} cases[] = {
+		{10, 1, false, OBJECTIVE_TIME, CODE_PLACEMENT_NOISE_US},
+		{10, 4, false, OBJECTIVE_TIME, CODE_PLACEMENT_NOISE_US / 2},
+		{66, 4, false, OBJECTIVE_TIME, 0},
+		{10, 4, false, OBJECTIVE_ENERGY, 0},
+		{10, 4, true, OBJECTIVE_TIME, 0},
+	};
 
-	assert_true(comparable_of(&search, &evaluated).place_us == SELECT_PLACE_US);
-	evaluated.loads = 4;
-	assert_true(comparable_of(&search, &evaluated).place_us == SELECT_PLACE_US / 2);
-	launch.tiles = 66;
-	assert_true(comparable_of(&search, &evaluated).place_us == 0);
-	launch.tiles = 10;
-	session.objective = OBJECTIVE_ENERGY;
-	assert_true(comparable_of(&search, &evaluated).place_us == 0);
-	session.objective = OBJECTIVE_TIME;
-	evaluated.result.predicted = true;
-	assert_true(comparable_of(&search, &evaluated).place_us == 0);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct launch_score launch = {.tiles = cases[i].tiles};
+		struct evaluated evaluated = {.loads = cases[i].loads,
+			.result = {.score = {.launches = &launch, .launch_count = 1},
+				.predicted = cases[i].predicted}};
+		struct session session = {.objective = cases[i].objective};
+		struct device_spec device = {.sm_count = 132};
+		double predicted_us = 0;
+		struct search search = {.session = &session,
+			.incumbent = -1,
+			.evaluated = {.items = &evaluated, .count = 1},
+			.pool = {.device = &device, .predicted_us = &predicted_us}};
+
+		assert_true(fabs(finalist_of(&search, 0).code_placement_noise_us -
+				    cases[i].noise_us) < 1e-12);
+	}
 }
 
 /* A candidate preferred to one that is preferred to a third is preferred to the third: else the
@@ -223,18 +227,18 @@ TEST(places_count_where_few_blocks_run)
 TEST(preference_is_an_order)
 {
 	struct random_state random;
-	struct comparable comparables[3];
+	struct finalist finalists[3];
 
 	random_seed(&random, 3);
 	for (int turn = 0; turn < 20000; turn++) {
 		for (size_t i = 0; i < 3; i++) {
-			comparables[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
-			comparables[i].smem_bytes = (double)random_below(&random, 3);
-			comparables[i].regs_per_thread = (double)random_below(&random, 2);
+			finalists[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
+			finalists[i].smem_bytes = (double)random_below(&random, 3);
+			finalists[i].regs_per_thread = (double)random_below(&random, 2);
 		}
-		if (select_prefers(&comparables[0], &comparables[1]) &&
-			select_prefers(&comparables[1], &comparables[2]))
-			assert_true(select_prefers(&comparables[0], &comparables[2]));
+		if (finalist_is_preferred(&finalists[0], &finalists[1]) &&
+			finalist_is_preferred(&finalists[1], &finalists[2]))
+			assert_true(finalist_is_preferred(&finalists[0], &finalists[2]));
 	}
 }
 
@@ -246,16 +250,15 @@ TEST(noisy_runs_agree)
 
 	random_seed(&random, 7);
 	for (int run = 0; run < 20; run++) {
-		struct comparable comparables[5];
-		bool tied[5];
+		struct finalist finalists[5];
 
 		for (size_t i = 0; i < 5; i++) {
 			double true_us = 100 + 0.1 * (double)i;
 			double noise = 0.003 * (random_unit(&random) - 0.5);
 
-			comparables[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
+			finalists[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
 		}
-		winners[run] = select_choose(comparables, 5, tied).winner;
+		winners[run] = choose(finalists, 5).winner;
 	}
 	for (int run = 1; run < 20; run++)
 		assert_int_equal(winners[run], winners[0]);
@@ -265,9 +268,8 @@ TEST(noisy_runs_agree)
 TEST(pairing_sees_through_a_falling_clock)
 {
 	double fast[24], slow[24];
-	struct comparable comparables[2];
+	struct finalist finalists[2];
 	struct round_times rounds[] = {{slow, 24}, {fast, 24}};
-	bool tied[2];
 
 	for (size_t i = 0; i < 24; i++) {
 		double clock = i < 6 ? 1 : 0.92, noise = 1 + 0.001 * (double)(i % 3);
@@ -278,20 +280,20 @@ TEST(pairing_sees_through_a_falling_clock)
 	for (size_t i = 0; i < 2; i++) {
 		struct summary time = statistics_summary(rounds[i].us, 24);
 
-		comparables[i] = (struct comparable){.median_us = time.median,
+		finalists[i] = (struct finalist){.median_us = time.median,
 			.ci95_low_us = time.ci95_low * 0.95,
 			.ci95_high_us = time.ci95_high * 1.05,
 			.predicted_us = i ? 90 : 50};
 	}
-	assert_int_equal(
-		select_choose(comparables, 2, tied).winner, 0); /* taken for level, wrongly */
-	select_pair_rounds(comparables, rounds, 2);
-	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
-	assert_false(tied[0]);
+	assert_int_equal(choose(finalists, 2).winner, 0); /* taken for level, wrongly */
+	selection_pair_rounds(&(struct selection){.finalists = finalists, .count = 2}, rounds);
+	assert_int_equal(choose(finalists, 2).winner, 1);
+	assert_false(finalists[0].is_tied);
 	rounds[0].count = 5;
-	comparables[0].median_us = 1;
-	select_pair_rounds(comparables, rounds, 2); /* too few rounds: left as they are */
-	assert_true(comparables[0].median_us < 1.5);
+	finalists[0].median_us = 1;
+	selection_pair_rounds(&(struct selection){.finalists = finalists, .count = 2},
+		rounds); /* too few rounds: left as they are */
+	assert_true(finalists[0].median_us < 1.5);
 }
 
 TEST(budgets_end)
@@ -377,8 +379,7 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 {
 	double fast[40], slow[12];
 	const struct round_times rounds[] = {{slow, 12}, {fast, 40}};
-	struct comparable comparables[2] = {{.median_us = 102}, {.median_us = 100}};
-	bool tied[2];
+	struct finalist finalists[2] = {{.median_us = 102}, {.median_us = 100}};
 
 	for (size_t i = 0; i < 40; i++) {
 		const double clock = i < 12 ? 1 : 0.9, noise = 1 + 0.001 * (double)(i % 3);
@@ -392,8 +393,8 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 		fabs(round_times_ratio(rounds[0], rounds[1], CONFIDENCE_95).value - 1.03) < 1e-9);
 	assert_true(fabs(round_times_ratio(rounds[1], rounds[0], CONFIDENCE_95).value - 1 / 1.03) <
 		    1e-9);
-	select_pair_rounds(comparables, rounds, 2);
-	assert_true(fabs(comparables[0].median_us / comparables[1].median_us - 1.03) < 1e-9);
-	assert_int_equal(select_choose(comparables, 2, tied).winner, 1);
-	assert_false(tied[0]);
+	selection_pair_rounds(&(struct selection){.finalists = finalists, .count = 2}, rounds);
+	assert_true(fabs(finalists[0].median_us / finalists[1].median_us - 1.03) < 1e-9);
+	assert_int_equal(choose(finalists, 2).winner, 1);
+	assert_false(finalists[0].is_tied);
 }

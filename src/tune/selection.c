@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/selection.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static bool meets(const struct finalist *fastest, const struct finalist *other)
+{
+	/* half of the floor on each side: two exact numbers 1% apart just touch */
+	double widen_fastest =
+		0.5 * SELECTION_TIE_RATIO * fastest->median_us + fastest->code_placement_noise_us;
+	double widen_other =
+		0.5 * SELECTION_TIE_RATIO * other->median_us + other->code_placement_noise_us;
+
+	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
+}
+
+static double prediction_step(const struct finalist *finalist)
+{
+	return floor(log(finalist->predicted_us) / SELECTION_PREDICTION_RATIO);
+}
+
+/* The first in the order of preference that tells them apart; *prefers_a: whether it is for a. */
+static enum lost_by criterion(const struct finalist *a, const struct finalist *b, bool *prefers_a)
+{
+	const double step_a = prediction_step(a), step_b = prediction_step(b);
+	const bool is_measured = !(a->predicted_us > 0);
+
+	if (a->incumbent != b->incumbent) {
+		*prefers_a = a->incumbent;
+		return LOST_INCUMBENT;
+	}
+	if (step_a < step_b || step_a > step_b) {
+		*prefers_a = step_a < step_b;
+		return LOST_PREDICTION;
+	}
+	if (a->is_planned != b->is_planned) {
+		*prefers_a = a->is_planned;
+		return LOST_PLANNED;
+	}
+	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes) {
+		*prefers_a = (a->smem_bytes > b->smem_bytes) == is_measured;
+		return LOST_SMEM;
+	}
+	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread) {
+		*prefers_a = a->regs_per_thread < b->regs_per_thread;
+		return LOST_REGISTERS;
+	}
+	*prefers_a = a->order < b->order;
+	return LOST_ORDER;
+}
+
+bool finalist_is_preferred(const struct finalist *finalist, const struct finalist *over)
+{
+	bool prefers_finalist;
+
+	criterion(finalist, over, &prefers_finalist);
+	return prefers_finalist;
+}
+
+static bool is_same_kernel(const struct finalist *a, const struct finalist *b)
+{
+	return a == b ||
+	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
+}
+
+/* The fastest finalist, or the fastest launch of one kernel. */
+static size_t fastest_of(const struct selection *selection, const struct finalist *kernel)
+{
+	const struct finalist *finalists = selection->finalists;
+	size_t fastest = kernel ? (size_t)(kernel - finalists) : 0;
+
+	for (size_t i = 0; i < selection->count; i++)
+		if ((!kernel || is_same_kernel(&finalists[i], kernel)) &&
+			finalists[i].median_us < finalists[fastest].median_us)
+			fastest = i;
+	return fastest;
+}
+
+void selection_choose(struct selection *selection)
+{
+	struct finalist *finalists = selection->finalists;
+	const struct finalist *launch;
+
+	selection->fastest = selection->preferred = fastest_of(selection, NULL);
+	for (size_t i = 0; i < selection->count; i++) {
+		finalists[i].is_tied = meets(&finalists[selection->fastest], &finalists[i]);
+		if (finalists[i].is_tied &&
+			finalist_is_preferred(&finalists[i], &finalists[selection->preferred]))
+			selection->preferred = i;
+	}
+	selection->launch = fastest_of(selection, &finalists[selection->preferred]);
+	selection->winner = selection->launch;
+	launch = &finalists[selection->launch];
+	for (size_t i = 0; i < selection->count; i++)
+		if (is_same_kernel(&finalists[i], launch) && meets(launch, &finalists[i]) &&
+			finalist_is_preferred(&finalists[i], &finalists[selection->winner]))
+			selection->winner = i;
+	finalists[selection->winner].is_tied = true;
+}
+
+enum lost_by selection_reject_reason(
+	const struct selection *selection, const struct finalist *lost, bool is_of_selection)
+{
+	const struct finalist *finalists = selection->finalists;
+	const struct finalist *winner = &finalists[selection->winner];
+	const bool is_launch = is_same_kernel(lost, winner);
+	const struct finalist *fastest =
+		&finalists[is_launch ? selection->launch : selection->fastest];
+	bool prefers_winner;
+
+	if (!meets(fastest, lost))
+		return meets(winner, lost) ? LOST_UNTIED : LOST_SLOWER;
+	if (!is_of_selection)
+		return LOST_EARLIER;
+	return criterion(
+		is_launch ? winner : &finalists[selection->preferred], lost, &prefers_winner);
+}
+
+bool selection_may_win(const struct selection *selection, size_t which)
+{
+	/* what a measurement in one load may be off by */
+	const double surely_slower_ratio = 0.003;
+	const struct finalist *finalists = selection->finalists, *asked = &finalists[which];
+	const struct finalist *fastest = &finalists[fastest_of(selection, NULL)];
+
+	if (asked == fastest)
+		return true; /* it says what is tied */
+	if (!meets(fastest, asked) &&
+		asked->median_us > fastest->median_us * (1 + 2 * SELECTION_TIE_RATIO))
+		return false;
+	for (size_t i = 0; i < selection->count; i++)
+		if (finalists[i].median_us * (1 + surely_slower_ratio) <= asked->median_us &&
+			finalist_is_preferred(&finalists[i], asked) &&
+			(is_same_kernel(&finalists[i], asked) ||
+				finalists[i].median_us <=
+					fastest->median_us * (1 + SELECTION_TIE_RATIO)))
+			return false;
+	return true;
+}
+
+void selection_pair_rounds(struct selection *selection, const struct round_times *times)
+{
+	size_t fastest;
+	double base_us;
+
+	if (round_times_common(times, selection->count) < SELECTION_ROUNDS_MIN)
+		return;
+	fastest = round_times_fastest(times, selection->count);
+	base_us = selection->finalists[fastest].median_us;
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct interval ratio =
+			round_times_ratio(times[i], times[fastest], CONFIDENCE_95);
+		struct finalist *finalist = &selection->finalists[i];
+
+		finalist->median_us = base_us * ratio.value;
+		finalist->ci95_low_us = base_us * ratio.low;
+		finalist->ci95_high_us = base_us * ratio.high;
+	}
+}
+
+/* ---- of a search ---- */
+/* Whether its times may be compared: those of the last pass, or all before the first pass. */
+static bool is_finalist(const struct search *search, const struct evaluated *evaluated)
+{
+	return evaluated->result.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
+	       (search->session->objective != OBJECTIVE_ENERGY ||
+		       evaluated->result.measured.energy_j > 0);
+}
+
+/* Zero where blocks fill at least half of the GPU. Loads are averaged, so that noise falls with the
+ * root of their number. */
+static double code_placement_noise_us(
+	const struct launch_score *longest, const struct device_spec *device, size_t loads)
+{
+	if (longest->tiles >= (double)device->sm_count / 2)
+		return 0;
+	return CODE_PLACEMENT_NOISE_US / sqrt(fmax(1, (double)loads));
+}
+
+struct finalist finalist_of(const struct search *search, size_t which)
+{
+	const struct evaluated *evaluated = &search->evaluated.items[which];
+	const struct result *result = &evaluated->result;
+	const bool by_energy = search->session->objective == OBJECTIVE_ENERGY;
+	struct finalist finalist = {.evaluated = which,
+		.median_us = result->time.median,
+		.ci95_low_us = result->time.ci95_low,
+		.ci95_high_us = result->time.ci95_high,
+		.predicted_us =
+			result->predicted ? search->pool.predicted_us[evaluated->candidate] : 0,
+		.order = evaluated->candidate,
+		.kernel_hash = result->predicted ? NULL : result->kernel_hash,
+		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
+
+	for (size_t i = 0; i < search->listed_count; i++)
+		finalist.is_planned |= search->planned[i] == evaluated->candidate;
+	if (by_energy) {
+		/* Compare microjoules, and widen the interval by the counter's resolution. */
+		const double half_ratio = result->measured.energy_resolution_ratio / 2;
+
+		finalist.median_us = result->measured.energy_j * 1e6;
+		finalist.ci95_low_us = finalist.median_us * (1 - half_ratio);
+		finalist.ci95_high_us = finalist.median_us * (1 + half_ratio);
+	}
+	if (result->score.launch_count) {
+		const struct launch_score *longest = &result->score.launches[result->score.longest];
+
+		/* with the compiled kernel's registers, if it was compiled */
+		if (result->predicted)
+			finalist.predicted_us = result->score.predicted_time_us;
+		finalist.smem_bytes = (double)longest->smem_bytes;
+		finalist.regs_per_thread = longest->regs_per_thread;
+		if (!result->predicted && !by_energy)
+			finalist.code_placement_noise_us = code_placement_noise_us(
+				longest, search->pool.device, evaluated->loads);
+	}
+	return finalist;
+}
+
+static struct round_times evaluated_times(const struct evaluated *evaluated)
+{
+	return (struct round_times){evaluated->result.samples_us, evaluated->result.sample_count};
+}
+
+const struct finalist *selection_find(const struct selection *selection, size_t evaluated)
+{
+	size_t low = 0, high = selection->count;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (selection->finalists[middle].evaluated < evaluated)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < selection->count && selection->finalists[low].evaluated == evaluated
+		       ? &selection->finalists[low]
+		       : NULL;
+}
+
+/* The fastest except the winner, of the candidates that were timed as the winner was. */
+static size_t find_runner_up(const struct search *search, const struct selection *selection)
+{
+	const struct evaluated *items = search->evaluated.items;
+	const size_t winner = selection_winner(selection);
+	size_t best = SIZE_MAX;
+	double best_us = INFINITY;
+
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		const struct finalist *timed = selection_find(selection, i);
+		const double us = timed ? timed->median_us : finalist_of(search, i).median_us;
+
+		if (i == winner || items[i].result.outcome != OUTCOME_OK ||
+			!items[i].stage != !items[winner].stage || !(us > 0) || us >= best_us)
+			continue;
+		best = i;
+		best_us = us;
+	}
+	return best;
+}
+
+struct selection selection_of(const struct search *search)
+{
+	const size_t total = search->evaluated.count;
+	struct selection selection = {
+		.finalists = memory_zeroed(total + 1, sizeof(*selection.finalists)),
+		.runner_up = SIZE_MAX};
+	CLEANUP(memory_free) struct round_times *times = memory_zeroed(total + 1, sizeof(*times));
+
+	for (size_t i = 0; i < total; i++) {
+		if (!is_finalist(search, &search->evaluated.items[i]))
+			continue;
+		times[selection.count] = evaluated_times(&search->evaluated.items[i]);
+		selection.finalists[selection.count++] = finalist_of(search, i);
+	}
+	if (!selection.count)
+		return selection;
+	if (search->session->context->device->kind->measures &&
+		search->session->objective != OBJECTIVE_ENERGY)
+		selection_pair_rounds(&selection, times);
+	selection_choose(&selection);
+	selection.runner_up = find_runner_up(search, &selection);
+	return selection;
+}
+
+void selection_release(struct selection *selection)
+{
+	free(selection->finalists);
+}
+
+/* ---- why the others lost ---- */
+/* The ratio to the winner's time, by the rounds that both have. */
+static void compare_rounds(const struct search *search, const struct selection *selection,
+	const struct finalist *finalist, struct tuned_lost *lost)
+{
+	const struct evaluated *items = search->evaluated.items;
+	const struct round_times both[] = {evaluated_times(&items[finalist->evaluated]),
+		evaluated_times(&items[selection_winner(selection)])};
+	const size_t common = round_times_common(both, ARRAY_COUNT(both));
+	struct interval ratio;
+
+	if (!search->stage || search->session->objective == OBJECTIVE_ENERGY ||
+		common < SELECTION_ROUNDS_MIN)
+		return;
+	ratio = round_times_ratio(both[0], both[1], CONFIDENCE_95);
+	lost->rounds = common;
+	lost->ratio = ratio.value;
+	lost->ratio_low = ratio.low;
+	lost->ratio_high = ratio.high;
+}
+
+/* The numbers that decided. */
+static void take_values(
+	const struct selection *selection, const struct finalist *finalist, struct tuned_lost *lost)
+{
+	const struct finalist *winner = &selection->finalists[selection->winner];
+	const double fastest_us = selection->finalists[selection->fastest].median_us;
+
+	if (lost->by == LOST_UNTIED) {
+		lost->value = finalist->median_us / fastest_us;
+		lost->winner_value = winner->median_us / fastest_us;
+	} else if (lost->by == LOST_PREDICTION) {
+		lost->value = finalist->predicted_us;
+		lost->winner_value = winner->predicted_us;
+	} else if (lost->by == LOST_SMEM) {
+		lost->value = finalist->smem_bytes;
+		lost->winner_value = winner->smem_bytes;
+	} else if (lost->by == LOST_REGISTERS) {
+		lost->value = finalist->regs_per_thread;
+		lost->winner_value = winner->regs_per_thread;
+	}
+}
+
+struct tuned_lost *selection_lost(
+	const struct search *search, const struct selection *selection, size_t evaluated)
+{
+	const struct finalist *timed = selection_find(selection, evaluated);
+	const struct finalist own = finalist_of(search, evaluated);
+	const struct finalist *finalist = timed ? timed : &own;
+	struct tuned_lost lost = {.by = selection_reject_reason(selection, finalist, timed != NULL),
+		.ratio = finalist->median_us / selection->finalists[selection->winner].median_us,
+		.ratio_low = NAN,
+		.ratio_high = NAN,
+		.value = NAN,
+		.winner_value = NAN};
+
+	/* where energy decides, nothing can be said of candidates without a measured energy */
+	if (!(finalist->median_us > 0))
+		return NULL;
+	if (timed)
+		compare_rounds(search, selection, finalist, &lost);
+	take_values(selection, finalist, &lost);
+	return memory_copy(&lost, sizeof(lost));
+}
