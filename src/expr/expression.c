@@ -232,6 +232,12 @@ enum status expression_test(const struct expression *expression, const struct va
 	return status;
 }
 
+struct value_range expression_range(
+	const struct expression *expression, value_range_find *find, void *context)
+{
+	return node_range(expression->root, find, context);
+}
+
 /* "where: column 1: expected <noun>, found <the value>" */
 static enum status unexpected(const struct expression *expression, const char *noun,
 	const struct value *value, struct error *err)

@@ -87,4 +87,18 @@ enum status expression_real(const struct expression *expression, const struct va
 enum status expression_string(const struct expression *expression, const struct value *values,
 	const char **result, struct error *err);
 
+/* ---- bounds ---- */
+/* Numbers that a value may be, both bounds included; infinite bounds where nothing is known, which
+ * includes values that are no numbers. False is 0, True is 1. */
+struct value_range {
+	double low, high;
+};
+struct value_range value_range_of(struct value value);
+bool value_range_is_false(struct value_range interval);
+typedef struct value_range value_range_find(int index, void *context);
+/* Bounds of the result while each name lies in the interval that find() gives for its index. They
+ * hold for every evaluation that does not fail. */
+struct value_range expression_range(
+	const struct expression *expression, value_range_find *find, void *context);
+
 #endif

@@ -62,6 +62,7 @@ enum status node_parse(const char *text, const char *where, struct value_arena *
 	struct node **root, struct error *err);
 
 struct name_table; /* expr/expression.h */
+struct value_range;
 
 /* Gives every name its meaning: a loop variable, or an index of the name table. *unknown (may be
  * NULL): set, and STATUS_OK returned, where a name is not known; with NULL that is an error. */
@@ -76,6 +77,9 @@ void node_specialise(const struct node *root, const struct value *values, struct
 /* The value of a resolved tree: in the tree, in the values, or in *room. NULL after an error. */
 const struct value *node_evaluate(
 	struct evaluation *evaluation, const struct node *node, struct value *room);
+
+struct value_range node_range(const struct node *root,
+	struct value_range (*find)(int index, void *context), void *context);
 
 /* A function of the language; NULL if there is none of this name. */
 struct function {

@@ -9,6 +9,10 @@
  * its level, so that a constraint may keep it from dividing by zero. An error while a constraint or
  * a derived constant that it reads is computed is an error of the enumeration; one that no
  * constraint reads may be left to space_values(): visits see choices alone.
+ *
+ * In a long walk, a branch in which a constraint cannot hold for any value of the parameters that
+ * follow is cut at once (expression_range()). What such a constraint would have removed later
+ * counts as removed by it, and errors in such a branch are not found.
  */
 #ifndef SPACE_ENUMERATE_H
 #define SPACE_ENUMERATE_H

@@ -4,6 +4,7 @@
  */
 #include "space/space.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,17 @@ static void remove_repeated(struct value_list *values)
 	free(repeated);
 }
 
+static struct value_range range_of(const struct value_list *values)
+{
+	struct value_range range = {INFINITY, -INFINITY};
+	for (size_t i = 0; i < values->count; i++) {
+		const struct value_range value = value_range_of(values->items[i]);
+		range.low = fmin(range.low, value.low);
+		range.high = fmax(range.high, value.high);
+	}
+	return range;
+}
+
 static enum status take_list(
 	struct space *space, size_t parameter, struct value value, struct error *err)
 {
@@ -128,6 +140,7 @@ static enum status take_list(
 		memcpy(bound->values.items, value.list->items,
 			value.list->count * sizeof(struct value));
 	remove_repeated(&bound->values);
+	bound->range = range_of(&bound->values);
 	return STATUS_OK;
 }
 

@@ -29,6 +29,7 @@ typedef uint16_t choice; /* index into a parameter's list */
 struct space_parameter {
 	const struct expression *list;
 	struct value_list values; /* once bound */
+	struct value_range range; /* once bound: from the least to the greatest value */
 };
 
 /* A derived constant or a constraint. */

@@ -4,10 +4,12 @@
  * evaluated as it stands, with all names put in, and with every other name put in; then limits and
  * the functions of expression.h.
  */
+#include <math.h>
 #include <time.h>
 
 #include "unit/unit.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "unit/expression_cases.h"
 
 static void expect_result(const char *file, int line, const struct expression_case *parsed,
@@ -313,4 +315,73 @@ TEST(test_names)
 	assert_int_equal(name_table_add(&table, "b"), 1);
 	assert_int_equal(name_table_find(&table, "b"), 1);
 	name_table_release(&table);
+}
+
+/* ---- bounds ---- */
+struct box {
+	struct value_range names[3];
+};
+
+static struct value_range find_in_box(int index, void *context)
+{
+	return ((const struct box *)context)->names[index];
+}
+
+/* Every value for every point of the box lies within the bounds. Returns whether they say more than
+ * that nothing is known. */
+static bool expect_within_bounds(
+	const struct expression *expression, const int low[3], const int high[3])
+{
+	struct box box;
+	struct value values[3];
+	for (int i = 0; i < 3; i++)
+		box.names[i] = (struct value_range){low[i], high[i]};
+	const struct value_range range = expression_range(expression, find_in_box, &box);
+	for (int a = low[0]; a <= high[0]; a++)
+		for (int b = low[1]; b <= high[1]; b++)
+			for (int c = low[2]; c <= high[2]; c++) {
+				struct error err;
+				double found;
+				values[0] = value_int(a);
+				values[1] = value_int(b);
+				values[2] = value_int(c);
+				if (expression_real(expression, values, &found, &err) ==
+						STATUS_OK &&
+					(found < range.low || found > range.high))
+					fail_msg("%s: %g for a=%d, b=%d, c=%d is not in [%g, %g]",
+						expression_text(expression), found, a, b, c,
+						range.low, range.high);
+			}
+	return range.low > -INFINITY || range.high < INFINITY;
+}
+
+TEST(bounds_hold_for_every_value)
+{
+	static const char *const texts[] = {"a + b*c", "a - b - c", "-a*b + abs(c)", "a*b*c",
+		"a / b", "a // b", "a % b", "a // b + c % 7", "ceil_div(a, b)", "round_up(a, b)",
+		"min(a, b, c)", "max(a - b, c)", "a if b < c else -b", "a < b < c", "a == b",
+		"a != b", "a <= b and b <= c", "a > 3 or b > 4", "not a", "a and b", "a or b",
+		"a in (1, 2, 5)", "b not in [3, 4]", "a in range(3)", "a not in range(b, c)",
+		"a in range(1, 9, b)", "int(a / 3)", "is_pow2(a)", "a << 2", "a & b", "2**a",
+		"0.1*a + 0.7*b", "(a + 0.5) // 0.25", "a // 0.1", "a*0.3 % 0.2", "any([a, b])",
+		"len([a])", "max([a, b])", "a in [b, c]", "a*9007199254740993 - b",
+		"'x' == 'x' and a < b", "a < b in (False, True)"};
+	const char *names[] = {"a", "b", "c"};
+	const struct name_table table = {.names = names, .count = 3};
+	struct random_state random;
+	size_t informative = 0;
+	random_seed(&random, 3);
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		struct expression *expression = compiled(texts[i], &table);
+		for (int turn = 0; turn < 100; turn++) {
+			int low[3], high[3];
+			for (int n = 0; n < 3; n++) {
+				low[n] = (int)random_below(&random, 13) - 4;
+				high[n] = low[n] + (int)random_below(&random, 5);
+			}
+			informative += expect_within_bounds(expression, low, high);
+		}
+		expression_free(expression);
+	}
+	assert_true(informative > ARRAY_COUNT(texts) * 50);
 }

@@ -319,6 +319,39 @@ static bool stop_visit(const choice *configuration, void *context)
 	return ++*(int *)context < 5;
 }
 
+/* Nine parameters of ten values: 10^9 configurations, of which constraints over all leave few. */
+static void expect_legal(const char *derived, const char *constraint, double legal)
+{
+	struct space *space = builder_open(NULL, 0);
+	double removed = 0;
+	struct space_removed counted = {.by_constraint = &removed};
+	struct error err = {0};
+	char name[4];
+	for (int p = 0; p < 9; p++) {
+		snprintf(name, sizeof(name), "P%d", p);
+		assert_int_equal(
+			builder_parameter(space, name, "range(1, 11)", "list", &err), STATUS_OK);
+	}
+	if (derived)
+		assert_int_equal(builder_derived(space, "D", derived, "D", &err), STATUS_OK);
+	assert_int_equal(builder_constraint(space, constraint, "few", "few", &err), STATUS_OK);
+	assert_int_equal(space_bind(space, NULL, &err), STATUS_OK);
+	if (space_enumerate(space, NULL, NULL, &counted, &err) != STATUS_OK)
+		fail_msg("%s: %s", constraint, err.message);
+	assert_true(counted.legal == legal);
+	assert_true(counted.legal + removed == 1e9);
+	builder_close(space);
+}
+
+TEST(bounds_cut_branches_that_cannot_be_legal)
+{
+	expect_legal(NULL, "P0*P1*P2*P3*P4*P5*P6*P7*P8 <= 64", 23134);
+	expect_legal(NULL, "P0+P1+P2+P3+P4+P5+P6+P7+P8 <= 14", 2002);
+	expect_legal(NULL, "14 >= P0+P1+P2+P3+P4+P5+P6+P7+P8 and P8 > 0", 2002);
+	expect_legal("P0*P1*P2*P3*P4*P8", "D*P5*P6*P7 <= 64", 23134);
+	expect_legal(NULL, "max(P0, P1, P2, P3, P4, P5, P6, P7, P8) == 1", 1);
+}
+
 TEST(test_stop)
 {
 	const struct space_description description = {
