@@ -24,6 +24,8 @@ from typing import NamedTuple
 # started first, so that the lanes end together
 SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
+# `make test SAN=thread` runs these only: threads are in the scored pool and in what uses it
+WITH_THREADS = ("scoring", "evaluator", "replay", "worker")
 
 
 class Test(NamedTuple):
@@ -44,8 +46,11 @@ def find_tests(out: str, size: str) -> list[Test]:
 		return [(os.path.basename(path)[len(prefix):], path) for path in found
 			if os.access(path, os.X_OK) and os.path.basename(path) in sources]
 
-	tests = [Test(f"unit/{name}", [path]) for name, path in programs("unit", "test_")]
-	if "san-thread" in out:  # the few unit tests of tests.mk
+	names = [os.path.basename(path)[len("test_"):-len(".c")] for path in sorted(glob.glob("tests/unit/test_*.c"))]
+	if "san-thread" in out:
+		names = [name for name in names if name in WITH_THREADS]
+	tests = [Test(f"unit/{name}", [f"{out}/tests/unit", name]) for name in names]
+	if "san-thread" in out:
 		return tests
 	tests += [Test(f"fuzz/{name}", [path, f"tests/fuzz/corpus/{name}"]) for name, path in programs("fuzz", "fuzz_")]
 	for path in sorted(set(glob.glob("tests/cli/*")) - {"tests/cli/README.md", "tests/cli/session.py"}):  # what is no session fails

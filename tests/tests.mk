@@ -1,15 +1,11 @@
 # The test half of the Makefile. A new test is a new file:
-#   tests/unit/test_NAME.c     cmocka, TEST(name) { ... }
+#   tests/unit/test_NAME.c     cmocka, TEST(name) { ... }; one program has them all (tests/unit/unit.c)
 #   tests/fuzz/fuzz_NAME.c     LLVMFuzzerTestOneInput; corpus in tests/fuzz/corpus/NAME/
 #   tests/bench/bench_NAME.c   prints promises, exit 1 if one is missed
 #   tests/cli/NAME.session     commands, each with what it prints below it
 #   tests/checks/NAME          any script; exit 0 is a pass, 77 (with "skipped: REASON") is said aloud
 
 unit_names  := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
-# threads are in the scored pool and in what uses it; `make test SAN=thread` looks at these alone
-ifeq ($(SAN),thread)
-unit_names := test_scoring test_evaluator test_replay test_worker
-endif
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 bench_names := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
 
@@ -26,7 +22,12 @@ $(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $(LIBRARY) | $(OUT)/gen/version.o
 	@mkdir -p $(BUILD)/tmp
 	$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(OUT)/gen/version.o $(4) $$(LIBS)
 endef
-$(foreach n,$(unit_names),$(eval $(call program_rules,$(n),tests/unit/$(n).c,,-lcmocka)))
+unit_objects := $(patsubst %,$(OUT)/tests/%.o,$(filter-out unit,$(unit_names))) $(OUT)/tests/leap.o
+$(unit_objects): $(OUT)/tests/%.o: tests/unit/%.c | packages-test
+	@mkdir -p $(@D)
+	@$(PROGRESS) 'CC   $<'
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) -O0 -MMD -MP -MT $@ -c -o $@ $<
+$(eval $(call program_rules,unit,tests/unit/unit.c,$$(unit_objects),-lcmocka))
 $(foreach n,$(fuzz_names),$(eval $(call program_rules,$(n),tests/fuzz/$(n).c,$(OUT)/tests/fuzz_replay.o,)))
 $(foreach n,$(bench_names),$(eval $(call program_rules,$(n),tests/bench/$(n).c,,)))
 $(OUT)/tests/fuzz_replay.o: tests/fuzz/replay.c
@@ -35,8 +36,8 @@ $(OUT)/tests/fuzz_replay.o: tests/fuzz/replay.c
 
 define unit_rules
 .PHONY: unit-$(1)
-unit-$(1): $(OUT)/tests/test_$(1) $(FAULT_LIBRARIES)
-	TILETUNE_LEARNED=none $(OUT)/tests/test_$(1)
+unit-$(1): $(OUT)/tests/unit $(FAULT_LIBRARIES)
+	TILETUNE_LEARNED=none $(OUT)/tests/unit $(1)
 endef
 FAULT_LIBRARIES := $(OUT)/faults/libcuda.so.1 $(OUT)/faults/libnvrtc.so.13 $(OUT)/faults/libnvrtc-builtins.so.13.0
 $(foreach n,$(unit_names),$(eval $(call unit_rules,$(patsubst test_%,%,$(n)))))
@@ -73,7 +74,7 @@ packages-test: packages
 	@[ -e $(BUILD)/.packages-test ] || { CC=$(CC) sh tests/packages.sh test && mkdir -p $(BUILD) && touch $(BUILD)/.packages-test; }
 
 # ---- suites ----
-unit_programs := $(patsubst %,$(OUT)/tests/%,$(unit_names))
+unit_programs := $(OUT)/tests/unit
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/kernel_text $(OUT)/tests/intervals $(OUT)/libtiletune_launch.so
 ifeq ($(SAN),thread)

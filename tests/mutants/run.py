@@ -48,7 +48,7 @@ def tests():
 	found = {}
 	for path in sorted(glob.glob("tests/unit/test_*.c")):
 		name = os.path.basename(path)[:-2]
-		found["unit " + name] = [f"{RELEASE}/tests/{name}"]
+		found["unit " + name] = [f"{RELEASE}/tests/unit", name[len("test_") :]]
 	for path in sorted(glob.glob("tests/fuzz/fuzz_*.c")):
 		name = os.path.basename(path)[:-2]
 		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
@@ -57,6 +57,14 @@ def tests():
 	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "errors.py", "check_walk.py", "learn.py", "python.py"):
 		found["check " + name] = [sys.executable, "tests/checks/" + name, RELEASE]
 	return {name: call for name, call in found.items() if not any(word in name for word in SLOW)}
+
+
+def test_objects(kind, test):
+	"""What a test program is linked of: all unit tests are one program."""
+	if kind == "fuzz":
+		return [f"{RELEASE}/tests/{test}.o", f"{RELEASE}/tests/fuzz_replay.o"]
+	sources = [os.path.basename(path) for path in sorted(glob.glob("tests/unit/*.c"))]
+	return [f"{RELEASE}/tests/{name[:-2]}.o" for name in sources]
 
 
 def environment(build, more):
@@ -236,10 +244,10 @@ class Lane:
 				changed.append("tests/kernel_text")
 			for name in names:
 				kind, test = name.split(" ", 1)
-				if kind in ("unit", "fuzz"):
-					first = [f"{RELEASE}/tests/{test}.o"] + ([f"{RELEASE}/tests/fuzz_replay.o"] if kind == "fuzz" else [])
-					self.link("tests/" + test, first, ["-lcmocka"] if kind == "unit" else [])
-					changed.append("tests/" + test)
+				target = "tests/" + (test if kind == "fuzz" else "unit")
+				if kind in ("unit", "fuzz") and target not in changed:
+					self.link(target, test_objects(kind, test), ["-lcmocka"] if kind == "unit" else [])
+					changed.append(target)
 				if not execute(tests()[name], self.folder, limit(name, covered)):
 					return "caught", name
 				yield_time()
@@ -268,8 +276,10 @@ class Lane:
 				if kind in ("unit", "fuzz"):
 					flags = FLAGS.replace("-Isrc", f"-I{self.folder}/src -I{ROOT}/src -Itests") + " -Wall -Wextra -Werror -Wconversion"
 					shell(f"gcc {flags} {TEST_FLAGS} -c -o {self.folder}/mutant.o tests/{kind}/{test}.c")
-					self.link("tests/" + test, [f"{RELEASE}/tests/fuzz_replay.o"] if kind == "fuzz" else [], ["-lcmocka"] if kind == "unit" else [])
-					changed.append("tests/" + test)
+					target = "tests/" + (test if kind == "fuzz" else "unit")
+					others = [path for path in test_objects(kind, test) if not path.endswith(f"/{test}.o")]
+					self.link(target, others, ["-lcmocka"] if kind == "unit" else [])
+					changed.append(target)
 				if not execute(tests()[name], self.folder, limit(name, covered)):
 					return "caught", name
 			return "survived", None

@@ -189,8 +189,7 @@ static const struct record_member all_members[] = {
 		.flags = RECORD_OPTIONAL, .record = &expression_record),
 	RECORD_COMMENT("help"),
 };
-RECORD_DECLARE(struct all, all_record);
-RECORD_DEFINE(struct all, all_record, all_members, .name = "all", .check = all_check);
+static RECORD_DEFINE(struct all, all_record, all_members, .name = "all", .check = all_check);
 
 static const char all_text[] =
 	"{\"format\":\"test.all/1\",\"yes\":true,\"small\":-5,\"positive\":4294967295,"

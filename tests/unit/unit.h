@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * What every unit test includes: cmocka in the order that it wants, tests that register themselves,
- * main(), and a few shorthands. A test is
+ * and a few shorthands. A test is
  *
  *	TEST(what_it_promises)
  *	{
  *		assert_true(...);
  *	}
  *
- * and runs in the order of the file; TEST=NAME (with *) in the environment runs those alone.
+ * One program holds the tests of all files; unit.c has its main(). `unit merge` runs the tests of
+ * test_merge.c in the order of the file, and TEST=NAME (with *) in the environment selects some of
+ * them.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
@@ -25,12 +27,24 @@
 
 #include "base/error.h"
 
-static struct {
+/* The tests of one file. */
+struct unit_group {
+	const char *file;
 	struct CMUnitTest tests[128];
 	size_t count;
 	CMFixtureFunction setup, teardown;    /* of all tests together */
 	int (*before)(int argc, char **argv); /* see BEFORE_TESTS */
-} unit_tests;
+	struct unit_group *next;
+};
+
+void unit_group_register(struct unit_group *group); /* unit.c */
+
+static struct unit_group unit_tests = {.file = __BASE_FILE__};
+
+__attribute__((constructor)) static void unit_register(void)
+{
+	unit_group_register(&unit_tests);
+}
 
 static inline void unit_add(struct CMUnitTest test)
 {
@@ -58,8 +72,8 @@ static inline void unit_add(struct CMUnitTest test)
 		unit_tests.teardown = (teardown_all);                                              \
 	}
 
-/* Called before the tests with main()'s arguments: RUN_TESTS, or the exit code of a program that is
- * something else this time (a worker that the code under test started). */
+/* Called before the tests with main()'s arguments, also in processes that the code under test
+ * starts from this program: RUN_TESTS, or the exit code of a process that is a worker. */
 enum {
 	RUN_TESTS = -1
 };
@@ -68,18 +82,6 @@ enum {
 	{                                                                                          \
 		unit_tests.before = (function);                                                    \
 	}
-
-int main(int argc, char **argv)
-{
-	int code = unit_tests.before ? unit_tests.before(argc, argv) : RUN_TESTS;
-
-	if (code != RUN_TESTS)
-		return code;
-	if (getenv("TEST"))
-		cmocka_set_test_filter(getenv("TEST"));
-	return _cmocka_run_group_tests(
-		"tests", unit_tests.tests, unit_tests.count, unit_tests.setup, unit_tests.teardown);
-}
 
 /* The call must succeed; its message is printed otherwise. */
 #define assert_ok(call)                                                                            \
