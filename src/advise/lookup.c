@@ -15,7 +15,7 @@
 struct row_family {
 	const char *name; /* borrowed from a row */
 	const struct family *family;
-	struct bound_family *bound; /* once for all rows; NULL: composite, or it does not apply */
+	struct bound_family *bound; /* once for all rows; NULL: it does not apply */
 	char *why_not;              /* NULL: it applies */
 	bool has_default;           /* default_us is known */
 	double default_us;
@@ -68,22 +68,14 @@ static char *row_name(const struct tuned_row *row)
 	return string_format("%s{%s}", row->family, configuration);
 }
 
-static void option_release(struct option *option)
-{
-	if (option->candidate.bound && option->candidate.bound->composite)
-		candidate_release(&option->candidate);
-}
-
-/* What the family's default would take; infinite where it has no legal configuration or is
- * composite (its steps are the choice). */
+/* What the family's default would take; infinite where it has no legal configuration. */
 static enum status predict_default(
 	struct bound_family *bound, double *predicted_us, struct error *err)
 {
 	struct candidate candidate = {.bound = bound, .prediction.time_us = INFINITY};
 	bool found = false;
 
-	if (!bound->composite &&
-		configuration_default(bound, candidate.choices, &found, NULL) == STATUS_OK && found)
+	if (configuration_default(bound, candidate.choices, &found, NULL) == STATUS_OK && found)
 		TRY(predict_candidate(&candidate, err));
 	*predicted_us = candidate.prediction.time_us;
 	return STATUS_OK;
@@ -104,7 +96,7 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 	*found = (struct row_family){.name = name};
 	status = catalogue_family(
 		request->catalogue, lookup->problem->operation, name, &found->family, &reason);
-	if (status == STATUS_OK && !found->family->step_count)
+	if (status == STATUS_OK)
 		status = family_bind_applicable(
 			found->family, lookup->problem, request->device, &found->bound, &reason);
 	if (status != STATUS_OK)
@@ -169,7 +161,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 {
 	const struct lookup_request *request = lookup->request;
 	CLEANUP(memory_free) char *name = row_name(row);
-	CLEANUP(option_release) struct option option = {.entry = entry};
+	struct option option = {.entry = entry};
 	/* other launch arguments may have other bits */
 	bool *refitted = request->bits ? NULL : &option.refitted;
 	struct row_family *family;
@@ -183,10 +175,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		add_reason(lookup, family->why_not);
 		return STATUS_OK;
 	}
-	status = family->bound ? row_candidate_bound(
-					 family->bound, row, &option.candidate, refitted, &reason)
-			       : row_candidate(request->catalogue, lookup->problem, request->device,
-					 row, &option.candidate, refitted, &reason);
+	status = row_candidate_bound(family->bound, row, &option.candidate, refitted, &reason);
 	if (status != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
@@ -196,12 +185,8 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		TRY(predict_default(option.candidate.bound, &family->default_us, err));
 	family->has_default = true;
 	option.default_us = request->bits ? INFINITY : family->default_us;
-	if (is_better(&option, &lookup->best)) {
-		const struct option worse = lookup->best;
-
+	if (is_better(&option, &lookup->best))
 		lookup->best = option;
-		option = worse;
-	}
 	return STATUS_OK;
 }
 
@@ -338,7 +323,7 @@ static enum status find_nearest(
 static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
-	const struct candidates_options options = {.tuned = lookup->request->tuned};
+	const struct candidates_options options = {0};
 	CLEANUP(candidates_release) struct candidates pool = {0};
 
 	TRY(candidates_open(lookup->request->catalogue, lookup->problem, lookup->request->device,
@@ -348,7 +333,6 @@ static enum status find_best(
 
 static void lookup_release(struct lookup *lookup)
 {
-	option_release(&lookup->best);
 	for (size_t i = 0; i < lookup->family_count; i++) {
 		bound_family_free(lookup->families[i].bound);
 		free(lookup->families[i].why_not);

@@ -8,7 +8,6 @@
 
 #include "base/format_text.h"
 #include "base/memory.h"
-#include "candidate/composite.h"
 #include "candidate/configuration.h"
 #include "family/operation.h"
 
@@ -305,8 +304,6 @@ enum status family_bind(const struct family *family, const struct problem *probl
 	TRY(build_space(made, where, err));
 	TRY(space_bind(made->space, fixed, err));
 	TRY(model_fill(&made->model, family, problem, fixed, err));
-	if (family->step_count)
-		TRY(composite_open(made, err));
 	*bound = made;
 	made = NULL;
 	return STATUS_OK;
@@ -358,7 +355,6 @@ void bound_family_free(struct bound_family *bound)
 {
 	if (!bound)
 		return;
-	composite_free(bound->composite);
 	model_release(&bound->model);
 	space_free(bound->space);
 	for (size_t i = 0; i < bound->limits.count; i++)

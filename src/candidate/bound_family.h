@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * A family bound to a problem on a device.
- *
- * A composite family (`steps`) has one configuration, the empty one; what it builds and launches
- * follows from what its steps are served by (candidate/composite.h).
  */
 #ifndef CANDIDATE_BOUND_FAMILY_H
 #define CANDIDATE_BOUND_FAMILY_H
@@ -14,8 +11,6 @@
 #include "plan/plan.h"
 #include "space/space.h"
 #include "spec/device_spec.h"
-
-struct composite; /* candidate/composite.h */
 
 /* What reasons begin with that no family states: of a constraint, and of a kernel once compiled. */
 #define GPU_LIMIT "limit of the GPU"
@@ -38,7 +33,6 @@ struct bound_family {
 	struct space *space;           /* owned, bound to the problem and the device */
 	struct expression_list limits; /* the space's constraints that the family does not state */
 	struct bound_model model;
-	struct composite *composite; /* owned; NULL: it is none */
 };
 
 /* Whether the family's `requires` hold; if not, why (the first false expression) in why_not

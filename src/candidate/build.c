@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "candidate/composite.h"
 #include "family/family.h"
 #include "source/source.h"
 
@@ -265,8 +264,6 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	CLEANUP(build_release) struct build made = {0};
 
 	*build = (struct build){0};
-	if (family->step_count)
-		return composite_build(bound, build, err);
 	if (family_defines(family, values, &defines, err) != STATUS_OK)
 		return error_context(err, "%s", family->file);
 	if (family->program) {

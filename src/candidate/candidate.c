@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "candidate/composite.h"
 #include "family/family.h"
 #include "family/operation.h"
 
@@ -128,8 +127,7 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 	TRY(plan_buffers(family, values, &made, err));
 	TRY(plan_tensor_maps(family, values, &made, err));
 	plan_symbols(family, units, &made);
-	TRY(family->step_count ? composite_plan(bound, &made, err)
-			       : plan_launches(bound, values, units, &made, err));
+	TRY(plan_launches(bound, values, units, &made, err));
 	*plan = made;
 	made = (struct plan){0};
 	return STATUS_OK;

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "candidate/bound_family.h"
-#include "candidate/composite.h"
 #include "candidate/launch_work.h"
 #include "family/family.h"
 
@@ -168,8 +167,6 @@ static enum status evaluate(const struct bound_family *bound, struct value *valu
 	TRY(sum_workspaces(model, values, &work->workspace_bytes, err));
 	for (size_t i = 0; i < model->launch_count; i++)
 		TRY(evaluate_launch(bound, i, values, context, work, err));
-	if (bound->composite)
-		return composite_work(bound, work, err);
 	fill_in(bound, work);
 	return STATUS_OK;
 }
@@ -202,9 +199,7 @@ struct work_context *work_context_new(const struct bound_family *bound)
 	context->filled = memory_zeroed(launches + 1, sizeof(*context->filled));
 	context->kept.launches = memory_zeroed(launches + 1, sizeof(*context->kept.launches));
 	context->kept.launch_count = launches;
-	if (!bound->composite) /* the steps' work is added, memory and all */
-		context->work.launches =
-			memory_zeroed(launches + 1, sizeof(*context->work.launches));
+	context->work.launches = memory_zeroed(launches + 1, sizeof(*context->work.launches));
 	return context;
 }
 
@@ -212,8 +207,7 @@ void work_context_free(struct work_context *context)
 {
 	if (!context)
 		return;
-	if (!context->bound->composite)
-		context->work.launch_count = 0; /* the lists are those of `kept` */
+	context->work.launch_count = 0; /* the lists are those of `kept` */
 	work_release(&context->work);
 	work_release(&context->kept);
 	free(context->changed);
@@ -228,8 +222,6 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	const struct bound_family *bound = context->bound;
 	enum status status;
 
-	if (bound->composite)
-		work_release(&context->work);
 	/* Problem and device stay what they are. Bytes between members may differ where values do
 	 * not: then more is evaluated than must be. */
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {

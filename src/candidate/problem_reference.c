@@ -95,7 +95,7 @@ static bool may_serve(
 {
 	const char *name = strchr(family->name, '/') + 1;
 
-	return family->operation == making->problem->operation && !family->step_count &&
+	return family->operation == making->problem->operation &&
 	       (!reference || !reference->family || strcmp(name, reference->family) == 0 ||
 		       strcmp(family->name, reference->family) == 0);
 }

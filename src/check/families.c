@@ -209,7 +209,7 @@ static enum status try_all(
 	for (size_t i = 0; i < context->catalogue.family_count; i++) {
 		const struct family *family = context->catalogue.families[i];
 
-		if (!is_meant(family, only) || family->step_count)
+		if (!is_meant(family, only))
 			continue;
 		TRY(family_examples_check(family, context->device->spec, err));
 		if (!family->program)

@@ -70,7 +70,6 @@ static struct json *operation_json(
 		item = json_new_object();
 		json_put_string(item, "family", family->name);
 		json_put_string(item, "summary", family->summary);
-		json_put_bool(item, "composite", family->step_count > 0);
 		json_push(families, item);
 	}
 	json_put(json, "families", families);

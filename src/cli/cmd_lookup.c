@@ -126,7 +126,7 @@ static enum status answer_all(const struct lookup_request *request,
 }
 
 /* Of a large file little is kept: the problems' own entries, or else every configuration once.
- * Composite families need all entries of their steps' operations, --bits those of the class. */
+ * --bits needs the entries of the class. */
 static enum status load(const char *path, struct tuned_part *part, bool whole,
 	const struct catalogue *catalogue, struct tuned *tuned, struct error *err)
 {
@@ -145,7 +145,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(learned_release) struct learned learned = {0};
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	const char *path = positional->items[0];
-	bool composites;
 	const struct operation *operation;
 	CLEANUP(tuned_part_release)
 	struct tuned_part part = {.objective = common_objective(options->objective),
@@ -164,8 +163,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	catalogue_show_defaults(&catalogue, options->common.verbose);
 	TRY(common_problems(operation, &options->problems, NULL, &problems, err));
 	part.operation = operation->name;
-	composites = catalogue_has_composites(&catalogue);
-	TRY(load(path, &part, request.bits || (part.rows && composites), &catalogue, &tuned, err));
+	TRY(load(path, &part, request.bits, &catalogue, &tuned, err));
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
 	TRY(learned_open(&(struct learned_choice){.none = options->no_learned}, folders.configs,
 		spec->name, &catalogue, &learned, err));
@@ -174,7 +172,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (!request.bits && !part.rows && !lookup_all_exact(&request, &problems)) {
 		part.rows = true;
 		tuned_release(&tuned);
-		TRY(load(path, &part, composites, &catalogue, &tuned, err));
+		TRY(load(path, &part, false, &catalogue, &tuned, err));
 	}
 	tuned_init(&answers, "", gpu_model_of(spec, spec->title));
 	return answer_all(&request, &problems, options->common.json, &answers, err);

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/common.h"
-#include "candidate/composite.h"
 #include "tune/bits.h"
 #include "tune/shortlist.h"
 
@@ -216,21 +215,6 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	common_print(out, "  %s {%s}\n", tried->family, tried->configuration);
 }
 
-/* What runs the steps of a composite family. */
-static void show_steps(FILE *out, const struct candidates *pool, size_t candidate)
-{
-	const struct composite *composite = candidates_family_of(pool, candidate)->bound->composite;
-
-	for (size_t i = 0; composite && i < composite->step_count; i++) {
-		const struct candidate *step = &composite->steps[i].candidate;
-		CLEANUP(text_release) struct text configuration = {0};
-
-		configuration_format(step->bound, step->choices, &configuration);
-		common_print(out, "             step %zu: %s {%s}\n", i + 1,
-			step->bound->family->name, text_string(&configuration));
-	}
-}
-
 /* The best of each family compared with the winner: by how much it won. */
 static void show_families(FILE *out, const struct tuned_entry *entry)
 {
@@ -395,7 +379,6 @@ static void show_end(struct show *show, const struct problem_result *result)
 			? "predicted (no model: from FLOP, bytes and waves alone), not measured:"
 			: "predicted (physics), not measured:");
 	show_row(show->out, "winner", problem, winner);
-	show_steps(show->out, result->pool, winner->candidate);
 	show_why(show->out, result->pool->device, problem, &winner->result.score, "             ",
 		winner->result.predicted ? 0 : winner->result.score.predicted_time_us, "physics");
 	show_verified(show->out, &winner->result, "             ");

@@ -114,25 +114,6 @@ bool candidates_family_wanted(const struct family *family, const char *const *na
 	return false;
 }
 
-/* A composite family competes as one candidate, made of its steps' winners; whether these are
- * known. */
-static bool choose_steps(const struct catalogue *catalogue,
-	const struct candidates_options *options, struct bound_family *bound, struct text *left_out)
-{
-	const struct steps_source source = {.catalogue = catalogue,
-		.tuned = options->tuned,
-		.measured = options->measured_steps};
-	CLEANUP(text_release) struct text why = {0};
-
-	for (size_t i = 0; i < bound->family->step_count; i++)
-		if (!steps_choose(&source, bound, i, &why)) {
-			format_put(left_out, format_shown, "%s does not compete: %s\n",
-				bound->family->name, text_string(&why));
-			return false;
-		}
-	return true;
-}
-
 /* Whether the family can launch for this problem (an argument may be too small for it), by one of
  * its configurations; if not, why. */
 static bool can_launch(const struct family_candidates *family, struct text *left_out)
@@ -213,23 +194,22 @@ static enum status restrict_family(const struct candidates_options *options,
 	return STATUS_OK;
 }
 
-static enum status add_family(const struct catalogue *catalogue, struct candidates *pool,
-	const struct family *family, const struct candidates_options *options,
-	struct text *left_out, struct error *err)
+static enum status add_family(struct candidates *pool, const struct family *family,
+	const struct candidates_options *options, struct text *left_out, struct error *err)
 {
 	struct family_candidates *added;
 	struct bound_family *bound;
 	bool given[SPACE_PARAMETERS_MAX] = {false};
 	enum status status = STATUS_OK;
 
-	TRY(family_bind_if_applies(family, pool->problem, pool->device,
-		family->step_count ? NULL : options->where, &bound, left_out, err));
-	if (bound && options->config && !family->step_count)
+	TRY(family_bind_if_applies(
+		family, pool->problem, pool->device, options->where, &bound, left_out, err));
+	if (bound && options->config)
 		TRY(restrict_family(options, &bound, given, left_out, err));
 	if (!bound)
 		return STATUS_OK;
 	status = bound_family_expect_memory(bound, err);
-	if (status != STATUS_OK || !choose_steps(catalogue, options, bound, left_out)) {
+	if (status != STATUS_OK) {
 		bound_family_free(bound);
 		return status;
 	}
@@ -331,7 +311,7 @@ static enum status fill(const struct catalogue *catalogue, const struct candidat
 
 		if (family->operation == pool->problem->operation &&
 			candidates_family_wanted(family, options->families))
-			TRY(add_family(catalogue, pool, family, options, &left_out, err));
+			TRY(add_family(pool, family, options, &left_out, err));
 	}
 	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;
 	if (pool->count == 0)

@@ -42,10 +42,7 @@ struct candidates_options {
 	const char *where;           /* extra constraint, or NULL */
 	const char *config; /* "BM=128,...": these parameters have these values; NULL: any */
 	bool score;         /* false: sizes only (--dry-run) */
-	const struct device *device; /* only what it can answer for (replay); NULL: all */
-	const struct tuned
-		*tuned;      /* what serves the steps of composite families; NULL: without them */
-	bool measured_steps; /* predicted entries do not count for that */
+	const struct device *device;     /* only what it can answer for (replay); NULL: all */
 	const volatile int *interrupted; /* STATUS_INTERRUPTED; NULL: nothing ends it */
 };
 

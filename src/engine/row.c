@@ -6,81 +6,6 @@
 #include "record/record_write.h"
 #include "score/prediction.h"
 
-/* ---- what serves the steps of a composite family ---- */
-/* The fastest row that is slower than `after`, or NULL. */
-static const struct tuned_row *next_row(const struct tuned_entry *entry, double after)
-{
-	const struct tuned_row *next = NULL;
-
-	for (size_t i = 0; i < entry->family_count; i++) {
-		const struct tuned_row *row = &entry->families[i];
-
-		if (row->time.median > after && (!next || row->time.median < next->time.median))
-			next = row;
-	}
-	return next;
-}
-
-bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
-	struct text *why)
-{
-	const struct problem *problem = bound->composite->steps[step].problem;
-	struct error reason = {0};
-	const struct tuned_entry *entry =
-		source->tuned ? tuned_find_problem(source->tuned, problem, OBJECTIVE_TIME) : NULL;
-	const bool known = entry && !entry->unfinished && (!source->measured || !entry->predicted);
-	double after = 0;
-
-	for (const struct tuned_row *row = known ? &entry->winner : NULL; row;
-		row = next_row(entry, after)) {
-		if (composite_choose(source->catalogue, bound, step, row->family,
-			    &row->configuration, &reason) == STATUS_OK)
-			return true;
-		after = row == &entry->winner ? 0 : row->time.median;
-	}
-	if (why)
-		text_appendf(why, "its step %s %s %s%s", problem->operation->name, problem->title,
-			known ? "has no winner that serves here: " : "is not tuned",
-			known ? reason.message : "");
-	return false;
-}
-
-static enum status steps_describe(
-	const struct bound_family *bound, struct tuned_row *row, struct error *err)
-{
-	const struct composite *composite = bound->composite;
-
-	row->steps = memory_zeroed(composite->step_count + 1, sizeof(*row->steps));
-	for (size_t i = 0; i < composite->step_count; i++) {
-		const struct composite_step *step = &composite->steps[i];
-		struct tuned_step *to = &row->steps[row->step_count++];
-		CLEANUP(build_release) struct build build = {0};
-
-		*to = (struct tuned_step){.operation = string_copy(step->problem->operation->name),
-			.problem = problem_named_values(step->problem),
-			.family = string_copy(step->candidate.bound->family->name),
-			.configuration = configuration_named_values(
-				step->candidate.bound, step->candidate.choices)};
-		TRY(candidate_build(step->candidate.bound, step->values, &build, err));
-		string_put(to->kernel_hash, sizeof(to->kernel_hash), build.kernel_hash);
-	}
-	return STATUS_OK;
-}
-
-/* ---- from a row to a candidate ---- */
-/* The steps as the row has them; for another problem theirs differ, and must be legal there. */
-static enum status choose_steps(const struct catalogue *catalogue, struct bound_family *bound,
-	const struct tuned_row *row, struct error *err)
-{
-	if (row->step_count != bound->composite->step_count)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected %zu steps, found %zu",
-			row->family, bound->composite->step_count, row->step_count);
-	for (size_t i = 0; i < row->step_count; i++)
-		TRY(composite_choose(catalogue, bound, i, row->steps[i].family,
-			&row->steps[i].configuration, err));
-	return STATUS_OK;
-}
-
 /* ---- launch arguments chosen again ---- */
 /* Less than the model can tell apart is no reason to leave what was measured. */
 static const double worth_it_ratio = 0.97;
@@ -156,19 +81,16 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 }
 
 /* Of a candidate whose family is bound. */
-static enum status take_row(const struct catalogue *catalogue, const struct tuned_row *row,
-	struct candidate *candidate, bool *refitted, struct error *err)
+static enum status take_row(
+	const struct tuned_row *row, struct candidate *candidate, bool *refitted, struct error *err)
 {
-	const bool is_composite = candidate->bound->family->step_count > 0;
 	choice tuned[SPACE_PARAMETERS_MAX];
 
 	if (refitted)
 		*refitted = false;
-	if (is_composite)
-		TRY(choose_steps(catalogue, candidate->bound, row, err));
 	TRY(configuration_from_named_values(
 		candidate->bound, &row->configuration, candidate->choices, err));
-	if (!refitted || is_composite) {
+	if (!refitted) {
 		TRY(configuration_expect_legal(candidate->bound, candidate->choices, err));
 	} else {
 		memcpy(tuned, candidate->choices, sizeof(tuned));
@@ -182,7 +104,7 @@ enum status row_candidate_bound(struct bound_family *bound, const struct tuned_r
 	struct candidate *candidate, bool *refitted, struct error *err)
 {
 	*candidate = (struct candidate){.bound = bound};
-	return take_row(NULL, row, candidate, refitted, err);
+	return take_row(row, candidate, refitted, err);
 }
 
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
@@ -196,7 +118,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 	TRY(catalogue_family(catalogue, problem->operation, row->family, &family, err));
 	status = family_bind_applicable(family, problem, device, &candidate->bound, err);
 	if (status == STATUS_OK)
-		status = take_row(catalogue, row, candidate, refitted, err);
+		status = take_row(row, candidate, refitted, err);
 	if (status != STATUS_OK)
 		candidate_release(candidate);
 	return status;
@@ -350,10 +272,7 @@ static enum status describe(const struct candidate *candidate, const struct resu
 	TRY(candidate_build(bound, values, &build, err));
 	TRY(problem_flop(bound->problem, &flop, err));
 	TRY(problem_min_bytes(bound->problem, &bytes, err));
-	if (bound->composite)
-		TRY(steps_describe(bound, row, err));
-	else
-		row->defines = candidate_defines(bound, values);
+	row->defines = candidate_defines(bound, values);
 	take_options(row, bound->family->options);
 	row->family = string_copy(result->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);
@@ -410,8 +329,6 @@ enum status row_renew(
 	SWAP(row->options, now.options);
 	SWAP(row->launches, now.launches);
 	SWAP(row->launch_count, now.launch_count);
-	SWAP(row->steps, now.steps);
-	SWAP(row->step_count, now.step_count);
 	SWAP(row->workspaces, now.workspaces);
 	SWAP(row->workspace_count, now.workspace_count);
 	SWAP(row->workspace_bytes, now.workspace_bytes);

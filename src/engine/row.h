@@ -7,20 +7,20 @@
 #ifndef ENGINE_ROW_H
 #define ENGINE_ROW_H
 
-#include "candidate/composite.h"
+#include "candidate/candidate.h"
 #include "format/tuned.h"
 
 /* The candidate owns its bound family and has the model's prediction. refitted NULL: it has the
  * row's configuration, which must be legal. Else those parameters that are arguments of the launch,
  * not constants of the kernel (split-K, the walk over the tiles), are chosen by the model for this
  * problem: the same binary, started otherwise. Values stay as they are unless others are predicted
- * 3% faster or are needed to be legal here; *refitted: whether any is another. Composite families
- * are left as they are. Errors, STATUS_BAD_INPUT: the family is gone, does not apply here (and
- * why), the configuration is not one of its, or violates a constraint (and which). */
+ * 3% faster or are needed to be legal here; *refitted: whether any is another. Errors,
+ * STATUS_BAD_INPUT: the family is gone, does not apply here (and why), the configuration is not one
+ * of its, or violates a constraint (and which). */
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err);
-/* As above, for the row's family, which is bound and not composite: the candidate borrows it. */
+/* As above, for the row's family, which is bound: the candidate borrows it. */
 enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
 	struct candidate *candidate, bool *refitted, struct error *err);
 /* What can be said of a candidate without compiling it: names, hash, the model's score; its
@@ -38,18 +38,5 @@ enum status row_predict(
  * Its times stay. *renewed: whether it was; not if the row has no kernel_hash. */
 enum status row_renew(
 	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err);
-
-/* ---- what serves the steps of a composite family: the winners of their own entries, of searches
- * that ended ---- */
-struct steps_source {
-	const struct catalogue *catalogue;
-	const struct tuned *tuned;
-	bool measured; /* predicted entries do not count */
-};
-
-/* The step's entry: its winner or, where that is itself composite or no longer legal, the fastest
- * of its families that serves. False: there is none; why (may be NULL) says so. */
-bool steps_choose(const struct steps_source *source, struct bound_family *bound, size_t step,
-	struct text *why);
 
 #endif

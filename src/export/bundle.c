@@ -84,7 +84,7 @@ static enum status default_entry(const struct export_source *source, size_t arch
 		const struct family *family = source->catalogue->families[i];
 		struct tuned_row row = {0};
 
-		if (family->operation != operation || family->step_count || family->program)
+		if (family->operation != operation || family->program)
 			continue;
 		TRY(default_row(family, problem, source->devices[arch], &row, err));
 		if (row.family &&

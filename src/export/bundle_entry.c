@@ -193,8 +193,8 @@ static enum status find_smaller(struct bundle *bundle, struct entry_source *sour
 	for (size_t i = 0; i < operation->key_count && entry->up_to == TTL_NONE; i++) {
 		const struct key *key = &operation->keys[i];
 		const int64_t value = problem->values[i].integer;
-		bool same = !key->values && !key->is_real && !key->is_constant &&
-			    !source->kernel->candidate.bound->composite && value <= INT32_MAX;
+		bool same =
+			!key->values && !key->is_real && !key->is_constant && value <= INT32_MAX;
 
 		if (same && value > 1) {
 			plan_release(&source->below);

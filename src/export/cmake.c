@@ -109,11 +109,8 @@ static struct json *entry_json(const struct tuned_entry *entry)
 static const char *folder_of(const struct export_source *source)
 {
 	const struct tuned_entry *entry = source->entry_count ? source->entries[0] : NULL;
-	/* a composite's sources are its steps' */
 	const struct tuned_launch *launch =
-		entry && entry->winner.launch_count && !entry->winner.step_count
-			? entry->winner.launches
-			: NULL;
+		entry && entry->winner.launch_count ? entry->winner.launches : NULL;
 	const size_t length = entry ? strlen(entry->operation) : 0;
 
 	return launch && !(strncmp(launch->source, entry->operation, length) == 0 &&

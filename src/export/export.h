@@ -66,8 +66,7 @@ void export_name(const struct tuned_entry *entry, struct text *text);
 /* The first entry as one asks for it: OPERATION, between, KEY=VALUE... */
 void export_example(const struct export_source *source, const char *between, const char *separator,
 	struct text *text);
-/* "-DBM=128 -DDTYPE_bf16=1"; nothing for composite families, whose steps have lists of their own.
- */
+/* "-DBM=128 -DDTYPE_bf16=1". */
 void export_defines(const struct tuned_row *row, struct text *text);
 /* "132 1 1" of a launch's grid, block or cluster. */
 void export_dimensions(const uint32_t dimensions[3], const char *separator, struct text *text);

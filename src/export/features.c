@@ -96,7 +96,6 @@ static enum status append_family(const struct export_source *source,
 	const struct family *family;
 
 	if (catalogue_family(source->catalogue, NULL, name, &family, NULL) != STATUS_OK ||
-		family->step_count ||
 		problem_parse(family->operation, problem->problem, &problems, NULL) != STATUS_OK)
 		return STATUS_OK;
 	TRY(family_bind_if_applies(

@@ -201,15 +201,12 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 			    : STATUS_BAD_INPUT;
 }
 
-/* Loads an operation and its families, if it is not there yet. */
+/* Loads an operation and its families. */
 static enum status load_named(struct catalogue *catalogue, const char *name,
 	const struct name_set *known, struct error *err)
 {
 	struct own_kernel *own;
 
-	for (size_t i = 0; i < catalogue->operation_count; i++)
-		if (strcmp(catalogue->operations[i]->name, name) == 0)
-			return STATUS_OK;
 	if (known->count == 0 || name_find(name, (const char *const *)known->items) < 0)
 		return unknown_operation(catalogue, name, known, err);
 	own = find_own(catalogue, name);
@@ -217,24 +214,6 @@ static enum status load_named(struct catalogue *catalogue, const char *name,
 		return load_own(catalogue, own, err);
 	TRY(load_operation(catalogue, name, err));
 	return load_families(catalogue, catalogue->operations[catalogue->operation_count - 1], err);
-}
-
-/* Operations that steps of composite families name; more families may come in while we look. */
-static enum status load_steps(
-	struct catalogue *catalogue, const struct name_set *known, struct error *err)
-{
-	for (size_t i = 0; i < catalogue->family_count; i++) {
-		for (size_t k = 0; k < catalogue->families[i]->step_count; k++) {
-			const struct family *family = catalogue->families[i];
-			struct step *step = &family->steps[k];
-
-			if (load_named(catalogue, step->operation, known, err) != STATUS_OK)
-				return error_context(
-					err, "%s: $.steps[%zu].operation", family->file, k);
-			TRY(catalogue_operation(catalogue, step->operation, &step->poses, err));
-		}
-	}
-	return STATUS_OK;
 }
 
 static int compare_operations(const void *a, const void *b)
@@ -256,7 +235,7 @@ static enum status load_all(struct catalogue *catalogue, const char *only, struc
 		TRY(load_named(catalogue, only, &known, err));
 	for (size_t i = 0; i < known.count && !only; i++)
 		TRY(load_named(catalogue, known.items[i], &known, err));
-	return load_steps(catalogue, &known, err);
+	return STATUS_OK;
 }
 
 static enum status add_own(struct catalogue *catalogue, const char *file, struct error *err)
@@ -426,12 +405,4 @@ void catalogue_hash(const struct catalogue *catalogue, struct hash *hash)
 		for (size_t k = 0; k < family->source_count; k++)
 			hash_add_string(hash, family->sources[k].text);
 	}
-}
-
-bool catalogue_has_composites(const struct catalogue *catalogue)
-{
-	for (size_t i = 0; i < catalogue->family_count; i++)
-		if (catalogue->families[i]->step_count)
-			return true;
-	return false;
 }

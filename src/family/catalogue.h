@@ -24,8 +24,8 @@ struct catalogue {
 };
 
 /* Loads every <place>/<operation>/operation.json and its families; a place may also be the file of
- * an own kernel (family/own_kernel.h). `only` (may be NULL) limits it to one operation (and those
- * that its composite families name): its name, or an own kernel's file. Errors: STATUS_BAD_INPUT,
+ * an own kernel (family/own_kernel.h). `only` (may be NULL) limits it to one operation: its
+ * name, or an own kernel's file. Errors: STATUS_BAD_INPUT,
  * nearest name for an unknown operation, file and JSON path for broken ones, folders searched. */
 enum status catalogue_load(const char *const *places, const char *only, struct catalogue *catalogue,
 	struct error *err);
@@ -43,7 +43,5 @@ enum status catalogue_family(const struct catalogue *catalogue, const struct ope
 /* Refuses a family (names: NULL-terminated, may be NULL) that the operation does not have. */
 enum status catalogue_expect_families(const struct catalogue *catalogue,
 	const struct operation *operation, const char *const *names, struct error *err);
-/* Whether a family is served by others. */
-bool catalogue_has_composites(const struct catalogue *catalogue);
 
 #endif

@@ -181,28 +181,6 @@ static const struct record_member prune_members[] = {
 };
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
 
-/* ---- steps ---- */
-static const struct record_member value_members[] = {
-	RECORD_VALUE(struct step_value, key, "key"),
-	RECORD_CUSTOM(struct step_value, expression, &expression_keys_member, ""),
-};
-static RECORD_DEFINE(struct step_value, value_record, value_members, .name = "step_value");
-
-static const struct record_member tensor_members[] = {
-	RECORD_VALUE(struct step_tensor, name, "tensor"),
-	RECORD_CUSTOM(struct step_tensor, buffer, &buffer_member, ""),
-};
-static RECORD_DEFINE(struct step_tensor, tensor_item_record, tensor_members, .name = "step_tensor");
-
-static const struct record_member step_members[] = {
-	RECORD_VALUE(struct step, operation, "operation"),
-	RECORD_MAP(struct step, values, value_count, value_record, "problem"),
-	RECORD_MAP(struct step, tensors, tensor_count, tensor_item_record, "tensors",
-		.flags = RECORD_OPTIONAL),
-	RECORD_COMMENT("help"),
-};
-static RECORD_DEFINE(struct step, step_record, step_members, .name = "step");
-
 /* ---- examples ---- */
 #define EXAMPLE(id, why_flags)                                                                     \
 	static const struct record_member id##_members[] = {                                       \
@@ -233,23 +211,15 @@ static enum status refuse_members(
 	return STATUS_OK;
 }
 
-/* A composite family has steps and nothing that a kernel needs, and so has a program. */
+/* A program has no members that describe kernels. */
 static enum status family_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	static const char *const not_of_steps[] = {"source", "program", "parameters", "defaults",
-		"constraints", "prune", "tensor_maps", "launches", NULL};
 	static const char *const not_of_program[] = {"source", "include_paths", "options", "prune",
 		"workspaces", "tensor_maps", "launches", "symbols", NULL};
 	const struct family *family = value;
 	const struct reading *reading = context;
-	struct json_at member;
 
-	if (json_find(at, "steps", &member)) {
-		TRY(refuse_members(at, not_of_steps, "of steps", err));
-		return family->step_count ? STATUS_OK
-					  : json_error(&member, err, "a list of at least one step");
-	}
 	if (family->program)
 		return refuse_members(at, not_of_program, "with a program", err);
 	if (!family->launch_count)
@@ -286,7 +256,6 @@ static const struct record_member family_members[] = {
 	LIST(launches, launch_count, launch_record, "launches"),
 	RECORD_MAP(struct family, symbols, symbol_count, family_symbol_record, "symbols",
 		.flags = RECORD_OPTIONAL),
-	LIST(steps, step_count, step_record, "steps"),
 	RECORD_NESTED(
 		struct family, examples, example_record, "examples", .flags = RECORD_OPTIONAL),
 };

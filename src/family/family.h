@@ -37,29 +37,6 @@ struct family_source {
 	char *text; /* includes expanded; NULL until loaded */
 };
 
-/* A key of the step's operation, over the keys of this one. */
-struct step_value {
-	const char *key;
-	struct expression *expression;
-};
-
-/* A tensor of the step's operation: which tensor or workspace of this family it is. */
-struct step_tensor {
-	const char *name;
-	uint32_t buffer; /* of the family's plan */
-};
-
-/* Of a composite family: a problem of another operation; one after the other they compute this one.
- */
-struct step {
-	const char *operation;
-	const struct operation *poses; /* that operation, once the catalogue is loaded */
-	struct step_value *values;
-	size_t value_count;
-	struct step_tensor *tensors;
-	size_t tensor_count;
-};
-
 /* A configuration that the author says is legal, or not. */
 struct example {
 	const char *problem; /* text */
@@ -117,8 +94,6 @@ struct family {
 	size_t symbol_count;
 	struct family_fact *facts; /* of the operation, in their order */
 	size_t named_fact_count;
-	struct step *steps; /* of a composite family; else there are none */
-	size_t step_count;
 	struct example_list examples;
 };
 RECORD_DECLARE(struct family, family_record);

@@ -198,8 +198,6 @@ enum status family_load_sources(struct family *family, const struct source_place
 	struct json_at root = json_root(family->tree, family->file), launches, at;
 	CLEANUP(name_set_release) struct name_set paths = {0};
 
-	if (family->step_count)
-		return STATUS_OK;
 	if (family->program) {
 		family->sources = memory_zeroed(1, sizeof(*family->sources));
 		family->source_count = 1;

@@ -201,18 +201,6 @@ static bool is_faster(const struct summary *old, const struct summary *new, doub
 	       new->ci95_low - 0.5 * floor_ratio *new->median;
 }
 
-static bool same_steps(const struct tuned_row *a, const struct tuned_row *b)
-{
-	if (a->step_count != b->step_count)
-		return false;
-	for (size_t i = 0; i < a->step_count; i++)
-		if (strcmp(a->steps[i].family, b->steps[i].family) != 0 ||
-			strcmp(a->steps[i].kernel_hash, b->steps[i].kernel_hash) != 0 ||
-			!named_values_equal(&a->steps[i].configuration, &b->steps[i].configuration))
-			return false;
-	return true;
-}
-
 /* A run that looked at few candidates does not undo what an earlier one found, as long as that is
  * worth as much today. The same configuration timed again is what it is now. */
 static bool old_stays(const struct pair *pair, const struct tuned_row *old,
@@ -222,7 +210,7 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 
 	if (!judge || pair->new_entry->predicted)
 		return false;
-	if (named_values_equal(&old->configuration, &new->configuration) && same_steps(old, new))
+	if (named_values_equal(&old->configuration, &new->configuration))
 		return false;
 	scale = scale_of(pair, old, new);
 	return scale > 0 && is_faster(&old->time, &new->time, scale) &&

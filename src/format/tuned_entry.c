@@ -79,16 +79,6 @@ static const struct record_member workspace_members[] = {
 static RECORD_DEFINE(struct tuned_workspace, workspace_record, workspace_members,
 	.name = "workspace", .open = true);
 
-static const struct record_member step_members[] = {
-	RECORD_VALUE(struct tuned_step, operation, "operation"),
-	RECORD_NAMED_VALUES(struct tuned_step, problem, "problem", .count_min = 1),
-	FAMILY(struct tuned_step),
-	CONFIGURATION(struct tuned_step),
-	RECORD_TEXT(struct tuned_step, kernel_hash, "kernel_hash", .flags = RECORD_OPTIONAL,
-		.rule = &kernel_hash_rule),
-};
-static RECORD_DEFINE(struct tuned_step, step_record, step_members, .name = "step", .open = true);
-
 #define ERROR(field)                                                                               \
 	RECORD_VALUE(struct tuned_errors, field, #field,                                           \
 		.flags = RECORD_OPTIONAL | RECORD_NULLABLE, .absent = NAN)
@@ -155,8 +145,6 @@ static const struct record_custom json_text_custom = {text_read, text_write, mem
 static const struct record_member row_members[] = {
 	FAMILY(struct tuned_row),
 	CONFIGURATION(struct tuned_row),
-	RECORD_RECORDS(struct tuned_row, steps, step_count, step_record, "steps",
-		.flags = RECORD_OPTIONAL, .count_min = 1),
 	RECORD_NAMED_VALUES(struct tuned_row, defines, "defines", .flags = RECORD_OPTIONAL),
 	RECORD_STRINGS(struct tuned_row, options, "options", .flags = RECORD_OPTIONAL,
 		.rule = &compile_option_rule),
@@ -193,8 +181,6 @@ RECORD_DEFINE(struct tuned_row, tuned_row_record, row_members, .name = "result",
 static const struct record_member choice_members[] = {
 	FAMILY(struct tuned_row),
 	CONFIGURATION(struct tuned_row),
-	RECORD_RECORDS(struct tuned_row, steps, step_count, step_record, "steps",
-		.flags = RECORD_OPTIONAL, .count_min = 1),
 };
 RECORD_DEFINE(struct tuned_row, tuned_choice_record, choice_members, .open = true);
 
@@ -418,14 +404,5 @@ struct tuned_row *tuned_row_find(const struct tuned_entry *entry, const char *fa
 
 char *tuned_row_configuration(const struct tuned_row *row)
 {
-	struct text text = {0};
-
-	if (!row->step_count)
-		return named_values_text(&row->configuration);
-	for (size_t i = 0; i < row->step_count; i++) {
-		text_appendf(&text, "%s%s {", i ? " + " : "", row->steps[i].family);
-		named_values_format(&row->steps[i].configuration, ",", &text);
-		text_append_char(&text, '}');
-	}
-	return text_detach(&text);
+	return named_values_text(&row->configuration);
 }

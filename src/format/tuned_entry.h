@@ -25,15 +25,6 @@ struct tuned_workspace {
 	enum buffer_init init;
 };
 
-/* What serves a step of a composite family. */
-struct tuned_step {
-	char *operation;
-	struct named_values problem;
-	char *family;
-	struct named_values configuration;
-	char kernel_hash[HASH_SIZE];
-};
-
 struct tuned_errors {
 	bool verified;
 	int64_t points, violations;          /* -1: not verified */
@@ -69,8 +60,6 @@ struct tuned_lost {
 struct tuned_row {
 	char *family; /* "gemm/mma" */
 	struct named_values configuration;
-	struct tuned_step *steps; /* of a composite family; it has no defines */
-	size_t step_count;
 	struct named_values defines; /* items NULL: there is no such list */
 	char **options;              /* of the compiler, in addition to defines; NULL: none */
 	struct tuned_launch *launches;
@@ -96,7 +85,7 @@ struct tuned_row {
 	struct tuned_lost *lost; /* to the entry's winner; NULL: not known, or it is the winner */
 };
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
-/* Family, configuration and steps alone; of other members nothing is kept. */
+/* Family and configuration; of other members nothing is kept. */
 RECORD_DECLARE(struct tuned_row, tuned_choice_record);
 void tuned_row_release(struct tuned_row *row);
 void tuned_row_forget_lost(struct tuned_row *row);
@@ -179,7 +168,7 @@ struct tuned_row tuned_row_copy(const struct tuned_row *row);
 
 /* The row of "families", or NULL. */
 struct tuned_row *tuned_row_find(const struct tuned_entry *entry, const char *family);
-/* "BM=128,..."; of a composite family "gemm/mma {BM=128,...} + ...", what serves its steps. */
+/* "BM=128,..."; the caller frees it. */
 char *tuned_row_configuration(const struct tuned_row *row);
 
 #endif

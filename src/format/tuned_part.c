@@ -49,8 +49,7 @@ static bool add_row(struct tuned_part *part, struct json_text row)
 	uint64_t hash = 1;
 
 	while (json_text_next(&row, &key, &value))
-		if (json_text_is(&key, "family") || json_text_is(&key, "configuration") ||
-			json_text_is(&key, "steps"))
+		if (json_text_is(&key, "family") || json_text_is(&key, "configuration"))
 			hash = hash_bytes(value.at, (size_t)(value.end - value.at), hash);
 	return hash_set_add(&part->seen, hash);
 }

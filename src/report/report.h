@@ -28,7 +28,7 @@ struct report_source {
 /* The winner of a tuned file, or the best so far of a search. */
 struct report_winner {
 	const char *family;
-	char *configuration; /* "BM=128,..."; of a composite family what serves its steps */
+	char *configuration; /* "BM=128,..." */
 	double time_us;
 	double low_us, high_us; /* 95% interval; 0: not known */
 	double tflops;          /* 0: not known */

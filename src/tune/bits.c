@@ -262,7 +262,7 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 	const struct bits_rule *rule = search->session->bits;
 
 	*count = 0;
-	if (!rule || search->session->queue->items[search->number].is_step)
+	if (!rule)
 		return STATUS_OK;
 	if (rule->reference)
 		TRY(want_reference(search, err));

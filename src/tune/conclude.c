@@ -292,7 +292,7 @@ enum status search_conclude(struct search *search, struct error *err)
 		.evaluated = &search->evaluated,
 		.selection = &selection,
 		.number = search->number,
-		.count = search->session->queue->count,
+		.count = search->session->problems->count,
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};

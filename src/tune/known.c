@@ -216,8 +216,6 @@ size_t known_near(const struct known *known, const struct tuned *also,
 /* ---- whether a row still stands ---- */
 static bool is_same(const struct result *a, const struct result *b)
 {
-	/* composite families have one configuration, also where their steps differ: the hash tells
-	 */
 	return strcmp(a->family, b->family) == 0 &&
 	       strcmp(a->configuration, b->configuration) == 0 &&
 	       strcmp(a->kernel_hash, b->kernel_hash) == 0;

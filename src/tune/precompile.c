@@ -38,14 +38,11 @@ static enum status request_reference(
 enum status precompile_run(struct session *session, struct error *err)
 {
 	const struct context *context = session->context;
-	CLEANUP(queue_release) struct queue queue = {0};
 	enum status status;
 
-	TRY(queue_open(&context->catalogue, session->problems, context->device->spec,
-		&session->pool, &queue, err));
 	TRY(request_helpers(context, err));
-	for (size_t i = 0; i < queue.count; i++)
-		TRY(request_reference(context, queue.items[i].problem, err));
+	for (size_t i = 0; i < session->problems->count; i++)
+		TRY(request_reference(context, session->problems->items[i], err));
 	status = session_run(session, err);
 	while (compiler_pending(context->compiler) && !*session->interrupted)
 		compiler_poll(context->compiler, 0.2);

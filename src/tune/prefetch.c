@@ -26,14 +26,14 @@ static void *prefetch_run(void *argument)
 	return NULL;
 }
 
-/* Returns NULL if the candidates cannot be known yet, or no thread can be started. */
+/* Returns NULL if the problem is concluded, or no thread can be started. */
 static struct prefetch *prefetch_begin(struct session *session, size_t number)
 {
 	struct prefetch *prefetch;
 	sigset_t all, before;
 	int failed;
 
-	if (search_needs_steps(session, number) || resume_is_concluded(session, number))
+	if (resume_is_concluded(session, number))
 		return NULL;
 	prefetch = memory_zeroed(1, sizeof(*prefetch));
 	prefetch->session = session;
@@ -88,7 +88,7 @@ enum status prefetch_search(struct prefetch **prefetch, struct session *session,
 		TRY(search_prepare(session, number, search, err));
 	}
 	(*search)->waited_seconds = clock_seconds() - asked_s;
-	if (number + 1 < session->queue->count)
+	if (number + 1 < session->problems->count)
 		*prefetch = prefetch_begin(session, number + 1);
 	return STATUS_OK;
 }

@@ -75,7 +75,7 @@ void search_show(const struct search *search, bool remeasuring)
 	const struct session_observer *observer = &search->session->observer;
 	const struct budget *budget = &search->budget;
 	struct session_progress progress = {.problem = search->number,
-		.problem_count = search->session->queue->count,
+		.problem_count = search->session->problems->count,
 		.evaluated = search->evaluated.count,
 		.total = budget->effort->evaluations < search->pool.count
 				 ? budget->effort->evaluations
@@ -99,7 +99,7 @@ void search_show(const struct search *search, bool remeasuring)
 static const struct journal_problem *recorded_problem(
 	const struct session *session, const struct journal_run *run, size_t number)
 {
-	const struct problem *problem = session->queue->items[number].problem;
+	const struct problem *problem = session->problems->items[number];
 
 	return journal_problem_find(run, problem->operation->name, problem->text);
 }
@@ -142,7 +142,7 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	const struct journal_problem *recorded;
 	const struct journal_run *run = find_concluded(session, number, &recorded);
 	struct row_validity row_validity = {
-		.context = session->context, .problem = session->queue->items[number].problem};
+		.context = session->context, .problem = session->problems->items[number]};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
 	struct tuned_entry copy;
 	struct run head = {0};
@@ -158,8 +158,8 @@ enum status resume_entry(struct session *session, size_t number, bool *done, str
 	copy = tuned_entry_copy(recorded->entry);
 	TRY(session_put(session, &copy, &judge, &kept, err));
 	if (observer->taken)
-		observer->taken(observer->context, session->queue->items[number].problem, number,
-			session->queue->count, recorded->entry);
+		observer->taken(observer->context, session->problems->items[number], number,
+			session->problems->count, recorded->entry);
 	return STATUS_OK;
 }
 
@@ -328,9 +328,6 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	search->planned_count += known_near(session->known,
 		session->context->program && !session->strategy ? session->tuned : NULL, pool,
 		session->objective, search->planned + search->planned_count);
-	for (size_t f = 0; f < pool->family_count; f++)
-		if (pool->families[f].bound->composite && pool->families[f].count)
-			search->planned[search->planned_count++] = pool->families[f].first;
 	for (size_t f = 0; f < pool->family_count && !session->effort->measures; f++) {
 		size_t candidate = search_default_candidate(pool, f);
 
@@ -342,22 +339,9 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-bool search_needs_steps(const struct session *session, size_t number)
-{
-	const struct catalogue *catalogue = &session->context->catalogue;
-	bool needs = false;
-
-	for (size_t f = 0; f < catalogue->family_count; f++)
-		needs |= catalogue->families[f]->operation ==
-				 session->queue->items[number].problem->operation &&
-			 catalogue->families[f]->step_count;
-	return needs;
-}
-
 enum status search_prepare(
 	struct session *session, size_t number, struct search **search, struct error *err)
 {
-	const struct queue_item *item = &session->queue->items[number];
 	const char *name = session->strategy ? session->strategy : session->effort->strategy;
 	struct candidates_options options = session->pool;
 	CLEANUP(search_free) struct search *prepared = memory_zeroed(1, sizeof(*prepared));
@@ -366,9 +350,7 @@ enum status search_prepare(
 	prepared->session = session;
 	prepared->number = number;
 	options.interrupted = session->interrupted;
-	if (item->is_step)
-		options.families = NULL, options.where = NULL, options.config = NULL;
-	status = candidates_open(&session->context->catalogue, item->problem,
+	status = candidates_open(&session->context->catalogue, session->problems->items[number],
 		session->context->device->spec, &options, &prepared->pool, err);
 	if (status != STATUS_OK)
 		return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
@@ -407,7 +389,7 @@ enum status search_open(struct search *search, struct error *err)
 	TRY(take_run(search, session->resume, err));
 	if (session->observer.begin)
 		session->observer.begin(session->observer.context, &search->pool, search->number,
-			session->queue->count);
+			session->problems->count);
 	return STATUS_OK;
 }
 

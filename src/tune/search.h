@@ -10,7 +10,7 @@
 
 struct search {
 	struct session *session;
-	size_t number; /* of the problem, in the queue */
+	size_t number; /* of the problem, in the list of the run */
 	struct candidates pool;
 	struct evaluator evaluator;
 	const struct strategy *strategy;
@@ -20,7 +20,7 @@ struct search {
 	bool *known; /* per candidate: it is in evaluated */
 	bool *asked; /* per candidate: known, or pending */
 	/* Tried with every strategy: the model's shortlist, the incumbent, what is known of
-	 * near problems, composite families. */
+	 * near problems. */
 	size_t *planned;
 	size_t planned_count, listed_count; /* listed: the first of them, the model's shortlist */
 	ptrdiff_t incumbent;                /* candidate, or -1 */
@@ -36,11 +36,9 @@ struct search {
 };
 
 /* What the problem alone decides: candidates, strategy. It takes long, and touches nothing
- * that changes meanwhile, unless search_needs_steps(). The caller frees. */
+ * that changes meanwhile. The caller frees. */
 enum status search_prepare(
 	struct session *session, size_t number, struct search **search, struct error *err);
-/* Whether there are families that compete with what was tuned before. */
-bool search_needs_steps(const struct session *session, size_t number);
 /* The rest: reference, incumbent; announces the problem to the device and the journal. */
 enum status search_open(struct search *search, struct error *err);
 void search_free(struct search **search);

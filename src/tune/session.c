@@ -277,7 +277,7 @@ enum status session_put(struct session *session, struct tuned_entry *entry,
 	return session_save(session, err);
 }
 
-/* One problem of the queue, unless an interrupted run has concluded it. */
+/* One problem of the list, unless an interrupted run has concluded it. */
 static enum status tune_problem(
 	struct session *session, size_t number, struct prefetch **prefetch, struct error *err)
 {
@@ -292,37 +292,34 @@ static enum status tune_problem(
 }
 
 /* Whether a problem that cannot be tuned ends the run. */
-static bool ends_run(
-	const struct session *session, const struct queue_item *item, enum status status)
+static bool ends_run(const struct session *session, enum status status)
 {
-	return status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE ||
-	       (!session->keep_going && !item->is_step);
+	return status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE || !session->keep_going;
 }
 
-static enum status run_queue(struct session *session, struct error *err)
+static enum status run_problems(struct session *session, struct error *err)
 {
 	const struct session_observer *observer = &session->observer;
-	const struct queue *queue = session->queue;
+	const struct problem_list *problems = session->problems;
 	struct prefetch *prefetch = NULL;
 	enum status status = STATUS_OK;
 	struct error first = {0};
 	size_t failed = 0;
 
-	for (size_t i = 0; i < queue->count; i++) {
-		const struct queue_item *item = &queue->items[i];
+	for (size_t i = 0; i < problems->count; i++) {
 		struct error reason = {0};
 
 		status = tune_problem(session, i, &prefetch, &reason);
 		if (status == STATUS_OK)
 			continue;
-		if (ends_run(session, item, status)) {
+		if (ends_run(session, status)) {
 			prefetch_drop(&prefetch);
 			*err = reason;
 			return status;
 		}
 		if (observer->failed)
-			observer->failed(observer->context, item->problem, &reason);
-		if (!item->is_step && failed++ == 0)
+			observer->failed(observer->context, problems->items[i], &reason);
+		if (failed++ == 0)
 			first = reason;
 	}
 	prefetch_drop(&prefetch);
@@ -337,17 +334,6 @@ static enum status run_queue(struct session *session, struct error *err)
 
 enum status session_run(struct session *session, struct error *err)
 {
-	struct context *context = session->context;
-	CLEANUP(queue_release) struct queue queue = {0};
-	enum status status;
-
-	session->pool.device = context->device;
-	session->pool.tuned = session->tuned;
-	session->pool.measured_steps = context->device->kind->measures;
-	TRY(queue_open(&context->catalogue, session->problems, context->device->spec,
-		&session->pool, &queue, err));
-	session->queue = &queue;
-	status = run_queue(session, err);
-	session->queue = NULL;
-	return status;
+	session->pool.device = session->context->device;
+	return run_problems(session, err);
 }

@@ -5,7 +5,7 @@
  *	ask strategy -> constrain -> score (prune) -> compile -> score again -> verify -> measure
  *	-> append to journal -> tell strategy
  *
- * over a queue of problems, asynchronous: compilers run ahead of the device. The same loop runs on
+ * over a list of problems, asynchronous: compilers run ahead of the device. The same loop runs on
  * a real GPU, on a device model and on a recorded journal.
  */
 #ifndef TUNE_SESSION_H
@@ -19,7 +19,6 @@
 #include "engine/candidates.h"
 #include "tune/known.h"
 #include "tune/shortlist.h"
-#include "tune/queue.h"
 #include "engine/context.h"
 
 /* What became of one problem; borrowed by the observer for the call. */
@@ -72,7 +71,6 @@ struct result_sink {
 struct session {
 	struct context *context;
 	struct problem_list *problems;
-	struct queue *queue; /* set by session_run(): the problems, and those of steps */
 	const struct effort *effort;
 	enum objective objective;
 	double budget_s; /* per problem; 0: the effort's */
@@ -108,7 +106,7 @@ enum status session_save(struct session *session, struct error *err);
 enum status session_put(struct session *session, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err);
 struct search;
-/* One problem of the queue, that was prepared (tune/search.h). */
+/* One problem of the list, that was prepared (tune/search.h). */
 enum status session_search(struct search *search, struct error *err);
 /* Runs all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED
  * with the journal intact. */

@@ -130,7 +130,6 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 static enum status open_all(struct versus *versus, struct error *err)
 {
 	struct setup_options options = {.path = versus->options.path,
-		.operation = "gemm_chain", /* and gemm, of its steps */
 		.device = versus->options.device,
 		.cache_folder = versus->options.cache_folder};
 	enum status status = setup_open(&options, &versus->setup, err);

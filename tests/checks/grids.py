@@ -76,6 +76,13 @@ def fused_wgmma(p, c):
 	return [tiles * c.SPLIT_N if c.SPLIT_N > 1 else min(tiles, 132 * c.BLOCKS_PER_SM), 1, 1]
 
 
+def separate(p, c, columns, width):
+	if "GROUPS" not in c:
+		return [cdiv(p.m, c.BM) * cdiv(columns, width), 1, 1]
+	clusters = min(132 * c.BLOCKS_PER_SM // c.CLUSTER_M, cdiv(p.m, c.BM * c.CLUSTER_M) * cdiv(columns, width))
+	return [clusters * c.CLUSTER_M, 1, 1]
+
+
 # entry -> the grid that the problem takes
 NEEDED = {
 	"gemm_simt": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
@@ -87,6 +94,8 @@ NEEDED = {
 	"gemm_wgmma_splitk": lambda p, c: [up(cdiv(p.M, c.BM), c.CLUSTER_M) * up(cdiv(p.N, c.BN), c.CLUSTER_N) * c.SPLIT_K, 1, 1],
 	"gemm_grouped_mma": lambda p, c: [(p.tokens // c.BM + min(p.groups, p.tokens)) * cdiv(p.N, c.BN), 1, 1],
 	"gemm_grouped_wgmma": lambda p, c: [min(132 * c.BLOCKS_PER_SM // c.CLUSTER_M, (p.tokens // (c.BM * c.CLUSTER_M) + min(p.groups, p.tokens)) * cdiv(p.N, c.BN)) * c.CLUSTER_M, 1, 1],
+	"gemm_chain_first": lambda p, c: separate(p, c, p.n, c.FIRST_BN),
+	"gemm_chain_second": lambda p, c: separate(p, c, p.p, c.SECOND_BN),
 	"gemm_chain_fused": lambda p, c: [cdiv(p.m, c.BM) * cdiv(p.p, c.BP), c.SPLIT_N, 1],
 	"fused_reduce": lambda p, c: [cdiv(p.m * cdiv(p.p, 2), 256), 1, 1],
 	"gemm_chain_resident": lambda p, c: [min(cdiv(p.m, c.WARP_ROWS * c.WARPS), 132 * c.BLOCKS_PER_SM), 1, 1],

@@ -82,6 +82,10 @@ attention flash_wgmma batch=1,heads=2,seq_q=100,seq_k=150,head_dim=64,dtype=bf16
 attention flash_wgmma batch=1,heads=4,seq_q=70,seq_k=300,head_dim=40,dtype=fp16,kv_heads=2,causal=1 -
 attention decode batch=2,heads=4,seq_q=1,seq_k=150,head_dim=64,dtype=bf16,kv_heads=2 -
 attention decode batch=1,heads=8,seq_q=2,seq_k=1100,head_dim=40,dtype=fp16,kv_heads=2 -
+gemm_chain separate m=37,n=45,k=21,p=19,dtype=bf16,act=silu BM=32,WM=16,FIRST_BN=32,SECOND_BN=32,STAGES=3
+gemm_chain separate m=50,n=72,k=40,p=70,dtype=fp16 BM=64,WM=32,FIRST_BN=96,SECOND_BN=64,FIRST_WN=48
+gemm_chain separate_wgmma m=200,n=136,k=72,p=104,dtype=bf16,act=relu BM=64,GROUPS=1,CLUSTER_M=2,FIRST_BN=64,SECOND_BN=112
+gemm_chain separate_wgmma m=300,n=80,k=200,p=64,dtype=fp16 BM=64,GROUPS=2,PINGPONG=1,CLUSTER_M=1,FIRST_BN=80,SECOND_BN=64
 gemm_chain fused_resident m=37,n=40,k=24,p=24,dtype=bf16 -
 gemm_chain fused_resident m=21,n=264,k=24,p=24,dtype=bf16 -
 """

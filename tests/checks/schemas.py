@@ -258,7 +258,7 @@ def main():
             if name not in UNREAD:
                 readable.append(path)
             for document in documents:
-                kind = document.get("event", "steps" if "steps" in document else "whole")
+                kind = document.get("event", "whole")
                 if kind not in kinds or len(str(document)) < len(str(kinds[kind][0])):
                     kinds[kind] = document, path
         # one process: a template's folder is loaded again for each of its files; families.sh compiles them

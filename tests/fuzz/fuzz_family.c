@@ -56,8 +56,7 @@ static void bind_family(const struct operation *operation, const struct family *
 		device_spec_load("", NULL, &device, &err) != STATUS_OK)
 		abort();
 	(void)family_applies(family, problems.items[0], device, &applies, NULL, &err);
-	if (!family->step_count &&
-		family_bind(family, problems.items[0], device, NULL, &bound, &err) == STATUS_OK) {
+	if (family_bind(family, problems.items[0], device, NULL, &bound, &err) == STATUS_OK) {
 		for (size_t i = 0; i < bound->space->parameter_count; i++)
 			is_empty = is_empty || bound->space->parameters[i].values.count == 0;
 		if (!is_empty)

@@ -9,7 +9,7 @@
 # kernels that are known to be wrong, draws none. Inputs and outputs lie in one allocation with guard
 # zones between them: what a kernel writes beyond its own buffer is found by the tuner (outcome
 # out_of_bounds), what it touches beyond the allocation, beyond shared memory or misaligned by
-# memcheck. gemm_chain/separate runs kernels of gemm, which have cases of their own.
+# memcheck.
 #
 # From the environment: OUT (./out), for the logs and sanitizer.txt; SANITIZER (compute-sanitizer);
 # EVALUATIONS (3) per case; JOBS (6) at once; LIMIT (100) seconds a case; DEVICE (cuda:0); CASES, an
@@ -95,6 +95,8 @@ grouped wgmma ends|gemm_grouped -p groups=40,tokens=1500,N=264,K=136,dtype=bf16,
 grouped wgmma ends cluster|gemm_grouped -p groups=7,tokens=1500,N=264,K=272,dtype=fp8_e4m3,spread=zipf,scale=row -f wgmma|PART_ROWS == 1 and CLUSTER_M == 2 and BN <= 128
 grouped wgmma rooms|gemm_grouped -p groups=6,tokens=131,N=200,K=272,dtype=fp8_e4m3,spread=steep,scale=block,layout=masked -f wgmma|BN <= 128
 gemm_chain fused|gemm_chain -p m=129,k=64,n=96,p=72,dtype=bf16 -f fused|
+gemm_chain separate|gemm_chain -p m=129,k=63,n=96,p=71,dtype=bf16,act=relu -f separate|
+gemm_chain separate_wgmma|gemm_chain -p m=200,k=72,n=200,p=72,dtype=bf16,act=silu -f separate_wgmma|
 gemm_chain fused_resident|gemm_chain -p m=129,k=64,n=64,p=72,dtype=bf16 -f fused_resident|
 gemm_chain fused_wgmma|gemm_chain -p m=200,k=72,n=200,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N == 1
 gemm_chain fused_wgmma cluster|gemm_chain -p m=200,k=72,n=520,p=72,dtype=bf16 -f fused_wgmma|SPLIT_N > 1

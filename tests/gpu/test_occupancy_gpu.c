@@ -125,9 +125,6 @@ static enum status problem_compare(
 		if (!was_loaded(result))
 			continue;
 		status = catalogue_family(catalogue, operation, result->family, &family, err);
-		/* its steps have evaluations of their own */
-		if (status == STATUS_OK && family->step_count)
-			continue;
 		if (status == STATUS_OK && (!bound || bound->family != family)) {
 			bound_family_free(bound);
 			bound = NULL;

@@ -432,9 +432,8 @@ static enum status sample_device(
 	if (status != STATUS_OK)
 		return status;
 	for (size_t i = 0; i < context.catalogue.family_count && status == STATUS_OK; i++)
-		if (!context.catalogue.families[i]->step_count)
-			status = sample_family(
-				&context, context.catalogue.families[i], limit, &totals, err);
+		status =
+			sample_family(&context, context.catalogue.families[i], limit, &totals, err);
 	wait_for_all(&context, &totals);
 	fprintf(stderr, "%s: %zu kernels of %zu families, %zu failed\n", device, totals.units,
 		context.catalogue.family_count, totals.failed);

@@ -13,7 +13,6 @@
 struct stage {
 	struct session_fixture fixture;
 	struct session session;
-	struct queue queue;
 	struct tuned tuned;
 	struct search *search;
 };
@@ -34,9 +33,6 @@ static void stage_open(struct stage *stage)
 		.seed = 1,
 		.tuned = &stage->tuned,
 		.run_id = "run"};
-	assert_ok(queue_open(&stage->fixture.context.catalogue, &stage->fixture.problems,
-		stage->fixture.context.device->spec, &stage->session.pool, &stage->queue, &err));
-	stage->session.queue = &stage->queue;
 	assert_ok(search_prepare(&stage->session, 0, &stage->search, &err));
 	assert_ok(search_open(stage->search, &err));
 }
@@ -44,7 +40,6 @@ static void stage_open(struct stage *stage)
 static void stage_close(struct stage *stage)
 {
 	search_free(&stage->search);
-	queue_release(&stage->queue);
 	tuned_release(&stage->tuned);
 	session_fixture_close(&stage->fixture);
 }

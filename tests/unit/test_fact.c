@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What operations and families say beside launches: facts, steps, examples.
+ * What operations and families say beside launches: facts, examples.
  */
 #include <math.h>
 
 #include "unit/unit.h"
 #include "candidate/bound_family.h"
-#include "candidate/composite.h"
 #include "unit/kernel_fixture.h"
 
 static void open_widget(struct fixture *fixture, const char *problem, const char *configuration)
@@ -59,31 +58,5 @@ TEST(test_facts)
 	assert_string_equal(facts[2].name, "when small");
 	assert_string_equal(facts[6].value.string, "small");
 	fact_list_release(&list);
-	fixture_close(&fixture);
-}
-
-TEST(test_steps)
-{
-	const struct family *pair;
-	struct bound_family *bound;
-	struct composite_step *steps;
-	struct fixture fixture;
-	struct error err = {0};
-
-	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, small, "", NULL);
-	assert_ok(catalogue_family(&fixture.catalogue, fixture.operation, "pair", &pair, &err));
-	assert_ok(family_bind(pair, fixture.problems.items[0], fixture.device, NULL, &bound, &err));
-	assert_int_equal(bound->composite->step_count, 2);
-	steps = bound->composite->steps;
-	assert_string_equal(steps[0].problem->text, "size=8192,kind=one");
-	assert_string_equal(steps[0].problem->operation->name, "gadget");
-	assert_string_equal(steps[1].problem->text, "size=8192,kind=two");
-	bound_family_free(bound);
-	assert_string_equal(pair->steps[1].operation, "gadget");
-	/* its tensors are those of the family, then the workspace "middle" */
-	assert_int_equal(pair->steps[0].tensors[0].buffer, 0);
-	assert_int_equal(pair->steps[0].tensors[1].buffer, fixture.operation->tensor_count);
-	assert_string_equal(pair->steps[1].tensors[1].name, "B");
-	assert_int_equal(pair->steps[1].tensors[1].buffer, fixture.operation->tensor_count - 1);
 	fixture_close(&fixture);
 }

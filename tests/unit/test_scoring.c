@@ -135,7 +135,7 @@ static void a_score_may_be_taken(const struct candidate *candidate)
 }
 
 /* A pool is scored in its order, and what its candidates have in common is computed once: launches
- * that come and go, families that say nothing of their work, chains of steps. */
+ * that come and go, families that say nothing of their work. */
 TEST(each_is_scored_as_if_alone)
 {
 	enum {

@@ -25,7 +25,7 @@ async function unpack(id) {
 }
 
 // ---- configurations ----
-// "BM=128,BN=256" -> {BM: 128, BN: 256}; of a composite family, which has none of its own: {}
+// "BM=128,BN=256" -> {BM: 128, BN: 256}; of a program's free text: {}
 function valuesOf(text) {
 	const values = Object.create(null);
 	for (const pair of text.includes("{") ? [] : text.split(",")) {
@@ -38,8 +38,6 @@ function valuesOf(text) {
 
 function configurationText(row) {
 	const text = values => Object.entries(values ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
-	if (row.steps?.length)
-		return row.steps.map(step => `${step.family} {${text(step.configuration)}}`).join(" + ");
 	return text(row.configuration);
 }
 

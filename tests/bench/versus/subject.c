@@ -117,8 +117,6 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	struct text text = {0};
 	enum status status = row_candidate(catalogue, problem, device, row, &candidate, NULL, err);
 
-	if (status == STATUS_OK && candidate.bound->family->step_count)
-		status = error_set(err, STATUS_BAD_INPUT, "a composite family");
 	if (status == STATUS_OK)
 		status = problem_flop(problem, &subject->flop, err);
 	if (status == STATUS_OK) {

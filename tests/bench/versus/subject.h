@@ -31,7 +31,7 @@ struct subject {
 };
 
 /* entry: of a tuned file; family: "gemm/mma" takes the best of that family instead of the winner,
- * NULL the winner. What cannot be compared (another operation, a composite, a residual, a space
+ * NULL the winner. What cannot be compared (another operation, a residual, a space
  * that no longer has the configuration) is no error: `skipped` says why. */
 void subject_init(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, const char *family, struct subject *subject);
