@@ -182,7 +182,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	if (name)
 		string_list_add(&command->only, name);
-	folders = folders_find(&command->common.paths);
+	folders = folders_of(&command->common.paths, positional->items[0]);
 	TRY(read_options(command, &options, err));
 	TRY(common_expect_output("junit", command->junit, positional, err));
 	TRY(common_expect_output("markdown", command->markdown, positional, err));

@@ -405,7 +405,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	struct exporting exporting = {.options = options,
 		.file = positional->items[0],
 		.output = options->output ? options->output : "-",
-		.folders = folders_find(&options->paths)};
+		.folders = folders_of(&options->paths, positional->items[0])};
 	const struct export_format *format;
 
 	if (!options->format) {

@@ -138,7 +138,8 @@ static enum status load(const char *path, struct tuned_part *part, bool whole,
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct lookup_options *options = options_;
-	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(folders_release)
+	struct folders folders = folders_of(&options->common.paths, positional->items[0]);
 	CLEANUP(tuned_release) struct tuned tuned = {0}, answers = {0};
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;

@@ -167,7 +167,8 @@ static void report_table(const struct report *report)
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct report_command_options *options = options_;
-	CLEANUP(folders_release) struct folders folders = folders_find(&options->paths);
+	CLEANUP(folders_release)
+	struct folders folders = folders_of(&options->paths, positional->items[0]);
 	struct report_options wanted = {.paths = positional->items,
 		.path_count = positional->count,
 		.template_folders = folders.templates,

@@ -226,7 +226,8 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct validate_options *options = options_;
-	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
+	CLEANUP(folders_release)
+	struct folders folders = folders_of(&options->common.paths, positional->items[0]);
 	CLEANUP(json_release) struct json *verdicts = json_new_array();
 	size_t bad = 0, skipped = 0;
 	bool failed = false;

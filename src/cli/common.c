@@ -70,7 +70,24 @@ static void add_root(struct string_list *list, char *root)
 		free(root);
 }
 
-static const char *const *roots_find(const struct string_list *paths)
+static void add_kernels(struct string_list *list, const char *tuned)
+{
+	const size_t ending = string_ends_with(tuned, ".json") ? strlen(".json") : 0;
+	CLEANUP(memory_free)
+	char *folder = string_format("%.*s.kernels", (int)(strlen(tuned) - ending), tuned);
+	CLEANUP(name_set_release) struct name_set names = {0};
+
+	if (directory_names(folder, ".json", &names, NULL) != STATUS_OK)
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP(memory_free) char *name = string_format("%s.json", names.items[i]);
+
+		string_list_add(list, path_join(folder, name));
+	}
+}
+
+/* tuned: a tuned file, or NULL */
+static const char *const *roots_find(const struct string_list *paths, const char *tuned)
 {
 	static const char *const nearby[] = {".", "..", "../..", "../share/tiletune"};
 	CLEANUP(memory_free)
@@ -93,6 +110,8 @@ static const char *const *roots_find(const struct string_list *paths)
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(nearby); i++)
 		add_root(&list, path_join(folder, nearby[i]));
+	if (tuned)
+		add_kernels(&list, tuned);
 	return list.items;
 }
 
@@ -105,7 +124,12 @@ static void names_free(const char *const *names)
 
 struct folders folders_find(const struct string_list *paths)
 {
-	const char *const *roots = roots_find(paths);
+	return folders_of(paths, NULL);
+}
+
+struct folders folders_of(const struct string_list *paths, const char *tuned)
+{
+	const char *const *roots = roots_find(paths, tuned);
 
 	return (struct folders){.roots = roots,
 		.templates = (const char *const *)context_folders(roots, "templates"),

@@ -66,6 +66,8 @@ struct folders {
 	const char *const *roots, *const *templates, *const *configs;
 };
 struct folders folders_find(const struct string_list *paths);
+/* As above. The own kernels in the folder X.kernels of the tuned file X.json come last. */
+struct folders folders_of(const struct string_list *paths, const char *tuned);
 void folders_release(struct folders *folders);
 
 /* Opens the device, and the rest of a run's context, for an operation (NULL: all). What it has to

@@ -10,6 +10,7 @@ from typing import Any
 
 from .bundle import Bundle, Operator
 from .command import Check, check, report, tune
+from .decorator import autotune
 from .errors import Error
 from .tuned import Answer, Tuned, load
 
@@ -20,7 +21,7 @@ def record(path: str) -> Any:
     return recorder(path)
 
 
-__all__ = ["Answer", "Bundle", "Check", "Error", "Operator", "Tuned", "check", "load", "record", "report", "tune"]
+__all__ = ["Answer", "Bundle", "Check", "Error", "Operator", "Tuned", "autotune", "check", "load", "record", "report", "tune"]
 
 
 def __getattr__(name: str) -> Any:

@@ -51,7 +51,8 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, **options: Any) -> tuple[int, str]:
+def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, environment: Optional[Mapping[str, str]] = None,
+        **options: Any) -> tuple[int, str]:
     """The exit code and standard output. Error: any code that is not accepted."""
     command = [find_program(), *words, *words_of(options), *(["--progress"] if progress and words[0] == "tune" else [])]
     said: list[str] = []
@@ -65,7 +66,7 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
                     progress(text)
 
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output, \
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE) as process:
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stderr
         try:
             rest = b""

@@ -37,6 +37,11 @@ def outcome_of(error: Exception) -> str:
 	return next((outcome for part, outcome in OUTCOMES if any(part in name for name in names)), "launch_failed")
 
 
+def is_lost(error: Exception) -> bool:
+	"""Whether the device has failed for this process."""
+	return "CUDA error" in str(error)
+
+
 class Program:
 	def __init__(self, make: Callable[..., Any], reference: Callable[..., Any], inputs: Callable[..., Any], prepare: Callable[..., Any] | None) -> None:
 		self.make, self.reference, self.inputs, self.compile = make, reference, inputs, prepare
@@ -69,7 +74,7 @@ class Program:
 		try:
 			return True, what()
 		except Exception as error:  # pylint: disable=broad-exception-caught
-			lost, outcome = "CUDA error" in str(error), outcome_of(error)
+			lost, outcome = is_lost(error), outcome_of(error)
 			self.say(job=index, outcome="crashed" if lost else otherwise if otherwise and outcome == "launch_failed" else outcome,
 				detail=f"{type(error).__name__}: {error}"[:2000])
 			if lost:

@@ -164,7 +164,7 @@ class Job:
 		self.next_set = itertools.cycle(range(len(self.data.sets)))
 		self.run_set(0)
 		synchronise()
-		self.in_place = self.data.changed()
+		self.in_place = self.changed_inputs()
 		self.data.restore(self.in_place)
 		most = len(self.data.sets) if self.in_place else 1 << 20  # a set whose inputs have changed would be another problem
 		self.repeats, self.graph = 1, None
@@ -172,6 +172,9 @@ class Job:
 		while (seconds := self.timed()) < SAMPLE_SECONDS and self.repeats < most:
 			self.repeats = min(most, int(self.repeats * min(10.0, 1.2 * SAMPLE_SECONDS / max(seconds, 1e-9))) + 1)
 			self.graph = self.captured()
+
+	def changed_inputs(self) -> list[int]:
+		return self.data.changed()
 
 	def run_set(self, number: int) -> None:
 		self.run(*self.data.sets[number], *self.outputs[number])

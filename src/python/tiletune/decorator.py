@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: MIT
+"""@tiletune.autotune: a replacement of @triton.autotune that uses tiletune's search, verification, tie rule and files.
+
+    @tiletune.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4), ...], key=["n"])
+    @triton.jit
+    def kernel(x, y, n, BLOCK: tl.constexpr): ...
+
+The first call with new values of `key` (or new types of tensors) records its arguments and starts `tiletune tune`, which runs the
+kernel in processes of its own: this process never runs a configuration that may crash. The result goes to a tuned file. Every
+process that finds the result there uses it without tuning. See autotune().
+"""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import inspect
+import itertools
+import json
+import os
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .errors import Error
+from .files import write_file
+
+WORKER = "TILETUNE_AUTOTUNE_WORKER"  # set in processes that tiletune starts to run a kernel
+DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # what these answer to tiletune's greeting
+OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, beside the kernel's constants
+DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
+SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
+JOB_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+kernels: dict[str, Any] = {}  # by qualified name: the decorated kernels of this process
+
+
+class Launched(BaseException):
+    """Ends the import of a user's module in a worker process."""
+
+
+# ---- the space ----
+def word_of(value: Any) -> str:
+    return re.sub(r"\W", "_", str(value))
+
+
+class Space:
+    """The configurations as tiletune writes them: parameters with integers or words as values."""
+
+    def __init__(self, configs: Sequence[Any], space: Mapping[str, Sequence[Any]] | None, constraints: Sequence[str], config_class: Any) -> None:
+        self.config_class, self.constraints = config_class, list(constraints)
+        self.is_list = space is None
+        if space is None:
+            rows = [{**config.kwargs, **{name: getattr(config, name, DEFAULTS.get(name)) for name in OPTIONS}} for config in configs]
+            names = list(dict.fromkeys(name for row in rows for name in row))
+            names = [name for name in names if name not in DEFAULTS or any(row[name] != DEFAULTS[name] for row in rows)]
+            space = {name: list(dict.fromkeys(row.get(name) for row in rows)) for name in names}
+        self.objects = {name: self.written(values) for name, values in space.items()}
+        self.by_values = {} if not self.is_list else {self.key({name: self.value(name, row.get(name)) for name in self.objects}): config
+            for row, config in reversed(list(zip(rows, configs)))}
+
+    @staticmethod
+    def written(values: Sequence[Any]) -> dict[Any, Any]:
+        """Objects by written value."""
+        if all(isinstance(value, int) for value in values):
+            return {int(value): value for value in values}
+        if all(value is None or (isinstance(value, int) and value > 0) for value in values):
+            return {value or 0: value for value in values}
+        words: dict[Any, Any] = {}
+        for value in values:
+            word = word_of(value)
+            words[word if word not in words else f"{word}_{len(words)}"] = value
+        return words
+
+    def value(self, name: str, wanted: Any) -> Any:
+        return next(value for value, found in self.objects[name].items() if found is wanted or (type(found) is type(wanted) and found == wanted))
+
+    def key(self, configuration: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(configuration[name] for name in self.objects)
+
+    def holds(self, configuration: Mapping[str, Any]) -> bool:
+        """Whether the space has this configuration."""
+        if any(configuration.get(name) not in values for name, values in self.objects.items()) or configuration.keys() != self.objects.keys():
+            return False
+        return self.key(configuration) in self.by_values if self.is_list else all(self.meets(text, configuration) for text in self.constraints)
+
+    @staticmethod
+    def meets(text: str, configuration: Mapping[str, Any]) -> bool:
+        return bool(eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs}}, dict(configuration)))  # pylint: disable=eval-used  # the program's own text
+
+    def config(self, configuration: Mapping[str, Any]) -> Any:
+        """The triton.Config of a written configuration."""
+        if self.is_list:
+            return self.by_values[self.key(configuration)]
+        found = {name: self.objects[name][value] for name, value in configuration.items()}
+        options = {name: found.pop(name) for name in OPTIONS if name in found}
+        return self.config_class(found, **options)
+
+    def configuration(self, config: Any) -> dict[str, Any]:
+        """The written configuration of a triton.Config."""
+        row = {**config.kwargs, **{name: getattr(config, name, DEFAULTS.get(name)) for name in OPTIONS}}
+        return {name: self.value(name, row.get(name)) for name in self.objects}
+
+    def legal(self, listed: Sequence[Mapping[str, Any]] | None) -> Iterator[dict[str, Any]]:
+        """The configurations in order. listed: those that pruning has left; None: all."""
+        if listed is not None:
+            yield from map(dict, listed)
+            return
+        if self.is_list:
+            yield from (dict(zip(self.objects, key)) for key in reversed(self.by_values))
+            return
+        for values in itertools.product(*self.objects.values()):
+            configuration = dict(zip(self.objects, values))
+            if self.holds(configuration):
+                yield configuration
+
+    def expression(self, listed: Sequence[Mapping[str, Any]]) -> str:
+        """An expression that holds for these configurations only."""
+        return " or ".join("(" + " and ".join(f"{name} == {value!r}" for name, value in row.items()) + ")" for row in listed)
+
+    def members(self, listed: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+        """What a kernel's JSON says of the space."""
+        constraints = [{"expr": text, "why": "a constraint of the decorator"} for text in self.constraints]
+        if self.is_list:
+            constraints = [{"expr": self.expression(list(self.legal(None))), "why": "the decorator's list of configurations"}]
+        first = next(iter(self.legal(listed)), None)
+        return {"parameters": {name: list(values) for name, values in self.objects.items()}, "constraints": constraints, **({"defaults": {name: repr(value) if isinstance(value, str) else value for name, value in first.items()}} if first else {})}
+
+
+# ---- where results are ----
+def cache_folder() -> str:
+    return os.path.join(os.path.expanduser(os.environ.get("XDG_CACHE_HOME") or "~/.cache"), "tiletune", "autotune")
+
+
+@contextlib.contextmanager
+def file_lock(path: str, seconds: float) -> Iterator[bool]:
+    """Yields whether the lock was taken within this time."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        deadline, taken = time.monotonic() + seconds, False
+        while not taken:
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                taken = True
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.05)
+        yield taken
+    finally:
+        os.close(number)
+
+
+def torch_module() -> Any:
+    """torch, where the program has imported it."""
+    return sys.modules.get("torch")
+
+
+def device_name() -> str:
+    torch = torch_module()
+    return torch.cuda.get_device_name() if torch and torch.cuda.is_available() else os.uname().machine
+
+
+def greeting(can_prepare: bool) -> dict[str, Any]:
+    """Versions, device and abilities, as tiletune.program answers `hello`."""
+    torch, triton = torch_module(), sys.modules.get("triton")
+    versions = {"python": sys.version.split()[0], **{name: getattr(module, "__version__", "?") for name, module in (("torch", torch), ("triton", triton)) if module}}
+    device: dict[str, Any] = {"name": device_name()}
+    if torch and torch.cuda.is_available():
+        found = torch.cuda.get_device_properties(torch.cuda.current_device())
+        device.update(uuid=f"GPU-{found.uuid}", compute_capability=10 * found.major + found.minor, sm_count=found.multi_processor_count,
+            l2_bytes=found.L2_cache_size, dram_bytes=found.total_memory)
+    return {"versions": versions, "device": device, "abilities": ["prepare"] if can_prepare else []}
+
+
+def default_store() -> Any:
+    """The store that all ranks of torch.distributed share; None: there is one process only."""
+    torch = torch_module()
+    distributed = getattr(torch, "distributed", None)
+    if not distributed or not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() < 2:
+        return None
+    return distributed.distributed_c10d._get_default_store()  # pylint: disable=protected-access
+
+
+def wait_in_store(store: Any, name: str, seconds: float) -> bytes | None:
+    """None: nobody has written it within this time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if store.check([name]):
+            return store.get(name)
+        time.sleep(0.02)
+    return None
+
+
+class Results:
+    """The tuned file of a kernel, and beside it FILE.kernels: the kernel's JSON and the recorded calls, which `tiletune check` repeats."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path = os.path.abspath(path)
+        self.folder = (self.path[:-5] if self.path.endswith(".json") else self.path) + ".kernels"
+        self.name = name
+        self.kernel, self.calls = (os.path.join(self.folder, name + ending) for ending in (".json", ".calls.jsonl"))
+        self.lock = os.path.join(cache_folder(), "locks", hashlib.sha256(f"{self.path}\0{name}".encode()).hexdigest()[:32])
+
+    def recorded(self) -> dict[str, Any]:
+        try:
+            return read_calls(self.calls)
+        except FileNotFoundError:
+            return {"calls": []}
+        except (ValueError, TypeError) as error:
+            raise Error(f"{self.calls}: not a record of calls ({error})", "remove the file; the next run writes it again") from None
+
+    def entry(self, problem: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The entry of a problem."""
+        from .tuned import load  # pylint: disable=import-outside-toplevel
+        if not os.path.exists(self.path):
+            return None
+        return next((entry for entry in load(self.path).entries if entry["operation"] == self.name and entry["problem"] == problem), None)
+
+    def is_of_this_device(self) -> bool:
+        from .tuned import load  # pylint: disable=import-outside-toplevel
+        return not os.path.exists(self.path) or load(self.path).device.get("name") == device_name()
+
+
+def calls_text(document: Mapping[str, Any]) -> str:
+    """The module on the first line, then one line for each call, so that a change of one is a change of one line."""
+    return "".join(json.dumps(line) + "\n" for line in [{name: value for name, value in document.items() if name != "calls"}, *document["calls"]])
+
+
+def read_calls(path: str) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as file:
+        head, *calls = [json.loads(line) for line in file]
+    return {**head, "calls": calls}
+
+
+# ---- the kernel ----
+def types_of(arguments: Mapping[str, Any]) -> str:
+    """The types of the tensors as a word: float16x3_int32."""
+    names = [str(value.dtype).removeprefix("torch.") for value in arguments.values() if hasattr(value, "dtype")]
+    groups = [(name, len(list(group))) for name, group in itertools.groupby(names)]
+    return word_of("_".join(f"{name}x{count}" if count > 1 else name for name, count in groups)) or "none"
+
+
+@functools.lru_cache(maxsize=None)
+def tuned_kernel_class() -> Any:
+    """TunedKernel, once triton is there: all that triton.autotune does with arguments, hooks and pruning is inherited."""
+    from triton.runtime.autotuner import Autotuner, Config  # pylint: disable=import-outside-toplevel,import-error
+
+    class TunedKernel(Autotuner):  # type: ignore[misc]
+        """A kernel that is launched as `kernel[grid](...)`. best_config: of the last launch."""
+
+        def __init__(self, fn: Any, configs: Any, key: Any, options: Mapping[str, Any], triton_options: Mapping[str, Any]) -> None:
+            space = options["space"]
+            if bool(configs) == bool(space):
+                raise Error("tiletune.autotune: give either configs or space")
+            found = Space(configs or [], space, options["constraints"], Config)
+            first = next(found.legal(None), None)
+            if first is None:
+                raise Error("tiletune.autotune: the constraints remove every configuration of the space")
+            super().__init__(fn, fn.arg_names, list(configs) if configs else [found.config(first)], list(key), **triton_options)
+            self.space, self.reference, self.outputs = found, options["reference"], list(options["outputs"])
+            self.file, self.budget, self.effort = options["file"], options["budget"], options["effort"]
+            self.user_bench = getattr(self, "_do_bench", None)
+            self.base_jit = fn
+            self.heuristics: dict[str, Any] = {}
+            while not inspect.isfunction(self.base_jit.fn):
+                self.heuristics.update(getattr(self.base_jit, "values", {}))
+                self.base_jit = self.base_jit.fn
+            self.base_fn = self.base_jit.fn
+            self.operation = options["name"] or word_of(self.base_fn.__name__)
+            self.fallback: Any = None
+            kernels[self.base_fn.__qualname__] = self
+
+        # ---- launching ----
+        def run(self, *args: Any, **kwargs: Any) -> Any:
+            if os.environ.get(WORKER):
+                raise Launched
+            self.nargs = dict(zip(self.arg_names, args))
+            if self.fallback:
+                return self.fallback.run(*args, **kwargs)
+            every = {**self.nargs, **kwargs}
+            arguments = {name: every[name] for name in self.arg_names if name in every}
+            key = (*(arguments[name] for name in self.keys if name in arguments), *(str(value.dtype) for value in arguments.values() if hasattr(value, "dtype")))
+            config = self.cache.get(key)
+            if config is None:
+                config = self.choose(args, kwargs, arguments)
+                if config is None:
+                    return self.fallback.run(*args, **kwargs)
+                self.cache[key] = config
+            self.best_config = config
+            current = {**kwargs, **config.all_kwargs()}
+            if config.pre_hook is not None:
+                config.pre_hook({**self.nargs, **current})
+            try:
+                return self.fn.run(*args, **current)
+            finally:
+                self.nargs = None
+
+        def choose(self, args: Any, kwargs: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+            """The configuration for these arguments; None: self.fallback tunes."""
+            from .decorator_call import Unrecordable  # pylint: disable=import-outside-toplevel
+            listed = None
+            if self.early_config_prune or self.perf_model:
+                if not self.space.is_list:
+                    self.configs = [self.space.config(one) for one in itertools.islice(self.space.legal(None), SPACE_LISTED_MAX)]
+                listed = [self.space.configuration(config) for config in self.prune_configs(dict(kwargs))]
+            some = list(itertools.islice(self.space.legal(listed), 2))
+            if len(some) == 1:
+                return self.space.config(some[0])
+            try:
+                return self.space.config(self.agreed(args, kwargs, arguments, listed))
+            except Unrecordable as reason:
+                warnings.warn(f"tiletune.autotune: {self.base_fn.__qualname__} is tuned by triton.autotune in this process: {reason}", stacklevel=4)
+                self.fallback = Autotuner(self.fn, self.arg_names, self.configs, self.keys, self.reset_to_zero, self.restore_value,
+                    pre_hook=self.pre_hook if self.user_defined_pre_hook else None, post_hook=self.post_hook if self.user_defined_post_hook else None,
+                    do_bench=self.user_bench)
+                return None
+
+        # ---- several processes ----
+        def agreed(self, args: Any, kwargs: Mapping[str, Any], arguments: Mapping[str, Any], listed: Any) -> dict[str, Any]:
+            """Ranks of torch.distributed agree: the first that comes tunes. Whoever waits too long offers the first configuration; the first
+            answer that is in the store counts for all, also for the rank that tunes."""
+            results, problem = self.results(arguments), self.problem(arguments)
+            store = default_store()
+            if store is None:
+                return self.tuned(results, problem, args, kwargs, listed)
+            name = f"tiletune/{self.operation}/{json.dumps(problem)}"
+            if store.add(name + "/ranks", 1) == 1:
+                try:
+                    answer = self.tuned(results, problem, args, kwargs, listed)
+                except BaseException:
+                    answer = next(self.space.legal(listed))
+                    store.compare_set(name, "", json.dumps(answer))
+                    raise
+            elif wait_in_store(store, name, self.patience) is None:
+                warnings.warn(f"tiletune.autotune: no rank has tuned {self.operation} within {self.patience:.0f} s; the first configuration is used")
+                answer = next(self.space.legal(listed))
+            else:
+                answer = {}
+            if answer:
+                store.compare_set(name, "", json.dumps(answer))
+            return json.loads(store.get(name))
+
+        @property
+        def patience(self) -> float:
+            """Seconds to wait for another process that tunes."""
+            return 2 * self.budget + 120
+
+        def tuned(self, results: Results, problem: dict[str, Any], args: Any, kwargs: Mapping[str, Any], listed: Any) -> dict[str, Any]:
+            found = self.known(results, problem, listed)
+            if found:
+                return found
+            with file_lock(results.lock, self.patience) as is_locked:
+                found = self.known(results, problem, listed)  # another process may have tuned meanwhile
+                if found:
+                    return found
+                if not is_locked:
+                    warnings.warn(f"tiletune.autotune: another process has been tuning {self.operation} for {self.patience:.0f} s; the first configuration is used")
+                    return next(self.space.legal(listed))
+                return self.tune(results, problem, args, kwargs, listed)
+
+        def known(self, results: Results, problem: dict[str, Any], listed: Any) -> dict[str, Any] | None:
+            """What the file says: a configuration of this kernel's present source and space, and nothing new to try."""
+            entry = results.entry(problem)
+            if not entry:
+                return None
+            configuration = entry["winner"]["configuration"]
+            call = next((call for call in results.recorded()["calls"] if call["problem"] == problem), None)
+            if not self.space.holds(configuration) or (listed is not None and configuration not in listed):
+                return None
+            if call and (call["source"] != self.source_hash() or self.untried(call, listed) is not None):
+                return None
+            return configuration
+
+        # ---- identity ----
+        def results(self, arguments: Mapping[str, Any]) -> Results:
+            del arguments
+            path = os.fspath(self.file or os.environ.get("TILETUNE_FILE") or "")
+            default = os.path.join(cache_folder(), word_of(device_name()), f"{self.operation}.json")
+            found = Results(path.replace("{device}", word_of(device_name())) or default, self.operation)
+            if path and not found.is_of_this_device():
+                warnings.warn(f"tiletune.autotune: {found.path} is of another GPU; results for this one go to {default}. A file name with {{device}} names one for each")
+                found = Results(default, self.operation)
+            return found
+
+        def problem(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+            """The key's values and the types of the tensors. What is no integer is a word."""
+            values = {name: arguments[name] for name in self.keys if name in arguments}
+            return {**{name: value if isinstance(value, int) and not isinstance(value, bool) else word_of(value) for name, value in values.items()},
+                "tensors": types_of(arguments)}
+
+        def source_hash(self) -> str:
+            """Of the kernel's source, with that of the functions that it calls, where Triton knows them."""
+            key = getattr(self.base_jit, "cache_key", None)
+            if key is None:  # the interpreter has none
+                source = inspect.getsource(self.base_fn)
+                key = source[source.index("def "):]  # without decorators
+            return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+        def module(self, folder: str) -> dict[str, Any]:
+            """How a worker process imports the kernel's module."""
+            from .decorator_call import Unrecordable  # pylint: disable=import-outside-toplevel
+            name, file = self.base_fn.__module__, inspect.getsourcefile(self.base_fn)
+            spec = getattr(sys.modules.get(name), "__spec__", None)
+            if "<locals>" in self.base_fn.__qualname__ or not file or not os.path.isfile(file):
+                raise Unrecordable("the kernel is not defined at the top of a module's file")
+            if name == "__main__" and spec is not None:
+                name = spec.name
+            file = os.path.abspath(file)
+            root = os.path.dirname(file) if name == "__main__" else file
+            for _ in [] if name == "__main__" else name.split(".") + ([""] if os.path.basename(file) == "__init__.py" else []):
+                root = os.path.dirname(root)
+            return {"module": name, "file": os.path.relpath(file, root), "root": os.path.relpath(root, folder), "kernel": self.base_fn.__qualname__,
+                "argv": sys.argv[1:] if name == "__main__" else []}
+
+        # ---- tuning ----
+        def untried(self, call: Mapping[str, Any], listed: Any) -> str | None:
+            """An expression for the configurations that an earlier run of this call did not have; None: there are none."""
+            if call["tried"] is None:
+                return "1"
+            if self.space.is_list or listed is not None:
+                rows = list(self.space.legal(listed))
+                new = [row for row in rows if row not in call["tried"]]
+                return self.space.expression(new) if new else None
+            before = call["tried"]
+            if isinstance(before, list) or before["constraints"] != self.space.constraints or before["parameters"].keys() != self.space.objects.keys():
+                return "1"
+            added = {name: [value for value in values if value not in before["parameters"][name]] for name, values in self.space.objects.items()}
+            return " or ".join(f"{name} == {value!r}" for name, values in added.items() for value in values) or None
+
+        def record(self, results: Results, problem: dict[str, Any], args: Any, kwargs: Mapping[str, Any], listed: Any) -> tuple[dict[str, Any], str | None]:
+            """Writes the call and the kernel's JSON. Returns the call, and what is to be tried."""
+            from .decorator_call import Recorder, grid_table  # pylint: disable=import-outside-toplevel
+            document = results.recorded()
+            module = self.module(results.folder)
+            if any(document.get(name, value) != value for name, value in module.items() if name != "argv"):
+                document = {"calls": []}
+            os.makedirs(results.folder, exist_ok=True)
+            before = next((call for call in document["calls"] if call["problem"] == problem), None)
+            recorder = Recorder(results.folder)
+            values = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
+            defaults = {name: parameter.default for name, parameter in inspect.signature(self.base_fn).parameters.items() if parameter.default is not inspect.Parameter.empty}
+            call = {"problem": problem, "source": self.source_hash(), "configurations": listed,
+                "args": [recorder.describe(value) for value in args], "kwargs": {name: recorder.describe(value) for name, value in values.items()},
+                "grid": grid_table(kwargs["grid"], {**defaults, **dict(zip(self.arg_names, args)), **values}, self.space.objects, self.heuristics)}
+            call["storages"] = recorder.finish()
+            is_same = before is not None and before["source"] == call["source"] and before.get("tried") is not None
+            where = self.untried(before, listed) if is_same else None
+            call["tried"] = before["tried"] if is_same else None
+            document = {**module, "calls": [*(other for other in document["calls"] if other["problem"] != problem), call]}
+            write_file(results.calls, calls_text(document))
+            write_file(results.kernel, json.dumps(self.own_kernel(document, listed), indent=1) + "\n")
+            return call, where
+
+        def own_kernel(self, document: Mapping[str, Any], listed: Any) -> dict[str, Any]:
+            keys: dict[str, Any] = {}
+            for name in document["calls"][-1]["problem"]:
+                values = list(dict.fromkeys(call["problem"][name] for call in document["calls"] if name in call["problem"]))
+                words = [value for value in values if isinstance(value, str)]
+                keys[name] = {"enum": [str(value) for value in values]} if words else {"min": min(1, *values)} if min(values) < 1 else {}
+            return {"format": "tiletune.own_kernel/1", "name": self.operation, "summary": f"{document['kernel']}, a Triton kernel of {document['file']}",
+                "program": ["python3" if os.path.exists(os.path.join(os.path.dirname(sys.executable), "python3")) else os.path.basename(sys.executable), "-m", "tiletune.decorator_program", self.operation, self.source_hash()],
+                "keys": keys, **self.space.members(listed)}
+
+        def environment(self) -> dict[str, str]:
+            """Of the program that runs the kernel: this Python, its path, this GPU, no rank of a job."""
+            environment = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}
+            here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+            environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([here, *(os.path.abspath(path) for path in sys.path)]))
+            environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", os.defpath)
+            torch = torch_module()
+            environment[DEVICE] = json.dumps(greeting(bool(torch) and torch.cuda.is_available() and hasattr(self.base_jit, "cache_key")))
+            if torch and torch.cuda.is_available():
+                number = torch.cuda.current_device()
+                visible = [name for name in environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+                environment["CUDA_VISIBLE_DEVICES"] = visible[number] if number < len(visible) else str(number)
+                if torch.cuda.is_current_stream_capturing():
+                    raise Error(f"tiletune.autotune: {self.operation} has no result for these sizes, and a CUDA graph is being captured",
+                        "launch the kernel once with these sizes before the capture")
+                torch.cuda.synchronize()
+                torch.cuda.empty_cache()
+            return environment
+
+        def tune(self, results: Results, problem: dict[str, Any], args: Any, kwargs: Mapping[str, Any], listed: Any) -> dict[str, Any]:
+            from .command import run  # pylint: disable=import-outside-toplevel
+            environment = self.environment()
+            call, where = self.record(results, problem, args, kwargs, listed)
+            incumbent = results.entry(problem)
+            if where and incumbent and self.space.holds(incumbent["winner"]["configuration"]):
+                where = f"({where}) or {self.space.expression([incumbent['winner']['configuration']])}"
+            else:
+                where = self.space.expression(listed) if listed is not None and len(listed) < len(self.space.by_values or listed) else None
+            started = time.monotonic()
+            is_loud = os.environ.get("TRITON_PRINT_AUTOTUNING") == "1"
+            run("tune", results.kernel, problem=",".join(f"{name}={value}" for name, value in problem.items()), output=results.path, where=where,
+                budget=f"{self.budget:g}s", effort=self.effort, wait=f"{self.budget:g}s", environment=environment, progress=is_loud or None)
+            self.bench_time = time.monotonic() - started
+            self.finish(results, call, listed)
+            entry = results.entry(problem)
+            if entry is None:
+                raise Error(f"{results.path}: tuning wrote no entry of {self.operation}")
+            configuration = entry["winner"]["configuration"]
+            if is_loud:
+                print(f"tiletune.autotune: {self.operation} {problem}: {self.space.config(configuration)} after {self.bench_time:.1f} s", file=sys.stderr)
+            return configuration
+
+        def finish(self, results: Results, call: Mapping[str, Any], listed: Any) -> None:
+            """Notes what has been tried now."""
+            document = results.recorded()
+            tried: Any = {"parameters": {name: list(values) for name, values in self.space.objects.items()}, "constraints": self.space.constraints}
+            if self.space.is_list or listed is not None:
+                rows = list(self.space.legal(listed))
+                tried = [*(row for row in call["tried"] or [] if row not in rows), *rows]
+            for one in document["calls"]:
+                if one["problem"] == call["problem"]:
+                    one["tried"] = tried
+            write_file(results.calls, calls_text(document))
+
+    return TunedKernel
+
+
+def autotune(configs: Sequence[Any] | None = None, key: Sequence[str] = (), prune_configs_by: Mapping[str, Any] | None = None,
+        reset_to_zero: Sequence[str] | None = None, restore_value: Sequence[str] | None = None, pre_hook: Any = None, post_hook: Any = None,
+        warmup: int | None = None, rep: int | None = None, use_cuda_graph: bool = False, do_bench: Any = None, cache_results: bool = False, *,
+        space: Mapping[str, Sequence[Any]] | None = None, constraints: Sequence[str] = (), reference: Callable[..., Any] | None = None,
+        outputs: Sequence[str] = (), file: Any = None, budget: float = 60, effort: str = "quick", name: str | None = None) -> Callable[[Any], Any]:
+    """Decorates a `triton.jit` function, with the arguments of `triton.autotune` and their meaning.
+
+    configs, key, prune_configs_by, reset_to_zero, restore_value, pre_hook, post_hook: as in triton.autotune.
+    warmup, rep, use_cuda_graph, do_bench: as in triton.autotune. Without them tiletune times: sets of buffers that exceed the L2,
+        CUDA graphs, and the fastest configurations again in turn.
+    cache_results: has no effect, because results are always stored.
+    space: instead of configs, values by parameter: {"BLOCK_M": [64, 128], "num_warps": [4, 8]}. num_warps, num_stages, num_ctas and
+        maxnreg are options of the compiler, all others are constants of the kernel.
+    constraints: expressions that a configuration of the space must meet: ["BLOCK_M * BLOCK_N <= 16384"].
+    reference: a function of the kernel's arguments, by name, that returns {argument: expected tensor}, or writes the expected values
+        into the tensors and returns None. Without it every configuration must agree with the first one that runs.
+    outputs: arguments that the kernel writes to, where that cannot be seen from a run (tensors that hold the result already).
+    file: the tuned file; default TILETUNE_FILE, else one in the user's cache folder. {device} in it becomes the GPU's name. Commit the
+        file and the folder FILE.kernels beside it, and `tiletune check FILE` repeats the recorded calls.
+    budget: seconds for one set of key values.
+    effort: "quick", "thorough" or "exhaustive": how much of the space is tried.
+    name: of the operation in the file; default the name of the function.
+
+    Ranks of torch.distributed, and processes of one host, wait for the first of them that tunes and use its result.
+    A kernel that another process cannot import (one that is defined inside a function) is tuned by triton.autotune, with a warning.
+    """
+    del cache_results
+    options = {"space": space, "constraints": constraints, "reference": reference, "outputs": outputs, "file": file, "budget": float(budget),
+        "effort": effort, "name": name}
+    given = {"prune_configs_by": prune_configs_by, "pre_hook": pre_hook, "post_hook": post_hook, "warmup": warmup, "rep": rep, "do_bench": do_bench,
+        "use_cuda_graph": use_cuda_graph or None}
+    triton_options = {"reset_to_zero": reset_to_zero, "restore_value": restore_value, **{name: value for name, value in given.items() if value is not None}}
+
+    def decorate(fn: Any) -> Any:
+        return tuned_kernel_class()(fn, configs, key, options, triton_options)
+
+    return decorate

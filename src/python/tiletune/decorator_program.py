@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The program that `tiletune tune` and `tiletune check` start for a kernel with @tiletune.autotune.
+
+    python3 -m tiletune.decorator_program NAME SOURCE_HASH
+
+The process that tunes has told about the device in the environment, so that `hello` is answered before torch and the user's
+module are imported: processes that compile start meanwhile. The source hash makes results of another source invalid.
+"""
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import threading
+
+from .decorator import DEVICE, WORKER
+
+IMPORT_SECONDS = 600
+
+
+def main() -> None:
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what the user's module prints is no answer
+    os.environ[WORKER] = sys.argv[1]
+    lines = [sys.stdin.readline()]
+
+    def answer(request: str, **members: object) -> None:
+        os.write(answers, (json.dumps({"id": json.loads(request)["id"], **members}) + "\n").encode())
+
+    def take_request() -> None:
+        """While this process imports, it is not silent."""
+        lines.append(sys.stdin.readline())
+        if '"measure"' in lines[1]:
+            answer(lines[1], progress=0, allow_s=IMPORT_SECONDS)
+
+    waiter = threading.Thread(target=take_request, daemon=True)
+    if lines[0] and DEVICE in os.environ:
+        answer(lines[0], protocol="tiletune.program/1", **json.loads(os.environ[DEVICE]))
+        waiter.start()
+    from .decorator_kernel import KernelProgram  # pylint: disable=import-outside-toplevel
+    program = KernelProgram(sys.argv[1])
+    if waiter.ident:
+        waiter.join()
+    os.dup2(answers, 1)
+    sys.stdin = itertools.chain(filter(None, lines), sys.stdin)  # type: ignore[assignment]
+    program.serve()
+
+
+if __name__ == "__main__":
+    main()

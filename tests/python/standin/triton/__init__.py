@@ -1,0 +1,34 @@
+"""As much of triton as @tiletune.autotune touches, for a machine without it: a kernel is a function of numpy arrays, which runs once."""
+import inspect
+
+from .runtime.autotuner import Autotuner, Config, Heuristics
+
+__version__ = "0.0"
+
+
+class Kernel:
+	def __init__(self, fn):
+		self.fn, self.__name__ = fn, fn.__name__
+		self.arg_names = list(inspect.signature(fn).parameters)
+
+	def __getitem__(self, grid):
+		return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+
+	def run(self, *args, grid, warmup, **kwargs):
+		del warmup
+		known = {name: value for name, value in kwargs.items() if name in self.arg_names}
+		sizes = grid({**dict(zip(self.arg_names, args)), **kwargs}) if callable(grid) else grid
+		self.fn.__globals__["GRID"] = sizes
+		return self.fn(*args, **known)
+
+
+def jit(fn):
+	return Kernel(fn)
+
+
+def heuristics(values):
+	return lambda fn: Heuristics(fn, fn.arg_names, values)
+
+
+def autotune(configs, key, **options):
+	return lambda fn: Autotuner(fn, fn.arg_names, configs, key, options.pop("reset_to_zero", None), options.pop("restore_value", None), **options)

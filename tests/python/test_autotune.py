@@ -1,0 +1,292 @@
+"""@tiletune.autotune, with a stand-in for triton: kernels are functions of numpy arrays. `make test-full` runs it with triton's interpreter, too."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import pytest
+
+pytest.importorskip("numpy")
+STANDIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standin")
+HEAD = """
+import os, sys, time
+import numpy, triton, tiletune
+N = 4096
+def configs(*blocks, **options):
+	return [triton.Config({"BLOCK": block}, **options) for block in blocks]
+def pause(block):  # the larger the block, the slower
+	end = time.perf_counter() + 20e-6 * block
+	while time.perf_counter() < end:
+		pass
+x, y = numpy.random.default_rng(1).random(N).astype("float32"), numpy.zeros(N, "float32")
+"""
+DOUBLE = HEAD + """
+@tiletune.autotune(configs=configs(*map(int, sys.argv[2].split(","))) if len(sys.argv) > 2 else configs(1, 20), key=["n"], file="tuned.json", budget=20, **globals().get("MORE", {}))
+@triton.jit
+def double(x, y, n, BLOCK):
+	pause(BLOCK)
+	if BLOCK == 7:
+		os._exit(3)
+	if BLOCK == 8:
+		raise RuntimeError("out of resources")
+	y[:n] = x[:n] * (3 if BLOCK == 6 else 2)
+double[lambda meta: (N // meta["BLOCK"],)](x, y, int(sys.argv[1]) if len(sys.argv) > 1 else N)
+assert (y[:16] == 2 * x[:16]).all()
+print(double.best_config.kwargs["BLOCK"])
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+	monkeypatch.chdir(tmp_path)
+	monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+	monkeypatch.setenv("TILETUNE_LOCK_FOLDER", str(tmp_path))
+	monkeypatch.delenv("TILETUNE_FILE", raising=False)
+	monkeypatch.setenv("PYTHONPATH", os.pathsep.join([STANDIN, os.environ["PYTHONPATH"]]))
+
+
+def start(script, *words, name="user.py"):
+	with open(name, "w", encoding="utf-8") as file:
+		file.write(script)
+	return subprocess.Popen([sys.executable, name, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(script, *words, code=0):
+	process = start(script, *words)
+	output, errors = process.communicate(timeout=120)
+	assert process.returncode == code, (output, errors)
+	return output.strip() or errors
+
+
+def journal(event, path="tuned.journal.jsonl"):
+	with open(path, encoding="utf-8") as file:
+		return [line for line in map(json.loads, file) if line["event"] == event]
+
+
+def outcomes():
+	return {line["configuration"].split(",")[0]: line["outcome"] for line in journal("evaluation")}
+
+
+def tiletune(*words, codes=(0,)):
+	done = subprocess.run([os.environ["TILETUNE"], *words], capture_output=True, text=True, check=False,
+		env={**os.environ, "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]})
+	assert done.returncode in codes, (done.stdout, done.stderr)
+	return done.stdout
+
+
+def test_wrong_and_crashing_configurations_cost_one_evaluation():
+	"""The first configuration, the reference, crashes: the next one takes its place."""
+	assert run(DOUBLE, "4096", "7,40,5,6,8,60") == "5"
+	found = outcomes()
+	assert {found["BLOCK=6"], found["BLOCK=7"], found["BLOCK=8"]} == {"wrong_result", "crashed", "launch_failed"}
+	assert found["BLOCK=5"] == "ok"
+
+
+def test_results_are_a_tuned_file_that_check_repeats():
+	assert run(DOUBLE, "4096", "40,5") == run(DOUBLE, "4096", "40,5") == "5"
+	assert len(journal("run")) == 1, "the second process tuned again"
+	assert "BLOCK=5" in tiletune("lookup", "tuned.json", "double", "-p", "n=4096,tensors=float32x2")
+	assert "double n=4096,tensors=float32x2" in tiletune("check", "tuned.json", codes=(0, 3, 4))
+	with open("user.py", "w", encoding="utf-8") as file:
+		file.write(DOUBLE.replace("BLOCK == 6", "BLOCK == 5"))
+	assert "wrong_result" in tiletune("check", "tuned.json", codes=(1,)), "check has to run the present source"
+
+
+def test_only_what_is_new_is_tuned():
+	assert run(DOUBLE, "4096", "20,80") == "20"
+	assert run(DOUBLE, "4096", "20,80,2") == "2"
+	assert sorted(line["configuration"].split(",")[0] for line in journal("evaluation")[2:]) == ["BLOCK=2", "BLOCK=20"], "the incumbent and the new one"
+	assert run(DOUBLE, "2048", "20,80,2") == "2"
+	assert len(journal("run")) == 3
+	run(DOUBLE.replace("* 2", "* 2.0").replace("else 2)", "else 2.0)"), "4096", "20,80,2")
+	assert len(journal("run")) == 4, "another source is tuned again"
+
+
+def test_an_interrupted_run_is_resumed():
+	process = start(DOUBLE.replace("20e-6", "1e-3"), "4096", "10,40,50,60")
+	deadline = time.time() + 60
+	while time.time() < deadline and not (os.path.exists("tuned.journal.jsonl") and journal("evaluation")):
+		time.sleep(0.02)
+	process.send_signal(signal.SIGINT)
+	process.communicate(timeout=60)
+	done = [line["configuration"] for line in journal("evaluation")]
+	assert done
+	assert run(DOUBLE.replace("20e-6", "1e-3"), "4096", "10,40,50,60") == "10"
+	assert len([line for line in journal("evaluation") if line["configuration"] == done[0]]) == 1
+
+
+def test_processes_of_one_host_tune_once():
+	processes = [start(DOUBLE, name="user.py") for _ in range(3)]
+	assert [process.communicate(timeout=120)[0].strip() for process in processes] == ["1"] * 3
+	assert len(journal("run")) == 1
+
+
+HOOKS = HEAD + """
+CALLS = {"before": 0, "after": 0, "config": 0}
+def before(names, reset_only=False):
+	CALLS["before"] += 1
+	names["y"][:] = 0
+def after(names, exception):
+	CALLS["after"] += 1
+	assert exception is None and CALLS["after"] == CALLS["before"]
+	names["y"][:] = 9
+def of_config(names):
+	CALLS["config"] = names["BLOCK"]
+@tiletune.autotune(configs=configs(5, 20, 160, pre_hook=of_config), key=["n"], file="tuned.json", pre_hook=before, post_hook=after,
+	prune_configs_by={"early_config_prune": lambda configs, named, **kwargs: [one for one in configs if one.kwargs["BLOCK"] < named["n"]],
+		"perf_model": lambda BLOCK, **rest: -BLOCK, "top_k": 2})
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def hooked(x, y, n, BLOCK, EVEN):
+	assert EVEN == (n % BLOCK == 0) and CALLS["config"] == BLOCK and CALLS["before"] >= CALLS["after"]
+	pause(BLOCK)
+	y += x * 2
+hooked[lambda meta: (N // meta["BLOCK"] + (not meta["EVEN"]),)](x, y, N)
+print(hooked.best_config.kwargs["BLOCK"], *CALLS.values(), GRID)
+"""
+
+
+def test_hooks_heuristics_and_pruning():
+	"""Hooks run in the workers. In the user's process only the winner's own pre-hook runs, once, as in triton.autotune."""
+	assert run(HOOKS) == "20 0 0 20 (205,)"
+	assert outcomes() == {"BLOCK=20": "ok", "BLOCK=160": "ok"}
+
+
+ACCUMULATING = HEAD + """
+@tiletune.autotune(configs=configs(20, 2, 3), key=["n"], file="tuned.json", {option}=["y"])
+@triton.jit
+def accumulate(x, y, n, BLOCK):
+	pause(BLOCK)
+	y += x if BLOCK != 3 else 2 * x
+y[:] = 5
+accumulate[(1,)](x, y, N)
+assert (y == 5 + x).all()
+print(accumulate.best_config.kwargs["BLOCK"])
+"""
+
+
+@pytest.mark.parametrize("option", ["reset_to_zero", "restore_value"])
+def test_accumulation_is_verified_from_the_same_start(option):
+	assert run(ACCUMULATING.replace("{option}", option)) == "2"
+	assert outcomes()["BLOCK=3"] == "wrong_result"
+
+
+SPACE = HEAD + """
+def reference(x, y, n, **rest):
+	return {"y": 2 * x}
+@tiletune.autotune(space={"BLOCK": [1, 4, 16, 64], "WIDE": [False, True], "KIND": ["a.b", "c"], "num_warps": [4, 8]}, constraints=["BLOCK * num_warps >= 32", "BLOCK < 64"],
+	key=["n", "flag"], reference=reference, file="tuned.json", effort="exhaustive", budget=20)
+@triton.jit
+def spaced(x, y, n, flag, BLOCK, WIDE, KIND):
+	assert WIDE in (False, True) and isinstance(WIDE, bool) and KIND in ("a.b", "c") and flag == 0.5
+	pause(BLOCK)
+	y[:] = x * (2 if WIDE else 3)
+spaced[(1,)](x, y, N, 0.5)
+print(spaced.best_config.kwargs["BLOCK"], spaced.best_config.num_warps, spaced.best_config.kwargs["WIDE"])
+"""
+
+
+def test_a_space_with_constraints_and_a_reference():
+	assert run(SPACE) == "4 8 True"
+	ok = [line["configuration"] for line in journal("evaluation") if line["outcome"] == "ok"]
+	assert len(journal("evaluation")) == 12 and len(ok) == 6 and all("WIDE=1" in text for text in ok)
+	assert run(SPACE.replace("[4, 8]}", "[4, 8, 32]}")) == "1 32 True"
+	assert all("num_warps=32" in line["configuration"] or "BLOCK=4,WIDE=1" in line["configuration"] for line in journal("evaluation")[12:])
+
+
+class Store:
+	"""As the store of torch.distributed."""
+
+	def __init__(self):
+		self.values, self.lock = {}, threading.Lock()
+
+	def add(self, name, count):
+		with self.lock:
+			self.values[name] = self.values.get(name, 0) + count
+			return self.values[name]
+
+	def check(self, names):
+		return all(name in self.values for name in names)
+
+	def get(self, name):
+		return self.values[name]
+
+	def compare_set(self, name, _expected, value):
+		with self.lock:
+			return self.values.setdefault(name, value)
+
+
+@pytest.mark.parametrize("seconds, expected", [(0.1, {"BLOCK": 2}), (9, {"BLOCK": 1})])
+def test_ranks_agree(monkeypatch, seconds, expected):
+	"""One rank tunes. Ranks that wait too long choose the first configuration, for the tuning rank as well: nobody waits forever."""
+	monkeypatch.syspath_prepend(STANDIN)
+	from tiletune import decorator  # pylint: disable=import-outside-toplevel
+	store, answers = Store(), {}
+	monkeypatch.setattr(decorator, "default_store", lambda: store)
+	base = decorator.tuned_kernel_class()
+	tunes = []
+
+	class Rank(base):
+		patience = seconds
+
+		def __init__(self):  # pylint: disable=super-init-not-called
+			self.operation = "kernel"
+			self.space = type("Space", (), {"legal": lambda *_: iter([{"BLOCK": 2}])})()
+
+		def results(self, _):
+			return None
+
+		def problem(self, _):
+			return {"n": 1}
+
+		def tuned(self, *_):
+			tunes.append(1)
+			time.sleep(0.5)
+			return {"BLOCK": 1}
+
+	with warnings.catch_warnings():
+		warnings.simplefilter("ignore")
+		threads = [threading.Thread(target=lambda rank=rank: answers.update({rank: Rank().agreed((), {}, {}, None)})) for rank in range(4)]
+		for thread in threads:
+			thread.start()
+		for thread in threads:
+			thread.join(30)
+	assert len(tunes) == 1 and [answers[rank] for rank in range(4)] == [expected] * 4
+
+
+LOCAL = HEAD + """
+def make():
+	@tiletune.autotune(configs=configs(1, 2), key=["n"], file="tuned.json")
+	@triton.jit
+	def inner(x, y, n, BLOCK):
+		y[:] = x * 2
+	return inner
+make()[(1,)](x, y, N)
+assert (y == 2 * x).all() and not os.path.exists("tuned.json")
+"""
+
+
+def test_kernels_that_workers_cannot_import():
+	process = start(LOCAL)
+	assert "is tuned by triton.autotune in this process: the kernel is not defined at the top of a module's file" in process.communicate(timeout=60)[1]
+	assert process.returncode == 0
+
+
+@pytest.mark.parametrize("script, message", [
+	(HEAD + "tiletune.autotune(key=['n'])(triton.jit(configs))", "give either configs or space"),
+	(HEAD + "tiletune.autotune(space={'blocks': [1]}, constraints=['blocks > 1'])(triton.jit(configs))", "the constraints remove every configuration"),
+	(DOUBLE.replace("configs(1, 2)", "configs(8, 18)").replace("BLOCK == 8", "True"), "all"),
+])
+def test_errors(script, message):
+	assert message in run(script, code=1)
+
+
+def test_a_damaged_record_names_the_file():
+	run(DOUBLE)
+	with open("tuned.kernels/double.calls.jsonl", "w", encoding="utf-8") as file:
+		file.write("{")
+	assert "double.calls.jsonl: not a record of calls" in run(DOUBLE, code=1)
