@@ -155,6 +155,6 @@ assert often["model"] == once["model"], "what is measured twice changes the tree
 with open("words.jsonl", "w", encoding="utf-8") as file:
 	file.write("no journal\n")
 assert "exit code 2" in learn("words.jsonl", "-o", "x.json", code=1).stderr
-assert "found none" in learn(f"{ROOT}/tests/data/replay/predicted.jsonl", "-o", "x.json", code=1).stderr
+assert "predicted.jsonl: no timings of families" in learn(f"{ROOT}/tests/data/replay/predicted.jsonl", "-o", "x.json", code=1).stderr
 assert not os.path.exists("x.json")
 print(f"{families[0]['timings']} timings, {len(families[0]['model']['trees'])} trees; noise: {found}")

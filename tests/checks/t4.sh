@@ -114,7 +114,7 @@ assert kinds["time"] > 10 and len(kinds) > 1, kinds
 
 # what cannot be converted is said
 for words, said in (((RECORDED, "--cache"), "found 4"), (("README.md",), "tiletune.t4: "), (("tests/data/compat/compact.jsonl",), "compact one"),
-        (("configs/suites/llm.json",), "expected a tuned file or a journal"), ((RECORDED, "--cache", "--problem", "M=7"), "found 0")):
+        (("configs/suites/llm.json",), "neither a tuned file nor a journal"), ((RECORDED, "--cache", "--problem", "M=7"), "found 0")):
     done = convert(*words)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, (words, done)
 print(f"{sum(len(document['results']) for document in documents)} results, {len(cache['cache'])} of a cache: {dict(kinds)}")

@@ -1,4 +1,5 @@
 """Suites of other tools' lists, as their documents and sources show them, and of what torch runs; the program reads each."""
+import collections
 import json
 import subprocess
 import sys
@@ -30,7 +31,7 @@ HEURISTICS = [{"m": 4096, "n": 512, "k": 1024, "batch_count": 1, "layout": "tnn"
 	"beta": 0.0, "use_fast_acc": False}, {"m": 64, "n": 32, "k": 16, "batch_count": 2, "layout": "tnt", "dtype_a": "bf16", "beta": 0.0}]
 LISTS = {  # file, text, the problems by hand: C[M,N] = A[M,K] B by rows
 	"tunableop_untuned0.csv": (TUNABLEOP, ["M=256,N=512,K=4096,dtype=bf16", "M=64,N=96,K=32,dtype=fp16,b_layout=kn,lda=40,ldc=100",
-		"M=32,N=64,K=16,dtype=bf16,batch=6", "M=256,N=128,K=512,dtype=fp8_e4m3"]),
+		"M=256,N=512,K=4096,dtype=bf16,bias=row", "M=32,N=64,K=16,dtype=bf16,batch=6", "M=256,N=128,K=512,dtype=fp8_e4m3,scale=row"]),
 	"model_untuned_gemm.csv": (AITER, ["M=1,N=7168,K=2048,dtype=bf16", "M=16,N=7168,K=2048,dtype=fp16"]),
 	"a8w8_untuned_gemm.csv": (AITER_FP8, ["M=1,N=24576,K=1536,dtype=fp8_e4m3", "M=32,N=24576,K=1536,dtype=fp8_e4m3"]),
 	"profile.gemm.csv": (CUTLASS, ["M=512,N=256,K=128,dtype=bf16", "M=256,N=512,K=128,dtype=fp16,b_layout=kn,batch=4"]),
@@ -50,6 +51,37 @@ def test_lists(name, tmp_path):
 	assert suite["operation"] == "gemm" and "(tiletune.suite/1)" in program("validate", str(tmp_path / "suite.json"))
 	for why, count in (("dtype double", 1), ("a first factor by columns", 1)) if name.startswith("tunable") else ():
 		assert f"left out: {count} with {why}" in done.stdout
+
+
+HEAD = "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle\n"
+
+
+@pytest.mark.parametrize("name, text, expected, left_out", [
+	("bf16_untuned_gemm.csv", HEAD + "64,128,256,True,torch.bfloat16,torch.bfloat16,False,False\n", ["M=64,N=128,K=256,dtype=bf16,bias=row"], []),
+	("bf16_untuned_gemm.csv", HEAD + "64,128,256,False,torch.bfloat16,torch.float32,False,False\n", ["M=64,N=128,K=256,dtype=bf16,out_dtype=fp32"], []),
+	("bf16_untuned_gemm.csv", HEAD + "64,128,256,False,torch.bfloat16,torch.float16,False,False\n", [], ["dtype bf16 and output type torch.float16"]),
+	("bf16_untuned_gemm.csv", HEAD + "64,128,256,False,torch.bfloat16,,True,False\n", [], ["a column scaleab"]),
+	("bf16_untuned_gemm.csv", HEAD + "64,128,256,False,torch.bfloat16,,False,True\n", [], ["a column bpreshuffle"]),
+	("a8w8_untuned_gemm.csv", "M,N,K\n1, 1280, 8192\n", [], ["no column for the type"]),
+	("bf16_untuned_gemm.csv", '\ufeff"M", "N" ,K\r\n1, 1280 ,8192\r\n\r\n', ["M=1,N=1280,K=8192,dtype=bf16"], []),
+	("profile.csv", CUTLASS.splitlines()[0] + "\n1,CUTLASS,gemm,x,passed,success,universal,512,256,128,bf16:row,bf16:column,f32:row,f32:row,2,1,1,1,2,3,4,5,6\n",
+		["M=512,N=256,K=128,dtype=bf16,out_dtype=fp32,alpha=2,beta=1"], []),
+	("profile.csv", CUTLASS.splitlines()[0] + "\n1,CUTLASS,gemm,x,passed,success,universal,512,256,128,bf16:row,f16:column,f32:row,f32:row,1,0,1,1,2,3,4,5,6\n", [],
+		["dtypes bf16 and f16"]),
+	("tunableop.csv", "ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_Float_TN,tn_64_32_16_ld_16_16_64_rw_0_bias_BFloat16\n",
+		["M=32,N=64,K=16,dtype=fp8_e4m3,out_dtype=fp32,scale=tensor,bias=row"], []),
+	("tunableop.csv", "ScaledGemmTunableOp_Float8_e4m3fn_Float8_e5m2_Half_TN,tn_64_32_16_ld_16_16_64_rw_0_bias_None\n", [], ["dtype Float8_e4m3fn_Float8_e5m2_Half"]),
+	("list.json", json.dumps([{**HEURISTICS[0], "beta": 0.5, "dtype_d": "f32"}, {**HEURISTICS[0], "epilogue": "relu"}]),
+		["M=512,N=4096,K=1024,dtype=fp16,out_dtype=fp32,beta=0.5"], ["epilogue relu"]),
+])
+def test_what_changes_the_problem_is_carried_over_or_counted(name, text, expected, left_out, tmp_path):
+	(tmp_path / name).write_bytes(text.encode())
+	skipped = collections.Counter()
+	found = suites.read(str(tmp_path / name), skipped)
+	assert [suites.text_of(problem) for problem in found] == expected and list(skipped) == left_out
+	if expected:
+		suites.write(str(tmp_path / "suite.json"), "gemm", found, "one")
+		assert "(tiletune.suite/1)" in program("validate", str(tmp_path / "suite.json"))
 
 
 def test_suite_is_tuned(tmp_path):

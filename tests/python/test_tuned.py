@@ -74,16 +74,16 @@ def test_lookup_by_the_program(tuned):
 
 def test_broken(tmp_path):
 	path = str(tmp_path / "broken.json")
-	for text, said in (("{", ":1: expected JSON, found "), ("[]", ": expected the format tiletune.tuned/1, found list"),
+	for text, said in (("{", ":1: not JSON: "), ("[]", ": expected the format tiletune.tuned/1, found list"),
 			('{"format": "tiletune.suite/1"}', ": expected the format tiletune.tuned/1, found tiletune.suite/1"),
 			('{"format": "tiletune.tuned/1", "device": {}}', ": $.entries: expected an array, found NoneType"),
-			('{"format": "tiletune.tuned/1", "device": {}, "entries": [{"operation": "gemm"}]}', ': $.entries[0]: expected a member "problem", found none')):
+			('{"format": "tiletune.tuned/1", "device": {}, "entries": [{"operation": "gemm"}]}', ': $.entries[0]: no member "problem", or one of the wrong type')):
 		with open(path, "w", encoding="utf-8") as file:
 			file.write(text)
 		with pytest.raises(tiletune.Error) as error:
 			tiletune.load(path)
 		assert error.value.message.startswith(path + said) and "\n" not in error.value.message, error.value
-	with pytest.raises(tiletune.Error, match="expected a tuned file, found No such file"):
+	with pytest.raises(tiletune.Error, match="none.json: No such file"):
 		tiletune.load(str(tmp_path / "none.json"))
 
 
@@ -98,7 +98,7 @@ def test_expressions():
 			evaluate(text, values)
 	with pytest.raises(tiletune.Error, match="expected keys of M, N, K"):
 		Operation.find("gemm").complete({"X": 1})
-	with pytest.raises(tiletune.Error, match="expected a value of N, K, dtype"):
+	with pytest.raises(tiletune.Error, match="no value of N, K, dtype; given: M=1"):
 		Operation.find("gemm").complete({"M": 1})
 
 

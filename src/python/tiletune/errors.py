@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import Optional
+import zlib
+from typing import Iterator, Optional
 
 
 def not_json(path: str, error: json.JSONDecodeError) -> str:
-    """Where a file stops to be JSON, what was expected, what was found."""
-    return f"{path}:{error.lineno}: expected JSON, found {error.msg} at column {error.colno}"
+    """Where a file stops being JSON."""
+    return f"{path}:{error.lineno}: not JSON: {error.msg[0].lower()}{error.msg[1:]} at column {error.colno}"
 
 
 class Error(Exception):
@@ -22,3 +24,18 @@ class Error(Exception):
 
     def __str__(self) -> str:
         return self.message + (f"\nhint: {self.hint}" if self.hint else "")
+
+
+@contextlib.contextmanager
+def reading(path: str, what: str) -> Iterator[None]:
+    """Turns what damaged contents of a file cause into an Error that names the file. what: "a tuned file", ..."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise Error(not_json(path, error)) from None
+    except OSError as error:
+        raise Error(f"{path}: {error.strerror or error}") from None
+    except KeyError as error:
+        raise Error(f"{path}: not {what}, or damaged: no member {error}", f"tiletune validate {path}") from None
+    except (ValueError, TypeError, AttributeError, IndexError, ArithmeticError, EOFError, SyntaxError, RecursionError, zlib.error) as error:
+        raise Error(f"{path}: not {what}, or damaged: {error}", f"tiletune validate {path}") from None

@@ -58,3 +58,15 @@ def write_file(path: str, content: Union[str, bytes]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def expect_output(path: str) -> None:
+    """An Error, before any work, if write_file() could not write the file."""
+    target = target_of(path)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        raise Error(f"{path}: a folder, not a file to write", code=2)
+    if not os.path.isdir(folder):
+        raise Error(f"{path}: there is no folder {folder}", code=2)
+    if not os.access(folder if os.path.isfile(target) or not os.path.exists(target) else target, os.W_OK):
+        raise Error(f"{path}: no permission to write", code=2)

@@ -19,11 +19,12 @@ import argparse
 import collections
 import json
 import math
-import os
 import subprocess
 import sys
 
-from .files import write_file
+from .command import find_program
+from .errors import Error, reading
+from .files import expect_output, write_file
 
 DEPTH = 6
 BINS = 32  # of a feature
@@ -89,20 +90,21 @@ class Sample:
 
 def read_features(journals):
 	"""The device, and for each family the names of its features and its samples."""
-	program = os.environ.get("TILETUNE", "tiletune")
+	program = find_program()
 	devices, names, samples = set(), {}, collections.defaultdict(list)
 	for journal in journals:
 		done = subprocess.run([program, "export", journal, "--format", "features"], stdout=subprocess.PIPE, text=True, check=False)
 		if done.returncode != 0:
-			sys.exit(f"{journal}: `tiletune export --format features` ended with exit code {done.returncode}")
-		for text in json_lines(done.stdout):
-			devices.add(text["device"])
-			if len(devices) > 1:
-				sys.exit(f"{journal}: expected runs on one GPU model, found {' and '.join(sorted(devices))}")
-			names[text["family"]] = text["features"]
-			samples[text["family"]] += [Sample(text["problem"], row) for row in text["rows"]]
+			raise Error(f"{journal}: `tiletune export --format features` ended with exit code {done.returncode}")
+		with reading(journal, "a journal"):
+			for text in json_lines(done.stdout):
+				devices.add(text["device"])
+				names[text["family"]] = text["features"]
+				samples[text["family"]] += [Sample(text["problem"], row) for row in text["rows"]]
+		if len(devices) > 1:
+			raise Error(f"{journal}: expected runs on one GPU model, found {' and '.join(sorted(devices))}")
 	if not samples:
-		sys.exit("expected timings of families that the program has, found none")
+		raise Error(f"{', '.join(journals)}: no timings of families that the program has")
 	return devices.pop(), names, samples
 
 
@@ -331,13 +333,16 @@ def learn(journals, judged=True):
 	return {"format": "tiletune.learned/1", "device": device, "families": families}
 
 
-def main():
+def main(arguments=None):
 	parser = argparse.ArgumentParser(prog="python3 -m tiletune.learn", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 	parser.add_argument("journals", nargs="+", metavar="JOURNAL")
 	parser.add_argument("-o", dest="output", required=True, metavar="FILE")
-	options = parser.parse_args()
-	text = json.dumps(learn(options.journals), indent="\t", ensure_ascii=False) + "\n"
-	write_file(options.output, text)
+	options = parser.parse_args(arguments)
+	try:
+		expect_output(options.output)
+		write_file(options.output, json.dumps(learn(options.journals), indent="\t", ensure_ascii=False) + "\n")
+	except (Error, OSError) as error:
+		sys.exit(f"tiletune.learn: {error}")
 
 
 try:

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Iterator, Mapping, NamedTuple, Optional
 
-from .errors import Error
+from .errors import Error, reading
 
 Problem = dict[str, Any]
 BYTES = {"fp64": 8, "i64": 8, "u64": 8, "fp32": 4, "tf32": 4, "i32": 4, "u32": 4, "fp16": 2, "bf16": 2, "i16": 2, "u16": 2,
@@ -61,18 +61,28 @@ class Tensor(NamedTuple):
     role: str
 
 
+def guarded(method: Any) -> Any:
+    """A method whose errors name the operation's file, if it is damaged."""
+    @functools.wraps(method)
+    def call(self: Operation, *arguments: Any) -> Any:
+        with reading(self.path, "an operation or an own kernel"):
+            return method(self, *arguments)
+    return call
+
+
 class Operation:
     """What templates/NAME/operation.json, or the JSON of an own kernel, says of keys and tensors."""
 
     def __init__(self, path: str):
         self.path = path
-        try:
+        with reading(path, "an operation or an own kernel"):
             with open(path, encoding="utf-8") as file:
                 document = json.load(file)
             self.keys: dict[str, dict[str, Any]] = document["keys"]
             self.declared: dict[str, dict[str, Any]] = document["tensors"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Error(f"{path}: expected an operation or an own kernel (JSON with keys and tensors), found {error!r}") from None
+            for place in ("keys", "tensors"):
+                if not isinstance(document[place], dict) or not all(isinstance(item, dict) for item in document[place].values()):
+                    raise Error(f"{path}: $.{place}: expected an object of objects")
         self.name: str = document.get("name") or os.path.splitext(os.path.basename(path))[0]
 
     @staticmethod
@@ -80,6 +90,7 @@ class Operation:
         paths = (os.path.join(folder, "templates", name, "operation.json") for folder in folders())
         return next((Operation(path) for path in paths if os.path.exists(path)), None)
 
+    @guarded
     def complete(self, given: Mapping[str, Any]) -> Problem:
         """Every key, in the operation's order; those that are not given have their defaults."""
         unknown = given.keys() - self.keys.keys()
@@ -91,9 +102,9 @@ class Operation:
             values.update(found)
             if not found:
                 break
-        missing = [key for key in self.keys if key not in values]
-        if missing:
-            raise Error(f"{self.name}: expected a value of {', '.join(missing)}, found {text_of(given) or 'none'}")
+        if any(key not in values for key in self.keys):
+            missing = [key for key in self.keys if key not in values and "default" not in self.keys[key]]
+            raise Error(f"{self.name}: no value of {', '.join(missing)}; given: {text_of(given) or 'nothing'}")
         return {key: values[key] for key in self.keys}
 
     def default(self, key: str, values: Mapping[str, Any]) -> Any:
@@ -112,6 +123,7 @@ class Operation:
                 del kept[key]
         return kept
 
+    @guarded
     def tensors(self, problem: Problem) -> list[Tensor]:
         """Those that the problem has."""
         found = []
@@ -124,6 +136,7 @@ class Operation:
                 found.append(Tensor(name, shape, tuple(reversed(strides)), evaluate(item["dtype"], problem), item.get("role", "in")))
         return found
 
+    @guarded
     def solve(self, tensors: Mapping[str, Tensor], given: Problem) -> Problem:
         """The problem whose tensors have these shapes: sizes that are a key, or grow evenly with one, say the key; what they
         leave open has its default. Whether all shapes fit is for the caller to see."""
@@ -177,5 +190,9 @@ class Operation:
 
 
 def text_of(problem: Mapping[str, Any]) -> str:
-    """As on the command line: M=4096,N=4096."""
-    return ",".join(f"{key}={value}" for key, value in problem.items())
+    """As on the command line: M=4096,N=4096. A list is several values, a range is M=16:256:16."""
+    def value_of(value: Any) -> str:
+        if isinstance(value, range):
+            return f"{value[0]}:{value[-1]}:{value.step}" if len(value) > 1 else str(value[0])
+        return ",".join(map(value_of, value)) if isinstance(value, (list, tuple)) else str(int(value) if isinstance(value, bool) else value)
+    return ",".join(f"{key}={value_of(value)}" for key, value in problem.items())

@@ -24,10 +24,10 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence
 
-from .errors import Error
+from .errors import Error, reading
 from .files import write_file
 from .operation import Operation, text_of
-from .t4 import T4Error, numbers, read_journal
+from .t4 import numbers, read_journal
 from .tuned import load
 
 POOL_MAX = 96  # configurations that leaves are chosen of
@@ -333,7 +333,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     options = parser.parse_args(arguments)
     try:
         fixed = dict(item.split("=", 1) for item in options.problem.split(",")) if options.problem else {}
-        rule = Rule.make(options.file, options.operation, fixed, [*journals_of(options.file), *options.journal], max(1, options.leaves))
+        with reading(options.file, "a tuned file with a journal"):
+            rule = Rule.make(options.file, options.operation, fixed, [*journals_of(options.file), *options.journal], max(1, options.leaves))
         for path, text in ((options.output, rule.c() if options.format.endswith("c") else rule.python()), (options.untimed, rule.untimed())):
             if path == "-":
                 sys.stdout.write(text)
@@ -341,7 +342,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
                 write_file(path, text)
                 print(f"wrote {path}", file=sys.stderr)
         print("\n".join(line for line in rule.head()[4:] if not line.startswith(" ")), file=sys.stderr)
-    except (Error, T4Error, OSError, ValueError) as error:
+    except (Error, OSError, ValueError) as error:
         print(f"tiletune.rules: {error}", file=sys.stderr)
         return 2
     return 0

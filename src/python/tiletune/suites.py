@@ -48,7 +48,7 @@ def gemm(m: int, n: int, k: int, dtype: str, layout: str = "nk", **more: Any) ->
     return operation.given(operation.complete(problem)) if operation else problem
 
 
-def blas(trans_a: str, trans_b: str, trans_d: str, m: int, n: int, k: int, dtype: str, lds: Sequence[int] = (), batch: int = 1) -> Problem:
+def blas(trans_a: str, trans_b: str, trans_d: str, m: int, n: int, k: int, dtype: str, lds: Sequence[int] = (), batch: int = 1, **others: Any) -> Problem:
     """BLAS's product, whose matrices lie by columns (n) or rows (t). By rows, D by columns is D' = B' A'."""
     if trans_d == "n":
         m, n, trans_a, trans_b = n, m, "t" if trans_b == "n" else "n", "t" if trans_a == "n" else "n"
@@ -56,65 +56,124 @@ def blas(trans_a: str, trans_b: str, trans_d: str, m: int, n: int, k: int, dtype
     if trans_a != "t":
         raise Unserved("a first factor by columns")
     more = dict(zip(("lda", "ldb", "ldc"), lds))
-    return gemm(m, n, k, dtype, "nk" if trans_b == "n" else "kn", **more, **({"batch": batch} if batch > 1 else {}))
+    return gemm(m, n, k, dtype, "nk" if trans_b == "n" else "kn", **more, **others, **({"batch": batch} if batch > 1 else {}))
 
 
 # ---- other tools' lists ----
+def is_true(text: Any) -> bool:
+    return str(text).strip().lower() not in ("", "0", "false", "none", "nan")
+
+
+def with_output(dtype: str, out: Optional[str], more: Problem) -> Problem:
+    """more, with a type of C that is not the default."""
+    found = dtype_of(out) if out else ""
+    if not out or found == ("bf16" if dtype == "fp8_e4m3" else "fp32" if dtype == "tf32" else dtype):
+        return more
+    if found not in ("fp32", dtype):
+        raise Unserved(f"dtype {dtype} and output type {out}")
+    return {**more, "out_dtype": found}
+
+
+def with_factors(alpha: Any, beta: Any, more: Problem) -> Problem:
+    """more, with alpha and beta that are not the defaults."""
+    values = {name: float(value) for name, value in (("alpha", alpha), ("beta", beta)) if value not in (None, "")}
+    plain = {name: int(value) if value == int(value) else value for name, value in values.items()}
+    return {**more, **{name: value for name, value in plain.items() if value != {"alpha": 1, "beta": 0}[name]}}
+
+
 def of_tunableop(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, Callable[[], Problem]]]:
-    form = re.compile(r"([tn])([tn])_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?_ld_(\d+)_(\d+)_(\d+)")
+    form = re.compile(r"([tn])([tn])_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?_ld_(\d+)_(\d+)_(\d+)(?:_rw_(\d))?(?:_bias_(\w+))?$")
 
     def problem(words: list[str]) -> Problem:
         name, found = words[0].split("_"), form.match(words[1])
         if not found:
             raise ValueError(f"expected tn_M_N_K_ld_A_B_C, found {words[1]}")
-        _, _, m, n, k, batch, *lds = found.groups()
-        dtype = "_".join(name[1:-1])
+        trans_a, trans_b, m, n, k, batch, *lds, rowwise, bias = found.groups()
+        types, more = "_".join(name[1:-1]), Problem()
         if name[0].startswith("Scaled"):  # types of A, B and D
-            dtype = "float8_e4m3fn" if dtype.lower().startswith("float8_e4m3fn_float8_e4m3fn") else dtype
-        return blas(found[1], found[2], "n", int(m), int(n), int(k), dtype_of(dtype), [int(ld) for ld in lds], int(batch or 1))
+            if not types.lower().startswith("float8_e4m3fn_float8_e4m3fn_"):
+                raise Unserved(f"dtype {types}")
+            more = with_output("fp8_e4m3", types[len("float8_e4m3fn_float8_e4m3fn_"):], {"scale": "row" if rowwise == "1" else "tensor"})
+            types = "float8_e4m3fn"
+        if "AndBias" in name[0] or is_true(bias or ""):
+            more["bias"] = "row"
+        return blas(trans_a, trans_b, "n", int(m), int(n), int(k), dtype_of(types), [int(ld) for ld in lds], int(batch or 1), **more)
 
     for number, words in rows:
         if words[0] != "Validator" and len(words) > 1:
-            yield number, lambda words=words: problem(words)  # type: ignore[misc]
+            yield number, lambda words=words: problem([word.strip() for word in words])  # type: ignore[misc]
 
 
-def of_columns(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, Callable[[], Problem]]]:
-    """A CSV with a head: of CUTLASS's profiler, or of aiter."""
+# Columns that say how a product was computed, or how fast, and nothing of the product itself.
+SILENT = {"problem", "provider", "operation", "disposition", "status", "accum", "bytes", "flops", "flops/byte", "runtime", "gb/s", "gflops", "cu_num", "us",
+    "kernelid", "kernelname", "splitk", "libtype", "errratio", "tflops", "bw", "solidx", "op_class", "min_cc", "max_cc", "raster_order", "swizzle_size",
+    "split_k_mode", "split_k_slices", "stages", "inst_m", "inst_n", "inst_k", "cta_m", "cta_n", "cta_k", "cluster_m", "cluster_n", "cluster_k", "warps_m",
+    "warps_n", "warps_k", "cluster_m_fallback", "cluster_n_fallback", "cluster_k_fallback", "use_pdl", "enable_sm90_mixed_dtype_shuffle_test",
+    "runtime_input_datatype_a", "runtime_input_datatype_b"}
+READ = {"m", "n", "k", "a", "b", "c", "d", "dtype", "q_dtype_w", "outdtype", "bias", "alpha", "beta", "batch_count", "operationkind", "gemm_kind"}
+
+
+def of_columns(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[tuple[int, Callable[[], Problem]]]:
+    """A CSV with a head: of CUTLASS's profiler, or of aiter. A column that may change the problem, and is not known, leaves a row out."""
     _, head = next(rows)
+    names = [name.strip().lower() for name in head]
+    is_bf16 = "bf16" in os.path.basename(path).lower()
 
     def problem(row: dict[str, str]) -> Problem:
-        sizes = [int(row[name.lower()] if name.lower() in row else row[name]) for name in "MNK"]
-        if "A" in row:  # bf16:row
-            (dtype, a), (_, b), d = (row[name].split(":") for name in ("A", "B", "D" if row.get("D") else "C"))
+        for name in ("m", "n", "k"):
+            if name not in row:
+                raise KeyError(name.upper())
+        sizes = [int(row[name]) for name in ("m", "n", "k")]
+        others = [name for name, value in row.items() if name not in SILENT | READ and is_true(value)]
+        if others:
+            raise Unserved(f"a column {others[0]}")
+        if row.get("gemm_kind", "universal") not in ("universal", "gemm", ""):
+            raise Unserved(f"gemm_kind {row['gemm_kind']}")
+        more = with_factors(row.get("alpha"), row.get("beta"), {"bias": "row"} if is_true(row.get("bias", "")) else {})
+        if "a" in row:  # bf16:row
+            (dtype, a), (other, b), d = (row[name].split(":") for name in ("a", "b", "d" if row.get("d") else "c"))
+            if dtype_of(other) != dtype_of(dtype):
+                raise Unserved(f"dtypes {dtype} and {other}")
             trans = ["t" if layout.startswith("row") else "n" for layout in (a, b, d[1])]
-            return blas(*trans, *sizes, dtype_of(dtype), batch=int(row.get("batch_count") or 1))  # type: ignore[misc]
-        return gemm(*sizes, dtype_of(row.get("dtype") or row.get("q_dtype_w") or "bf16"))  # type: ignore[misc]
+            return blas(*trans, *sizes, dtype_of(dtype), batch=int(row.get("batch_count") or 1),  # type: ignore[misc]
+                **with_output(dtype_of(dtype), d[0], more))
+        dtype = row.get("dtype") or row.get("q_dtype_w") or ("bf16" if is_bf16 else "")
+        if not dtype:
+            raise Unserved("no column for the type")
+        return gemm(*sizes, dtype_of(dtype), **with_output(dtype_of(dtype), row.get("outdtype"), more))  # type: ignore[misc]
 
     for number, words in rows:
-        row = dict(zip(head, words))
-        if row.get("OperationKind", "gemm") == "gemm":
+        row = {name: word.strip() for name, word in zip(names, words)}
+        if row.get("operationkind", "gemm") == "gemm":
             yield number, lambda row=row: problem(row)  # type: ignore[misc]
 
 
 def of_list(items: Any) -> Iterator[tuple[int, Callable[[], Problem]]]:
     """nvMatmulHeuristics: {"m", "n", "k", "batch_count", "layout": "tnn", "dtype_a": "f16"}."""
+    def problem(item: dict[str, Any]) -> Problem:
+        layout, dtype = item["layout"][:3], dtype_of(item["dtype_a"])
+        if dtype_of(item.get("dtype_b") or item["dtype_a"]) != dtype:
+            raise Unserved(f"dtypes {item['dtype_a']} and {item['dtype_b']}")
+        if item.get("epilogue") not in (None, "", "none", "default"):
+            raise Unserved(f"epilogue {item['epilogue']}")
+        more = with_factors(item.get("alpha"), item.get("beta"), with_output(dtype, item.get("dtype_d"), {}))
+        return blas(*layout, item["m"], item["n"], item["k"], dtype, batch=int(item.get("batch_count", 1)), **more)
+
     for number, item in enumerate(items):
-        yield number, lambda item=item: blas(*item["layout"][:3], item["m"], item["n"], item["k"], dtype_of(item["dtype_a"]),  # type: ignore[misc]
-            batch=int(item.get("batch_count", 1)))
+        yield number, lambda item=item: problem(item)  # type: ignore[misc]
 
 
 def read(path: str, skipped: Optional[collections.Counter[str]] = None) -> list[Problem]:
     """The problems of another tool's list, in its order, each once. skipped: why some were left out, and how many."""
     problems: dict[str, Problem] = {}
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="") as file:
             if path.endswith(".json"):
                 items, place = of_list(json.load(file)), "$[{}]"
             else:
-                rows = ((number, row) for number, row in enumerate(csv.reader(file), 1) if row)
-                head = file.readline()
-                file.seek(0)
-                items, place = (of_columns if "M" in head.split(",") or ",m," in head else of_tunableop)(rows), "line {}"
+                listed = [(number, row) for number, row in enumerate(csv.reader(file, skipinitialspace=True), 1) if any(word.strip() for word in row)]
+                is_table = bool(listed) and {"m", "n"} <= {name.strip().lower() for name in listed[0][1]}
+                items, place = of_columns(iter(listed), path) if is_table else of_tunableop(iter(listed)), "line {}"
             for number, make in items:
                 try:
                     problem = make()
@@ -125,7 +184,7 @@ def read(path: str, skipped: Optional[collections.Counter[str]] = None) -> list[
                 except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
                     expected = f"a column {error}" if isinstance(error, KeyError) else "a problem"
                     raise Error(f"{path}: {place.format(number)}: expected {expected}, found {error}") from None
-    except (OSError, ValueError, StopIteration, TypeError) as error:
+    except (OSError, ValueError, StopIteration, TypeError, csv.Error) as error:
         raise Error(f"{path}: expected a list of problems, found {error}") from None
     if not problems and not skipped:
         raise Error(f"{path}: expected a list of problems, found none")

@@ -450,7 +450,7 @@ def convert(path: str, target: str = "") -> dict[str, Any]:
     (another Language, Local memory); a fill that needs Python."""
     folder = os.path.dirname(path) or "."
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             root = Node(json.load(file, object_pairs_hook=unique), "$")
         return Conversion(root, folder, target or folder).convert()
     except json.JSONDecodeError as error:

@@ -19,7 +19,7 @@ import statistics
 import sys
 from typing import Any, Iterator, Optional, Sequence
 
-from .errors import Error, not_json
+from .errors import Error, reading
 from .files import write_file
 
 # outcome: T4's invalidity, Kernel Tuner's value instead of a time
@@ -31,10 +31,6 @@ OUTCOMES = {
     "timed_out": ("timeout", "RuntimeFailedConfig"),
 }
 RUNTIME = ("runtime", "RuntimeFailedConfig")  # launch_failed, crashed, device_lost, ...
-
-
-class T4Error(Exception):
-    """What is wrong with the input, for its user."""
 
 
 def read_lines(path: str) -> Iterator[dict[str, Any]]:
@@ -60,7 +56,7 @@ def read_journal(path: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], di
         elif event == "evaluation":
             yield run, problems[line.get("run", run.get("id")), line["problem"]], line
         elif event == "evaluations":
-            raise T4Error(f"{path}: expected a journal with a line for each evaluation, found a compact one")
+            raise Error(f"{path}: expected a journal with a line for each evaluation, found a compact one")
 
 
 def numbers(configuration: str) -> dict[str, Any]:
@@ -133,7 +129,7 @@ def cache_of(path: str, problem_text: Optional[str], family: Optional[str]) -> d
         if line.get("timing") != "predicted" and is_part(problem_text, problem["text"]) and family in (None, line["family"])]
     names = sorted({(problem["operation"], problem["text"], line["family"]) for _, problem, line in chosen})
     if len(names) != 1:
-        raise T4Error(f"{path}: expected measurements of one problem and family (--problem, --family), found {len(names)}"
+        raise Error(f"{path}: expected measurements of one problem and family (--problem, --family), found {len(names)}"
             + "".join(f"\n  {text} {name}" for _, text, name in names[:8]))
     run, problem, first = chosen[0]
     listed = {item["name"]: item["values"] for item in next(
@@ -154,19 +150,17 @@ def cache_of(path: str, problem_text: Optional[str], family: Optional[str]) -> d
 
 
 def convert(path: str, options: argparse.Namespace) -> dict[str, Any]:
-    if options.cache:
-        return cache_of(path, options.problem, options.family)
-    if path.endswith((".jsonl", ".jsonl.gz")):
-        results = list(of_journal(path))
-    else:
-        try:
+    with reading(path, "a tuned file or a journal"):
+        if options.cache:
+            return cache_of(path, options.problem, options.family)
+        if path.endswith((".jsonl", ".jsonl.gz")):
+            results = list(of_journal(path))
+        else:
             with open(path, encoding="utf-8") as file:
                 tuned = json.load(file)
-        except json.JSONDecodeError as error:
-            raise T4Error(not_json(path, error)) from None
-        if not isinstance(tuned, dict) or tuned.get("format") != "tiletune.tuned/1":
-            raise T4Error(f"{path}: expected a tuned file or a journal (.jsonl), found something else")
-        results = list(of_tuned(tuned))
+            if not isinstance(tuned, dict) or tuned.get("format") != "tiletune.tuned/1":
+                raise Error(f"{path}: neither a tuned file nor a journal (.jsonl)")
+            results = list(of_tuned(tuned))
     return {"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds"}, "results": results}
 
 
@@ -185,7 +179,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         else:
             write_file(options.output, text)
             print(f"wrote {options.output}")
-    except (Error, T4Error, OSError, ValueError, KeyError) as error:
+    except (Error, OSError) as error:
         print(f"tiletune.t4: {error}", file=sys.stderr)
         return 2
     return 0

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
-from .errors import Error, not_json
+from .errors import Error, reading
 from .operation import Operation, Problem, text_of
 
 FORMAT = "tiletune.tuned/1"
@@ -62,9 +62,10 @@ class Tuned:
     def lookup(self, operation: str, *, device: Optional[str] = None, objective: str = "time", **problem: Any) -> Answer:
         """The best configuration for a problem. What the file does not have is answered by `tiletune lookup`, for the file's
         GPU or the device that is named. Error: no configuration of the file fits."""
-        entry = self.find(operation, problem, objective) if device is None else None
-        if entry:
-            return Answer.of(entry, "exact", 0.0)
+        with reading(self.path, "a tuned file"):
+            entry = self.find(operation, problem, objective) if device is None else None
+            if entry:
+                return Answer.of(entry, "exact", 0.0)
         from .command import run  # pylint: disable=import-outside-toplevel
         text = run("lookup", self.path, operation, problem=text_of(problem), device=device, json=True,
             objective=None if objective == "time" else objective)[1]
@@ -75,13 +76,8 @@ class Tuned:
 
 def load(path: str) -> Tuned:
     """Reads a tuned file. Error: one line with the place, what was expected and what was found."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            document = json.load(file)
-    except json.JSONDecodeError as error:
-        raise Error(not_json(path, error)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Error(f"{path}: expected a tuned file, found {getattr(error, 'strerror', None) or error}") from None
+    with reading(path, "a tuned file"), open(path, encoding="utf-8") as file:
+        document = json.load(file)
     form = document.get("format") if isinstance(document, dict) else type(document).__name__
     if form != FORMAT:
         raise Error(f"{path}: expected the format {FORMAT}, found {form}")
@@ -89,7 +85,7 @@ def load(path: str) -> Tuned:
         if not isinstance(document.get(place), kind):
             raise Error(f"{path}: $.{place}: expected {'an object' if kind is dict else 'an array'}, found {type(document.get(place)).__name__}")
     for number, entry in enumerate(document["entries"]):
-        for key in ("operation", "problem", "timing", "winner"):
-            if not isinstance(entry, dict) or key not in entry:
-                raise Error(f'{path}: $.entries[{number}]: expected a member "{key}", found none', f"tiletune validate {path}")
+        for key, kind in (("operation", str), ("problem", dict), ("timing", str), ("winner", dict)):
+            if not isinstance(entry, dict) or not isinstance(entry.get(key), kind):
+                raise Error(f'{path}: $.entries[{number}]: no member "{key}", or one of the wrong type', f"tiletune validate {path}")
     return Tuned(path, document)
