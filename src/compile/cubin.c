@@ -153,6 +153,34 @@ const char *cubin_kernel_name(const struct cubin *cubin, size_t index)
 	return NULL;
 }
 
+static bool variable_symbol(
+	const struct cubin *cubin, size_t index, struct cubin_variable *variable)
+{
+	Elf64_Sym symbol;
+	Elf64_Shdr section;
+	const char *place;
+
+	memcpy(&symbol, cubin->data + cubin->symbols_at + index * sizeof(symbol), sizeof(symbol));
+	if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT ||
+		!section_read(cubin, symbol.st_shndx, &section))
+		return false;
+	place = table_string(cubin, cubin->names_at, cubin->names_size, section.sh_name);
+	if (!place || (strcmp(place, ".nv.global") != 0 && strcmp(place, ".nv.global.init") != 0))
+		return false;
+	variable->name =
+		table_string(cubin, cubin->strings_at, cubin->strings_size, symbol.st_name);
+	variable->is_zeroed = section.sh_type == SHT_NOBITS;
+	return variable->name && variable->name[0];
+}
+
+bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable)
+{
+	for (size_t i = 0; i < cubin->symbol_count; i++)
+		if (variable_symbol(cubin, i, variable) && index-- == 0)
+			return true;
+	return false;
+}
+
 static void param_read(const unsigned char *payload, struct cubin_kernel *kernel)
 {
 	uint16_t ordinal;

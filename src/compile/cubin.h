@@ -41,6 +41,15 @@ bool cubin_is_for(const void *data, size_t size, int compute_capability);
 /* The index-th kernel's name, borrowed; NULL beyond the last one. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
+/* A variable in __device__ memory, which kernels may write; the name is borrowed. */
+struct cubin_variable {
+	const char *name;
+	bool is_zeroed; /* the driver clears it when it loads the cubin; else it has initial values
+			 */
+};
+/* False beyond the last one. Variables without a name are left out. */
+bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable);
+
 bool cubin_has_kernel(const struct cubin *cubin, const char *name);
 /* False if there is no kernel of this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);

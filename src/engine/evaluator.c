@@ -365,6 +365,7 @@ enum status evaluator_check(
 			continue;
 		trials[i]->stage = TRIAL_ASKED;
 		trials[i]->goal = TRIAL_DONE;
+		trials[i]->is_checked_again = true;
 		TRY(submit(evaluator, &trials[i], 1, true, &none, err));
 	}
 	return STATUS_OK;

@@ -68,8 +68,9 @@ enum status evaluator_run(struct evaluator *evaluator, struct error *err);
  * They stay loaded, so that more samples can follow. Trials that are not loaded are left out. */
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err);
-/* Verifies the trials again that are on the device and worked so far: a kernel may go wrong with
- * a later launch than those that were verified first. Its outcome is what becomes of that. */
+/* Verifies the trials again that are on the device and worked so far, and times them on other
+ * inputs: a kernel may go wrong with a later launch than those that were
+ * verified first, or be fast only on data that it knows. Its outcome is what becomes of that. */
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);
 

@@ -253,6 +253,10 @@ void trial_take_reply(struct trial *trial, struct device_reply *reply, const str
 	struct result *found = &reply->result;
 
 	take_driver_resources(trial, found);
+	if (trial->is_checked_again && found->sample_count) {
+		trial->retest_us = found->samples_us[0];
+		found->sample_count = 0;
+	}
 	result_add(&trial->result, found);
 	if (reply->reference_failed)
 		return;

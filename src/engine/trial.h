@@ -33,6 +33,8 @@ struct trial {
 	/* What the device is asked for, from COMPILED on; refers to this trial, to the one whose
 	 * kernels are loaded once more, or to kernels of another origin. Ticket 0: not yet. */
 	struct device_job job;
+	bool is_checked_again; /* the device verifies it again, after it was timed, */
+	double retest_us;      /* and times it on other inputs; 0: not known */
 	struct result result;
 };
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "candidate/array_file.h"
 #include "measure/loaded.h"
@@ -17,11 +18,12 @@ static bool upload(struct gpu_session *gpu, CUdeviceptr to, const void *from, ui
 	       gpu_synchronize(gpu, uploading);
 }
 
-static bool units_upload(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+static bool units_upload(struct gpu_session *gpu, const struct problem_data *problem,
+	enum inputs inputs, size_t index)
 {
 	const struct reference_output *output = &problem->description.reference.outputs[index];
 	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[index];
+	struct expected *expected = &problem->expected[inputs][index];
 	CLEANUP(memory_free) int64_t *units = NULL;
 
 	expected->unit_size = output->unit_is_row ? tensor->columns : 1;
@@ -34,14 +36,20 @@ static bool units_upload(struct gpu_session *gpu, const struct problem_data *pro
 	       upload(gpu, expected->units, units, expected->unit_count * 8);
 }
 
-static bool values_allocate(
-	struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+/* They are enciphered word by word. */
+static uint64_t whole_words(uint64_t bytes)
 {
-	struct expected *expected = &problem->expected[index];
+	return (bytes + 7) / 8 * 8;
+}
+
+static bool values_allocate(struct gpu_session *gpu, const struct problem_data *problem,
+	enum inputs inputs, size_t index)
+{
+	struct expected *expected = &problem->expected[inputs][index];
 
 	expected->bytes = problem->description.reference.outputs[index].launch
 				  ? expected->unit_count * expected->unit_size * 8
-				  : problem_output(problem, index)->bytes;
+				  : whole_words(problem_output(problem, index)->bytes);
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
 }
 
@@ -117,11 +125,12 @@ static bool is_trusted(const struct reference_output *output)
 }
 
 /* Finds the scale; fails if elements were not written. */
-static bool values_check(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
+	enum inputs inputs, size_t index)
 {
 	const bool trusted = is_trusted(&problem->description.reference.outputs[index]);
 	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[index];
+	struct expected *expected = &problem->expected[inputs][index];
 	struct helper_magnitudes found;
 
 	if (!scratch_clear(gpu) || !helper_magnitudes(gpu, tensor, expected) ||
@@ -137,10 +146,11 @@ static bool values_check(struct gpu_session *gpu, const struct problem_data *pro
 }
 
 /* ---- a kernel ---- */
-static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem,
+	enum inputs inputs, size_t index)
 {
 	const struct reference_output *output = &problem->description.reference.outputs[index];
-	struct expected *expected = &problem->expected[index];
+	struct expected *expected = &problem->expected[inputs][index];
 	struct plan_launch launch = *output->launch;
 	struct kernel_library library = {0};
 	struct kernel_arguments arguments = {
@@ -165,17 +175,18 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		       &launch, 1, &library) &&
 	       kernel_launch(gpu, &library, &launch, 0, &arguments) &&
 	       gpu_synchronize(gpu, "running the reference kernel") &&
-	       values_check(gpu, problem, index);
+	       values_check(gpu, problem, inputs, index);
 	if (done || !gpu->failure.fatal)
 		kernel_library_unload(gpu, &library);
 	return done;
 }
 
 /* ---- a file ---- */
-static bool file_take(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+static bool file_take(struct gpu_session *gpu, const struct problem_data *problem,
+	enum inputs inputs, size_t index)
 {
 	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[index];
+	struct expected *expected = &problem->expected[inputs][index];
 	CLEANUP(text_release) struct text content = {0};
 	struct error err = {0};
 
@@ -183,26 +194,27 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 		    &err) != STATUS_OK)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	expected->ld = tensor->columns;
-	expected->bytes = content.length;
+	expected->bytes = whole_words(content.length);
 	return gpu_allocate(gpu, expected->bytes, &expected->values) &&
 	       upload(gpu, expected->values, content.data, content.length) &&
-	       values_check(gpu, problem, index);
+	       values_check(gpu, problem, inputs, index);
 }
 
 /* ---- the trusted configuration ---- */
-static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem, size_t index)
+static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem,
+	enum inputs inputs, size_t index)
 {
 	const struct reference_output *output = &problem->description.reference.outputs[index];
-	struct expected *expected = &problem->expected[index];
+	struct expected *expected = &problem->expected[inputs][index];
 
 	expected->ld = problem_output(problem, index)->ld;
-	return values_allocate(gpu, problem, index) &&
+	return values_allocate(gpu, problem, inputs, index) &&
 	       helper_copy(gpu, expected->values, problem_tensor(problem, 0, output->tensor),
-		       expected->bytes) &&
-	       values_check(gpu, problem, index);
+		       problem_output(problem, index)->bytes) &&
+	       values_check(gpu, problem, inputs, index);
 }
 
-static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)
+static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
 {
 	struct plan *plan = problem->description.reference.trusted;
 	struct loaded loaded;
@@ -222,7 +234,7 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)
 	problem->touched = true;
 	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
 		done = !is_trusted(&problem->description.reference.outputs[i]) ||
-		       trusted_copy(gpu, problem, i);
+		       trusted_copy(gpu, problem, inputs, i);
 	*plan = loaded.plan; /* it may be wanted again */
 	loaded.plan = (struct plan){0};
 	if (done || !gpu->failure.fatal)
@@ -230,54 +242,111 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem)
 	return done;
 }
 
-/* ---- the whole ---- */
-void expected_release(struct gpu_session *gpu, struct problem_data *problem)
+/* ---- the cipher ---- */
+/* Units and values are enciphered with a stream that follows from a key which no device memory
+ * holds; to do it twice is to undo it. */
+static bool cipher_all(
+	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
 {
-	for (size_t i = 0; problem->expected && i < problem->description.reference.output_count;
-		i++) {
-		gpu_release(gpu, problem->expected[i].units, problem->expected[i].unit_count * 8);
-		gpu_release(gpu, problem->expected[i].values, problem->expected[i].bytes);
+	for (size_t i = 0; i < problem->description.reference.output_count; i++) {
+		const struct expected *expected = &problem->expected[inputs][i];
+
+		if (!helper_cipher(gpu, expected->units, expected->unit_count * 8,
+			    problem->cipher[inputs][0]) ||
+			!helper_cipher(
+				gpu, expected->values, expected->bytes, problem->cipher[inputs][1]))
+			return false;
 	}
-	free(problem->expected);
-	problem->expected = NULL;
+	return true;
 }
 
-static bool make(struct gpu_session *gpu, struct problem_data *problem)
+bool expected_begin(struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
+{
+	return cipher_all(gpu, problem, inputs);
+}
+
+bool expected_end(struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
+{
+	return cipher_all(gpu, problem, inputs);
+}
+
+/* ---- the whole ---- */
+static void release(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
+{
+	struct expected *expected = problem->expected[inputs];
+
+	for (size_t i = 0; expected && i < problem->description.reference.output_count; i++) {
+		gpu_release(gpu, expected[i].units, expected[i].unit_count * 8);
+		gpu_release(gpu, expected[i].values, expected[i].bytes);
+	}
+	free(expected);
+	problem->expected[inputs] = NULL;
+}
+
+void expected_release(struct gpu_session *gpu, struct problem_data *problem)
+{
+	for (int inputs = 0; inputs < INPUTS_COUNT; inputs++)
+		release(gpu, problem, (enum inputs)inputs);
+	problem->has_no_second = false;
+}
+
+static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
 {
 	const struct reference_plan *reference = &problem->description.reference;
 	bool trusts = false, done = true;
 
-	problem->expected = memory_zeroed(reference->output_count + 1, sizeof(*problem->expected));
+	problem->expected[inputs] =
+		memory_zeroed(reference->output_count + 1, sizeof(**problem->expected));
 	for (size_t i = 0; done && i < reference->output_count; i++) {
-		done = units_upload(gpu, problem, i);
+		done = units_upload(gpu, problem, inputs, i);
 		if (done && reference->outputs[i].launch)
-			done = values_allocate(gpu, problem, i) && kernel_run(gpu, problem, i);
+			done = values_allocate(gpu, problem, inputs, i) &&
+			       kernel_run(gpu, problem, inputs, i);
 		else if (done && reference->outputs[i].file)
-			done = file_take(gpu, problem, i);
+			done = file_take(gpu, problem, inputs, i);
 		trusts |= is_trusted(&reference->outputs[i]);
 	}
 	if (done && trusts && !reference->trusted)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
-	return done && (!trusts || trusted_run(gpu, problem));
+	return done && (!trusts || trusted_run(gpu, problem, inputs)) &&
+	       cipher_all(gpu, problem, inputs);
 }
 
 bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
-	if (problem->expected)
+	if (problem->expected[INPUTS_FIRST])
 		return true;
 	if (problem->reference_failure.outcome != OUTCOME_OK) {
 		gpu->failure = problem->reference_failure;
 		return false;
 	}
+	while (getrandom(problem->cipher, sizeof(problem->cipher), 0) != sizeof(problem->cipher))
+		;
 	gpu_progress_reference(gpu);
 	if (problem_data_restore(gpu, problem) && problem_data_rewind(gpu, problem, 0) &&
-		make(gpu, problem))
+		make(gpu, problem, INPUTS_FIRST))
 		return true;
 	if (!gpu->failure.fatal)
-		expected_release(gpu, problem);
+		release(gpu, problem, INPUTS_FIRST);
 	/* without memory it may go better another time */
 	if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY &&
 		gpu->failure.outcome != OUTCOME_DEVICE_LOST)
 		problem->reference_failure = gpu->failure;
 	return false;
+}
+
+bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *problem)
+{
+	bool done;
+
+	if (problem->expected[INPUTS_SECOND] || problem->has_no_second)
+		return true;
+	gpu_progress_reference(gpu);
+	done = problem_data_fill_second(gpu, problem, 0) && make(gpu, problem, INPUTS_SECOND);
+	if (!done && gpu->failure.fatal)
+		return false;
+	if (!done)
+		release(gpu, problem, INPUTS_SECOND);
+	problem->has_no_second = !done;
+	return problem_data_fill_first(gpu, problem);
 }

@@ -238,6 +238,14 @@ bool gpu_synchronize(struct gpu_session *gpu, const char *what)
 	return gpu_succeeded(gpu, result, what);
 }
 
+bool gpu_reset_cache(struct gpu_session *gpu)
+{
+	const CUresult result = gpu->cuda.cuCtxResetPersistingL2Cache();
+
+	return result == CUDA_ERROR_NOT_SUPPORTED ||
+	       gpu_succeeded(gpu, result, "resetting the L2 cache");
+}
+
 static bool allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory)
 {
 	if (bytes > gpu->memory_limit_bytes - gpu->memory_used_bytes)

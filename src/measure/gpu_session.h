@@ -90,6 +90,9 @@ void gpu_progress(const struct gpu_session *gpu, double allow_s);
 void gpu_progress_reference(const struct gpu_session *gpu);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 
+/* No line of the L2 cache that an earlier kernel made persistent stays so. */
+bool gpu_reset_cache(struct gpu_session *gpu);
+
 /* Device memory, counted against the limit. 0 bytes give a null pointer. */
 bool gpu_allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory);
 void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);

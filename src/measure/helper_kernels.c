@@ -79,6 +79,12 @@ static bool guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t byte
 		"checking guard bytes");
 }
 
+bool helper_count_written(
+	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
+{
+	return guard_check(gpu, data, bytes, pattern, 0, 1, counter);
+}
+
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
 	uint64_t pitch_bytes, size_t counter)
 {
@@ -126,6 +132,14 @@ bool helper_magnitudes(
 
 	return launch(gpu, gpu->helpers.magnitudes, expected->unit_count * expected->unit_size,
 		values, "looking at expected values");
+}
+
+bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint64_t key)
+{
+	uint64_t words = bytes / 8;
+	void *values[] = {&data, &words, &key};
+
+	return launch(gpu, gpu->helpers.cipher, words, values, "enciphering expected values");
 }
 
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes)

@@ -35,6 +35,8 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
  */
 bool helper_magnitudes(
 	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected);
+/* Enciphers whole words of 8 bytes, or deciphers them. */
+bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint64_t key);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
 /* Keeps the GPU busy for about 50 us, so that what is queued behind it starts without a gap. */
 bool helper_filler(struct gpu_session *gpu);
@@ -70,5 +72,9 @@ void arena_release(struct gpu_session *gpu, struct arena *arena);
 bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t counter);
 /* Writes the guard pattern again. */
 bool arena_repair(struct gpu_session *gpu, const struct arena *arena);
+
+/* Adds to the counter how many bytes of the buffer are not the pattern of helper_poison(). */
+bool helper_count_written(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
+	uint32_t pattern, size_t counter);
 
 #endif

@@ -21,6 +21,7 @@
 	HELPER(compare, "tt_compare")                                                              \
 	HELPER(magnitudes, "tt_magnitudes")                                                        \
 	HELPER(checksum, "tt_checksum")                                                            \
+	HELPER(cipher, "tt_cipher")                                                                \
 	HELPER(anchor, "tt_anchor_1")
 
 enum {

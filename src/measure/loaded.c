@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/loaded.h"
 
+#include "compile/cubin.h"
 #include "plan/tensor_map.h"
 
 static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
@@ -188,6 +189,55 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded)
 	return true;
 }
 
+/* A variable that the driver does not know was optimised away. */
+static bool global_add(struct gpu_session *gpu, struct loaded *loaded, CUlibrary library,
+	const struct cubin_variable *variable)
+{
+	struct loaded_global global = {0};
+
+	if (gpu->cuda.cuLibraryGetGlobal(&global.at, &global.bytes, library, variable->name) !=
+			CUDA_SUCCESS ||
+		!global.bytes)
+		return true;
+	if (!variable->is_zeroed &&
+		(!gpu_allocate(gpu, global.bytes, &global.original) ||
+			!helper_copy(gpu, global.original, global.at, global.bytes)))
+		return false;
+	loaded->globals =
+		memory_resize(loaded->globals, loaded->global_count + 1, sizeof(*loaded->globals));
+	loaded->globals[loaded->global_count++] = global;
+	return true;
+}
+
+static bool globals_find(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins)
+{
+	for (size_t i = 0; i < loaded->library.library_count; i++) {
+		struct cubin cubin;
+		struct cubin_variable variable;
+		struct error ignored;
+
+		if (cubin_open(&cubin, cubins[i].data, cubins[i].length, &ignored) != STATUS_OK)
+			continue;
+		for (size_t k = 0; cubin_variable_at(&cubin, k, &variable); k++)
+			if (!global_add(gpu, loaded, loaded->library.libraries[i], &variable))
+				return false;
+	}
+	return true;
+}
+
+bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded)
+{
+	for (size_t i = 0; i < loaded->global_count; i++) {
+		const struct loaded_global *global = &loaded->globals[i];
+
+		if (!(global->original
+				    ? helper_copy(gpu, global->at, global->original, global->bytes)
+				    : gpu_zero(gpu, global->at, global->bytes)))
+			return false;
+	}
+	return true;
+}
+
 /* ---- the whole ---- */
 static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins,
 	size_t cubin_count)
@@ -203,9 +253,9 @@ static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct te
 		if (!kernel_inspect(
 			    gpu, &loaded->library, &plan->launches[i], i, &loaded->resources[i]))
 			return false;
-	return symbols_find(gpu, loaded) && workspaces_make(gpu, loaded) &&
-	       sets_make(gpu, loaded) && loaded_fill_symbols(gpu, loaded) &&
-	       gpu_synchronize(gpu, "loading");
+	return symbols_find(gpu, loaded) && globals_find(gpu, loaded, cubins) &&
+	       workspaces_make(gpu, loaded) && sets_make(gpu, loaded) &&
+	       loaded_fill_symbols(gpu, loaded) && gpu_synchronize(gpu, "loading");
 }
 
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
@@ -224,6 +274,9 @@ void loaded_release(struct gpu_session *gpu, struct loaded *loaded)
 {
 	if (loaded->problem)
 		loaded->problem->users--;
+	for (size_t i = 0; i < loaded->global_count; i++)
+		gpu_release(gpu, loaded->globals[i].original, loaded->globals[i].bytes);
+	free(loaded->globals);
 	kernel_library_unload(gpu, &loaded->library);
 	arena_release(gpu, &loaded->workspaces);
 	plan_release(&loaded->plan);

@@ -9,6 +9,12 @@
 #include "measure/candidate_kernels.h"
 #include "measure/problem_data.h"
 
+/* A variable of the code that kernels may write. */
+struct loaded_global {
+	CUdeviceptr at, original; /* original 0: all bytes are 0 at first */
+	size_t bytes;
+};
+
 struct loaded {
 	struct problem_data *problem; /* NULL: a kernel without tensors (the anchor) */
 	struct plan plan;
@@ -20,6 +26,8 @@ struct loaded {
 	CUtensorMap *tensor_maps; /* plan.tensor_map_count of each */
 	struct failure failure;   /* outcome not ok: it did not load, and this is why */
 	CUdeviceptr *symbols;     /* of the plan, where they lie */
+	struct loaded_global *globals;
+	size_t global_count;
 };
 
 /* Takes the plan. A candidate that does not load is no error: loaded->failure says why. */
@@ -28,6 +36,9 @@ void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
 /* Symbols get the first set's tensors, even if a kernel changed them: before a verified run. */
 bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded);
+/* Variables of the code hold what they held when it was loaded; the symbols of the plan follow with
+ * loaded_fill_symbols(). */
+bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded);
 /* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
 bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
 /* Number of stream operations in a run. */

@@ -5,6 +5,9 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
+/* In the place of a set's number: of the second inputs. */
+static const uint64_t second_inputs = 1 << 20;
+
 /* ---- which units are compared ---- */
 struct points {
 	int64_t *units;
@@ -194,29 +197,84 @@ bool problem_data_rewinds(const struct problem_data *problem)
 	return false;
 }
 
+/* What a set's random numbers follow from. Groups stay as they are: their sizes decide on the time.
+ */
+static uint64_t contents_seed(const struct gpu_session *gpu, const struct problem_data *problem,
+	size_t set, size_t tensor)
+{
+	const bool is_second = set == problem->second_set;
+	const bool is_group =
+		contents_are_groups(problem->description.reference.tensors[tensor].contents);
+	const uint64_t of = is_second ? (is_group ? 0 : second_inputs) : set;
+	const uint64_t key[4] = {gpu->options.seed, of, tensor, problem->generation};
+
+	return hash_bytes(key, is_second || is_group || !problem->generation ? 24 : 32, 0);
+}
+
+static bool fill_random(struct gpu_session *gpu, const struct problem_data *problem, size_t set,
+	size_t tensor, CUdeviceptr data)
+{
+	return helper_fill(gpu, data, &problem->description.reference.tensors[tensor],
+		contents_seed(gpu, problem, set, tensor));
+}
+
+static bool is_written_by_host(const struct problem_data *problem, size_t tensor)
+{
+	const enum buffer_contents contents =
+		problem->description.reference.tensors[tensor].contents;
+
+	return contents == CONTENTS_EXPRESSION || contents == CONTENTS_FILE;
+}
+
+static bool copy_original(struct gpu_session *gpu, const struct problem_data *problem,
+	size_t tensor, CUdeviceptr data)
+{
+	return helper_copy(gpu, data, problem->originals[tensor],
+		problem->description.reference.tensors[tensor].bytes);
+}
+
+static bool rewind_tensor(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t set, size_t tensor)
+{
+	const bool is_first = set != problem->second_set && !problem->generation;
+	const CUdeviceptr data = problem_tensor(problem, set, tensor);
+
+	return is_first || is_written_by_host(problem, tensor)
+		       ? copy_original(gpu, problem, tensor, data)
+		       : fill_random(gpu, problem, set, tensor, data);
+}
+
 bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
 	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
 		if (problem->description.reference.tensors[i].role == BUFFER_INOUT &&
-			problem->originals[i] &&
-			!helper_copy(gpu, problem_tensor(problem, set, i), problem->originals[i],
-				problem->description.reference.tensors[i].bytes))
+			problem->originals[i] && !rewind_tensor(gpu, problem, set, i))
 			return false;
+	return true;
+}
+
+bool problem_data_poison(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t first, size_t count)
+{
+	for (size_t i = 0; i < problem->description.reference.output_count; i++) {
+		const struct plan_buffer *tensor = problem_output(problem, i);
+
+		if (tensor->role == BUFFER_OUTPUT &&
+			!helper_poison_pieces(gpu,
+				problem_tensor(problem, first,
+					problem->description.reference.outputs[i].tensor),
+				tensor->bytes, helper_output_poison[tensor->dtype],
+				problem->arena.set_bytes, count))
+			return false;
+	}
 	return true;
 }
 
 static bool fill(struct gpu_session *gpu, const struct problem_data *problem, size_t set,
 	size_t tensor, CUdeviceptr data)
 {
-	const uint64_t key[3] = {gpu->options.seed, set, tensor};
-	const enum buffer_contents contents =
-		problem->description.reference.tensors[tensor].contents;
-
-	if (contents == CONTENTS_EXPRESSION || contents == CONTENTS_FILE)
-		return helper_copy(gpu, data, problem->originals[tensor],
-			problem->description.reference.tensors[tensor].bytes);
-	return helper_fill(gpu, data, &problem->description.reference.tensors[tensor],
-		hash_bytes(key, sizeof(key), 0));
+	return is_written_by_host(problem, tensor) ? copy_original(gpu, problem, tensor, data)
+						   : fill_random(gpu, problem, set, tensor, data);
 }
 
 /* An input that any numbers will do for. */
@@ -336,8 +394,7 @@ static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_buffer *tensor = &problem->description.reference.tensors[i];
 
-		const bool written = tensor->contents == CONTENTS_EXPRESSION ||
-				     tensor->contents == CONTENTS_FILE;
+		const bool written = is_written_by_host(problem, i);
 
 		if (!tensor->bytes || (tensor->role != BUFFER_INOUT && !written))
 			continue;
@@ -369,6 +426,35 @@ static bool checksum_inputs(struct gpu_session *gpu, struct problem_data *proble
 	problem->input_checksums = memory_zeroed(count + 1, sizeof(*problem->input_checksums));
 	return scratch_clear(gpu) && problem_data_checksum(gpu, problem, 0) &&
 	       scratch_read(gpu, NULL, 0, problem->input_checksums, count);
+}
+
+bool problem_data_fill_second(struct gpu_session *gpu, struct problem_data *problem, size_t set)
+{
+	problem->second_set = set;
+	return fill_set(gpu, problem, set);
+}
+
+bool problem_data_fill_fresh(struct gpu_session *gpu, struct problem_data *problem, size_t second)
+{
+	problem->second_set = second;
+	problem->generation++;
+	for (size_t set = 0; set < problem->set_count; set++)
+		if (!fill_set(gpu, problem, set))
+			return false;
+	return true;
+}
+
+bool problem_data_fill_first(struct gpu_session *gpu, struct problem_data *problem)
+{
+	const size_t second = problem->second_set, sets = problem->set_count;
+	const bool all = problem->generation;
+
+	problem->second_set = (size_t)NO_SET;
+	problem->generation = 0;
+	for (size_t set = 0; set < sets; set++)
+		if ((all || set == second) && !fill_set(gpu, problem, set))
+			return false;
+	return true;
 }
 
 static bool fill_sets(struct gpu_session *gpu, const struct problem_data *problem)
@@ -409,6 +495,8 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	problem->made_count = made_sets(&problem->description.reference);
 	if (problem->made_count * set_bytes > gpu->memory_limit_bytes / 4)
 		problem->made_count = 0;
+	problem->second_set = (size_t)NO_SET;
+	problem->generation = 0;
 	problem->is_warm = problem->set_count * set_bytes < 2 * (uint64_t)gpu->gpu.facts.l2_bytes;
 	done = arena_allocate(gpu, sizes, count, problem->set_count + problem->made_count,
 		       &problem->arena) &&
@@ -424,6 +512,8 @@ bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 	if (!problem->touched)
 		return true;
 	problem->touched = false;
+	problem->second_set = (size_t)NO_SET;
+	problem->generation = 0;
 	return arena_repair(gpu, &problem->arena) && fill_sets(gpu, problem);
 }
 

@@ -27,7 +27,15 @@ enum {
 	POINTS_FULL_MAX = 1 << 22, /* output elements that are compared in full */
 	POINTS_PATCH = 16,
 	POINTS_PER_PATCH = 4,
+	NO_SET = -1,
 	POINTS_LINES = 4, /* rows and columns compared in full: first, last, two at random */
+};
+
+/* The inputs for which values are expected. */
+enum inputs {
+	INPUTS_FIRST,
+	INPUTS_SECOND,
+	INPUTS_COUNT
 };
 
 struct problem_data {
@@ -41,13 +49,21 @@ struct problem_data {
 	unsigned users;            /* kernels that are loaded for it */
 	unsigned long request;     /* of the worker, that used it last */
 	bool touched; /* something ran on it that was not checked, or wrote where it must not */
+	/* What inputs hold at present: the first inputs, unless generation says others; but one set
+	 * (NO_SET: none) may hold the second inputs, for which values are expected, too. */
+	uint64_t generation;
+	size_t second_set;
+	double confirmed_us; /* of the fastest candidate that was timed on other inputs; 0: none */
 
 	/* of tensors that are read and then written, or filled by the host: what they hold before
 	 * a run, in every set; 0 for others */
 	CUdeviceptr *originals;
 
 	struct failure reference_failure; /* outcome not ok: there will be no expected values */
-	struct expected *expected;        /* per output; NULL: not there */
+	/* Per output, on the first inputs and on the second ones; NULL: not there. */
+	struct expected *expected[INPUTS_COUNT];
+	bool has_no_second;               /* the second inputs' could not be computed */
+	uint64_t cipher[INPUTS_COUNT][2]; /* keys of units and values (measure/expected.h) */
 };
 
 /* How many sets, of a GPU with so much memory: pure function. */
@@ -58,6 +74,17 @@ size_t problem_data_draws(const struct problem_data *problem);
 
 /* Allocates and fills the tensors, if that is not done yet. */
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
+/* Fills a set's inputs so that it holds the second inputs, whichever set it is. */
+bool problem_data_fill_second(struct gpu_session *gpu, struct problem_data *problem, size_t set);
+/* Fills all sets' inputs with numbers that they have not held before, but for the one that holds
+ * the second inputs. */
+bool problem_data_fill_fresh(struct gpu_session *gpu, struct problem_data *problem, size_t second);
+/* Fills those sets with the first inputs again that hold others. */
+bool problem_data_fill_first(struct gpu_session *gpu, struct problem_data *problem);
+/* Poisons the outputs of `count` sets from `first` on; queued. Those that are overwritten in place
+ * are problem_data_rewind()'s. */
+bool problem_data_poison(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t first, size_t count);
 /* Copies back what tensors hold that runs overwrite; queued. */
 bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set);
 /* Whether there are any. */

@@ -208,6 +208,24 @@ static bool estimate(
 	return done && elapsed(gpu, RUNNER_ESTIMATES, gpu->single_extra_us, 1, estimates_us);
 }
 
+/* A sample has fewer runs than there are sets: one is for the run that is not timed. */
+static void limit_to_sets(struct runner *runner)
+{
+	while (runner->runs_per_sample > 1 &&
+		2 * (size_t)runner->runs_per_sample > runner->loaded->set_count)
+		runner->runs_per_sample /= 2;
+}
+
+static void graphs_allocate(struct runner *runner)
+{
+	const size_t sets = runner->loaded->set_count;
+
+	if (runner->runs_per_sample == 1)
+		return;
+	runner->graph_count = sets > runner->runs_per_sample ? sets / runner->runs_per_sample : 1;
+	runner->graphs = memory_zeroed(runner->graph_count, sizeof(*runner->graphs));
+}
+
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
@@ -235,18 +253,21 @@ bool runner_prepare(
 		2 * runner->runs_per_sample * loaded_operations(runner->loaded) <=
 			GRAPH_OPERATIONS_MAX)
 		runner->runs_per_sample *= 2;
-	/* one set is for the run that is not timed */
-	while (runner->rewinds && runner->runs_per_sample > 1 &&
-		2 * (size_t)runner->runs_per_sample > runner->loaded->set_count)
-		runner->runs_per_sample /= 2;
-	if (runner->runs_per_sample > 1) {
-		size_t sets = runner->loaded->set_count;
-
-		runner->graph_count =
-			sets > runner->runs_per_sample ? sets / runner->runs_per_sample : 1;
-		runner->graphs = memory_zeroed(runner->graph_count, sizeof(*runner->graphs));
-	}
+	if (runner->rewinds)
+		limit_to_sets(runner);
+	graphs_allocate(runner);
 	return true;
+}
+
+void runner_prepare_once(const struct runner *prepared, struct runner *once)
+{
+	*once = (struct runner){.loaded = prepared->loaded,
+		.rewinds = prepared->rewinds,
+		.estimate_us = prepared->estimate_us,
+		.runs_per_sample = prepared->runs_per_sample,
+		.draws = prepared->draws};
+	limit_to_sets(once);
+	graphs_allocate(once);
 }
 
 static bool sample_start(struct gpu_session *gpu, struct runner *runner)
@@ -314,6 +335,24 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 			return false;
 	runner->visit_samples = count;
 	return true;
+}
+
+bool runner_start_on(
+	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count)
+{
+	const size_t sets = runner->loaded->set_count, runs = runner->runs_per_sample;
+	const bool warms = runner->estimate_us <= untimed_run_max_us && runs < sets;
+
+	if (runs > 1)
+		runner->next_graph = set / runs % runner->graph_count;
+	else
+		runner->next_set = set;
+	*first = runs > 1 ? runner->next_graph * runs : set;
+	*count = runs < sets ? runs : sets;
+	runner->visit_samples = 1;
+	return graphs_ensure(gpu, runner, 1) && rewind_sets(gpu, runner) && helper_filler(gpu) &&
+	       (!warms || loaded_run(gpu, runner->loaded, (*first + sets - 1) % sets)) &&
+	       record(gpu, 0) && sample_start(gpu, runner) && record(gpu, 1);
 }
 
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us)

@@ -35,6 +35,14 @@ bool runner_prepare(
 /* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX), or fewer where sets are not run on twice
  * (visit_samples); the GPU works until runner_finish(). */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
+/* Queues one sample that runs on `set` and on those sets that go with it; they are told by *first
+ * and *count. The caller has filled them as it wants: the run that comes before the sample is on
+ * another set, or there is none. */
+bool runner_start_on(
+	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count);
+/* Another runner of the same kernel, prepared as the first one is, but no sample of which runs on a
+ * set twice. */
+void runner_prepare_once(const struct runner *prepared, struct runner *once);
 /* Waits for them: microseconds per run. */
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
 void runner_release(struct gpu_session *gpu, struct runner *runner);

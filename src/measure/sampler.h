@@ -21,6 +21,7 @@ struct series {
 	struct device_reply reply; /* to its job so far: outcome ok; samples are added */
 	size_t capacity;           /* of these */
 	unsigned retries;
+	bool is_retested; /* its last observation was on other inputs, and it was right */
 	bool finished;
 };
 

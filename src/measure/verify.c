@@ -72,13 +72,14 @@ static bool checksum_pitch(
 		       counter);
 }
 
-static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t output)
+static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
+	enum inputs inputs, size_t output)
 {
 	const struct reference_output *reference =
 		&loaded->problem->description.reference.outputs[output];
-	const struct expected *expected = &loaded->problem->expected[output];
+	const struct expected *expected = &loaded->problem->expected[inputs][output];
 
-	return helper_compare(gpu, output_of_set(loaded, 0, output),
+	return helper_compare(gpu, output_of_set(loaded, set, output),
 		problem_output(loaded->problem, output), expected,
 		reference->tolerance_abs * (reference->abs_scales ? expected->scale : 1),
 		reference->tolerance_rel, output);
@@ -88,15 +89,18 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 /* Nothing of an earlier run is left. */
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
-	for (size_t i = 0; i < loaded->problem->description.reference.output_count; i++) {
-		const struct plan_buffer *tensor = problem_output(loaded->problem, i);
+	return problem_data_poison(gpu, loaded->problem, set, 1) &&
+	       problem_data_rewind(gpu, loaded->problem, set) && loaded_fill_symbols(gpu, loaded);
+}
 
-		if (tensor->role == BUFFER_OUTPUT &&
-			!helper_poison(gpu, output_of_set(loaded, set, i), tensor->bytes,
-				helper_output_poison[tensor->dtype]))
-			return false;
-	}
-	return problem_data_rewind(gpu, loaded->problem, set) && loaded_fill_symbols(gpu, loaded);
+static bool compare_all(
+	struct gpu_session *gpu, const struct loaded *loaded, size_t set, enum inputs inputs)
+{
+	bool done = expected_begin(gpu, loaded->problem, inputs);
+
+	for (size_t i = 0; done && i < loaded->problem->description.reference.output_count; i++)
+		done = compare(gpu, loaded, set, inputs, i);
+	return done && expected_end(gpu, loaded->problem, inputs);
 }
 
 static bool check_memory(
@@ -114,10 +118,9 @@ static bool check_everything(
 		return false;
 	for (size_t i = 0; i < layout->outputs; i++)
 		if (!checksum_pitch(gpu, loaded, i, counter_of(layout, i, COUNTER_PITCH_AFTER)) ||
-			!checksum_output(gpu, loaded, i, counter_of(layout, i, COUNTER_FIRST)) ||
-			!compare(gpu, loaded, i))
+			!checksum_output(gpu, loaded, i, counter_of(layout, i, COUNTER_FIRST)))
 			return false;
-	return true;
+	return compare_all(gpu, loaded, 0, INPUTS_FIRST);
 }
 
 static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const struct layout *layout,
@@ -179,7 +182,7 @@ static void find_stray_writes(const struct loaded *loaded, const struct layout *
 
 static uint64_t points_of(const struct loaded *loaded, size_t output)
 {
-	const struct expected *expected = &loaded->problem->expected[output];
+	const struct expected *expected = &loaded->problem->expected[INPUTS_FIRST][output];
 
 	return expected->unit_count * expected->unit_size;
 }
@@ -210,7 +213,7 @@ static void take_compared(const struct loaded *loaded, size_t output,
 	const struct helper_compare_result *compared, struct result *result)
 {
 	struct verification *all = &result->verification;
-	const double scale = loaded->problem->expected[output].scale;
+	const double scale = loaded->problem->expected[INPUTS_FIRST][output].scale;
 
 	if (compared->violations && !all->violations) {
 		all->first_bad = compared->first_bad;
@@ -351,6 +354,19 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 	return true;
 }
 
+bool verify_prepare(
+	struct gpu_session *gpu, struct problem_data *problem, struct device_reply *reply)
+{
+	if (!expected_prepare(gpu, problem)) {
+		reply->reference_failed = problem->reference_failure.outcome != OUTCOME_OK;
+		return false;
+	}
+	if (!expected_prepare_second(gpu, problem))
+		return false;
+	gpu_progress(gpu, 0);
+	return true;
+}
+
 static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_reply *reply)
 {
 	const struct layout layout = layout_of(loaded);
@@ -361,13 +377,10 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	if (layout.total > SCRATCH_COUNTERS || layout.outputs > PLAN_OUTPUTS_MAX)
 		return gpu_fail(
 			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
-	if (!expected_prepare(gpu, loaded->problem)) {
-		reply->reference_failed = loaded->problem->reference_failure.outcome != OUTCOME_OK;
+	if (!verify_prepare(gpu, loaded->problem, reply))
 		return false;
-	}
-	gpu_progress(gpu, 0);
-	if (!problem_data_restore(gpu, loaded->problem) ||
-		!run_twice(gpu, loaded, &layout, compared, counters))
+	if (!problem_data_restore(gpu, loaded->problem) || !loaded_reset_globals(gpu, loaded) ||
+		!gpu_reset_cache(gpu) || !run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);
 	/* what it left in its workspaces is its own; in the tensors others would be blamed for it
@@ -378,9 +391,81 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	return digest(gpu, loaded, &result->bits);
 }
 
-/* Whether it wrote where it must not, since the last check. */
-static bool verify_memory(
-	struct gpu_session *gpu, const struct loaded *loaded, struct result *result)
+/* ---- after it was timed ---- */
+enum {
+	WRITTEN_SETS_MAX = 8 /* of a sample, that are looked at */
+};
+
+/* Whether outputs of these sets, or of some of them, hold anything but the poison. */
+static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
+	const struct verify_sample *sample, const struct layout *layout)
+{
+	const struct reference_plan *reference = &loaded->problem->description.reference;
+	const size_t step = (sample->count + WRITTEN_SETS_MAX - 1) / WRITTEN_SETS_MAX;
+
+	for (size_t k = 0; k * step < sample->count; k++)
+		for (size_t i = 0; i < layout->outputs; i++) {
+			const struct plan_buffer *tensor = problem_output(loaded->problem, i);
+
+			if (tensor->role == BUFFER_OUTPUT &&
+				!helper_count_written(gpu,
+					problem_tensor(loaded->problem, sample->first + k * step,
+						reference->outputs[i].tensor),
+					tensor->bytes, helper_output_poison[tensor->dtype],
+					layout->total + k))
+				return false;
+		}
+	return true;
+}
+
+/* The first of the sets that nothing was written into; NO_SET: none. */
+static size_t find_unwritten(const struct loaded *loaded, const struct verify_sample *sample,
+	const struct layout *layout, const uint64_t *counters)
+{
+	const size_t step = (sample->count + WRITTEN_SETS_MAX - 1) / WRITTEN_SETS_MAX;
+
+	for (size_t k = 0; k * step < sample->count; k++)
+		if (!counters[layout->total + k] && !problem_data_rewinds(loaded->problem))
+			return sample->first + k * step;
+	return (size_t)NO_SET;
+}
+
+static enum outcome judge_sample(const struct loaded *loaded, const struct verify_sample *sample,
+	const struct layout *layout, const struct helper_compare_result *compared,
+	const uint64_t *counters, struct text *wrong)
+{
+	for (size_t i = 0; i < layout->outputs; i++)
+		if (is_wrong(loaded, i, &compared[i]))
+			describe_difference(loaded, i, &compared[i], wrong);
+	if (!wrong->length && find_unwritten(loaded, sample, layout, counters) != (size_t)NO_SET)
+		text_append(wrong, "the kernel wrote nothing in a timed run");
+	return wrong->length ? OUTCOME_WRONG_RESULT : OUTCOME_OK;
+}
+
+bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
+	const struct verify_sample *sample, struct result *result)
+{
+	const struct layout layout = layout_of(loaded);
+	const size_t total = layout.total + WRITTEN_SETS_MAX;
+	const enum inputs inputs = loaded->problem->has_no_second ? INPUTS_FIRST : INPUTS_SECOND;
+	struct helper_compare_result compared[PLAN_OUTPUTS_MAX] = {0};
+	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(total, sizeof(*counters));
+	CLEANUP(text_release) struct text wrong = {0};
+
+	if (!scratch_clear(gpu) || !compare_all(gpu, loaded, sample->set, inputs) ||
+		!count_written(gpu, loaded, sample, &layout) ||
+		!scratch_read(gpu, compared, layout.outputs, counters, total))
+		return false;
+	result->outcome = judge_sample(loaded, sample, &layout, compared, counters, &wrong);
+	if (wrong.length)
+		result->detail = string_format("the kernel is only right on known data; in a timed "
+					       "run on other inputs, with "
+					       "cleared outputs: %s",
+			wrong.data);
+	return true;
+}
+
+bool verify_memory(struct gpu_session *gpu, const struct loaded *loaded, struct result *result)
 {
 	const struct layout layout = layout_of(loaded);
 	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
@@ -396,13 +481,6 @@ static bool verify_memory(
 		result->detail = text_detach(&strays);
 	}
 	return true;
-}
-
-void verify_after(struct gpu_session *gpu, const struct loaded *loaded, struct device_reply *reply)
-{
-	gpu_progress(gpu, 0);
-	if (!verify_memory(gpu, loaded, &reply->result))
-		gpu_take_failure(&gpu->failure, reply);
 }
 
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_reply *reply)

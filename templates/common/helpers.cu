@@ -48,6 +48,9 @@
 //   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
 //       Adds to *sum a 64-bit checksum of the logical bytes. It does not depend on grid, block or
 //       the order of execution: two runs with the same bytes give the same sum.
+//   tt_cipher(u64 *data, u64 words, u64 key)
+//       Changes each word by an exclusive or with a number that follows from the key and its place;
+//       a second time, this restores it.
 //   tt_flush(u32 *buffer, u64 words)
 //       Writes words 32-bit words: with a buffer larger than L2 this evicts everything else.
 //   tt_anchor_1(float *out, int iterations)
@@ -589,6 +592,12 @@ extern "C" __global__ void tt_checksum(
 	total = block_reduce(total, [](u64 a, u64 b) { return a + b; });
 	if (threadIdx.x == 0)
 		atomicAdd(sum, total);
+}
+
+extern "C" __global__ void tt_cipher(u64 *data, u64 words, u64 key)
+{
+	for (u64 i = thread_index(); i < words; i += thread_count())
+		data[i] ^= random_bits(key, mix(i + key));
 }
 
 extern "C" __global__ void tt_flush(u32 *buffer, u64 words)

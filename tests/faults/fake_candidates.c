@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "faults/standin.h"
-#include "expr/dtype.h"
+#include "measure/helper_layout.h"
 
 static const double right_value = 0.75;
 
@@ -360,6 +360,17 @@ static double rule_us(const struct standin_rule *rule, const struct standin_laun
 	return rule && rule->us >= 0 ? rule->us : default_us(launch);
 }
 
+/* Whether the first output holds something else than the poison. */
+static bool is_written(const struct standin_launch *launch)
+{
+	uint64_t bytes;
+	uint32_t dtype = 0;
+	const CUdeviceptr out = marked_param(launch, MARK_OUTPUT, &bytes, &dtype);
+
+	return out && memcmp((const void *)(uintptr_t)out, &helper_output_poison[dtype],
+			      right[dtype].size < 4 ? right[dtype].size : 4) != 0;
+}
+
 static void execute_memset(const struct standin_launch *launch)
 {
 	memset((void *)(uintptr_t)launch->memset_data, launch->memset_value, launch->memset_bytes);
@@ -393,6 +404,10 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 		*watts = rule->watts;
 	if (rule)
 		*us += rule->place_us * (launch->kernel->place + 1) / 2;
+	if (rule && rule->written_us >= 0 && is_written(launch)) {
+		*us = rule->written_us;
+		return CUDA_SUCCESS;
+	}
 	switch (behaviour) {
 	case BEHAVIOUR_ABORT:
 		abort();

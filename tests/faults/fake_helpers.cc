@@ -38,5 +38,6 @@ extern "C" bool standin_run_helper(const char *name, void *const *params)
 	RUN(tt_compare);
 	RUN(tt_magnitudes);
 	RUN(tt_checksum);
+	RUN(tt_cipher);
 	return false;
 }

@@ -91,6 +91,7 @@ static const struct key rule_keys[] = {
 	RULE(us, KIND_REAL),
 	RULE(hot_us, KIND_REAL),
 	RULE(empty_us, KIND_REAL),
+	RULE(written_us, KIND_REAL),
 	RULE(off_by, KIND_REAL),
 	RULE(place_us, KIND_REAL),
 	RULE(watts, KIND_REAL),
@@ -142,8 +143,13 @@ static bool rule_word(struct standin_rule *rule, char *word)
 
 static void parse_rule(struct standin_script *script, char *words, const char *line)
 {
-	struct standin_rule rule = {
-		.grid_x = -1, .block_x = -1, .load = -1, .us = -1, .hot_us = -1, .empty_us = -1};
+	struct standin_rule rule = {.grid_x = -1,
+		.block_x = -1,
+		.load = -1,
+		.us = -1,
+		.hot_us = -1,
+		.empty_us = -1,
+		.written_us = -1};
 	char *save = NULL;
 	char *word = strtok_r(words, " \t", &save);
 

@@ -31,7 +31,8 @@
  *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
  *	                            asked before that only its name
  *	kernel GLOB [grid_x=N] [block_x=N] [skip=N] [load=N] [once=FILE] [until=FILE]
- *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [far=B] [place_us=T] [watts=W] BEHAVIOUR
+ *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [far=B] [place_us=T] [watts=W]
+ *[written_us=T] BEHAVIOUR
  *
  * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
  * a process, `load` holds for the Nth load of a kernel of that name alone, `once` makes FILE and
@@ -43,6 +44,8 @@
  *input; far: out_of_bounds writes so many bytes further behind; off_by: what it adds to the
  *first element of a generic fp32 output; watts: its power (300); place_us: each load of the kernel
  *takes up to so much longer, the same for all its launches.
+ *
+ * written_us: if its first output no longer holds the poison, it returns at once, after so long.
  *
  * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
  * they take so much longer.
@@ -94,7 +97,7 @@ struct standin_rule {
 	char glob[STANDIN_NAME], once[STANDIN_PATH], until[STANDIN_PATH];
 	long grid_x, block_x, skip, load; /* -1: any */
 	long far;
-	double us, hot_us, empty_us; /* < 0: default; as us */
+	double us, hot_us, empty_us, written_us; /* < 0: default; as us; as us; always works */
 	double noise, place_us, off_by;
 	double watts; /* 0: default */
 	enum behaviour behaviour;

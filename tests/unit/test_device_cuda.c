@@ -251,6 +251,55 @@ TEST(test_far_stray_writes)
 	}
 }
 
+/* Kernels that win without working: times are those of runs that do the work, and what is left out
+ * in a timed run is seen. */
+TEST(test_kernels_that_skip_work)
+{
+	static const struct {
+		const char *script;
+		enum outcome outcome;
+		double us;
+		const char *detail; /* NULL: nothing is said */
+	} cases[] = {
+		{"us=50 ok", OUTCOME_OK, 50, NULL},
+		{"us=5000 ok", OUTCOME_OK, 5000, NULL},
+		{"us=50 written_us=5 ok", OUTCOME_OK, 50, "only fast on known data"},
+		{"us=900 written_us=30 ok", OUTCOME_OK, 900, "only fast on known data"},
+		{"skip=9 us=30 unwritten\nkernel standin_scale us=50 ok", OUTCOME_WRONG_RESULT, 0,
+			"out: 561 of 561 points differ"},
+		{"skip=9 us=30 wrong\nkernel standin_scale us=50 ok", OUTCOME_WRONG_RESULT, 0,
+			"only right on known data; in a timed run on other inputs, with cleared "
+			"outputs: out: 1 of 561 points differ"},
+	};
+	const struct sampling sampling = {.rounds = 3};
+	struct bench bench;
+	struct error err;
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		CLEANUP(memory_free)
+		char *script =
+			string_format("l2_bytes 8000\nkernel standin_scale %s\n", cases[i].script);
+		struct device_reply reply;
+		device_handle handle;
+
+		bench_open(&bench, script);
+		handle = toy_load(bench.device,
+			toy_problem(bench.device, &small, "standin_scale_reference"), &small,
+			"standin_scale");
+		expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+		assert_ok(handles_submit(
+			bench.device, &handle, 1, REPLY_OF_VERIFIED, &sampling, &err));
+		reply = expect_reply(
+			bench.device, REPLY_OF_VERIFIED, handle, cases[i].outcome, cases[i].detail);
+		if (!cases[i].detail)
+			assert_null(reply.result.detail);
+		for (size_t k = 0; cases[i].us > 0 && k < reply.result.sample_count; k++)
+			assert_true(fabs(reply.result.samples_us[k] - cases[i].us) < 1);
+		device_reply_release(&reply);
+		bench_close(&bench);
+	}
+}
+
 /* The output is the last tensor of every real operation: behind it is a guard zone, too. */
 TEST(test_behind_the_last_tensor)
 {

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/retest.h"
+
+#include "base/statistics.h"
+#include "measure/verify.h"
+
+enum {
+	RETEST_SAMPLES = 2
+};
+/* Two honest series of a kernel are not further apart: single runs, as they are timed here, take up
+ * to 2 us longer than runs in a graph. */
+static const double noise_ratio = 1.1, noise_us = 2;
+
+/* Reads other memory, so that what was just filled is not in the L2 as it is read by the kernel. */
+static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
+{
+	const uint64_t l2_bytes = (uint64_t)gpu->gpu.facts.l2_bytes;
+	const uint64_t bytes =
+		problem->arena.bytes < 2 * l2_bytes ? problem->arena.bytes : 2 * l2_bytes;
+
+	return problem->is_warm || helper_checksum(gpu, problem->arena.base, 1, bytes, bytes, 0);
+}
+
+static bool sample(struct gpu_session *gpu, struct runner *runner, size_t set,
+	struct result *result, double *sample_us)
+{
+	struct verify_sample on = {.set = set};
+
+	gpu_progress(gpu, 0);
+	return runner_start_on(gpu, runner, set, &on.first, &on.count) &&
+	       runner_finish(gpu, runner, sample_us) &&
+	       verify_sample(gpu, runner->loaded, &on, result);
+}
+
+bool retest_sample(struct gpu_session *gpu, struct runner *runner, struct random_state *random,
+	struct result *result, double *sample_us)
+{
+	struct problem_data *problem = runner->loaded->problem;
+	const size_t set =
+		problem->has_no_second ? 0 : (size_t)random_below(random, problem->set_count);
+
+	return (problem->has_no_second || problem_data_fill_second(gpu, problem, set)) &&
+	       problem_data_poison(gpu, problem, 0, problem->set_count) && evict(gpu, problem) &&
+	       sample(gpu, runner, set, result, sample_us) &&
+	       problem_data_fill_first(gpu, problem) &&
+	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
+}
+
+/* On a set of the index-th part of all sets, so that samples together have most draws of groups. */
+static size_t set_of(const struct problem_data *problem, struct random_state *random, size_t index)
+{
+	const size_t part = problem->set_count / RETEST_SAMPLES;
+
+	if (problem->has_no_second || !part)
+		return 0;
+	return index * part + (size_t)random_below(random, part);
+}
+
+static bool series(struct gpu_session *gpu, struct runner *runner, struct random_state *random,
+	struct result *result, double *time_us)
+{
+	struct problem_data *problem = runner->loaded->problem;
+	double samples_us[RETEST_SAMPLES] = {0};
+
+	for (size_t i = 0; i < RETEST_SAMPLES && result->outcome == OUTCOME_OK; i++) {
+		const size_t set = set_of(problem, random, i);
+
+		gpu_progress(gpu, 0);
+		if (!(problem->has_no_second || problem_data_fill_fresh(gpu, problem, set)) ||
+			!problem_data_poison(gpu, problem, 0, problem->set_count) ||
+			!evict(gpu, problem) || !sample(gpu, runner, set, result, &samples_us[i]))
+			return false;
+	}
+	/* draws of group sizes differ */
+	*time_us = statistics_quantile(samples_us, RETEST_SAMPLES, runner->draws > 1 ? 0.5 : 0);
+	return problem_data_fill_first(gpu, problem) &&
+	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
+}
+
+bool retest_series(struct gpu_session *gpu, const struct runner *runner,
+	struct random_state *random, struct device_reply *reply, double *time_us)
+{
+	struct runner once;
+	bool done;
+
+	if (!verify_prepare(gpu, runner->loaded->problem, reply))
+		return false;
+	runner_prepare_once(runner, &once);
+	done = series(gpu, &once, random, &reply->result, time_us);
+	if (done || !gpu->failure.fatal)
+		runner_release(gpu, &once);
+	return done;
+}
+
+bool retest_is_slower(double time_us, double retest_us)
+{
+	return retest_us > time_us * noise_ratio + noise_us;
+}
