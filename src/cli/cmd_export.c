@@ -365,7 +365,7 @@ static char *python_folder(const char *folder)
 	return string_copy("");
 }
 
-/* Becomes `python3 -m tiletune.rules` with the same words. */
+/* Becomes `python3 -m tiletune.rules` with the same words, once the file is valid. */
 static enum status export_rule(const struct export_options *options,
 	const struct string_list *positional, struct error *err)
 {
@@ -374,8 +374,13 @@ static enum status export_rule(const struct export_options *options,
 	CLEANUP(memory_free) char *module = python_folder(folder);
 	CLEANUP(memory_free) char *here = path_join(folder, "python3"); /* of its environment */
 	CLEANUP(memory_free) char *leaves = string_format("%u", options->leaves ?: 32);
+	CLEANUP(tuned_release) struct tuned tuned = {0};
 	const char *python = access(here, X_OK) == 0 ? here : "python3";
-	const char *words[] = {python, "-m", "tiletune.rules", positional->items[0],
+	/* no module is imported from the current folder */
+	static const char start[] =
+		"import sys; sys.path[:] = [path for path in sys.path if path]; "
+		"import runpy; runpy.run_module('tiletune.rules', None, '__main__', True)";
+	const char *words[] = {python, "-c", start, positional->items[0],
 		positional->count > 1 ? positional->items[1] : "", "--format", options->format,
 		"--leaves", leaves, "--output", options->output ? options->output : "-",
 		options->problems.count ? "--problem" : NULL,
@@ -386,13 +391,16 @@ static enum status export_rule(const struct export_options *options,
 			"--format %s: expected an operation, and at most one -p with keys of its "
 			"entries, found %s",
 			options->format, positional->count < 2 ? "no operation" : "several");
+	TRY(tuned_load_packed(positional->items[0], &tuned, err));
 	if (*module) {
 		const char *old = getenv("PYTHONPATH");
 		CLEANUP(memory_free)
-		char *path = old ? string_format("%s:%s", module, old) : string_copy(module);
+		char *path =
+			old && *old ? string_format("%s:%s", module, old) : string_copy(module);
 
 		setenv("PYTHONPATH", path, true);
 	}
+	setenv("PYTHONSAFEPATH", "1", true);
 	execvp(python, (char *const *)words);
 	error_set(err, STATUS_FAILED, "%s: %s", python, strerror(errno));
 	return error_hint(err, "rules are fitted by the Python module tiletune: install python3");

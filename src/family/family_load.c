@@ -168,11 +168,40 @@ enum status family_extend(struct json **tree, const char *file, const char *fold
 }
 
 /* ---- sources ---- */
+static bool is_in_folder(const char *path, const char *folder)
+{
+	CLEANUP(memory_free) char *real = realpath(path, NULL), *top = realpath(folder, NULL);
+
+	return file_is_below(path, folder) || (real && top && strcmp(real, top) == 0);
+}
+
+/* An own kernel's include path is below the JSON's folder, a --path or a CUDA toolkit: a JSON from
+ * elsewhere must not show any file of the machine in a compiler's message. */
+static bool is_allowed_path(const char *path, const char *root, const char *const *template_folders)
+{
+	const char *const toolkits[] = {
+		getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+
+	if (is_in_folder(path, root))
+		return true;
+	for (size_t i = 0; i < ARRAY_COUNT(toolkits); i++)
+		if (toolkits[i] && is_in_folder(path, toolkits[i]))
+			return true;
+	for (; template_folders && *template_folders; template_folders++) {
+		CLEANUP(memory_free) char *top = path_parent(*template_folders);
+
+		if (is_in_folder(path, top))
+			return true;
+	}
+	return false;
+}
+
 /* The folders of the include paths. */
 static enum status include_paths(const struct json_at *root, const struct family *family,
-	const struct source_place *place, struct name_set *paths, struct error *err)
+	const struct source_place *place, const char *const *template_folders,
+	struct name_set *paths, struct error *err)
 {
-	struct json_at at;
+	struct json_at list, item;
 
 	for (size_t i = 0; family->include_paths && family->include_paths[i]; i++) {
 		CLEANUP(memory_free)
@@ -181,13 +210,17 @@ static enum status include_paths(const struct json_at *root, const struct family
 				     : string_copy(family->include_paths[i]);
 		CLEANUP(memory_free) char *folder = path ? path_join(place->root, path) : NULL;
 
-		if (folder) {
+		if (folder &&
+			(place->folder || is_allowed_path(folder, place->root, template_folders))) {
 			name_set_add(paths, folder, strlen(folder));
 			continue;
 		}
-		json_find(root, "include_paths", &at);
-		at = json_item(&at, i);
-		return json_error(&at, err, "a folder below that of the templates");
+		json_find(root, "include_paths", &list);
+		item = json_item(&list, i);
+		if (!folder)
+			return json_error(&item, err, "a folder below that of the templates");
+		json_error(&item, err, "a folder below that of the JSON");
+		return error_hint(err, "--path %s allows it", folder);
 	}
 	return STATUS_OK;
 }
@@ -205,7 +238,7 @@ enum status family_load_sources(struct family *family, const struct source_place
 		return source_of_command(
 			family->file, family->program, &family->sources[0].text, err);
 	}
-	TRY(include_paths(&root, family, place, &paths, err));
+	TRY(include_paths(&root, family, place, template_folders, &paths, err));
 	json_find(&root, "launches", &launches);
 	for (size_t i = 0; i < family->launch_count; i++) {
 		struct json_at launch = json_item(&launches, i);

@@ -112,6 +112,9 @@ def test_triton():
 	assert len(formats.triton_cache(tuned, "moe", [1], M=1)["configs_timings"]) == 2
 	with pytest.raises(tiletune.Error, match="expected one problem, found 3"):
 		formats.triton_cache(tuned, "moe", [1])
+	evil = tuned_of(({"M": 1}, row({"BLOCK_SIZE_M": 128, "num_warps": "8) or exit(1"})))
+	with pytest.raises(tiletune.Error, match="num_warps: expected an integer"):
+		formats.triton_configs(evil, "moe")
 
 
 def test_inductor():

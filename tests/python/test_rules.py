@@ -175,8 +175,51 @@ def test_untimed(tmp_path):
 		str(tmp_path / "untimed.sh")], capture_output=True, text=True, check=False)
 	assert done.returncode == 0 and "Its entries: 39 of 40 answers were timed" in done.stderr, done.stderr
 	assert "  not timed: M=600,kind=x" in (tmp_path / "rule.py").read_text()
-	assert set((tmp_path / "untimed.sh").read_text().splitlines()) == {f"tiletune tune mine -p M=600,kind=x --family one --config {LARGE} "
+	assert set((tmp_path / "untimed.sh").read_text().splitlines()) == {f"tiletune tune mine -p M=600,kind=x --family=one --config={LARGE} "
 		"-o rule_times.json --journal rule_times.journal.jsonl"}
+
+
+def test_hostile_texts_run_nothing(tmp_path):
+	"""Texts that would end a comment, a string or a word stay texts; what cannot be a name is refused."""
+	evil = '*/\nint evil;/*"\\\n??/\n*\\\n/ $(touch ran) ; touch ran'
+	path = made(tmp_path, range(100, 4100, 100), lambda m, c: 10.0 if c == LARGE else 12.0)
+	document = json.loads((tmp_path / "made.json").read_text())
+	for entry in document["entries"]:
+		entry["problem"]["kind"] = evil
+		entry["winner"]["family"] = "mine/" + evil.replace("/", "")
+	lines = [json.loads(line) for line in (tmp_path / "made.journal.jsonl").read_text().splitlines()]
+	hostile = tmp_path / "*\\\nevil.json"
+	hostile.write_text(json.dumps(document))
+	rule = rules.Rule.make(str(hostile), "mine", {}, [], 32)
+	rule.known.untimed = [(rule.cases[0], rule.pool[0])]
+	names = {}
+	exec(rule.python(), names)  # pylint: disable=exec-used
+	assert names["mine"](100)[0] == "mine/" + evil.replace("/", "") and "evil" not in names
+	(tmp_path / "rule.h").write_text(rule.c())
+	(tmp_path / "main.c").write_text('#include "rule.h"\nint evil = 1;\nint main(void) { return mine_rule(100).family[0] != \'m\'; }\n')
+	for standard in ("c99", "gnu11"):  # c99 has trigraphs
+		subprocess.run(["gcc", f"-std={standard}", "-o", str(tmp_path / "main"), str(tmp_path / "main.c")], check=True)
+		subprocess.run([str(tmp_path / "main")], check=True)
+	subprocess.run(["sh", "-c", "tiletune() { :; }; " + rule.untimed()], cwd=tmp_path, check=True)
+	assert not (tmp_path / "ran").exists() and len(lines) > 40
+	for key in ("M;evil", "class", "9M"):
+		document = json.loads((tmp_path / "made.json").read_text())
+		for entry in document["entries"]:
+			entry["problem"] = {key: entry["problem"]["M"]}
+		(tmp_path / "keys.json").write_text(json.dumps(document))
+		with pytest.raises(tiletune.Error, match="cannot be a name in C and Python"):
+			rules.Rule.make(str(tmp_path / "keys.json"), "mine", {}, [], 32)
+	# the program validates the file first
+	done = subprocess.run([os.environ["TILETUNE"], "export", path, "mine", "--format", "rule-c"], capture_output=True, text=True, check=False)
+	assert done.returncode == 2 and "$.device" in done.stderr, done.stderr
+
+
+def test_imports_nothing_from_the_current_folder(tmp_path):
+	for name in ("argparse.py", "tiletune.py", "runpy.py"):
+		(tmp_path / name).write_text("open('ran', 'w')\n")
+	done = subprocess.run([os.environ["TILETUNE"], "export", f"{RESULTS}/tuned.json", "gemm", "-p", "dtype=bf16", "--format", "rule-c"], cwd=tmp_path,
+		capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ""})
+	assert done.returncode == 0 and not (tmp_path / "ran").exists(), done.stderr
 
 
 def test_refused(tmp_path):

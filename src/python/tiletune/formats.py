@@ -19,6 +19,7 @@ from typing import Any, Iterator, Mapping, Optional, Sequence
 from .errors import Error
 from .files import write_file
 from .operation import Operation
+from .quoting import c_string, identifier
 from .tuned import Tuned
 
 MOE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "num_warps", "num_stages")
@@ -87,10 +88,16 @@ def split_options(configuration: Configuration) -> tuple[Configuration, Configur
         {key: configuration[key] for key in TRITON if key in configuration})
 
 
+def whole_number(name: str, value: Any) -> int:
+    if type(value) is not int:
+        raise Error(f"{name}: expected an integer, found {value!r}")
+    return value
+
+
 def triton_configs(tuned: Tuned, operation: str, *, names: Optional[Mapping[str, str]] = None, **fixed: Any) -> str:
     """Python text: the list for @triton.autotune, each winner once."""
     lines = dict.fromkeys(f"    triton.Config({split_options(found[0][0])[0]!r}"
-        + "".join(f", {key}={value}" for key, value in split_options(found[0][0])[1].items()) + "),\n"
+        + "".join(f", {key}={whole_number(key, value)}" for key, value in split_options(found[0][0])[1].items()) + "),\n"
         for _, found in rows_of(tuned, operation, names, **fixed))
     return "[\n" + "".join(lines) + "]\n"
 
@@ -214,8 +221,10 @@ def solution(bundle: str, operation: str, problem: Mapping[str, Any], *, definit
     words = []
     for key, value in given.items():
         where = place(key) if key in shapes else None
-        words.append(f'"{key}=" + std::to_string({where})' if where else f'std::string("{key}={value}")')
+        words.append(f'{c_string(key + "=")} + std::to_string({where})' if where else f'std::string({c_string(f"{key}={value}")})')
     order = sorted(tensors.values(), key=lambda tensor: tensor.role == "out")
+    for name in (operation, *tensors):
+        identifier(name, operation)
     text = MAIN.replace("@OPERATION@", operation).replace("@FIRST@", order[0].name).replace("@PROBLEM@", ' + "," + '.join(words)) \
         .replace("@PARAMETERS@", ", ".join(f"tvm::ffi::TensorView {tensor.name}" for tensor in order)) \
         .replace("@TENSORS@", ", ".join(f'{{"{tensor.name}", address({tensor.name})}}' for tensor in order))

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import math
 import os
 import shlex
@@ -27,6 +26,7 @@ from typing import Any, Optional, Sequence
 from .errors import Error, reading
 from .files import write_file
 from .operation import Operation, text_of
+from .quoting import c_string, comment, identifier
 from .t4 import numbers, read_journal
 from .tuned import load
 
@@ -68,7 +68,7 @@ class Node:
 
 def cases_of(path: str, operation: str, fixed: dict[str, str], journals: Sequence[str]) -> tuple[list[Case], dict[str, Any]]:
     """The entries with these keys, and the keys that are the same for all of them."""
-    known = Operation.find(operation)
+    known = Operation.find(identifier(operation, path))
     entries = [entry for entry in load(path).entries if entry["operation"] == operation and entry.get("objective", "time") == "time"
         and entry["timing"] == "measured" and all(str(entry["problem"].get(key)) == value for key, value in fixed.items())]
     if len(entries) < 2 * LEAF_MIN:
@@ -76,7 +76,7 @@ def cases_of(path: str, operation: str, fixed: dict[str, str], journals: Sequenc
     given = [known.given(entry["problem"]) if known else entry["problem"] for entry in entries]
     keys = [key for key in entries[0]["problem"] if any(key in item for item in given)]
     same = {key: value for key, value in entries[0]["problem"].items() if all(entry["problem"][key] == value for entry in entries)}
-    sizes = [key for key in keys if key not in same]
+    sizes = [identifier(key, f"{path}: a key of {operation}") for key in keys if key not in same]
     texts = [key for key in sizes if not all(isinstance(entry["problem"][key], int) for entry in entries)]
     if texts:
         values = sorted({str(entry["problem"][texts[0]]) for entry in entries})
@@ -287,7 +287,7 @@ class Rule:
         names, function = list(self.cases[0].sizes), self.operation
         rows = "".join(f"    ({self.pool[choice][0]!r}, {numbers(self.pool[choice][1])!r}),\n" for choice in self.used())
         seen = " and ".join(f"{low} <= {key} <= {high}" for key, (low, high) in self.ranges().items())
-        head = "\n".join(filter(None, self.head())).replace("\\", "\\\\").replace('"""', "'''")
+        head = "\n".join(map(comment, filter(None, self.head())))
         return f'"""{head}\n"""\n\nCONFIGURATIONS = [  # the first is the default\n{rows}]\n\n\n' \
             f"def {function}({', '.join(names)}):\n" \
             f'    """(family, configuration, whether all sizes are in the range that was seen)."""\n' \
@@ -296,9 +296,9 @@ class Rule:
 
     def c(self) -> str:
         names, function = list(self.cases[0].sizes), f"{self.operation}_rule"
-        rows = "".join(f"\t\t{{{json.dumps(self.pool[choice][0])}, {json.dumps(self.pool[choice][1])}, 0}},\n" for choice in self.used())
+        rows = "".join(f"\t\t{{{c_string(self.pool[choice][0])}, {c_string(self.pool[choice][1])}, 0}},\n" for choice in self.used())
         seen = " && ".join(f"{key} >= {low} && {key} <= {high}" for key, (low, high) in self.ranges().items())
-        head = "".join(f" * {line}\n" for line in filter(None, self.head())).replace("*/", "* /")
+        head = "".join(f" * {comment(line)}\n" for line in filter(None, self.head()))
         arguments = ", ".join(f"long long {name}" for name in names)
         guard = f"{function.upper()}_H"
         return f"/*\n{head} */\n#ifndef {guard}\n#define {guard}\n\nstruct {function} {{\n\tconst char *family, *configuration; /* \"BM=128,BN=256,...\" */\n" \
@@ -310,7 +310,7 @@ class Rule:
 
     def untimed(self) -> str:
         """Commands that time what was answered without a time."""
-        return "".join(f"tiletune tune {self.operation} -p {case.text} --family {choice[0].split('/')[1]} --config {shlex.quote(choice[1])} "
+        return "".join(f"tiletune tune {self.operation} -p {shlex.quote(case.text)} --family={shlex.quote(choice[0].split('/')[1])} --config={shlex.quote(choice[1])} "
             "-o rule_times.json --journal rule_times.journal.jsonl\n" for case, choice in (*self.known.untimed, *self.left_out.untimed))
 
 
