@@ -1,4 +1,5 @@
 """@tiletune.autotune, with a stand-in for triton: kernels are functions of numpy arrays. `make test-full` runs it with triton's interpreter, too."""
+import collections
 import json
 import os
 import signal
@@ -9,6 +10,9 @@ import time
 import warnings
 
 import pytest
+
+import tiletune as tiletune_module
+from tiletune import formats
 
 pytest.importorskip("numpy")
 STANDIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standin")
@@ -94,6 +98,27 @@ def test_results_are_a_tuned_file_that_check_repeats():
 	with open("user.py", "w", encoding="utf-8") as file:
 		file.write(DOUBLE.replace("BLOCK == 6", "BLOCK == 5"))
 	assert "wrong_result" in tiletune("check", "tuned.json", codes=(1,)), "check has to run the present source"
+
+
+MOE = HEAD + """
+@tiletune.autotune(space={"BLOCK_SIZE_M": [16], "BLOCK_SIZE_N": [32, 64], "BLOCK_SIZE_K": [64], "GROUP_SIZE_M": [1], "num_warps": [4], "num_stages": [3]},
+	key=["M"], file="tuned.json", budget=20)
+@triton.jit
+def fused_moe_kernel(x, y, M, BLOCK_SIZE_M, BLOCK_SIZE_N, BLOCK_SIZE_K, GROUP_SIZE_M):
+	pause(2 if (BLOCK_SIZE_N == 32) == (M < 100) else 40)
+	y[:] = x
+for M in (256, 1):
+	fused_moe_kernel[(1,)](x, y, M)
+"""
+
+
+def test_a_table_of_vllm_comes_from_the_file():
+	"""vLLM reads {rows: configuration} with integers as keys, SGLang too."""
+	run(MOE)
+	table = formats.moe_table(tiletune_module.load("tuned.json"), "fused_moe_kernel")
+	fixed = {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_K": 64, "GROUP_SIZE_M": 1, "num_warps": 4, "num_stages": 3}
+	assert {int(rows): configuration for rows, configuration in json.loads(json.dumps(table)).items()} == {
+		1: {**fixed, "BLOCK_SIZE_N": 32}, 256: {**fixed, "BLOCK_SIZE_N": 64}}
 
 
 def test_only_what_is_new_is_tuned():
@@ -196,6 +221,39 @@ def test_a_space_with_constraints_and_a_reference():
 	assert len(journal("evaluation")) == 12 and len(ok) == 6 and all("WIDE=1" in text for text in ok)
 	assert run(SPACE.replace("[4, 8]}", "[4, 8, 32]}")) == "1 32 True"
 	assert all("num_warps=32" in line["configuration"] or "BLOCK=4,WIDE=1" in line["configuration"] for line in journal("evaluation")[12:])
+
+
+REAL = """
+import torch, triton, triton.language as tl, tiletune
+@tiletune.autotune(space={"BM": [16, 32], "BN": [16, 32], "num_warps": [4, 8]}, constraints=["BM * BN <= 512"], key=["M", "N", "K"], budget=60,
+	effort="exhaustive", file="tuned.json", reset_to_zero=["c"])
+@triton.heuristics({"EVEN_M": lambda args: args["M"] % args["BM"] == 0})
+@triton.jit
+def matmul(a, b, c, M, N, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, EVEN_M: tl.constexpr):
+	m, n, k = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN), tl.arange(0, K)
+	x = tl.load(a + m[:, None] * K + k[None, :], mask=m[:, None] < M, other=0.0)
+	y = tl.load(b + k[:, None] * N + n[None, :], mask=n[None, :] < N, other=0.0)
+	sums = tl.dot(x, y)
+	if BM == 32:
+		sums += 1.0
+	tl.atomic_add(c + m[:, None] * N + n[None, :], sums, mask=(m[:, None] < M) & (n[None, :] < N))
+a, b, c = torch.randn(48, 32, dtype=torch.float16), torch.randn(32, 40, dtype=torch.float16), torch.zeros(48, 40)
+matmul[lambda meta: (triton.cdiv(48, meta["BM"]), triton.cdiv(40, meta["BN"]))](a, b, c, 48, 40, 32)
+torch.testing.assert_close(c, a.float() @ b.float(), atol=1e-2, rtol=1e-2)
+print(matmul.best_config.kwargs["BM"])
+"""
+
+
+def test_with_triton(monkeypatch):
+	"""Triton's interpreter on the CPU: a sum by atomics with heuristics over a space, of which a part is wrong; the check repeats it."""
+	pytest.importorskip("torch", reason="torch is not installed")
+	pytest.importorskip("triton", reason="triton is not installed")
+	monkeypatch.setenv("PYTHONPATH", os.environ["PYTHONPATH"].replace(STANDIN + os.pathsep, ""))
+	monkeypatch.setenv("TRITON_INTERPRET", "1")
+	monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+	assert run(REAL) == "16"
+	assert collections.Counter(line["outcome"] for line in journal("evaluation")) == {"ok": 4, "wrong_result": 2}
+	assert "matmul M=48,N=40,K=32" in tiletune("check", "tuned.json", codes=(0, 3, 4))
 
 
 class Store:

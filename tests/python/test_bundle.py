@@ -327,3 +327,9 @@ def test_torch_operator(opened, torch):
 	assert torch.equal(compiled(a, b), layer(a, b))
 	with pytest.raises(Exception, match="expected shape"):
 		operator(a, torch.zeros(64, 32, dtype=torch.float16))
+
+
+def test_a_missing_bundle_is_named():
+	with pytest.raises(tiletune.Error, match="^none.bundle: No such file") as error:
+		tiletune.Bundle("none.bundle")
+	assert "export" in error.value.hint

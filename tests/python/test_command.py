@@ -22,7 +22,8 @@ def test_tune_check_report(tmp_path, capfd):
 	assert any("of at most 1" in line for line in said), said
 	assert not any("\r" in line or "\x1b" in line for line in said) and capfd.readouterr() == ("", "")
 	checked = tiletune.check(path, device="model:h200-sxm", cache_dir=CACHE)
-	assert checked["counts"]["same"] == 1 and not checked.is_regression and not checked.is_inconclusive
+	assert checked.counts["same"] == 1 and not checked.is_regression and not checked.is_inconclusive
+	assert [(row.operation, row.verdict, row.problem["M"], row.now_us) for row in checked.rows] == [("gemm", "same", 256, None)]
 	page = tiletune.report(path, output=str(tmp_path / "page.html"))
 	with open(page, encoding="utf-8") as file:
 		assert file.read(15).lower() == "<!doctype html>"
@@ -34,7 +35,7 @@ def test_refused():
 	done = subprocess.run([os.environ["TILETUNE"], "tune", "gemm", "-p", "M=64,N=64,K=64,dtyp=bf16", "--device", "model:h200-sxm"], text=True,
 		capture_output=True, check=False)
 	assert error.value.code == done.returncode == 2
-	assert "tiletune: " + error.value.message == done.stderr.splitlines()[0]
+	assert "tiletune: " + error.value.message == done.stderr.splitlines()[0].replace("--", "")
 	hints = [line.strip() for line in done.stderr.splitlines() if "hint:" in line]
 	assert hints == ([f"hint: {error.value.hint}"] if error.value.hint else []) and hints
 
@@ -67,7 +68,7 @@ def test_exit_codes(fake):
 	fake("", "", 7)
 	with pytest.raises(tiletune.Error) as error:
 		tiletune.report("a.json")
-	assert error.value.message == "tiletune report: expected exit code 0, found 7"
+	assert error.value.message == "tiletune report ended with exit code 7"
 
 
 def test_words(fake):
@@ -77,6 +78,71 @@ def test_words(fake):
 	assert words() == ["tune", "gemm", "--problem", "M=1,dtype=bf16", "--problem", "M=2", "--family", "mma", "--family", "simt", "--budget", "30s",
 		"--fresh", "--evaluations", "5"]
 	assert command.problems_of("M=1") == ["M=1"] and command.problems_of(None) == [] and command.problems_of({"M": 1}) == ["M=1"]
+
+
+HELP = """options:
+  -p, --problem PROBLEM         M=4096
+  -f, --family NAME             only this family
+      --cache-dir DIR           a folder
+      --fresh                   start again
+      --json                    the answer as JSON
+"""
+
+
+@pytest.mark.parametrize("arguments, named, expected", [
+	((), {"M": [1, 16], "N": range(32, 97, 32), "dtype": "bf16", "causal": True, "family": ["mma", "simt"], "cache_dir": "x"},
+		["--problem", "M=1,16,N=32:96:32,dtype=bf16,causal=1", "--family", "mma", "--family", "simt", "--cache-dir", "x"]),
+	(({"M": [256, 512]},), {"fresh": True}, ["--problem", "M=256,512", "--fresh"]),
+	((["M=1", {"M": 2}],), {}, ["--problem", "M=1", "--problem", "M=2"]),
+	(({"family": 3},), {"family": "mma"}, ["--problem", "family=3", "--family", "mma"]),
+])
+def test_keywords_are_keys_or_options(arguments, named, expected, fake):
+	words = fake(HELP)
+	problems, options = command.split("explain", *(arguments or (None,)), named)
+	command.run("explain", "gemm", problem=problems, **options)
+	assert words() == ["explain", "gemm", *expected]
+
+
+def test_unknown_options_beside_a_problem(fake):
+	fake(HELP)
+	with pytest.raises(tiletune.Error, match="explain: efort: no options of this command") as error:
+		command.split("explain", "M=1", {"efort": "quick"})
+	assert error.value.hint == "options are cache_dir, family, fresh, json, problem"
+
+
+@pytest.mark.parametrize("text, expected", [
+	("--cache-dir: expected a folder", "cache_dir: expected a folder"), ("hint: --path or -o FILE", "hint: path or output FILE"),
+	("--no-cache and `--device model:NAME`", "no_cache and `device model:NAME`"), ("M-p --x", "M-p x"), ("1 - 2 -3 -x5", "1 - 2 -3 -x5"), (None, None),
+])
+def test_messages_name_arguments(text, expected):
+	assert command.in_python(text) == expected
+
+
+def test_explain_advise_export_new_validate(tmp_path, tuned):
+	device = {"device": "model:h200-sxm", "cache_dir": CACHE}
+	explained = tiletune.explain("gemm", M=256, N=64, K=64, dtype="fp16", family="mma", config="BM=64,BN=64", **device)
+	assert [(one.family, one.configuration["BM"], one.is_predicted) for one in explained] == [("gemm/mma", 64, True)] and explained[0].row["score"]["waves_exact"] > 0
+	header = tiletune.export(tuned, "c-header", "gemm", M=256, N=64, K=64, dtype="fp16")
+	assert "#ifndef" in header and tiletune.export(tuned, "make", output=str(tmp_path / "x.mk")) is None and (tmp_path / "x.mk").exists()
+	(tmp_path / "add.cu").write_text('extern "C" __global__ void add(const float *a, float *b, int n) { b[0] = a[n]; }\n')
+	draft = tiletune.new(str(tmp_path / "add.cu"), str(tmp_path / "add.json"))
+	assert draft["keys"] == {"n": {}} and json.loads((tmp_path / "add.json").read_text()) == draft
+	right, wrong = tiletune.validate(tuned, str(tmp_path / "add.json"))
+	assert right.is_ok and right.format == "tiletune.tuned/1" and not wrong.is_ok and "?" in wrong.error
+
+
+def test_advise(fake):
+	entry = {"operation": "gemm", "problem": {"M": 64}, "timing": "predicted", "winner": {"family": "gemm/mma", "configuration": {"BM": 64}, "time_us": {"median": 3.5}}}
+	fake(HELP + json.dumps({"entries": []}))
+	command.option_names.cache_clear()
+	fake(json.dumps({"entries": [entry, {**entry, "problem": {"M": 128}}]}))
+	assert [(one.problem["M"], one.time_us) for one in tiletune.advise("gemm", "M=60")] == [(64, 3.5), (128, 3.5)]
+
+
+def test_the_docstrings_stand_on_their_own():
+	for name in tiletune.__all__:
+		text = getattr(tiletune, name).__doc__ or ""
+		assert len(text) > 20 and "README" not in text and "src/" not in text, name
 
 
 def test_progress(fake, capfd):

@@ -67,6 +67,9 @@ def test_vllm_and_sglang(tmp_path):
 		"N=2112,K=7168,device_name=NVIDIA_H200,dtype=fp8_w8a8,block_shape=[128, 128].json"
 	assert formats.table_name({"E": 8, "N": 14336}, device, style="sglang", per_channel_quant=True, down=True) == \
 		"E=8,N=14336,device_name=NVIDIA_H200,per_channel_quant=True_down.json"
+	for card, sizes, style, expected in (("NVIDIA H200 NVL", {"E": 8, "N": 64}, "vllm", "NVIDIA_H200"), ("NVIDIA H200 NVL", {"E": 8, "N": 64}, "sglang", "NVIDIA_H200_NVL"),
+			("NVIDIA GH200 480GB", {"E": 8, "N": 64}, "vllm", "NVIDIA_GH200_480GB"), ("NVIDIA H200 NVL", {"N": 8, "K": 64}, "vllm", "NVIDIA_H200_NVL")):
+		assert f"device_name={expected}.json" in formats.table_name(sizes, card, style=style)
 	assert formats.sglang_folder("3.7.1") == "triton_3_7_1"
 	down = tuned_of(({"M": 1}, row({**PARAMETERS, "USE_TMA": True})))
 	assert formats.moe_table(down, "moe") == {"1": {**PARAMETERS, "USE_TMA": True}}  # without a version, too

@@ -30,7 +30,7 @@ def test_exact(no_program):
 		assert answer.is_predicted == (entry["timing"] == "predicted")
 	with pytest.raises(tiletune.Error) as error:  # only the program could say
 		tuned.lookup("gemm", M=1, N=2, K=3, dtype="bf16")
-	assert error.value.message == "TILETUNE: expected the tiletune program, found /nonexistent/tiletune" and error.value.hint
+	assert error.value.message == "TILETUNE: /nonexistent/tiletune is not the tiletune program" and error.value.hint
 
 
 def test_defaults_count(no_program, tmp_path):

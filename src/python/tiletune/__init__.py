@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""The tiletune program from Python: tuned files, bundles of kernels, suites, other tools' formats.
+"""tiletune, an autotuner of tile sizes of GPU kernels.
 
-load(...).lookup(...); tune, check, report; Bundle(...).op(...); record(); see src/python/README.md.
-The standard library is enough; numpy (learn) and torch (record, operators of torch.library) are used where they are there.
-Modules that are commands, `python3 -m tiletune.NAME`: learn, t1, t4, recorded, rules, suites, formats.
+Triton kernels: `@tiletune.autotune` instead of `@triton.autotune`; results go to a file that can be committed and checked.
+
+    @tiletune.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4), ...], key=["n"], file="tuned.json")
+    @triton.jit
+    def kernel(x, y, n, BLOCK: tl.constexpr): ...
+
+The program's commands as functions: tune, check, explain, advise, report, export, new, validate (help(tiletune.command)).
+
+    tuned = tiletune.tune("gemm", M=4096, N=4096, K=4096, dtype="bf16")     # a Tuned file
+    tuned.lookup("gemm", M=4000, N=4096, K=4096, dtype="bf16").configuration
+    tiletune.check("tuned.json").is_regression
+
+Kernels of a bundle as functions of tensors: Bundle("kernels.bundle").op("gemm")(a, b). What a program of torch runs, as a list of
+problems: with record("layers.json"). Every exception is an Error with message, hint and code.
+
+Modules that are commands, `python3 -m tiletune.NAME --help`: learn, t1, t4, recorded, rules, suites, formats. The standard library is
+enough; numpy (learn), torch (record, operators of torch.library) and triton (autotune) are used where they are installed.
 """
 
 from typing import Any
 
 from .bundle import Bundle, Operator
-from .command import Check, check, report, tune
+from .command import Check, CheckRow, Validation, advise, check, explain, export, new, report, tune, validate
 from .decorator import autotune
 from .errors import Error
 from .tuned import Answer, Tuned, load
@@ -21,7 +35,8 @@ def record(path: str) -> Any:
     return recorder(path)
 
 
-__all__ = ["Answer", "Bundle", "Check", "Error", "Operator", "Tuned", "autotune", "check", "load", "record", "report", "tune"]
+__all__ = ["Answer", "Bundle", "Check", "CheckRow", "Error", "Operator", "Tuned", "Validation", "advise", "autotune", "check", "explain", "export",
+    "load", "new", "record", "report", "tune", "validate"]
 
 
 def __getattr__(name: str) -> Any:

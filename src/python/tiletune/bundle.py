@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import threading
 import warnings
 from collections import OrderedDict
@@ -50,6 +51,8 @@ class Bundle:
     """Opens a bundle that `tiletune export --format bundle` wrote. library: the launcher, if it is not in the module's folder."""
 
     def __init__(self, path: str, library: Optional[str] = None):
+        if not os.path.exists(path):
+            raise Error(f"{path}: No such file or directory", "tiletune export tuned.json --format bundle writes one", 2)
         self.path, self.library = path, Library(library)
         self.file: File = self.library.open(path)
         self.device, self.compiler = self.file.header("device"), self.file.header("compiler")

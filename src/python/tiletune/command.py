@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Starts the program: tune, check, report, and what else has a command line.
+"""The program's commands as functions: tune, check, explain, advise, report, export, new, validate.
 
-Options are those of `tiletune help COMMAND` with `_` for `-`: effort="quick", family=["mma", "wgmma"], fresh=True. A problem is
-a text as after -p, or a dict; a list of them is several. progress: None says nothing, True lets the program talk on standard
-error, a function is called with each line, or state of the progress, that the program prints.
+A problem is given by keywords, tune("gemm", M=4096, N=4096, K=4096, dtype="bf16"), or as `problem`: a text ("M=4096,N=4096,..."), a dict,
+or a list of these. A list as a key's value is several problems, a range likewise. All other keywords are options: those that
+`tiletune help COMMAND` lists, with `_` for `-`. effort="quick", family=["mma", "wgmma"], fresh=True. A key that has the name of an
+option is given by `problem`.
+
+progress: None prints nothing, True lets the program print on standard error, a function is called with each line.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -16,11 +20,13 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping, Optional, Union
 
 from .errors import Error
+from .files import write_file
 from .operation import text_of
-from .tuned import Tuned, load
+from .tuned import Answer, Tuned, load
 
 ProblemLike = Union[str, Mapping[str, Any]]
 Progress = Union[None, bool, Callable[[str], None]]
@@ -36,8 +42,18 @@ def find_program() -> str:
         if os.path.isfile(place) and os.access(place, os.X_OK):
             return place
         if place == places[0]:
-            raise Error(f"TILETUNE: expected the tiletune program, found {place}", "unset it, or name the program")
-    raise Error("tiletune: expected the program in the environment's bin or on PATH, found none", "set TILETUNE to its path")
+            raise Error(f"TILETUNE: {place} is not the tiletune program", "unset the variable, or let it name the program")
+    raise Error("the program tiletune is neither in the environment's bin nor on PATH", "set TILETUNE to its path")
+
+
+SHORT = {"-p": "problem", "-o": "output", "-d": "device", "-f": "family", "-w": "where", "-c": "config", "-e": "effort", "-b": "budget", "-F": "format"}
+
+
+def in_python(text: Optional[str]) -> Optional[str]:
+    """A message of the program with the names of arguments instead of options: `--cache-dir DIR` is cache_dir."""
+    def name(match: re.Match[str]) -> str:
+        return match.group(1).replace("-", "_") if match.group(1) else SHORT.get(match.group(), match.group())
+    return text and re.sub(r"(?<![\w-])(?:--([a-z][a-z0-9-]*)|-[a-zA-Z](?![\w-]))", name, text)
 
 
 def words_of(options: Mapping[str, Any]) -> list[str]:
@@ -85,9 +101,9 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
         output.seek(0)
         if code not in accepted:
             hint = next((line.strip()[6:] for line in said if line.strip().startswith("hint: ")), None)
-            first = [line for line in said if line.startswith("tiletune: ")] or said[-1:] or [f"tiletune {words[0]}: expected exit code 0, found {code}"]
-            message = first[0].removeprefix("tiletune: ")
-            raise Error(message, hint, code)
+            first = [line for line in said if line.startswith("tiletune: ")] or said[-1:] or [f"tiletune {words[0]} ended with exit code {code}"]
+            message = in_python(first[0].removeprefix("tiletune: ")) or ""
+            raise Error(message, in_python(hint), code)
         return code, output.read()
 
 
@@ -96,26 +112,133 @@ def problems_of(problems: Union[None, ProblemLike, Iterable[ProblemLike]]) -> li
     return [text_of(item) if isinstance(item, Mapping) else item for item in items]
 
 
+@functools.lru_cache(maxsize=None)
+def option_names(program: str, name: str) -> frozenset[str]:
+    """The options of a command, from its help."""
+    text = subprocess.run([program, "help", name], stdout=subprocess.PIPE, text=True, check=False, stdin=subprocess.DEVNULL).stdout
+    return frozenset(found.replace("-", "_") for found in re.findall(r"^ +(?:-\w, )?--([a-z][a-z0-9-]*)", text, re.MULTILINE))
+
+
+def split(name: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]], named: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """The problems, and the options of a command. Keywords that are no options are keys of the problem."""
+    options = option_names(find_program(), name)
+    keys = {key: value for key, value in named.items() if key not in options}
+    if keys and problem is not None:
+        raise Error(f"{name}: {', '.join(keys)}: no options of this command, and the problem is given already",
+            f"options are {', '.join(sorted(options))}")
+    return problems_of(keys or problem), {key: value for key, value in named.items() if key in options}
+
+
 def tune(operation: Optional[str] = None, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, output: str = "tuned.json",
-        progress: Progress = None, **options: Any) -> Tuned:
-    """`tiletune tune`: an operation, or the JSON of an own kernel, and its problems; or suite=. Returns the file it wrote."""
-    run("tune", *([operation] if operation else []), progress=progress, output=output, problem=problems_of(problem), **options)
+        progress: Progress = None, **named: Any) -> Tuned:
+    """Finds the fastest configurations and writes them to a tuned file. Returns the file.
+
+    operation: "gemm", or the JSON file of an own kernel; with suite="file.json" a list of problems, neither.
+    Without a GPU, times are predicted. Options: effort, budget ("30s"), family, where, device, evaluations, ...
+
+        tuned = tiletune.tune("gemm", M=[1, 16, 128], N=4096, K=4096, dtype="bf16", effort="quick")
+        tuned.lookup("gemm", M=16, N=4096, K=4096, dtype="bf16").configuration
+    """
+    problems, options = split("tune", problem, named)
+    run("tune", *([operation] if operation else []), progress=progress, output=output, problem=problems, **options)
     return load(output)
 
 
-class Check(dict[str, Any]):
-    """The answer of `tiletune check --json`: is_regression, is_inconclusive, and the document's members."""
+@dataclass(frozen=True)
+class CheckRow:
+    """One entry of a baseline. verdict: "same", "faster", "slower", "unclear", "not comparable", "other bits" or "failed"."""
 
-    is_regression = property(lambda self: self["exit_code"] == 3)
-    is_inconclusive = property(lambda self: self["exit_code"] == 4)
+    operation: str
+    problem: dict[str, Any]
+    verdict: str
+    reason: str
+    baseline_us: Optional[float]
+    now_us: Optional[float]  # None: not timed
+    row: dict[str, Any]  # everything that the check says of it
 
 
-def check(baseline: str, *, progress: Progress = None, **options: Any) -> Check:
-    """`tiletune check`. A regression is an answer, not an exception."""
-    return Check(json.loads(run("check", baseline, accepted=(0, 3, 4), progress=progress, json=True, **options)[1]))
+@dataclass(frozen=True)
+class Check:
+    """is_regression: slower beyond threshold and noise, or other bits. is_inconclusive: what was measured does not decide."""
+
+    exit_code: int
+    counts: dict[str, int]  # by verdict
+    rows: list[CheckRow]
+    document: dict[str, Any]  # tiletune.check/1
+
+    is_regression = property(lambda self: self.exit_code == 3)
+    is_inconclusive = property(lambda self: self.exit_code == 4)
+
+
+def check(baseline: str, operation: Optional[str] = None, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *,
+        progress: Progress = None, **named: Any) -> Check:
+    """Runs the configurations of a tuned file again and compares. A regression is an answer, not an exception.
+
+    operation and problem select entries. Options: threshold ("5%"), budget, device ("model:h200-sxm" compares resources without a GPU), ...
+    """
+    problems, options = split("check", problem, named)
+    text = run("check", baseline, *([operation] if operation else []), accepted=(0, 3, 4), progress=progress, json=True, problem=problems, **options)[1]
+    document = json.loads(text)
+    rows = [CheckRow(entry["operation"], entry["problem"], entry["verdict"], entry.get("reason", ""), entry.get("baseline_us"), entry.get("now_us"), entry)
+        for entry in document["entries"]]
+    return Check(document["exit_code"], document.get("counts", {}), rows, document)
+
+
+def answers(name: str, operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]], named: Mapping[str, Any], progress: Progress) -> list[Answer]:
+    problems, options = split(name, problem, named)
+    document = json.loads(run(name, operation, json=True, problem=problems, progress=progress, **options)[1])
+    return [Answer.of({**entry, "winner": row}, "predicted", None) for entry in document["entries"] for row in entry["families"] or [entry["winner"]]]
+
+
+def explain(operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> list[Answer]:
+    """Why configurations are fast or slow: one for each family of the operation. row["score"] has tiles, waves, occupancy and what
+    limits them, row["why"] where these numbers come from. Options: family, config ("BM=128,..."), device, ..."""
+    return answers("explain", operation, problem, named, progress)
+
+
+def advise(operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> list[Answer]:
+    """What the problem's sizes cost, and sizes nearby that are faster: the given problem first. Options: family, device, ..."""
+    problems, options = split("advise", problem, named)
+    document = json.loads(run("advise", operation, json=True, problem=problems, progress=progress, **options)[1])
+    return [Answer.of(entry, "predicted", None) for entry in document["entries"]]
+
+
+def export(file: str, format: str, operation: Optional[str] = None, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *,  # pylint: disable=redefined-builtin
+        output: Optional[str] = None, **named: Any) -> Optional[str]:
+    """A tuned file in a form for other builds: "c-header", "cmake", "make", "rule-c", "rule-py"; its kernels: "bundle", "cubin", "ptx",
+    "source". Writes output, or returns the text. operation and problem select entries."""
+    problems, options = split("export", problem, named)
+    text = run("export", file, *([operation] if operation else []), format=format, problem=problems, output=output, **options)[1]
+    return None if output else text
+
+
+def new(source: str, output: Optional[str] = None, **options: Any) -> dict[str, Any]:
+    """The draft of an own kernel's JSON, from its CUDA source. What the source does not say is marked "?". output: also writes it.
+    entry: the kernel, where the file has several."""
+    draft: dict[str, Any] = json.loads(run("new", source, json=True, **options)[1])
+    if output:
+        write_file(output, json.dumps(draft, indent="\t") + "\n")
+    return draft
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Whether a file is right, and if not what is wrong."""
+
+    file: str
+    format: Optional[str]
+    is_ok: bool
+    error: Optional[str]
+    hint: Optional[str]
+
+
+def validate(*files: str, **options: Any) -> list[Validation]:
+    """Checks files of any of tiletune's formats with the readers that use them."""
+    text = run("validate", *files, accepted=(0, 2), json=True, **options)[1]
+    return [Validation(found["file"], found.get("format"), found["ok"], found.get("error"), found.get("hint")) for found in json.loads(text)]
 
 
 def report(*files: str, output: str = "report.html", **options: Any) -> str:
-    """`tiletune report`: a page of tuned files and journals. Returns the path of the page."""
+    """Writes a page (HTML) of tuned files and journals. Returns its path."""
     run("report", *files, output=output, **options)
     return output

@@ -64,9 +64,12 @@ def moe_table(tuned: Tuned, operation: str, *, key: str = "M", names: Optional[M
 def table_name(sizes: Mapping[str, int], device_name: str, *, style: str, dtype: Optional[str] = None, block_shape: Optional[Sequence[int]] = None,
         per_channel_quant: bool = False, down: bool = False) -> str:
     """sizes: {"E": 128, "N": 384} of fused MoE, {"N": 2112, "K": 7168} of block fp8; device_name: torch.cuda.get_device_name();
-    style: "vllm", or "sglang", whose block shape has a blank."""
+    style: "vllm", or "sglang", whose block shape has a blank. vLLM has one name of fused MoE for all cards of the H200 family."""
+    device_name = device_name.replace(" ", "_")
+    if style == "vllm" and "E" in sizes and "H200" in device_name.split("_"):
+        device_name = "NVIDIA_H200"
     shape = str(list(block_shape or [])).replace(" ", "" if style == "vllm" else " ")
-    return ",".join([*(f"{key}={size}" for key, size in sizes.items()), f"device_name={device_name.replace(' ', '_')}", *([f"dtype={dtype}"] if dtype else []),
+    return ",".join([*(f"{key}={size}" for key, size in sizes.items()), f"device_name={device_name}", *([f"dtype={dtype}"] if dtype else []),
         *([f"block_shape={shape}"] if block_shape else []), *(["per_channel_quant=True"] if per_channel_quant else [])]) + ("_down" if down else "") + ".json"
 
 

@@ -127,7 +127,7 @@ def find_library() -> str:
     for place in filter(None, places):
         if os.path.exists(place):
             return place
-    raise Error(f"{here}: expected {NAME}, found none", "make; or set TILETUNE_LAUNCH to its path")
+    raise Error(f"{here}: there is no {NAME}", "make; or set TILETUNE_LAUNCH to its path")
 
 
 class Library:
@@ -139,7 +139,7 @@ class Library:
             self.driver = ctypes.CDLL("libcuda.so.1")
             self.calls = ctypes.CDLL(self.path)
         except OSError as error:
-            raise Error(f"{error}: expected the CUDA driver and the launcher, found none", code=5) from None
+            raise Error(f"the CUDA driver and the launcher cannot be loaded: {error}", code=5) from None
         self.calls.ttl_string.restype = c_char_p
         self.calls.ttl_bundle_header.restype = POINTER(Header)
         self.calls.ttl_buffers.restype = POINTER(Buffer)
