@@ -131,24 +131,24 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	return true;
 }
 
-static enum pool_heard hear(
-	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
+static enum pool_event hear(void *context, struct worker *worker, bool handshake,
+	struct pool_task *task, struct text *why)
 {
 	CLEANUP(message_release) struct message message = {0};
 	struct compile_result result;
 	struct error refusal;
-	enum pool_heard heard;
+	enum pool_event event;
 
-	heard = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
-	if (heard != POOL_WORKS)
-		return heard;
+	event = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
+	if (event != POOL_WORKS)
+		return event;
 	if (message.kind == COMPILE_REFUSED &&
 		message_unpack(&message, &error_record, "worker-compile", &refusal, NULL) ==
 			STATUS_OK) {
 		text_append(why, refusal.message);
 		return POOL_REFUSED;
 	}
-	if (greets && message.kind == COMPILE_LOADED)
+	if (handshake && message.kind == COMPILE_LOADED)
 		return POOL_READY;
 	if (message.kind != COMPILE_RESULT || !task ||
 		message_unpack(&message, &compile_result_record, "worker-compile", &result, NULL) !=
@@ -175,10 +175,10 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 }
 
 static const struct pool_kind kind = {.name = "the compiler's process",
-	.greeting_s = LOAD_SECONDS,
+	.handshake_s = LOAD_SECONDS,
 	.start = start,
 	.send = send,
-	.hear = hear,
+	.on_message = hear,
 	.fail = fail};
 
 /* ---- finding the NVRTC to work with ---- */
@@ -408,7 +408,7 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 		answer(compiler, job, cached, true);
 		return STATUS_OK;
 	}
-	job->task.silence_s = compiler->timeout_s;
+	job->task.timeout_s = compiler->timeout_s;
 	job->arch = string_copy(arch);
 	request.unit.name = job->name;
 	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);

@@ -6,12 +6,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_requests.h"
+#include "device/executor.h"
 #include "device/gpu_lock.h"
 #include "measure/helper_layout.h"
 
-static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
+enum {
+	REQUESTS_MAX = 4 /* that the worker has at once: enough that it never waits for us */
+};
 
+static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
+/* Initialising a driver takes a second or two; on a busy machine with eight GPUs ten. */
+static const double start_timeout_s = 90;
+static const char who[] = "measuring worker";
+
+struct cuda_device {
+	struct executor executor; /* comes first */
+	char *path;               /* of the worker's executable; NULL: this one */
+	char *selector;           /* of the GPU that its process looks for; NULL: all */
+	struct measure_gpus found;
+	struct measure_setup setup;
+	struct plan anchor;
+};
+
+/* ---- messages ---- */
+static enum status start(
+	struct executor *executor, struct worker *worker, bool prepares, struct error *err)
+{
+	struct cuda_device *cuda = (struct cuda_device *)executor;
+	const struct measure_list hello = {cuda->selector};
+	CLEANUP(text_release) struct text frame = {0};
+
+	(void)prepares;
+	if (worker_start(worker, cuda->path, "worker-measure", false, err) != STATUS_OK)
+		return error_context(err, "starting the measuring worker");
+	message_pack(REQUEST_LIST, &measure_list_record, &hello, &frame);
+	worker_post(worker, &frame);
+	return STATUS_OK;
+}
+
+static double write_request(struct executor *executor, struct worker *worker,
+	struct executor_request *request, const struct measure_run *jobs)
+{
+	const struct cuda_device *cuda = (const struct cuda_device *)executor;
+	CLEANUP(text_release) struct text frame = {0};
+	struct measure_run run = *jobs;
+
+	(void)request;
+	run.setup = cuda->setup;
+	run.setup.reference_timeout_s = executor->reference_timeout_s;
+	message_pack(REQUEST_RUN, &measure_run_record, &run, &frame);
+	worker_post(worker, &frame);
+	/* the first request makes the context */
+	return worker->id++ ? executor->kernel_timeout_s : start_timeout_s;
+}
+
+static enum pool_event read_reply(struct executor *executor, struct worker *worker, bool handshake,
+	struct executor_request *request, struct executor_message *reply, struct text *why)
+{
+	CLEANUP(message_release) struct message message = {0};
+	struct cuda_device *cuda = (struct cuda_device *)executor;
+	struct measure_progress *progress = &reply->progress;
+	const enum pool_event event =
+		pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
+
+	if (event != POOL_WORKS)
+		return event;
+	if (message.kind == REPLY_ERROR && message_unpack(&message, &error_record, who,
+						   &executor->reason, NULL) == STATUS_OK) {
+		text_append(why, executor->reason.message);
+		return POOL_REFUSED;
+	}
+	if (handshake) {
+		record_release(&measure_gpus_record, &cuda->found);
+		return message.kind == REPLY_LIST && message_unpack(&message, &measure_gpus_record,
+							     who, &cuda->found, NULL) == STATUS_OK
+			       ? POOL_READY
+			       : POOL_FAILED;
+	}
+	reply->is_progress = message.kind == REPLY_PROGRESS;
+	if (!request || (!reply->is_progress && message.kind != REPLY_RESULT) ||
+		(reply->is_progress ? message_unpack(&message, &measure_progress_record, who,
+					      progress, NULL)
+				    : message_unpack(&message, &device_reply_record, who,
+					      &reply->reply, NULL)) != STATUS_OK)
+		return POOL_FAILED;
+	if (!(progress->allow_s > 0))
+		progress->allow_s = (float)executor->kernel_timeout_s;
+	return POOL_WORKS;
+}
+
+static const struct executor_protocol protocol = {.name = "the measuring worker",
+	.pause_s = 0.5,
+	.handshake_s = start_timeout_s,
+	.lost_context = "starting the measuring worker again: ",
+	.start = start,
+	.write = write_request,
+	.read = read_reply};
+
+/* ---- the device ---- */
 /* $TILETUNE_KERNEL_TIMEOUT: for sanitizers, under which kernels take a thousand times as long. */
 static double kernel_timeout_s(const struct device_options *options)
 {
@@ -23,64 +115,69 @@ static double kernel_timeout_s(const struct device_options *options)
 	return seconds > 0 ? seconds : kernel_timeout_default_s;
 }
 
-/* Asks a worker process for the GPU. That process then serves the device. */
-static enum status find_gpu(struct cuda_device *cuda, const char *selector,
-	struct device_listing *gpu, struct error *err)
+static void cuda_free(struct cuda_device *cuda)
 {
-	struct measure_gpus gpus = {0};
-	struct worker worker;
+	executor_release(&cuda->executor);
+	record_release(&measure_setup_record, &cuda->setup);
+	record_release(&measure_gpus_record, &cuda->found);
+	plan_release(&cuda->anchor);
+	free(cuda->path);
+	free(cuda->selector);
+	free(cuda);
+}
 
-	if (cuda_list_gpus(cuda->path, selector, &worker, &gpus, err) != STATUS_OK)
-		return error_context(err, "cuda:%s", selector);
-	pool_adopt(&cuda->pool, &worker);
-	*gpu = gpus.gpus[0];
-	free(gpus.gpus);
-	return STATUS_OK;
+/* Starts a worker process and waits for its handshake. selector: a GPU's number or UUID; NULL: the
+ * process lists all. The caller frees *started, also on failure. Errors: STATUS_FAILED if no
+ * process can be started; STATUS_NO_DEVICE with what was looked for. */
+static enum status start_cuda(struct device *device, const struct device_options *options,
+	const char *selector, struct cuda_device **started, struct error *err)
+{
+	struct cuda_device *cuda = *started = memory_zeroed(1, sizeof(*cuda));
+
+	cuda->path = string_copy(options->worker_path);
+	cuda->selector = string_copy(selector);
+	executor_open(&cuda->executor, device, &protocol, REQUESTS_MAX);
+	return executor_start(&cuda->executor, err);
 }
 
 static enum status cuda_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
-	struct cuda_device *cuda = memory_zeroed(1, sizeof(*cuda));
 	const struct sampling none = {0};
-	struct device_listing gpu;
+	struct cuda_device *cuda;
+	enum status status = start_cuda(device, options, rest, &cuda, err);
 
 	device->state = cuda;
-	cuda->device = device;
-	cuda->path = string_copy(options->worker_path);
-	cuda_requests_open(cuda);
-	TRY(find_gpu(cuda, rest[0] ? rest : "0", &gpu, err));
-	device->identity = gpu.identity;
+	if (status != STATUS_OK)
+		return error_context(err, "cuda:%s", rest);
+	device->identity = cuda->found.gpus[0].identity;
+	/* from here on it is this GPU, even if the numbering changes */
+	free(cuda->selector);
+	cuda->selector = string_copy(device->identity.uuid);
 	cuda->setup = (struct measure_setup){
-		/* from here on it is this GPU, even if the numbering changes */
 		.device = string_copy(device->identity.uuid),
 		.seed = options->seed,
 		.memory_limit_bytes = options->memory_limit_bytes,
 		.kernel_timeout_s = kernel_timeout_s(options),
-		.reference_timeout_s = options->reference_timeout_s > 0
-					       ? options->reference_timeout_s
-					       : reference_timeout_default_s,
 		.l2_warm = options->l2_warm,
 	};
-	TRY(device_spec_match(&gpu.facts, options->config_folders, &device->spec, err));
+	cuda->executor.kernel_timeout_s = cuda->setup.kernel_timeout_s;
+	cuda->executor.reference_timeout_s = options->reference_timeout_s > 0
+						     ? options->reference_timeout_s
+						     : reference_timeout_default_s;
+	TRY(device_spec_match(
+		&cuda->found.gpus[0].facts, options->config_folders, &device->spec, err));
 	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &device->lock_fd, err));
 	/* the context is made while our caller compiles the helper kernels */
-	cuda_request_add(cuda, NULL, 0, &none);
-	pool_work(&cuda->pool);
+	executor_add(&cuda->executor, NULL, 0, &none, NULL);
+	pool_work(&cuda->executor.measures);
 	return STATUS_OK;
 }
 
 static void cuda_close(struct device *device)
 {
-	struct cuda_device *cuda = device->state;
-
-	if (!cuda)
-		return;
-	cuda_requests_release(cuda);
-	record_release(&measure_setup_record, &cuda->setup);
-	plan_release(&cuda->anchor);
-	free(cuda->path);
-	free(cuda);
+	if (device->state)
+		cuda_free(device->state);
 }
 
 /* The anchor: a fixed kernel of the helpers whose time depends on the clock alone. Every run stores
@@ -122,8 +219,12 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->setup.device);
 	if (!cuda->setup.helpers.length)
 		BUG("device_helpers() comes first");
-	cuda_request_add(cuda, jobs, count, sampling);
-	pool_work(&cuda->pool);
+	struct sampling unlimited = *sampling;
+
+	/* the worker's watchdog limits each step */
+	unlimited.until_s = 0;
+	executor_add(&cuda->executor, jobs, count, &unlimited, NULL);
+	pool_work(&cuda->executor.measures);
 	return STATUS_OK;
 }
 
@@ -152,7 +253,7 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 			reply.result.samples_us, reply.result.sample_count, 0.5);
 	else if (reply.lost)
 		status = error_set(err, STATUS_NO_DEVICE, "GPU %s: %s", device->identity.name,
-			cuda->pool.broken.message);
+			cuda->executor.measures.broken.message);
 	else
 		status = error_set(err, STATUS_NO_DEVICE,
 			"GPU %s (%s): expected it to run the anchor kernel, found: %s",
@@ -167,23 +268,25 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err)
 {
-	struct worker worker = {.stderr_fd = -1};
-	struct measure_gpus found = {0};
+	struct device asked = {0};
+	struct cuda_device *cuda;
 	struct error reason = {0};
-	const enum status status =
-		cuda_list_gpus(options->worker_path, NULL, &worker, &found, &reason);
+	const enum status status = start_cuda(&asked, options, NULL, &cuda, &reason);
 
-	worker_end(&worker, NULL);
-	*list = found.gpus;
-	*count = found.count;
+	*list = cuda->found.gpus;
+	*count = cuda->found.count;
 	*why = NULL;
-	/* what the process says is an answer; that it does not start is none */
-	if (status == STATUS_FAILED && strstr(reason.message, "starting the measuring worker"))
-		return error_set(err, status, "%s", reason.message);
-	for (size_t i = 0; i < found.count; i++)
-		gpu_lock_holder(found.gpus[i].identity.uuid, found.gpus[i].busy_by,
-			sizeof(found.gpus[i].busy_by));
-	if (!found.count)
+	cuda->found = (struct measure_gpus){0};
+	cuda_free(cuda);
+	free(asked.replies);
+	if (status == STATUS_FAILED) {
+		*err = reason;
+		return status;
+	}
+	for (size_t i = 0; i < *count; i++)
+		gpu_lock_holder(
+			(*list)[i].identity.uuid, (*list)[i].busy_by, sizeof((*list)[i].busy_by));
+	if (!*count)
 		*why = string_copy(
 			status == STATUS_OK ? "the driver lists no GPU" : reason.message);
 	return STATUS_OK;

@@ -88,8 +88,8 @@ struct device {
 	struct device_job anchor;
 	struct pool *pools[DEVICE_POOLS_MAX]; /* that work for it */
 	size_t pool_count;
-	bool lost;
-	struct device_reply *replies;                    /* that wait to be polled */
+	bool lost, by_program;        /* by_program: a user's program verifies and times */
+	struct device_reply *replies; /* that wait to be polled */
 	size_t reply_first, reply_count, reply_capacity; /* first: of those not yet taken */
 	size_t unanswered; /* jobs that were submitted, and have no reply yet */
 	size_t ahead;      /* candidates that it should have at a time, so that it does not wait */
@@ -100,6 +100,7 @@ struct device {
 static inline void device_reply_push(struct device *device, struct device_reply reply)
 {
 	ARRAY_GROW(device->replies, device->reply_count, device->reply_capacity);
+	reply.result.by_program = device->by_program;
 	device->replies[device->reply_count++] = reply;
 	device->lost |= reply.lost;
 	device->unanswered -= reply.lost ? device->unanswered : device->unanswered > 0;

@@ -23,6 +23,17 @@ static const char *lock_folder(void)
 	return chosen && chosen[0] ? chosen : "/tmp/tiletune-locks";
 }
 
+/* A name that a program gives may be any text: it must not lead out of the folder. */
+static char *lock_path(const char *uuid)
+{
+	char *path = string_format("%s/%s.lock", lock_folder(), uuid);
+
+	for (char *at = path + strlen(lock_folder()) + 1; *at; at++)
+		if (*at == '/')
+			*at = '_';
+	return path;
+}
+
 /* In a sticky folder the kernel may refuse O_CREAT on another user's file: open first. */
 static int lock_open(const char *path)
 {
@@ -83,7 +94,7 @@ enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct er
 {
 	const double deadline = clock_seconds() + wait_s;
 	const char *folder = lock_folder();
-	CLEANUP(memory_free) char *path = string_format("%s/%s.lock", folder, uuid);
+	CLEANUP(memory_free) char *path = lock_path(uuid);
 	enum status status;
 
 	/* Shared by all users, like /tmp itself: sticky, writable for everybody. */
@@ -104,8 +115,7 @@ enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct er
 
 void gpu_lock_holder(const char *uuid, char *holder, size_t size)
 {
-	const char *folder = lock_folder();
-	CLEANUP(memory_free) char *path = string_format("%s/%s.lock", folder, uuid);
+	CLEANUP(memory_free) char *path = lock_path(uuid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	holder[0] = '\0';

@@ -1,143 +1,123 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay:FILE, a device that is a recorded journal (plain or gzip). Nothing is compiled and nothing
- * runs: each candidate meets the outcome and the samples that the journal has for it, at the stage
- * at which it met them then. Times are as good as the recording: a GPU's are measured, a model's
- * predicted. For tests, search research and demonstrations.
+ * replay:FILE, a device that repeats what a recorded journal (plain or gzip) says. Nothing is
+ * compiled and nothing runs: each candidate has the outcome, the resources and the samples that the
+ * journal has for it. Times are as good as the recording: measured on a GPU, or predicted by a
+ * model. For tests, search research and demonstrations.
  *
- * A request of one job is answered by the samples of the search, one of several jobs
- * by those of the re-measurement, as many as are asked for; more requests of the same series get
- * those that follow, until there are none. A candidate that was not in it is answered by its
- * samples of the search, scaled by the mean slowdown of the others: the card was warmer then.
+ * A request of one job is answered from the search, one of several jobs from the re-measurement;
+ * more requests of the same series get the samples that follow, until there are none.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "device/device.h"
 #include "family/catalogue.h"
 #include "family/problem.h"
 #include "format/journal.h"
 
-/* What became of a candidate, all runs on one device together, the last word counting. */
+/* What became of a candidate, in all runs on one GPU model; the last run counts. */
 struct recorded {
-	const char *operation, *problem; /* borrowed from the journal, as are the evaluations */
+	const char *operation, *problem; /* borrowed from the journal, as are the results */
+	const char *family, *configuration;
 	const struct result *searched;   /* NULL: only its re-measurement is recorded */
-	const struct result *remeasured; /* interleaved with others; NULL: none */
-	size_t line;                     /* in which order they came */
+	const struct result *remeasured; /* NULL: none */
 };
 
 struct replay {
 	char *path;
 	struct journal_record journal;
-	const struct journal_run *run; /* the last: whose device it is */
-	struct recorded *candidates;   /* sorted */
+	struct recorded *candidates; /* sorted */
 	size_t count, capacity;
 };
 
 extern const struct device_kind device_kind_replay;
-/* As above, for a journal whose times were predicted. */
+/* The same for a journal whose times were predicted. */
 static const struct device_kind replay_predicted;
 
 /* ---- the recording ---- */
-static const struct result *result_of(const struct recorded *candidate)
-{
-	return candidate->searched ? candidate->searched : candidate->remeasured;
-}
-
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct recorded *x = a, *y = b;
-	const struct result *p = result_of(x), *q = result_of(y);
 	int order = strcmp(x->operation, y->operation);
 
 	if (!order)
 		order = strcmp(x->problem, y->problem);
 	if (!order)
-		order = strcmp(p->family, q->family);
-	return order ? order : strcmp(p->configuration, q->configuration);
+		order = strcmp(x->family, y->family);
+	return order ? order : strcmp(x->configuration, y->configuration);
 }
 
-/* qsort is not stable. */
+/* The array is in the order of the journal: of two lines the one with the greater address is later.
+ */
 static int compare_lines(const void *a, const void *b)
 {
-	const struct recorded *x = a, *y = b;
-	int order = compare_candidates(x, y);
+	const struct recorded *x = *(const struct recorded *const *)a,
+			      *y = *(const struct recorded *const *)b;
+	const int order = compare_candidates(x, y);
 
-	return order ? order : (x->line > y->line) - (x->line < y->line);
+	return order ? order : (x > y) - (x < y);
 }
 
 static void add_line(struct replay *replay, const struct journal_problem *problem,
-	const struct result *searched, const struct result *remeasured)
+	const struct result *recorded, bool remeasured)
 {
 	ARRAY_GROW(replay->candidates, replay->count, replay->capacity);
-	replay->candidates[replay->count] = (struct recorded){
-		problem->operation, problem->problem, searched, remeasured, replay->count};
-	replay->count++;
+	replay->candidates[replay->count++] = (struct recorded){problem->operation,
+		problem->problem, recorded->family, recorded->configuration,
+		remeasured ? NULL : recorded, remeasured ? recorded : NULL};
 }
 
-static void gather(struct replay *replay)
+static void add_run(struct replay *replay, const struct journal_run *run)
 {
-	for (size_t r = 0; r < replay->journal.run_count; r++) {
-		const struct journal_run *run = &replay->journal.runs[r];
+	for (size_t p = 0; p < run->problem_count; p++) {
+		const struct journal_problem *problem = &run->problems[p];
 
-		if (!record_equal(&gpu_model_record, &run->device, &replay->run->device))
-			continue;
-		for (size_t p = 0; p < run->problem_count; p++) {
-			const struct journal_problem *problem = &run->problems[p];
-
-			for (size_t i = 0; i < problem->result_count; i++)
-				add_line(replay, problem, &problem->results[i], NULL);
-			for (size_t i = 0; i < problem->remeasurement_count; i++)
-				add_line(replay, problem, NULL, &problem->remeasurements[i]);
-		}
+		for (size_t i = 0; i < problem->result_count; i++)
+			add_line(replay, problem, &problem->results[i], false);
+		for (size_t i = 0; i < problem->remeasurement_count; i++)
+			add_line(replay, problem, &problem->remeasurements[i], true);
 	}
 }
 
-/* A lost device says nothing of the candidate where anything else is known of it. */
-static void take(const struct result **known, const struct result *fresh)
+/* A lost device says nothing of the candidate if anything else is known. */
+static void replace(const struct result **known, const struct result *later)
 {
-	if (fresh && (!*known || fresh->outcome != OUTCOME_DEVICE_LOST))
-		*known = fresh;
+	if (later && (!*known || later->outcome != OUTCOME_DEVICE_LOST))
+		*known = later;
 }
 
 /* Sorts the lines, and makes one of those that are of one candidate. */
-static void merge(struct replay *replay)
+static void merge_lines(struct replay *replay)
 {
-	size_t kept = 0;
+	CLEANUP(memory_free)
+	const struct recorded **lines = memory_zeroed(replay->count + 1, sizeof(*lines));
+	struct recorded *merged = memory_zeroed(replay->count + 1, sizeof(*merged));
+	size_t count = 0;
 
-	if (replay->count)
-		qsort(replay->candidates, replay->count, sizeof(*replay->candidates),
-			compare_lines);
+	for (size_t i = 0; i < replay->count; i++)
+		lines[i] = &replay->candidates[i];
+	qsort(lines, replay->count, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < replay->count; i++) {
-		const struct recorded *line = &replay->candidates[i];
-		struct recorded *last = kept ? &replay->candidates[kept - 1] : NULL;
-
-		if (last && compare_candidates(last, line) == 0) {
-			take(&last->searched, line->searched);
-			take(&last->remeasured, line->remeasured);
-		} else {
-			replay->candidates[kept++] = *line;
-		}
+		if (!count || compare_candidates(&merged[count - 1], lines[i]) != 0)
+			merged[count++] = *lines[i];
+		replace(&merged[count - 1].searched, lines[i]->searched);
+		replace(&merged[count - 1].remeasured, lines[i]->remeasured);
 	}
-	replay->count = kept;
+	free(replay->candidates);
+	replay->candidates = merged;
+	replay->count = count;
 }
 
-/* Whether times are a clock's. The run says which kind of device it was; a replay of a replay is
- * what its samples are. */
 static bool is_measured(const struct replay *replay)
 {
-	const char *kind = replay->run->run.device_kind;
-
-	if (strcmp(kind, "cuda") == 0 || strcmp(kind, "model") == 0)
-		return strcmp(kind, "cuda") == 0;
 	for (size_t i = 0; i < replay->count; i++) {
-		const struct result *result = result_of(&replay->candidates[i]);
+		const struct result *searched = replay->candidates[i].searched;
 
-		if (result->sample_count)
-			return !result->predicted;
+		if (searched && searched->time.count)
+			return !searched->predicted;
 	}
 	return false;
 }
@@ -145,18 +125,16 @@ static bool is_measured(const struct replay *replay)
 /* NULL: not recorded. */
 static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
-	const struct result key = {.family = (char *)(uintptr_t)job->family,
-		.configuration = (char *)(uintptr_t)job->configuration};
 	const struct recorded wanted = {.operation = job->problem->operation,
 		.problem = job->problem->text,
-		.searched = &key};
+		.family = job->family,
+		.configuration = job->configuration};
 
-	return replay->count ? bsearch(&wanted, replay->candidates, replay->count, sizeof(wanted),
-				       compare_candidates)
-			     : NULL;
+	return bsearch(
+		&wanted, replay->candidates, replay->count, sizeof(wanted), compare_candidates);
 }
 
-/* ---- the device that it is of ---- */
+/* ---- the device that was recorded ---- */
 static void override(int64_t *limit, int64_t recorded)
 {
 	if (recorded > 0)
@@ -174,64 +152,51 @@ static enum status recorded_spec(const struct gpu_model *model,
 	return STATUS_OK;
 }
 
-/* Which recording it is, so that a resumed replay is one of the same file. */
-static void identify(struct device *device, const struct journal_run *run)
+/* The last run's id tells recordings apart, so that a resumed replay is one of the same file. */
+static void identify(struct device_identity *identity, const struct journal_run *run)
 {
-	struct replay *replay = device->state;
-	struct device_identity *identity = &device->identity;
-	struct hash *hash = hash_new();
-	CLEANUP(text_release) struct text content = {0};
-	char digits[HASH_SIZE];
-
 	string_put(identity->name, sizeof(identity->name), run->device.name);
 	if (run->run.driver)
 		string_put(identity->driver, sizeof(identity->driver), run->run.driver);
 	if (run->run.mig)
 		string_put(identity->mig, sizeof(identity->mig), run->run.mig);
 	identity->anchor_us = run->run.anchor_us;
-	if (file_read(replay->path, &content, NULL) == STATUS_OK)
-		hash_add(hash, text_string(&content), content.length);
-	hash_finish(hash, digits);
-	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", digits);
+	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", run->run.id);
 }
 
-static void complete_problems(struct journal_record *journal, const struct catalogue *catalogue)
+/* Problems from before an operation got all of its keys get the defaults. */
+static void complete_problems(struct journal_run *run, const struct catalogue *catalogue)
 {
-	const struct operation *operation;
+	for (size_t p = 0; p < run->problem_count; p++) {
+		const struct operation *operation;
 
-	for (size_t r = 0; catalogue && r < journal->run_count; r++)
-		for (size_t p = 0; p < journal->runs[r].problem_count; p++) {
-			struct journal_problem *problem = &journal->runs[r].problems[p];
-
-			if (catalogue_operation(catalogue, problem->operation, &operation, NULL) ==
-				STATUS_OK)
-				problem_text_complete(operation, &problem->problem);
-		}
+		if (catalogue_operation(catalogue, run->problems[p].operation, &operation, NULL) ==
+			STATUS_OK)
+			problem_text_complete(operation, &run->problems[p].problem);
+	}
 }
 
 static enum status replay_open(struct device *device, const char *rest,
 	const struct device_options *options, struct error *err)
 {
 	struct replay *replay = memory_zeroed(1, sizeof(*replay));
+	const struct journal_run *last;
 
 	device->state = replay;
-	if (!rest[0]) {
-		error_set(err, STATUS_BAD_INPUT,
-			"device replay: expected a journal after the colon, found nothing");
-		return error_hint(err, "--device replay:tuned.journal.jsonl");
-	}
 	replay->path = string_copy(rest);
 	TRY(journal_read(rest, &replay->journal, err));
 	if (!replay->journal.run_count)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a journal with a run in it, found none", rest);
-	replay->run = &replay->journal.runs[replay->journal.run_count - 1];
-	complete_problems(&replay->journal, options->catalogue);
-	gather(replay);
-	merge(replay);
-	if (recorded_spec(&replay->run->device, options, &device->spec, err) != STATUS_OK)
-		return error_context(err, "%s: run %s: $.device", rest, replay->run->run.id);
-	identify(device, replay->run);
+		return error_set(err, STATUS_BAD_INPUT, "%s: the journal has no run", rest);
+	last = &replay->journal.runs[replay->journal.run_count - 1];
+	for (size_t r = 0; r < replay->journal.run_count && options->catalogue; r++)
+		complete_problems(&replay->journal.runs[r], options->catalogue);
+	for (size_t r = 0; r < replay->journal.run_count; r++)
+		if (record_equal(&gpu_model_record, &replay->journal.runs[r].device, &last->device))
+			add_run(replay, &replay->journal.runs[r]);
+	merge_lines(replay);
+	if (recorded_spec(&last->device, options, &device->spec, err) != STATUS_OK)
+		return error_context(err, "%s: run %s: $.device", rest, last->run.id);
+	identify(&device->identity, last);
 	device->kind = is_measured(replay) ? &device_kind_replay : &replay_predicted;
 	return STATUS_OK;
 }
@@ -248,48 +213,20 @@ static void replay_close(struct device *device)
 	free(replay);
 }
 
-enum stage {
-	STAGE_LOADED,
-	STAGE_VERIFIED,
-	STAGE_SAMPLED,
-};
-
-/* The stage at which a candidate with this outcome was found out. */
-static enum stage stage_of(enum outcome outcome)
-{
-	switch (outcome) {
-	case OUTCOME_PRUNED_BY_MODEL:
-	case OUTCOME_COMPILE_FAILED:
-	case OUTCOME_COMPILE_CRASHED:
-	case OUTCOME_COMPILE_TIMEOUT:
-	case OUTCOME_LAUNCH_FAILED:
-	case OUTCOME_OUT_OF_MEMORY:
-		return STAGE_LOADED;
-	case OUTCOME_CRASHED:
-	case OUTCOME_TIMED_OUT:
-	case OUTCOME_WRONG_RESULT:
-	case OUTCOME_OUT_OF_BOUNDS:
-	case OUTCOME_NONDETERMINISTIC:
-	case OUTCOME_OTHER_BITS:
-		return STAGE_VERIFIED;
-	default:
-		return STAGE_SAMPLED;
-	}
-}
-
-/* The samples; where the journal has their summary only, as many values around the same median as
- * are known as well, in an order without a trend. */
-static double *samples_of(const struct result *result, size_t *count)
+/* ---- answers ---- */
+/* The samples. If the journal has only their summary: as many values around the same median whose
+ * median is known as well, in an order without a trend. */
+static double *samples_of(const struct result *recorded, size_t *count)
 {
 	const double golden = 0.6180339887498949;
-	const struct summary *time = &result->time;
+	const struct summary *time = &recorded->time;
 	double *samples_us, spread_us;
 
-	*count = result->sample_count;
+	*count = recorded->sample_count;
 	if (*count)
-		return memory_copy(result->samples_us, *count * sizeof(*samples_us));
+		return memory_copy(recorded->samples_us, *count * sizeof(*samples_us));
 	*count = time->count;
-	samples_us = memory_zeroed(*count, sizeof(*samples_us));
+	samples_us = memory_zeroed(*count + 1, sizeof(*samples_us));
 	spread_us = (time->ci95_high - time->ci95_low) * sqrt(0.75 * (double)*count);
 	for (size_t i = 0; i < *count; i++)
 		samples_us[i] = fmax(
@@ -297,44 +234,40 @@ static double *samples_of(const struct result *result, size_t *count)
 	return samples_us;
 }
 
-/* Adds to the reply what was recorded at this stage, unless an earlier stage failed. */
-static void add_stage(const struct result *recorded, enum stage stage, struct result *reply)
+/* Those that follow what earlier requests of the series got, `slower` times as long. */
+static void take_samples(const struct result *recorded, size_t first, size_t most, double slower,
+	struct result *result)
 {
-	if (reply->outcome != OUTCOME_OK)
-		return;
-	if (stage_of(recorded->outcome) == stage && recorded->outcome != OUTCOME_OK) {
-		reply->outcome = recorded->outcome;
-		reply->detail = string_copy(recorded->detail);
-	}
-	if (stage == STAGE_LOADED) {
-		reply->flags = recorded->flags;
-		reply->launch_count = recorded->resources ? recorded->launch_count : 0;
-		reply->resources = memory_copy(
-			recorded->resources, reply->launch_count * sizeof(*reply->resources));
-	}
-	if (stage == STAGE_VERIFIED) {
-		reply->verification = recorded->verification;
-		reply->bits = bits_copy(recorded->bits);
-	}
-	if (stage == STAGE_SAMPLED)
-		reply->measured = recorded->measured;
-	if (stage == STAGE_SAMPLED && recorded->time.count) {
-		reply->predicted = recorded->predicted;
-		reply->samples_us = samples_of(recorded, &reply->sample_count);
-	}
+	size_t count;
+
+	result->predicted = recorded->predicted;
+	result->measured = recorded->measured;
+	result->samples_us = samples_of(recorded, &count);
+	count = count > first ? count - first : 0;
+	result->sample_count = count < most ? count : most;
+	for (size_t i = 0; i < result->sample_count; i++)
+		result->samples_us[i] = result->samples_us[first + i] * slower;
 }
 
-/* Leaves `most` of the samples from `first` on, `longer` times as long. */
-static void keep_samples(struct result *reply, size_t first, size_t most, double longer)
+static struct result answer_of(const struct result *recorded, bool verify)
 {
-	reply->sample_count = reply->sample_count > first ? reply->sample_count - first : 0;
-	reply->sample_count = reply->sample_count < most ? reply->sample_count : most;
-	for (size_t i = 0; i < reply->sample_count; i++)
-		reply->samples_us[i] = reply->samples_us[first + i] * longer;
+	struct result result = {.outcome = recorded->outcome,
+		.detail = string_copy(recorded->detail),
+		.flags = recorded->flags,
+		.launch_count = recorded->resources ? recorded->launch_count : 0};
+
+	result.resources =
+		memory_copy(recorded->resources, result.launch_count * sizeof(*result.resources));
+	if (verify) {
+		result.verification = recorded->verification;
+		result.bits = bits_copy(recorded->bits);
+	}
+	return result;
 }
 
-/* How much longer re-measured times were than those of the search, among these: geometric mean. */
-static double warming(const struct replay *replay, const struct device_job *jobs, size_t count)
+/* How much slower the card was in the re-measurement than in the search: it was warmer. Geometric
+ * mean over these jobs. */
+static double slowdown(const struct replay *replay, const struct device_job *jobs, size_t count)
 {
 	double sum = 0;
 	size_t known = 0;
@@ -357,33 +290,33 @@ static enum status replay_submit(struct device *device, const struct device_job 
 {
 	const struct replay *replay = device->state;
 	const bool together = count > 1, times = sampling->rounds || sampling->energy_s > 0;
-	const double warmer = together ? warming(replay, jobs, count) : 1;
+	const double slower = together ? slowdown(replay, jobs, count) : 1;
 
 	(void)err;
 	for (size_t i = 0; i < count; i++) {
 		const struct recorded *candidate = find(replay, &jobs[i]);
-		struct device_reply reply = {.ticket = jobs[i].ticket};
+		const bool again =
+			candidate && candidate->remeasured && (together || !candidate->searched);
+		struct device_reply reply = {
+			.ticket = jobs[i].ticket, .result.outcome = OUTCOME_LAUNCH_FAILED};
 		struct result *result = &reply.result;
 
-		if (!candidate) {
-			result->outcome = OUTCOME_LAUNCH_FAILED;
+		if (candidate) {
+			*result = answer_of(
+				candidate->searched ? candidate->searched : candidate->remeasured,
+				jobs[i].verify);
+			if (times && result->outcome == OUTCOME_OK && again) {
+				result->outcome = candidate->remeasured->outcome;
+				free(result->detail);
+				result->detail = string_copy(candidate->remeasured->detail);
+			}
+			if (times && result->outcome == OUTCOME_OK)
+				take_samples(again ? candidate->remeasured : candidate->searched,
+					sampling->rounds_before,
+					together ? sampling->rounds : SIZE_MAX, again ? 1 : slower,
+					result);
+		} else {
 			result->detail = string_format("not recorded in %s", replay->path);
-			device_reply_push(device, reply);
-			continue;
-		}
-		add_stage(result_of(candidate), STAGE_LOADED, result);
-		if (jobs[i].verify)
-			add_stage(result_of(candidate), STAGE_VERIFIED, result);
-		if (times && result->outcome == OUTCOME_OK) {
-			const bool again = together && candidate->remeasured;
-
-			add_stage(again ? candidate->remeasured : result_of(candidate),
-				STAGE_SAMPLED, result);
-			keep_samples(result,
-				together || !sampling->rounds_before ? sampling->rounds_before
-								     : SIZE_MAX,
-				together ? sampling->rounds : SIZE_MAX,
-				again || !candidate->searched ? 1 : warmer);
 		}
 		device_reply_push(device, reply);
 	}
@@ -400,8 +333,7 @@ static void replay_recorded(const struct device *device, const char *operation, 
 
 		if (strcmp(candidate->operation, operation) == 0 &&
 			strcmp(candidate->problem, problem) == 0)
-			visit(context, result_of(candidate)->family,
-				result_of(candidate)->configuration);
+			visit(context, candidate->family, candidate->configuration);
 	}
 }
 

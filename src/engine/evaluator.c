@@ -3,11 +3,14 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "candidate/problem_reference.h"
 #include "engine/kernel_check.h"
 
 /* While there is nothing to do: an interrupt is seen then. */
 static const double wait_s = 0.2;
+/* What is on the device may end a little after the budget. */
+static const double overtime_s = 2;
 
 /* What the device is told of a problem: its tensors and, where it measures, the compiled reference
  * that candidates are compared with. */
@@ -186,7 +189,10 @@ static enum status submit(struct evaluator *evaluator, struct trial *const *tria
 {
 	struct context *context = evaluator->context;
 	CLEANUP(memory_free) struct device_job *jobs = memory_zeroed(count + 1, sizeof(*jobs));
+	struct sampling limited = *sampling;
 
+	if (evaluator->until_s > 0)
+		limited.until_s = fmax(evaluator->until_s, clock_seconds()) + overtime_s;
 	for (size_t i = 0; i < count; i++) {
 		struct device_job *job = &trials[i]->job;
 
@@ -199,7 +205,7 @@ static enum status submit(struct evaluator *evaluator, struct trial *const *tria
 		jobs[i] = *job;
 	}
 	evaluator->moved = true;
-	return device_submit(context->device, jobs, count, sampling, err);
+	return device_submit(context->device, jobs, count, &limited, err);
 }
 
 enum status evaluator_ask(struct evaluator *evaluator, struct trial *trial, struct error *err)

@@ -26,6 +26,7 @@ struct evaluator {
 	bool outlives_references;   /* a failing reference fails its trials, not the call */
 	const struct bits *bits;    /* others do not go on to be sampled; NULL: any; borrowed */
 	size_t on_device_max;       /* trials that may be on the device at a time; 0: all */
+	double until_s;             /* clock_seconds() when the budget is spent; 0: never */
 	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, alone */
 	struct trial **trials;      /* in the order in which they came; pointers stay valid */
 	size_t count, capacity;

@@ -27,6 +27,7 @@ struct outside {
 	volatile sig_atomic_t *interrupted;
 	bool *taken; /* by candidate: asked for, or known */
 	int64_t id;  /* of the last question */
+	double until_s;
 	size_t refusals;
 	char *why; /* it asks for nothing more; NULL: it goes on */
 };
@@ -137,6 +138,7 @@ enum status strategy_program_open(const char *command, const char *worker_path,
 	*outside = (struct outside){.process = process,
 		.pool = pool,
 		.interrupted = interrupted,
+		.until_s = INFINITY,
 		.taken = memory_zeroed(pool->count + 1, sizeof(bool))};
 	say(outside, "space", space_json(pool));
 	return STATUS_OK;
@@ -206,7 +208,7 @@ static void refuse(struct outside *outside, const char *why)
 /* Waits for the answer to the last question; why: what is wrong with it. */
 static void hear(struct outside *outside, struct proposal *proposal, struct text *why)
 {
-	const double until_s = clock_seconds() + answer_seconds;
+	const double until_s = fmin(clock_seconds() + answer_seconds, outside->until_s);
 
 	while (!outside->why && !*outside->interrupted) {
 		CLEANUP(text_release) struct text line = {0};
@@ -221,7 +223,11 @@ static void hear(struct outside *outside, struct proposal *proposal, struct text
 				worker_wait(&outside->process, slice_seconds);
 				continue;
 			}
-			text_appendf(why, "expected an answer within %g s", answer_seconds);
+			if (clock_seconds() >= outside->until_s)
+				outside->why = string_copy("the strategy's program gave no answer "
+							   "before the budget was spent");
+			else
+				text_appendf(why, "expected an answer within %g s", answer_seconds);
 			return;
 		case MESSAGE_READY:
 			break;
@@ -297,6 +303,11 @@ static void program_close(void *state)
 	free(outside->taken);
 	free(outside->why);
 	free(outside);
+}
+
+void strategy_program_until(void *state, double until_s)
+{
+	((struct outside *)state)->until_s = until_s;
 }
 
 const char *strategy_program_why(const void *state)

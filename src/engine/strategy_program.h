@@ -18,6 +18,8 @@ extern const struct strategy strategy_program; /* not opened by its table, but b
 enum status strategy_program_open(const char *command, const char *worker_path,
 	const struct candidates *pool, volatile sig_atomic_t *interrupted, void **state,
 	struct error *err);
+/* clock_seconds() after which no answer is awaited; without a call there is no such time. */
+void strategy_program_until(void *state, double until_s);
 /* Why it asked for nothing more; borrowed. */
 const char *strategy_program_why(const void *state);
 

@@ -83,6 +83,7 @@ struct sampling {
 	double give_up_us;      /* a job whose first observation is above it stops; 0: never */
 	double rest_ratio;      /* idle time after each visit over what the visit took */
 	double energy_s; /* above 0: no samples, but energy: each runs alone for so long at least */
+	double until_s;  /* clock_seconds() when a program's jobs are given up; 0: never */
 };
 
 struct measure_run {

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-enum pool_heard pool_received(enum message_result result)
+enum pool_event pool_received(enum message_result result)
 {
-	return result == MESSAGE_NONE    ? POOL_SILENT
+	return result == MESSAGE_NONE    ? POOL_NO_MESSAGE
 	       : result == MESSAGE_READY ? POOL_WORKS
 					 : POOL_FAILED;
 }
@@ -21,7 +21,7 @@ enum {
 
 /* The kernel takes a while to free much memory, a driver to give back a GPU. */
 static const double end_timeout_s = 30;
-static const double heard_at_once_s = 0.1;
+static const double messages_at_once_s = 0.1;
 
 /* ---- queues ---- */
 static void queue_append(struct pool_queue *queue, struct pool_task *task)
@@ -80,6 +80,24 @@ struct pool_task *pool_take(struct pool *pool)
 	return queue_take(queue);
 }
 
+static double until_of(const struct pool_task *task)
+{
+	return task && task->until_s > 0 ? task->until_s : INFINITY;
+}
+
+/* Fails the tasks that wait, and may wait no longer. */
+static void expire(struct pool *pool)
+{
+	for (size_t left = pool->queue.count; left; left--) {
+		struct pool_task *task = queue_take(&pool->queue);
+
+		if (clock_seconds() < until_of(task))
+			queue_append(&pool->queue, task);
+		else
+			pool->kind->fail(pool->context, task, POOL_TIMED_OUT, "its time is over");
+	}
+}
+
 /* ---- one process ---- */
 static void start_failed(struct pool *pool, bool for_good, const char *why)
 {
@@ -96,12 +114,12 @@ static void start(struct pool *pool, struct pool_member *member)
 {
 	struct error err = {0};
 
-	*member = (struct pool_member){.said_s = clock_seconds()};
+	*member = (struct pool_member){.last_activity_s = clock_seconds()};
 	if (pool->kind->start(pool, &member->worker, &err) != STATUS_OK) {
 		start_failed(pool, false, err.message);
 		return;
 	}
-	member->state = pool->kind->greeting_s > 0 ? POOL_GREETS : POOL_CAN_WORK;
+	member->state = pool->kind->handshake_s > 0 ? POOL_HANDSHAKE : POOL_CAN_WORK;
 }
 
 void pool_adopt(struct pool *pool, struct worker *worker)
@@ -109,7 +127,7 @@ void pool_adopt(struct pool *pool, struct worker *worker)
 	pool->members[0] = (struct pool_member){.state = POOL_CAN_WORK,
 		.worker = *worker,
 		.has_spoken = true,
-		.said_s = clock_seconds()};
+		.last_activity_s = clock_seconds()};
 	*worker = (struct worker){.stderr_fd = -1};
 }
 
@@ -128,7 +146,8 @@ static void take_back(struct pool *pool, struct pool_member *member)
 }
 
 /* Its first task may be what ended it, unless it said nothing yet, or that it cannot work. */
-static void lose(struct pool *pool, struct pool_member *member, bool refuses, const char *why)
+static void worker_failed(
+	struct pool *pool, struct pool_member *member, bool refuses, const char *why)
 {
 	const bool works = member->has_spoken && !refuses;
 	struct pool_task *task = works ? queue_take(&member->tasks) : NULL;
@@ -142,6 +161,8 @@ static void lose(struct pool *pool, struct pool_member *member, bool refuses, co
 	killed = !*why && worker_was_killed(&how);
 	words = *why ? string_copy(why)
 		     : string_format("%s %s", pool->kind->name, text_string(&how));
+	if (refuses) /* its handshake said nothing */
+		pool->start_failures += member->start_failures;
 	if (!works)
 		start_failed(pool, !pool->has_worked && !killed, words);
 	if (task && killed && !task->was_killed) {
@@ -152,34 +173,34 @@ static void lose(struct pool *pool, struct pool_member *member, bool refuses, co
 }
 
 /* Its end is seen to later. */
-static void give_up(struct pool *pool, struct pool_member *member, double silence_s)
+static void give_up(struct pool *pool, struct pool_member *member, double timeout_s)
 {
 	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
 	CLEANUP(memory_free)
-	char *how = string_format("%s said nothing for %.3g s", pool->kind->name, silence_s);
+	char *how = string_format("%s said nothing for %.3g s", pool->kind->name, timeout_s);
 
 	take_back(pool, member);
 	worker_kill(&member->worker);
 	if (!member->has_spoken)
 		start_failed(pool, false, how);
-	member->state = POOL_DIES;
-	member->said_s = clock_seconds();
+	member->state = POOL_TERMINATING;
+	member->last_activity_s = clock_seconds();
 	if (task)
 		pool->kind->fail(pool->context, task, POOL_TIMED_OUT, how);
 }
 
 /* How long it may say nothing; infinite: nothing is expected of it. */
-static double silence_of(const struct pool *pool, const struct pool_member *member)
+static double timeout_of(const struct pool *pool, const struct pool_member *member)
 {
-	const double first_word_s = member->has_spoken ? 0 : pool->kind->first_word_s;
+	const double startup_timeout_s = member->has_spoken ? 0 : pool->kind->startup_timeout_s;
 
 	switch (member->state) {
-	case POOL_GREETS:
-		return pool->kind->greeting_s;
+	case POOL_HANDSHAKE:
+		return pool->kind->handshake_s;
 	case POOL_CAN_WORK:
-		return member->tasks.first ? fmax(member->tasks.first->silence_s, first_word_s)
+		return member->tasks.first ? fmax(member->tasks.first->timeout_s, startup_timeout_s)
 					   : INFINITY;
-	case POOL_DIES:
+	case POOL_TERMINATING:
 		return end_timeout_s;
 	case POOL_ABSENT:
 		break;
@@ -187,24 +208,32 @@ static double silence_of(const struct pool *pool, const struct pool_member *memb
 	return INFINITY;
 }
 
+/* When it is given up. */
+static double deadline_of(const struct pool *pool, const struct pool_member *member)
+{
+	return fmin(
+		member->last_activity_s + timeout_of(pool, member), until_of(member->tasks.first));
+}
+
 /* True: there may be more to hear. */
-static bool hear(struct pool *pool, struct pool_member *member)
+static bool receive(struct pool *pool, struct pool_member *member)
 {
 	CLEANUP(text_release) struct text why = {0};
 	/* its owner may have freed it when it is done */
 	struct pool_task *next = member->tasks.first ? member->tasks.first->next : NULL;
-	const enum pool_heard heard = pool->kind->hear(pool->context, &member->worker,
-		member->state == POOL_GREETS, member->tasks.first, &why);
+	const enum pool_event event = pool->kind->on_message(pool->context, &member->worker,
+		member->state == POOL_HANDSHAKE, member->tasks.first, &why);
 
-	if (heard != POOL_SILENT)
-		member->said_s = clock_seconds();
-	if (heard == POOL_READY || heard == POOL_WORKS || heard == POOL_DONE) {
+	if (event != POOL_NO_MESSAGE)
+		member->last_activity_s = clock_seconds();
+	if (event == POOL_READY || event == POOL_WORKS || event == POOL_DONE) {
+		member->start_failures = event == POOL_READY ? pool->start_failures : 0;
 		member->has_spoken = true;
 		pool->start_failures = 0; /* a process can be started */
 		pool->broken.status = STATUS_OK;
 	}
-	switch (heard) {
-	case POOL_SILENT:
+	switch (event) {
+	case POOL_NO_MESSAGE:
 		return false;
 	case POOL_READY:
 		member->state = POOL_CAN_WORK;
@@ -219,7 +248,7 @@ static bool hear(struct pool *pool, struct pool_member *member)
 		return true;
 	case POOL_FAILED:
 	case POOL_REFUSED:
-		lose(pool, member, heard == POOL_REFUSED, text_string(&why));
+		worker_failed(pool, member, event == POOL_REFUSED, text_string(&why));
 		return false;
 	}
 	return false;
@@ -231,9 +260,9 @@ static void attend(struct pool *pool, struct pool_member *member)
 
 	if (member->state == POOL_ABSENT)
 		return;
-	if (member->state == POOL_DIES) {
+	if (member->state == POOL_TERMINATING) {
 		if (worker_is_closed(&member->worker) ||
-			clock_seconds() > member->said_s + end_timeout_s) {
+			clock_seconds() > member->last_activity_s + end_timeout_s) {
 			worker_end(&member->worker, NULL);
 			member->state = POOL_ABSENT;
 		}
@@ -241,12 +270,12 @@ static void attend(struct pool *pool, struct pool_member *member)
 	}
 	worker_flush(&member->worker);
 	/* one that speaks without pause is not all that there is to do */
-	until_s = clock_seconds() + heard_at_once_s;
-	while ((member->has_more = hear(pool, member)) && clock_seconds() < until_s)
+	until_s = clock_seconds() + messages_at_once_s;
+	while ((member->has_more = receive(pool, member)) && clock_seconds() < until_s)
 		;
-	if ((member->state == POOL_GREETS || member->state == POOL_CAN_WORK) &&
-		clock_seconds() >= member->said_s + silence_of(pool, member))
-		give_up(pool, member, silence_of(pool, member));
+	if ((member->state == POOL_HANDSHAKE || member->state == POOL_CAN_WORK) &&
+		clock_seconds() >= deadline_of(pool, member))
+		give_up(pool, member, timeout_of(pool, member));
 }
 
 /* ---- all of them ---- */
@@ -287,7 +316,7 @@ static void hand_out(struct pool *pool, struct pool_member *member, size_t depth
 		if (!pool->kind->send(pool->context, &member->worker, task))
 			continue;
 		if (!member->tasks.count)
-			member->said_s = clock_seconds();
+			member->last_activity_s = clock_seconds();
 		queue_append(&member->tasks, task);
 	}
 }
@@ -305,7 +334,7 @@ static size_t count_in(const struct pool *pool, enum pool_state state)
 static bool wants_process(const struct pool *pool)
 {
 	return pool->broken.status == STATUS_OK && count_in(pool, POOL_ABSENT) &&
-	       pool->queue.count > count_in(pool, POOL_GREETS);
+	       pool->queue.count > count_in(pool, POOL_HANDSHAKE);
 }
 
 static void start_some(struct pool *pool)
@@ -323,6 +352,7 @@ static void start_some(struct pool *pool)
 
 void pool_work(struct pool *pool)
 {
+	expire(pool);
 	for (size_t i = 0; i < pool->member_count; i++)
 		attend(pool, &pool->members[i]);
 	for (size_t depth = 1; depth <= pool->depth; depth++) {
@@ -330,7 +360,7 @@ void pool_work(struct pool *pool)
 			hand_out(pool, &pool->members[i], depth);
 		start_some(pool);
 	}
-	if (pool->broken.status == STATUS_OK || count_in(pool, POOL_GREETS) ||
+	if (pool->broken.status == STATUS_OK || count_in(pool, POOL_HANDSHAKE) ||
 		count_in(pool, POOL_CAN_WORK))
 		return;
 	for (size_t left = pool->queue.count; left; left--)
@@ -343,10 +373,11 @@ double pool_next_s(const struct pool *pool)
 	double next_s = INFINITY;
 
 	for (size_t i = 0; i < pool->member_count; i++)
-		next_s = fmin(next_s,
-			pool->members[i].said_s +
-				(pool->members[i].has_more ? 0
-							   : silence_of(pool, &pool->members[i])));
+		next_s = fmin(next_s, pool->members[i].has_more
+					      ? pool->members[i].last_activity_s
+					      : deadline_of(pool, &pool->members[i]));
+	for (const struct pool_task *task = pool->queue.first; task; task = task->next)
+		next_s = fmin(next_s, until_of(task));
 	return wants_process(pool) ? fmin(next_s, pool->not_before_s) : next_s;
 }
 
@@ -362,7 +393,7 @@ static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 			continue;
 		/* of one that dies nothing counts but its end */
 		fds[count++] = (struct pollfd){.fd = worker->from_fd,
-			.events = pool->members[i].state == POOL_DIES ? 0 : POLLIN};
+			.events = pool->members[i].state == POOL_TERMINATING ? 0 : POLLIN};
 		if (worker->unsent.length)
 			fds[count++] = (struct pollfd){.fd = worker->to_fd, .events = POLLOUT};
 	}

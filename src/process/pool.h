@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processes that serve requests: compilers, GPU workers, users' programs. They are started when
- * there is work for them, get requests in the order in which those came, and are replaced when they
- * end or say nothing for too long. A request whose process was killed from outside, as when memory
- * is short, is sent once more; its owner decides on all else. A process that
- * ends before its first word has not started: its requests are for the next one.
+ * Processes that serve requests: compilers, GPU workers, users' programs. A process is started when
+ * there is work for it, gets requests in the order in which they came, and is replaced when it ends
+ * or is silent for too long. A request whose process was killed from outside, for example because
+ * memory is short, is sent once more; its owner decides on everything else. A process that ends
+ * before its first message has not started, and its requests go to the next one.
  *
- * What is sent and heard is the kind's; nothing here waits but pool_wait().
+ * struct pool_kind knows the messages. Only pool_wait() waits.
  */
 #ifndef PROCESS_POOL_H
 #define PROCESS_POOL_H
 
 #include "process/worker.h"
 
-/* A request, part of a struct of its owner's, who frees it when it is done or failed. */
+/* A request, part of a struct of its owner, who frees it when it is done or failed. */
 struct pool_task {
 	struct pool_task *next;
-	double silence_s; /* how long the process may say nothing while it is at it */
-	bool was_killed;  /* its process, from outside, since the task was added or answered in
-			   * part, which its owner says */
+	double timeout_s; /* how long the process may be silent while it works on this task */
+	double until_s;   /* clock_seconds() when the task is given up in any case; 0: never */
+	bool was_killed;  /* from outside, its process, since the task was added or (as its owner
+			   * says) answered in part */
 };
 
-enum pool_heard {
-	POOL_SILENT,  /* there is no whole message */
-	POOL_READY,   /* it greets: it can be asked */
-	POOL_WORKS,   /* a word, not the last one */
-	POOL_DONE,    /* the task is answered, and the owner's again */
-	POOL_FAILED,  /* it is gone, spoke nonsense, or must end; why may say so */
-	POOL_REFUSED, /* it cannot work at all: why; another process may */
+/* What a message of a process means. */
+enum pool_event {
+	POOL_NO_MESSAGE, /* no whole message has arrived */
+	POOL_READY,      /* the handshake: requests can be sent */
+	POOL_WORKS,      /* a message that is not the last one of the task */
+	POOL_DONE,       /* the task is answered, and its owner's again */
+	POOL_FAILED,  /* the process is gone, sent an invalid message or must end; why may say so */
+	POOL_REFUSED, /* the process cannot work at all; another process may */
 };
 
-/* What hear() returns for what it received: POOL_WORKS, if that is a message to look at. */
-enum pool_heard pool_received(enum message_result result);
+/* What on_message() returns for what it received: POOL_WORKS if that is a whole message. */
+enum pool_event pool_received(enum message_result result);
 
 enum pool_end {
 	POOL_ENDED,     /* the process is gone */
-	POOL_TIMED_OUT, /* it said nothing for task->silence_s, and is killed */
+	POOL_TIMED_OUT, /* it was silent for task->timeout_s, or task->until_s is over */
 	POOL_BROKEN,    /* no process can be started any more */
 };
 
@@ -44,24 +46,23 @@ struct pool;
 struct pool_kind {
 	const char *name; /* "the compiler's process", in messages */
 	double pause_s;   /* before a second attempt to start one; six times that before a third */
-	double first_word_s; /* silence until its first word after the start, where that is longer
-			      */
-	double greeting_s;   /* until it greets; 0: it does not, and can be asked at once */
+	double startup_timeout_s; /* longest silence before the first message, if it is longer */
+	double handshake_s;       /* longest time until the handshake; 0: there is none */
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
-	/* worker_post() of the request. False: nothing is to be asked any more, it is done. */
+	/* Sends the request with worker_post(). False: the task is done without being sent. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
-	/* Takes one message. task: what the process is at, NULL: nothing, or it greets. */
-	enum pool_heard (*hear)(void *context, struct worker *worker, bool greets,
+	/* Takes one message. task: what the process works on; NULL: nothing, or the handshake. */
+	enum pool_event (*on_message)(void *context, struct worker *worker, bool handshake,
 		struct pool_task *task, struct text *why);
-	/* The owner's again, who may add it once more. how: in one sentence. */
+	/* The task is its owner's again, who may add it once more. how: in one sentence. */
 	void (*fail)(void *context, struct pool_task *task, enum pool_end end, const char *how);
 };
 
 enum pool_state {
 	POOL_ABSENT,
-	POOL_GREETS,
+	POOL_HANDSHAKE,
 	POOL_CAN_WORK,
-	POOL_DIES, /* killed; its end is not seen yet */
+	POOL_TERMINATING, /* killed; its end is not seen yet */
 };
 
 struct pool_queue {
@@ -73,10 +74,12 @@ struct pool_member {
 	enum pool_state state;
 	struct worker worker;
 	bool has_spoken;         /* since it was started */
-	bool has_more;           /* it said more than was heard */
+	unsigned start_failures; /* the pool's before this process's handshake */
+	bool has_more;           /* there are messages that were not taken yet */
 	struct pool_queue tasks; /* that it was sent; it is at the first */
-	double said_s; /* when it last said something, or was asked; of one that dies: when killed
-			*/
+	double last_activity_s; /* when it last said something, or was asked; of one that dies: when
+				 * killed
+				 */
 };
 
 struct pool {

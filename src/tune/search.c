@@ -360,6 +360,18 @@ enum status search_prepare(
 	return STATUS_OK;
 }
 
+/* No program is awaited when the budget is spent. */
+static void limit_time(struct search *search)
+{
+	const struct budget *budget = &search->budget;
+
+	if (search->session->budget_s > 0)
+		search->evaluator.until_s = budget->started + budget->seconds;
+	if (search->strategy == &strategy_program)
+		strategy_program_until(search->strategy_state,
+			clock_seconds() + budget_search_left_seconds(budget));
+}
+
 enum status search_open(struct search *search, struct error *err)
 {
 	struct session *session = search->session;
@@ -386,6 +398,7 @@ enum status search_open(struct search *search, struct error *err)
 	if (!session->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);
+	limit_time(search);
 	TRY(take_run(search, session->resume, err));
 	if (session->observer.begin)
 		session->observer.begin(session->observer.context, &search->pool, search->number,

@@ -113,12 +113,12 @@ def test_never_started():
 		expect("the page says who compared", "verified_by" in file.read(), True)
 
 
-NONSENSE = {"exit": ("crashed", "the program ended with exit code 3; its last message: a last word"), "hang": ("timed_out", "the program said nothing for 0.2 s"),
-	"long": ("crashed", "the program said a line of more than 1048576 bytes"), "no_json": ("crashed", "the program said what is no answer"),
+NONSENSE = {"exit": ("crashed", "the program ended with exit code 3; its last message: a last word"), "hang": ("timed_out", "no answer within 0.2 s"),
+	"long": ("crashed", "the program sent a line of more than 1048576 bytes"), "no_json": ("crashed", "the program sent an invalid answer"),
 	"another_id": ("crashed", "the program answered id"), "another_job": ("crashed", "the program answered job 5 of 1"),
-	"unverified": ("crashed", "answered without \"verification\""), "nan": ("crashed", "the program said what is no answer"),
+	"unverified": ("crashed", "answered without \"verification\""), "nan": ("crashed", "the program sent an invalid answer"),
 	"negative": ("crashed", "$.samples_us[1]: expected a time in microseconds, above 0"), "zero": ("crashed", "$.samples_us[0]: expected a time in microseconds, above 0"),
-	"none": ("crashed", "the program measured without \"samples_us\""), "infinite": ("crashed", "the program said what is no answer"),
+	"none": ("crashed", "the program measured without \"samples_us\""), "infinite": ("crashed", "the program sent an invalid answer"),
 	"unknown": ("crashed", "$.outcome: expected one of"), "extra": ("crashed", "$.time"), "wrong": ("wrong_result", "elements differ, the worst by"), "refused": ("compile_failed", "no such tile"),
 	"twice": ("ok", None)}
 
@@ -186,6 +186,19 @@ def test_a_child_keeps_the_output():
 	expect("in time", time.monotonic() - started < 30, True)
 
 
+def test_budget():
+	"""A program that repeats that it is at it does not outlive the budget."""
+	for words, tried in ((["48/80=repeats"], len(LEGAL)), ([f"{bm}/{bn}=repeats" for bm, bn in LEGAL], 1)):
+		kernel(*words)
+		started = time.monotonic()
+		done = tune("--budget", "4s", codes=(0, 1))
+		expect("in time", time.monotonic() - started < 30, True)
+		found = outcomes()
+		late = [line["detail"] for line in found.values() if line["outcome"] == "timed_out"]
+		expect("how many gave no answer", late[:1], ["no answer before the budget was spent"])
+		expect("the message", tried > 1 or "; the first said: no answer before the budget was spent" in done.stderr, True)
+
+
 def test_killed_again_after_an_answer():
 	"""Two of one request, each killed once from outside: between the kills there was an answer, so that both are measured."""
 	kernel("48/80=killed", "48/81=killed", parameters={"BM": [48, 49], "BN": [80, 81]}, constraints=[])
@@ -214,7 +227,7 @@ def test_hello():
 	"""A program that cannot be started, or says something else."""
 	kernel()
 	for program, words in ((["./no_such_program"], "starting ./no_such_program: No such file or directory"), (["true"], "the program ended with exit code 0"),
-			(["echo", "hello"], "the program said what is no answer"), (["cat"], "$.seed: expected a known member here")):
+			(["echo", "hello"], "the program sent an invalid answer"), (["cat"], "$.seed: expected a known member here")):
 		kernel(program=program)
 		done = tune(codes=(1, 2, 5))
 		expect(f"{program}", words in done.stderr, True)
@@ -343,6 +356,55 @@ serve(make, lambda problem, x, two: x * two, inputs)
 	expect("verification", {key: found["wrong"]["verification"][key] for key in ("points", "violations")}, {"points": 4096, "violations": 1})
 	expect("the difference", abs(found["wrong"]["verification"]["max_abs_error"] - 1) < 1e-3, True)
 	expect("times", found["good"]["time_us"]["median"] > 0, True)
+
+
+def test_dead_context():
+	"""One configuration after which every call of its process fails, in the words of no particular library."""
+	with open("sticky.py", "w", encoding="utf-8") as file:
+		file.write(f"""
+import sys
+sys.path.insert(0, {ROOT + "/src/python"!r})
+import numpy
+from tiletune.program import serve
+
+dead = False
+
+def make(problem, configuration):
+	def run(x, out):
+		global dead
+		dead |= configuration["B"] == 2
+		if dead:
+			raise RuntimeError("an illegal memory access was encountered")
+		out[:] = x
+	return run, [((problem["n"],), numpy.float32)]
+
+serve(make, lambda problem, x: x, lambda problem: [((problem["n"],), numpy.float32)])
+""")
+	kernel(program=["/usr/bin/python3", "sticky.py"], keys={"n": {}}, parameters={"B": [1, 2, 3, 4, 5, 6]}, constraints=[])
+	run("tune", "program.json", "-p", "n=1000")
+	expect("outcomes", {name: line["outcome"] for name, line in outcomes().items()}, {f"B={b}": "crashed" if b == 2 else "ok" for b in range(1, 7)})
+
+
+def test_names_of_gpus():
+	"""A GPU's name that a program gives does not lead out of the folder of locks."""
+	with open("named.py", "w", encoding="utf-8") as file:
+		file.write("""
+import json, sys
+for line in sys.stdin:
+	asked = json.loads(line)
+	say = lambda **members: print(json.dumps({"id": asked["id"], **members}), flush=True)
+	if asked["request"] == "hello":
+		say(protocol="tiletune.program/1", versions={}, device={"name": "a GPU", "uuid": "../outside"}, abilities=[])
+	else:
+		for number in range(len(asked["jobs"])):
+			say(job=number, outcome="ok", samples_us=[5] * asked["rounds"], verification={"points": 4, "violations": 0, "max_abs_error": 0, "max_rel_error": 0})
+""")
+	kernel(program=["/usr/bin/python3", "named.py"])
+	os.makedirs("locks", exist_ok=True)
+	ENVIRONMENT["TILETUNE_LOCK_FOLDER"] = "locks"
+	tune()
+	del ENVIRONMENT["TILETUNE_LOCK_FOLDER"]
+	expect("locks", (os.path.exists("outside.lock"), os.listdir("locks")), (False, [".._outside.lock"]))
 
 
 def test_neighbours():

@@ -90,6 +90,14 @@ def test_interrupt():
 			raise
 
 
+def test_budget():
+	"""A strategy that is silent ends with the budget."""
+	started = time.monotonic()
+	done = tune("program:sleep 1000", "--budget", "4s", codes=(1,))
+	expect("in time", time.monotonic() - started < 20, True)
+	expect("why", "no candidate was tried: the strategy's program gave no answer before the budget was spent" in done.stderr, True)
+
+
 def test_end():
 	done = tune(f"{STRATEGY} silent_end")
 	expect("three were measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)

@@ -52,6 +52,10 @@ def answer(request, job, configuration):
 	elif what == "killed" and len(request["jobs"]) > 1 and not os.path.exists(mark := f"killed.{at.replace('/', '-')}"):
 		with open(mark, "w", encoding="ascii"):  # once, among others
 			os.kill(os.getpid(), signal.SIGKILL)
+	elif what == "repeats":
+		while True:
+			say(progress=job)
+			time.sleep(0.05)
 	elif what == "floods":
 		note(f"child {os.getpid()}")
 		os.execvp("yes", ["yes", json.dumps({"id": request["id"], "progress": job})])

@@ -78,24 +78,24 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	return true;
 }
 
-static enum pool_heard hear(
-	void *context, struct worker *worker, bool greets, struct pool_task *task, struct text *why)
+static enum pool_event hear(void *context, struct worker *worker, bool handshake,
+	struct pool_task *task, struct text *why)
 {
 	struct owner *owner = context;
 	struct text line = {0};
-	enum pool_heard heard;
+	enum pool_event event;
 	bool right, is_word;
 
 	(void)why;
-	heard = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
-	if (heard != POOL_WORKS)
-		return heard;
-	right = strcmp(text_string(&line), greets ? "hello" : ((struct task *)task)->line) == 0;
+	event = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
+	if (event != POOL_WORKS)
+		return event;
+	right = strcmp(text_string(&line), handshake ? "hello" : ((struct task *)task)->line) == 0;
 	is_word = strcmp(text_string(&line), "word") == 0;
 	text_release(&line);
 	if (!right)
 		return is_word ? POOL_WORKS : POOL_FAILED;
-	if (greets)
+	if (handshake)
 		return POOL_READY;
 	((struct task *)task)->done = ++owner->done;
 	return POOL_DONE;
@@ -112,10 +112,10 @@ static void take_failure(void *context, struct pool_task *task, enum pool_end en
 }
 
 static const struct pool_kind kind = {.name = "it",
-	.greeting_s = 30,
+	.handshake_s = 30,
 	.start = start,
 	.send = send,
-	.hear = hear,
+	.on_message = hear,
 	.fail = take_failure};
 
 static void wait_for(struct owner *owner)
@@ -131,8 +131,8 @@ static void run(struct owner *owner, struct task *tasks, size_t count, size_t me
 
 	pool_open(&owner->pool, &kind, owner, members, depth);
 	for (size_t i = 0; i < count; i++) {
-		if (!(tasks[i].task.silence_s > 0))
-			tasks[i].task.silence_s = 60;
+		if (!(tasks[i].task.timeout_s > 0))
+			tasks[i].task.timeout_s = 60;
 		pool_add(&owner->pool, &tasks[i].task);
 	}
 	do {
@@ -201,7 +201,7 @@ TEST(a_kill_before_an_answer_does_not_count)
 {
 	char file[] = TEST_SCRATCH "/pool-again-XXXXXX";
 	struct owner owner = {0};
-	struct task task = {.line = "", .task.silence_s = 60};
+	struct task task = {.line = "", .task.timeout_s = 60};
 
 	assert_non_null(mkdtemp(file));
 	snprintf(task.line, sizeof(task.line), "kill %s", file);
@@ -250,7 +250,7 @@ TEST(starts_that_fail_far_apart_break_nothing)
 TEST(words_without_end_are_not_heard_out)
 {
 	struct owner owner = {0};
-	struct task task = {.line = "flood", .task.silence_s = 60};
+	struct task task = {.line = "flood", .task.timeout_s = 60};
 	const double begun_s = clock_seconds();
 
 	pool_open(&owner.pool, &kind, &owner, 1, 1);
@@ -267,7 +267,7 @@ TEST(words_without_end_are_not_heard_out)
 TEST(silence_is_not_waited_for)
 {
 	struct owner owner = {0};
-	struct task tasks[2] = {{.line = "hang", .task.silence_s = 0.3}, {.line = "1"}};
+	struct task tasks[2] = {{.line = "hang", .task.timeout_s = 0.3}, {.line = "1"}};
 
 	run(&owner, tasks, 2, 1, 2);
 	assert_true(tasks[0].failed && tasks[0].end == POOL_TIMED_OUT);
@@ -291,7 +291,7 @@ TEST(processes_are_started_as_needed)
 TEST(a_process_that_starts_is_waited_for)
 {
 	struct owner owner = {0};
-	struct task task = {.line = "1", .task.silence_s = 60};
+	struct task task = {.line = "1", .task.timeout_s = 60};
 
 	pool_open(&owner.pool, &kind, &owner, 2, 1);
 	pool_add(&owner.pool, &task.task);

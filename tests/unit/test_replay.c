@@ -87,10 +87,9 @@ TEST(test_everything_is_replayed)
 }
 
 struct stages {
-	enum outcome loaded, verified, sampled, final;
+	enum outcome loaded, final;
 	double first_sample, first_final;
 	size_t samples, remeasurements;
-	uint64_t violations;
 	char detail[64];
 };
 
@@ -104,7 +103,7 @@ static struct device_reply next(struct device *device, enum reply_kind kind)
 	return reply;
 }
 
-/* Takes a candidate through all stages, twice in the final. */
+/* Takes a candidate that works through all stages, twice in the final. */
 static struct stages walk(struct device *device, const char *family, const char *configuration)
 {
 	struct device_load_request load = {.family = family, .configuration = configuration};
@@ -127,12 +126,11 @@ static struct stages walk(struct device *device, const char *family, const char 
 		return stages;
 	assert_ok(device_verify(device, handles[0], &err));
 	reply = next(device, REPLY_OF_VERIFIED);
-	stages.verified = reply.result.outcome;
-	stages.violations = reply.result.verification.violations;
+	assert_int_equal(reply.result.outcome, OUTCOME_OK);
 	device_reply_release(&reply);
 	assert_ok(device_sample(device, &request, &err));
 	reply = next(device, REPLY_OF_SAMPLED);
-	stages.sampled = reply.result.outcome;
+	assert_int_equal(reply.result.outcome, OUTCOME_OK);
 	stages.samples = reply.result.sample_count;
 	stages.first_sample = reply.result.sample_count ? reply.result.samples_us[0] : 0;
 	assert_false(reply.result.sample_count && reply.result.predicted);
@@ -157,7 +155,7 @@ static struct stages walk(struct device *device, const char *family, const char 
 	return stages;
 }
 
-TEST(test_outcomes_come_at_their_stage)
+TEST(test_samples_are_repeated)
 {
 	struct session_fixture fixture;
 	struct device *device;
@@ -179,7 +177,7 @@ TEST(test_outcomes_come_at_their_stage)
 	session_fixture_close(&fixture);
 }
 
-TEST(test_failures_come_at_their_stage)
+TEST(test_failures_are_repeated)
 {
 	struct session_fixture fixture;
 	struct journal_record record;
@@ -192,27 +190,11 @@ TEST(test_failures_come_at_their_stage)
 	for (size_t i = 0; i < record.runs[0].problems[0].result_count; i++) {
 		const struct result *known = &record.runs[0].problems[0].results[i];
 		struct stages stages;
-		bool late = known->outcome == OUTCOME_TOO_NOISY ||
-			    known->outcome == OUTCOME_DEVICE_LOST;
-		bool early = known->outcome == OUTCOME_PRUNED_BY_MODEL ||
-			     known->outcome == OUTCOME_COMPILE_FAILED ||
-			     known->outcome == OUTCOME_COMPILE_CRASHED ||
-			     known->outcome == OUTCOME_COMPILE_TIMEOUT ||
-			     known->outcome == OUTCOME_LAUNCH_FAILED ||
-			     known->outcome == OUTCOME_OUT_OF_MEMORY;
-
 		if (known->outcome == OUTCOME_OK)
 			continue;
 		stages = walk(fixture.context.device, known->family, known->configuration);
-		assert_int_equal(stages.loaded, early ? known->outcome : OUTCOME_OK);
-		if (early) {
-			assert_string_equal(stages.detail, known->detail);
-		} else {
-			assert_int_equal(stages.verified, late ? OUTCOME_OK : known->outcome);
-			assert_int_equal(stages.sampled, late ? known->outcome : OUTCOME_OK);
-			assert_int_equal(
-				stages.violations, known->outcome == OUTCOME_WRONG_RESULT ? 7 : 0);
-		}
+		assert_int_equal(stages.loaded, known->outcome);
+		assert_string_equal(stages.detail, known->detail ? known->detail : "");
 		seen[known->outcome]++;
 	}
 	for (int i = 0; i < OUTCOME_COUNT; i++)
@@ -247,8 +229,8 @@ TEST(test_broken_recordings_are_refused)
 	const struct {
 		const char *content, *message;
 	} cases[] = {
-		{"", "expected a journal with a run in it, found none"},
-		{"{\"event\":\"ru", "expected a journal with a run in it, found none"},
+		{"", "the journal has no run"},
+		{"{\"event\":\"ru", "the journal has no run"},
 		{"{\"event\":\"run\"}\n", "line 1: $: expected a member"},
 		{RUN "\"b\"}\n", "device"},
 		{RUN "\"b\",\"device\":{\"name\":\"x\"}}\n", "line 1: $.device"},
@@ -279,8 +261,6 @@ TEST(test_broken_recordings_are_refused)
 	}
 	unlink(path);
 	assert_fails(device_open(name, &options, &device, &err), STATUS_BAD_INPUT, path);
-	assert_fails(device_open("replay:", &options, &device, &err), STATUS_BAD_INPUT,
-		"expected a journal after the colon");
 	free(name);
 }
 

@@ -145,7 +145,7 @@ class KernelProgram(Program):
             try:
                 self.compile_one(call, configuration)
             except Exception as error:  # pylint: disable=broad-exception-caught  # the run itself will say what is wrong
-                if outcome_of(error) != "launch_failed":
+                if outcome_of(error) not in ("launch_failed", "crashed"):
                     raise
                 return
             self.expect(RUN_SECONDS)

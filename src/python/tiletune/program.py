@@ -28,13 +28,17 @@ OUTCOMES = (("OutOfMemory", "out_of_memory"), ("MemoryError", "out_of_memory"), 
 	("PTXAS", "compile_failed"), ("Assertion", "compile_failed"))
 
 
+# After any other exception the device may have failed for this process: all its later calls may fail, too.
+HARMLESS = ("compile_failed", "launch_failed")
+
+
 class Lost(Exception):
-	"""The device has failed for this process: another one goes on."""
+	"""The process ends, and tiletune starts another one."""
 
 
 def outcome_of(error: Exception) -> str:
 	names = [kind.__name__ for kind in type(error).__mro__]
-	return next((outcome for part, outcome in OUTCOMES if any(part in name for name in names)), "launch_failed")
+	return next((outcome for part, outcome in OUTCOMES if any(part in name for name in names)), "crashed")
 
 
 def is_lost(error: Exception) -> bool:
@@ -66,18 +70,18 @@ class Program:
 
 	def prepare(self, request: dict[str, Any]) -> None:
 		job = request["jobs"][0]
-		if self.tried(0, lambda: self.compile(job["problem"], job["configuration"]), "compile_failed")[0]:  # type: ignore[misc]
+		if self.tried(0, lambda: self.compile(job["problem"], job["configuration"]), compiles=True)[0]:  # type: ignore[misc]
 			self.say(job=0, outcome="ok")
 
-	def tried(self, index: int, what: Callable[[], Any], otherwise: str | None = None) -> tuple[bool, Any]:
+	def tried(self, index: int, what: Callable[[], Any], compiles: bool = False) -> tuple[bool, Any]:
 		"""Whether it went well, and what it returned; an exception is the job's answer."""
 		try:
 			return True, what()
 		except Exception as error:  # pylint: disable=broad-exception-caught
-			lost, outcome = is_lost(error), outcome_of(error)
-			self.say(job=index, outcome="crashed" if lost else otherwise if otherwise and outcome == "launch_failed" else outcome,
-				detail=f"{type(error).__name__}: {error}"[:2000])
-			if lost:
+			outcome = outcome_of(error)
+			outcome = "compile_failed" if compiles and outcome == "crashed" else outcome
+			self.say(job=index, outcome=outcome, detail=f"{type(error).__name__}: {error}"[:2000])
+			if outcome not in HARMLESS:
 				raise Lost from error
 			return False, None
 

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "device/executor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+	ATTEMPTS_MAX = 2 /* of a request whose process died between two steps, or lost its GPU */
+};
+
+/* ---- requests ---- */
+/* Frees also the request whose jobs it prepares, if it is the last one to do so. */
+static void request_free(struct executor_request *request)
+{
+	if (request->next && !--request->next->preparing)
+		request_free(request->next);
+	record_release(&measure_run_record, &request->run);
+	free(request->passed);
+	free(request->sent);
+	free(request);
+}
+
+static struct executor_request *request_new(
+	const struct device_job *jobs, size_t count, const struct sampling *sampling)
+{
+	struct executor_request *request = memory_zeroed(1, sizeof(*request));
+	const struct measure_run run = {.jobs = (struct device_job *)(uintptr_t)jobs, /* copied */
+		.job_count = count,
+		.sampling = *sampling};
+
+	record_copy(&measure_run_record, &run, &request->run);
+	for (size_t i = 0; i < count; i++) { /* borrowed, and known to this process only */
+		request->run.jobs[i].family = jobs[i].family;
+		request->run.jobs[i].configuration = jobs[i].configuration;
+	}
+	request->run.sampling = *sampling;
+	request->task.until_s = sampling->until_s;
+	request->passed = memory_zeroed(count + 1, sizeof(*request->passed));
+	request->sent = memory_zeroed(count + 1, sizeof(*request->sent));
+	return request;
+}
+
+/* All jobs are prepared. */
+static void add_to_measure(struct executor *executor, struct executor_request *request)
+{
+	if (executor->protocol->prepared && request->run.job_count) {
+		executor->protocol->prepared(executor, request);
+		if (!request->run.job_count) {
+			request_free(request);
+			return;
+		}
+	}
+	pool_add(&executor->measures, &request->task);
+}
+
+void executor_add(struct executor *executor, const struct device_job *jobs, size_t count,
+	const struct sampling *sampling, const bool *prepares)
+{
+	struct executor_request *request = request_new(jobs, count, sampling);
+
+	for (size_t i = 0; i < count; i++)
+		if (prepares && prepares[i]) {
+			struct executor_request *preparing = request_new(&jobs[i], 1, sampling);
+
+			preparing->next = request;
+			request->preparing++;
+			pool_add(&executor->prepares, &preparing->task);
+		}
+	if (!request->preparing)
+		add_to_measure(executor, request);
+}
+
+/* SIZE_MAX: none without an answer has it. */
+static size_t find(const struct executor_request *request, uint64_t ticket)
+{
+	for (size_t i = 0; i < request->run.job_count; i++)
+		if (request->run.jobs[i].ticket == ticket)
+			return i;
+	return SIZE_MAX;
+}
+
+static bool was_sent(const struct executor_request *request, uint64_t ticket)
+{
+	for (size_t i = 0; i < request->sent_count; i++)
+		if (request->sent[i] == ticket)
+			return true;
+	return false;
+}
+
+/* ---- references that fail ---- */
+/* NULL: the reference of its problem did not fail. */
+static const struct executor_failed *failed_of(
+	const struct executor *executor, const struct device_job *job)
+{
+	char key[HASH_SIZE];
+
+	if (!job->problem || !executor->failed_count)
+		return NULL;
+	device_problem_key(job->problem, key);
+	for (size_t i = 0; i < executor->failed_count; i++)
+		if (strcmp(executor->failed[i].key, key) == 0)
+			return &executor->failed[i];
+	return NULL;
+}
+
+static void add_failed(
+	struct executor *executor, const struct device_job *job, const struct device_reply *reply)
+{
+	struct executor_failed *failed;
+
+	ARRAY_GROW(executor->failed, executor->failed_count, executor->failed_capacity);
+	failed = &executor->failed[executor->failed_count++];
+	*failed = (struct executor_failed){
+		.outcome = reply->result.outcome, .detail = string_copy(reply->result.detail)};
+	device_problem_key(job->problem, failed->key);
+}
+
+/* ---- answers ---- */
+void executor_answer(struct executor *executor, struct executor_request *request, size_t job,
+	struct device_reply *reply)
+{
+	struct measure_run *run = &request->run;
+
+	if (reply->reference_failed && run->jobs[job].problem &&
+		!failed_of(executor, &run->jobs[job]))
+		add_failed(executor, &run->jobs[job], reply);
+	device_reply_push(executor->device, *reply);
+	*reply = (struct device_reply){0};
+	record_release(&device_job_record, &run->jobs[job]);
+	run->job_count--;
+	memmove(&run->jobs[job], &run->jobs[job + 1], (run->job_count - job) * sizeof(*run->jobs));
+	memmove(&request->passed[job], &request->passed[job + 1],
+		(run->job_count - job) * sizeof(*request->passed));
+}
+
+static void answer_outcome(struct executor *executor, struct executor_request *request, size_t job,
+	bool reference, enum outcome outcome, const char *detail)
+{
+	executor_answer(executor, request, job,
+		&(struct device_reply){.ticket = request->run.jobs[job].ticket,
+			.reference_failed = reference,
+			.result = {.outcome = outcome, .detail = string_copy(detail)}});
+}
+
+/* The only job of a request that prepares is done. */
+static void finish_preparing(struct executor *executor, struct executor_request *request,
+	enum outcome outcome, const char *detail)
+{
+	struct executor_request *next = request->next;
+	const size_t job = find(next, request->run.jobs[0].ticket);
+
+	if (outcome != OUTCOME_OK && job != SIZE_MAX)
+		answer_outcome(executor, next, job, false, outcome, detail);
+	request->next = NULL;
+	request_free(request);
+	if (--next->preparing)
+		return;
+	if (next->run.job_count)
+		add_to_measure(executor, next);
+	else
+		request_free(next);
+}
+
+/* The next that did not pass by itself, else all together. */
+static void request_next_alone(struct executor_request *request)
+{
+	size_t next = 0;
+
+	while (next < request->run.job_count && request->passed[next])
+		next++;
+	request->is_alone = next < request->run.job_count;
+	request->all_passed = !request->is_alone;
+	if (request->is_alone)
+		request->alone = request->run.jobs[next].ticket;
+}
+
+static enum pool_event take_result(struct executor *executor, struct executor_request *request,
+	struct device_reply *reply, struct text *why)
+{
+	const size_t job = find(request, reply->ticket);
+
+	if (!was_sent(request, reply->ticket))
+		return POOL_FAILED;
+	if (job == SIZE_MAX) /* it is answered already */
+		return POOL_WORKS;
+	if (reply->fatal) {
+		text_append(why, reply->result.detail ? reply->result.detail
+						      : outcome_name(reply->result.outcome));
+		request->fault = reply->result.outcome;
+		return POOL_FAILED;
+	}
+	if (request->next) {
+		finish_preparing(executor, request, reply->result.outcome, reply->result.detail);
+		return POOL_DONE;
+	}
+	request->progress = (struct measure_progress){0};
+	request->task.was_killed = false;
+	if (request->is_alone && request->run.job_count > 1) {
+		request->passed[job] = true;
+		request_next_alone(request);
+		pool_add_first(&executor->measures, &request->task);
+		return POOL_DONE;
+	}
+	executor_answer(executor, request, job, reply);
+	if (request->run.job_count)
+		return POOL_WORKS;
+	request_free(request);
+	return POOL_DONE;
+}
+
+static enum pool_event take_progress(
+	struct executor_request *request, const struct measure_progress *progress)
+{
+	request->progress = *progress;
+	request->task.timeout_s = progress->allow_s;
+	if (request->run.job_count)
+		return POOL_WORKS;
+	request_free(request);
+	return POOL_DONE;
+}
+
+/* ---- the pools ---- */
+static enum status start(struct pool *pool, struct worker *worker, struct error *err)
+{
+	struct executor *executor = pool->context;
+	const enum status status =
+		executor->protocol->start(executor, worker, pool == &executor->prepares, err);
+
+	if (status != STATUS_OK)
+		executor->reason = *err;
+	return status;
+}
+
+static bool send(void *context, struct worker *worker, struct pool_task *task)
+{
+	struct executor *executor = context;
+	struct executor_request *request = (struct executor_request *)task;
+	const bool is_empty = !request->run.job_count, starts = !executor->has_started;
+	struct measure_run run;
+
+	executor->has_started = true;
+	for (size_t i = 0; i < request->run.job_count;) {
+		const struct executor_failed *failed = failed_of(executor, &request->run.jobs[i]);
+
+		if (failed && request->run.jobs[i].verify)
+			answer_outcome(executor, request, i, true, failed->outcome, failed->detail);
+		else
+			i++;
+	}
+	if (!request->run.job_count && (!is_empty || starts)) {
+		request_free(request);
+		return false;
+	}
+	request->is_alone &= find(request, request->alone) != SIZE_MAX;
+	run = request->run;
+	if (request->is_alone) {
+		run.jobs = &request->run.jobs[find(request, request->alone)];
+		run.job_count = 1;
+	}
+	request->sent_count = run.job_count;
+	for (size_t i = 0; i < run.job_count; i++)
+		request->sent[i] = run.jobs[i].ticket;
+	request->progress = (struct measure_progress){0};
+	task->timeout_s = executor->protocol->write(executor, worker, request, &run);
+	return true;
+}
+
+static enum pool_event on_message(void *context, struct worker *worker, bool handshake,
+	struct pool_task *task, struct text *why)
+{
+	struct executor *executor = context;
+	struct executor_request *request = (struct executor_request *)task;
+	struct executor_message message = {0};
+	enum pool_event heard =
+		executor->protocol->read(executor, worker, handshake, request, &message, why);
+
+	if (heard == POOL_WORKS && request && !message.is_late)
+		heard = message.is_progress ? take_progress(request, &message.progress)
+					    : take_result(executor, request, &message.reply, why);
+	device_reply_release(&message.reply);
+	return heard;
+}
+
+static void lose_device(struct executor *executor, const char *why)
+{
+	struct device_reply lost = {.lost = true, .result.outcome = OUTCOME_DEVICE_LOST};
+
+	if (executor->device->lost)
+		return;
+	lost.result.detail = string_format("%s%s", executor->protocol->lost_context, why);
+	device_reply_push(executor->device, lost);
+}
+
+/* The request's process is gone: which job is to blame, or how that is found out. */
+static void blame(struct executor *executor, struct executor_request *request, enum outcome outcome,
+	const char *detail)
+{
+	const struct measure_progress *progress = &request->progress;
+	const bool known = progress->has_job && find(request, progress->ticket) != SIZE_MAX;
+	const bool reference = known && progress->reference;
+	const uint64_t suspect = request->is_alone ? request->alone
+				 : known           ? progress->ticket
+						   : request->run.jobs[0].ticket;
+
+	/* between two steps; a lost device is no fault of theirs the first time */
+	if ((!known || outcome == OUTCOME_DEVICE_LOST) && ++request->attempts < ATTEMPTS_MAX)
+		return;
+	/* the references of other problems get less time */
+	if (reference && outcome == OUTCOME_TIMED_OUT)
+		executor->reference_timeout_s =
+			fmin(executor->reference_timeout_s, executor->kernel_timeout_s);
+	if (reference || request->is_alone || request->all_passed || request->run.job_count == 1) {
+		answer_outcome(
+			executor, request, find(request, suspect), reference, outcome, detail);
+		request->is_alone = false;
+		request->attempts = 0;
+	} else {
+		request->is_alone = true;
+		request->alone = suspect;
+	}
+}
+
+/* The request's jobs are given up. */
+static void expire(struct executor *executor, struct executor_request *request)
+{
+	while (request->run.job_count)
+		answer_outcome(executor, request, 0, false, OUTCOME_TIMED_OUT,
+			"no answer before the budget was spent");
+	request_free(request);
+}
+
+/* The process that measures compiles, too: nothing is lost where none prepares. */
+static void fail_preparing(struct executor *executor, struct executor_request *request,
+	enum pool_end end, const char *how)
+{
+	executor->can_prepare &= end != POOL_BROKEN;
+	finish_preparing(executor, request,
+		end == POOL_BROKEN      ? OUTCOME_OK
+		: end == POOL_TIMED_OUT ? OUTCOME_COMPILE_TIMEOUT
+					: OUTCOME_COMPILE_CRASHED,
+		how);
+}
+
+static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct executor *executor = context;
+	struct executor_request *request = (struct executor_request *)task;
+	const enum outcome fault = request->fault;
+	CLEANUP(memory_free)
+	char *late = string_format("no answer within %.3g s", task->timeout_s);
+
+	if (request->next) {
+		fail_preparing(executor, request, end, how);
+		return;
+	}
+	if (end == POOL_TIMED_OUT && task->until_s > 0 && clock_seconds() >= task->until_s) {
+		expire(executor, request);
+		return;
+	}
+	request->fault = OUTCOME_OK;
+	if (end == POOL_BROKEN)
+		lose_device(executor, how);
+	else if (fault != OUTCOME_OK)
+		blame(executor, request, fault, how);
+	else if (request->run.job_count)
+		blame(executor, request,
+			end == POOL_TIMED_OUT ? OUTCOME_TIMED_OUT : OUTCOME_CRASHED,
+			end == POOL_TIMED_OUT ? late : how);
+	if (request->run.job_count && end != POOL_BROKEN)
+		pool_add_first(&executor->measures, task);
+	else
+		request_free(request);
+}
+
+/* ---- opening and closing ---- */
+static void open_pool(struct executor *executor, struct pool *pool, size_t processes, size_t depth)
+{
+	pool_open(pool, &executor->kind, executor, processes, depth);
+	executor->device->pools[executor->device->pool_count++] = pool;
+}
+
+void executor_open(struct executor *executor, struct device *device,
+	const struct executor_protocol *protocol, size_t depth)
+{
+	*executor = (struct executor){.device = device,
+		.protocol = protocol,
+		.kind = {.name = protocol->name,
+			.pause_s = protocol->pause_s,
+			.handshake_s = protocol->handshake_s,
+			.start = start,
+			.send = send,
+			.on_message = on_message,
+			.fail = fail}};
+	open_pool(executor, &executor->measures, 1, depth);
+}
+
+enum status executor_start(struct executor *executor, struct error *err)
+{
+	struct pool *pool = &executor->measures;
+	const struct sampling none = {0};
+
+	executor_add(executor, NULL, 0, &none, NULL);
+	do {
+		pool_wait(&pool, 1, INFINITY);
+		pool_work(pool);
+	} while (!executor->has_started && !executor->device->lost &&
+		 executor->reason.status == STATUS_OK);
+	if (executor->has_started)
+		return STATUS_OK;
+	if (executor->reason.status != STATUS_OK) {
+		*err = executor->reason;
+		return err->status;
+	}
+	error_set(err, STATUS_NO_DEVICE, "%s", "");
+	return error_lines(err, pool->broken.message);
+}
+
+void executor_prepare(struct executor *executor, size_t processes)
+{
+	executor->can_prepare = processes > 0;
+	open_pool(executor, &executor->prepares, processes, 1);
+}
+
+void executor_release(struct executor *executor)
+{
+	struct pool_task *task;
+
+	while ((task = pool_take(&executor->prepares)) != NULL ||
+		(task = pool_take(&executor->measures)) != NULL)
+		request_free((struct executor_request *)task);
+	pool_close(&executor->prepares);
+	pool_close(&executor->measures);
+	for (size_t i = 0; i < executor->failed_count; i++)
+		free(executor->failed[i].detail);
+	free(executor->failed);
+}
