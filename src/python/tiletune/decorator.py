@@ -34,7 +34,8 @@ DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # what these answer to tiletune's greeting
 OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, beside the kernel's constants
 DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
 SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
-JOB_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+# What a module that calls torch.distributed.init_process_group() finds in a worker process: a job of one rank.
+ONE_RANK = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
 kernels: dict[str, Any] = {}  # by qualified name: the decorated kernels of this process
 
 
@@ -468,7 +469,9 @@ def tuned_kernel_class() -> Any:
 
         def environment(self) -> dict[str, str]:
             """Of the program that runs the kernel: this Python, its path, this GPU, no rank of a job."""
-            environment = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}
+            environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCHELASTIC_")}
+            if "RANK" in environment:
+                environment.update(ONE_RANK)
             here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
             environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([here, *(os.path.abspath(path) for path in sys.path)]))
             environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", os.defpath)

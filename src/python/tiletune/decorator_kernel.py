@@ -23,7 +23,7 @@ import numpy
 
 from .decorator import DEVICE, Launched, cache_folder, greeting, kernels, read_calls
 from .decorator_call import arrays_in, grid_of, random_storage, restored, storages_of
-from .program import Program, is_lost, outcome_of
+from .program import Program, outcome_of
 from .program_job import SETS_MAX, Data, Job, assign, bits, cache_bytes, compared, copy_of, is_real, on_gpu, poison, synchronise, torch, total
 
 RUN_SECONDS = 20  # a kernel that does not return within this time has hung
@@ -251,7 +251,7 @@ class KernelData(Data):
                 attempts.succeeded()
                 return configuration, after
             except Exception as error:  # pylint: disable=broad-exception-caught  # the next one may run
-                if is_lost(error):
+                if not is_harmless(error):
                     raise
                 failure = error
         raise NoReference(f"no configuration ran; the last one: {type(failure).__name__}: {failure}") from failure
@@ -273,7 +273,7 @@ class KernelData(Data):
             result = self.run(configuration, other)
             written |= {number for number in stored if differ(before[number], result[number])}
         except Exception as error:  # pylint: disable=broad-exception-caught  # these numbers mean nothing to the kernel
-            if is_lost(error):
+            if not is_harmless(error):
                 raise
         return sorted(written)
 
@@ -290,7 +290,7 @@ class KernelData(Data):
             same = bits(result[number]) == bits(after[number])
             untouched = (bits(after[number]) == bits(first[number])) & (bits(result[number]) == bits(poisoned[number]))
             self.is_in_place |= bool((~same & ~untouched).any())
-            pristine[number] = of.where(same, poisoned[number], first[number])
+            pristine[number] = of.where(same, bits(poisoned[number]), bits(first[number])).view(first[number].dtype)
         return pristine
 
     def find_expected(self, configuration: dict[str, Any], first: list[Any]) -> list[tuple[Callable[[list[Any]], Any], Any]]:
@@ -341,6 +341,11 @@ class KernelJob(Job):
             self.program.data = {}  # the next job makes new ones
         data.restore(data.written)
         return found
+
+
+def is_harmless(error: Exception) -> bool:
+    """Whether this process can run other kernels after the exception: on a GPU only where none was launched."""
+    return not on_gpu() or outcome_of(error) in ("compile_failed", "out_of_memory") or "OutOfResources" in type(error).__name__
 
 
 def differ(a: Any, b: Any) -> bool:
