@@ -29,6 +29,15 @@ try() {
 }
 # prints something only if it fails
 quiet() { "$@" >talk.txt 2>&1 || cat talk.txt; }
+# a line for each winner and each family's best of a tuned file
+table() {
+	/usr/bin/python3 - "$1" <<'PYTHON' | sort
+import json, sys
+for entry in json.load(open(sys.argv[1]))["entries"]:
+	for kind, row in [("winner", entry["winner"]), *(("family", row) for row in entry["families"])]:
+		print(entry["operation"], entry["problem"], entry["timing"], kind, row["family"], row["configuration"], row["time_us"]["median"])
+PYTHON
+}
 # from now on the GPU is the stand-in driver (tests/faults), which does what the file `script` says
 standin() {
 	mkdir lib && ln -s "$OUT/faults/libcuda.so.1" lib/libcuda.so.1 && ln -s libcuda.so.1 lib/libnvidia-ml.so.1
