@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "candidate/problem_reference.h"
+#include "engine/floor.h"
 #include "engine/kernel_check.h"
 
 /* While there is nothing to do: an interrupt is seen then. */
@@ -258,6 +259,8 @@ static enum status take_failed_reference(const struct evaluator *evaluator, stru
 static enum status take_reply(struct evaluator *evaluator, struct trial *trial,
 	struct device_reply *reply, struct error *err)
 {
+	if (evaluator->context->device->kind->measures)
+		time_floor_apply(trial->problem, evaluator->context->device->spec, &reply->result);
 	trial_take_reply(trial, reply, evaluator->bits);
 	return reply->reference_failed
 		       ? take_failed_reference(evaluator, trial, &reply->result, err)

@@ -34,6 +34,7 @@
 	row(NONDETERMINISTIC, "nondeterministic", "two runs gave different bits") \
 	row(OTHER_BITS, "other_bits", "its bits are not those that are wanted") \
 	row(TOO_NOISY, "too_noisy", "its samples vary too much") \
+	row(TOO_FAST, "too_fast", "its time is below what the hardware allows") \
 	row(DEVICE_LOST, "device_lost", "the GPU stopped answering")
 /* clang-format on */
 enum outcome {

@@ -75,7 +75,7 @@ def evaluations(path):
 
 
 WORDS = {"correct": "ok too_noisy", "constraints": "pruned_by_model", "compile": "compile_failed compile_crashed compile_timeout",
-    "timeout": "timed_out", "correctness": "wrong_result out_of_bounds nondeterministic",
+    "timeout": "timed_out", "correctness": "wrong_result out_of_bounds nondeterministic too_fast",
     "runtime": "crashed launch_failed out_of_memory device_lost"}
 FAILURES = {"correct": None, "constraints": "InvalidConfig", "compile": "CompilationFailedConfig"}
 INVALIDITY = {outcome: word for word, outcomes in WORDS.items() for outcome in outcomes.split()}

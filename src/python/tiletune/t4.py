@@ -27,7 +27,7 @@ OUTCOMES = {
     "ok": ("correct", None), "too_noisy": ("correct", None), "pruned_by_model": ("constraints", "InvalidConfig"),
     "other_bits": ("constraints", "InvalidConfig"),
     **{name: ("compile", "CompilationFailedConfig") for name in ("compile_failed", "compile_crashed", "compile_timeout")},
-    **{name: ("correctness", "RuntimeFailedConfig") for name in ("wrong_result", "out_of_bounds", "nondeterministic")},
+    **{name: ("correctness", "RuntimeFailedConfig") for name in ("wrong_result", "out_of_bounds", "nondeterministic", "too_fast")},
     "timed_out": ("timeout", "RuntimeFailedConfig"),
 }
 RUNTIME = ("runtime", "RuntimeFailedConfig")  # launch_failed, crashed, device_lost, ...
