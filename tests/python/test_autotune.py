@@ -29,6 +29,8 @@ def pause(block):  # the larger the block, the slower
 x, y = numpy.random.default_rng(1).random(N).astype("float32"), numpy.zeros(N, "float32")
 """
 DOUBLE = HEAD + """
+class OutOfResources(Exception):
+	pass
 @tiletune.autotune(configs=configs(*map(int, sys.argv[2].split(","))) if len(sys.argv) > 2 else configs(1, 20), key=["n"], file="tuned.json", budget=20, **globals().get("MORE", {}))
 @triton.jit
 def double(x, y, n, BLOCK):
@@ -36,7 +38,7 @@ def double(x, y, n, BLOCK):
 	if BLOCK == 7:
 		os._exit(3)
 	if BLOCK == 8:
-		raise RuntimeError("out of resources")
+		raise OutOfResources("shared memory")
 	y[:n] = x[:n] * (3 if BLOCK == 6 else 2)
 double[lambda meta: (N // meta["BLOCK"],)](x, y, int(sys.argv[1]) if len(sys.argv) > 1 else N)
 assert (y[:16] == 2 * x[:16]).all()

@@ -23,7 +23,7 @@ import numpy
 
 from .decorator import DEVICE, Launched, cache_folder, greeting, kernels, read_calls
 from .decorator_call import arrays_in, grid_of, random_storage, restored, storages_of
-from .program import Program, outcome_of
+from .program import HARMLESS, Program, outcome_of
 from .program_job import SETS_MAX, Data, Job, assign, bits, cache_bytes, compared, copy_of, is_real, on_gpu, poison, synchronise, torch, total
 
 RUN_SECONDS = 20  # a kernel that does not return within this time has hung
@@ -345,7 +345,7 @@ class KernelJob(Job):
 
 def is_harmless(error: Exception) -> bool:
     """Whether this process can run other kernels after the exception: on a GPU only where none was launched."""
-    return not on_gpu() or outcome_of(error) in ("compile_failed", "out_of_memory") or "OutOfResources" in type(error).__name__
+    return not on_gpu() or outcome_of(error) in (*HARMLESS, "out_of_memory")
 
 
 def differ(a: Any, b: Any) -> bool:

@@ -41,11 +41,6 @@ def outcome_of(error: Exception) -> str:
 	return next((outcome for part, outcome in OUTCOMES if any(part in name for name in names)), "crashed")
 
 
-def is_lost(error: Exception) -> bool:
-	"""Whether the device has failed for this process."""
-	return "CUDA error" in str(error)
-
-
 class Program:
 	def __init__(self, make: Callable[..., Any], reference: Callable[..., Any], inputs: Callable[..., Any], prepare: Callable[..., Any] | None) -> None:
 		self.make, self.reference, self.inputs, self.compile = make, reference, inputs, prepare
