@@ -78,57 +78,59 @@ enum status family_applies(const struct family *family, const struct problem *pr
 }
 
 /* ---- launches and models ---- */
-/* Puts copies in place of expressions (NULL stays NULL), and of lists with them, that the shallow
- * copy of a record's struct still shares with its family. */
-static void specialise(const struct record *record, char *copy, const struct value *values)
+/* Limits of the device, and units of the problem's tensors. */
+static void computed_fit(struct computed_list *list, const struct device_spec *device,
+	const struct launch_work *work)
 {
-	for (size_t i = 0; i < record->member_count; i++) {
-		const struct record_member *member = &record->members[i];
-		struct record_span items = record_span(member, copy);
+	for (size_t i = 0; i < list->count; i++) {
+		struct computed *computed = &list->items[i];
+		const size_t tile = computed->offset / sizeof(struct work_tile),
+			     member = computed->offset % sizeof(struct work_tile);
 
-		if (member->shape == RECORD_LIST) {
-			items.data = items.count
-					     ? memory_copy(items.data, items.count * member->size)
-					     : NULL;
-			memcpy(copy + member->offset, &items.data, sizeof(items.data));
-		}
-		for (size_t k = 0; k < items.count; k++) {
-			char *item = items.data + k * member->size;
-			struct expression **expression = (void *)item;
-
-			if (member->kind == RECORD_KIND_RECORD)
-				specialise(member->record, item, values);
-			else if (member->custom &&
-				 member->custom->release == expression_member_release &&
-				 *expression)
-				*expression = expression_specialise(*expression, values);
-		}
+		if (computed->list == COMPUTED_DIRECT &&
+			computed->offset == offsetof(struct launch_shape, smem_dynamic_bytes))
+			computed->high = (double)device->smem_per_block_bytes;
+		if (computed->list != offsetof(struct launch_work, tiles) ||
+			(member != offsetof(struct work_tile, row_bytes) &&
+				member != offsetof(struct work_tile, row_offset_bytes)))
+			continue;
+		computed->scale = work->tiles[tile].element_bytes;
+		computed->high = (double)(UINT32_MAX / work->tiles[tile].element_bytes);
 	}
 }
 
-static struct launch specialise_launch(const struct launch *launch, const struct value *values)
+static struct launch launch_specialise(const struct launch *launch,
+	const struct device_spec *device, const struct plan_buffer *tensors,
+	const struct value *values, size_t first)
 {
-	struct launch copy = *launch;
+	struct launch copy = {.work = launch_work_copy(&launch->work),
+		.when = launch->when ? expression_specialise(launch->when, values) : NULL,
+		.computed = computed_specialise(&launch->computed, values, first),
+		.shape_count = launch->shape_count};
 
-	copy.arguments = (struct argument_list){0};
-	copy.entry = (struct entry){0};
-	specialise(&launch_record, (char *)&copy, values);
+	for (size_t i = 0; i < copy.work.tile_count; i++) {
+		struct work_tile *tile = &copy.work.tiles[i];
+
+		tile->element_bytes = (uint32_t)dtype_size(tensors[tile->tensor].dtype);
+		tile->pitch_bytes = tensors[tile->tensor].ld * tile->element_bytes;
+		tile->row_bytes *= tile->element_bytes;
+		tile->row_offset_bytes *= tile->element_bytes;
+	}
+	computed_fit(&copy.computed, device, &copy.work);
 	return copy;
 }
 
 /* fixed: values of the names before the parameters; strings outlive the model. */
 static enum status model_fill(struct bound_model *model, const struct family *family,
-	const struct problem *problem, const struct value *fixed, struct error *err)
+	const struct problem *problem, const struct device_spec *device, const struct value *fixed,
+	struct error *err)
 {
 	const struct scope *scope = &family->scope;
 	CLEANUP(memory_free)
 	struct value *values = memory_zeroed(scope->all.count, sizeof(*values));
 
 	memcpy(values, fixed, scope->extra_at * sizeof(*values)); /* extras stay unbound */
-	model->launch_count = family->launch_count;
 	model->launches = memory_zeroed(family->launch_count + 1, sizeof(*model->launches));
-	for (size_t i = 0; i < family->launch_count; i++)
-		model->launches[i] = specialise_launch(&family->launches[i], values);
 	model->workspace_count = family->workspace_count;
 	model->workspace_bytes =
 		memory_zeroed(family->workspace_count + 1, sizeof(*model->workspace_bytes));
@@ -138,8 +140,19 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
 	if (operation_tensors_evaluate(family->operation, fixed, model->tensors, err) != STATUS_OK)
 		return error_context(err, "%s", problem->title);
+	model->launch_count = family->launch_count;
+	for (size_t i = 0; i < family->launch_count; i++)
+		model->launches[i] = launch_specialise(
+			&family->launches[i], device, model->tensors, values, scope->parameter_at);
 	TRY(problem_flop(problem, &model->flop, err));
 	return problem_min_bytes(problem, &model->min_bytes, err);
+}
+
+static void launch_release(struct launch *launch)
+{
+	launch_work_release(&launch->work);
+	computed_list_release(&launch->computed);
+	expression_free(launch->when);
 }
 
 static void model_release(struct bound_model *model)
@@ -188,46 +201,52 @@ static enum status add_constraint(struct bound_family *bound, const char *text, 
 
 /* What a launch must keep to, where it is active. */
 static enum status add_limit(struct bound_family *bound, const struct launch *launch,
-	const char *limit, const char *why, const struct expression *of, struct error *err)
+	const char *limit, const char *why, const void *member, struct error *err)
 {
+	const struct computed *computed = launch_computed(launch, member);
 	CLEANUP(memory_free)
 	char *text = launch->when
 			     ? string_format("not (%s) or %s", expression_text(launch->when), limit)
 			     : string_copy(limit);
 
-	return add_constraint(bound, text, why, expression_where(of), err);
+	return add_constraint(bound, text, why,
+		computed ? expression_where(computed->expression) : bound->family->file, err);
 }
 
 static enum status add_block_limit(
 	struct bound_family *bound, const struct launch *launch, struct error *err)
 {
-	CLEANUP(text_release) struct text limit = {0};
+	const uint32_t *block = launch->work.shape.block;
+	CLEANUP(text_release) struct text limit = {0}, least = {0};
 
 	text_append_char(&limit, '(');
-	for (size_t i = 0; i < launch->block.count; i++)
-		text_appendf(
-			&limit, "%s(%s)", i ? " * " : "", expression_text(launch->block.items[i]));
-	text_appendf(&limit, " <= %" PRId64, bound->device->max_threads_per_block);
-	for (size_t i = 0; i < launch->block.count; i++)
-		text_appendf(&limit, " and (%s) >= 1", expression_text(launch->block.items[i]));
-	if (launch->block.count > 2)
-		text_appendf(&limit, " and (%s) <= 64", expression_text(launch->block.items[2]));
-	text_append_char(&limit, ')');
-	return add_limit(bound, launch, limit.data, GPU_LIMIT ": threads of a block",
-		launch->block.items[0], err);
+	for (size_t i = 0; i < launch->block_count; i++) {
+		CLEANUP(memory_free) char *threads = launch_text(launch, &block[i]);
+
+		text_appendf(&limit, "%s(%s)", i ? " * " : "", threads);
+		text_appendf(&least, " and (%s) >= 1", threads);
+		if (i == 2)
+			text_appendf(&least, " and (%s) <= 64", threads);
+	}
+	text_appendf(&limit, " <= %" PRId64 "%s)", bound->device->max_threads_per_block,
+		text_string(&least));
+	return add_limit(
+		bound, launch, limit.data, GPU_LIMIT ": threads of a block", &block[0], err);
 }
 
 static enum status add_grid_limit(
 	struct bound_family *bound, const struct launch *launch, struct error *err)
 {
-	for (size_t i = 0; i < launch->grid.count; i++) {
-		const struct expression *blocks = launch->grid.items[i];
+	for (size_t i = 0; i < launch->grid_count; i++) {
+		const uint32_t *blocks = &launch->work.shape.grid[i];
+		const struct computed *computed = launch_computed(launch, blocks);
+		CLEANUP(memory_free) char *text = launch_text(launch, blocks);
 		CLEANUP(memory_free)
-		char *limit = string_format(
-			"1 <= (%s) <= %" PRIu32, expression_text(blocks), launch_grid_max[i]);
-		size_t names;
+		char *limit = string_format("1 <= (%s) <= %" PRIu32, text, launch_grid_max[i]);
+		size_t names = 0;
 
-		(void)expression_indices(blocks, &names);
+		if (computed)
+			(void)expression_indices(computed->expression, &names);
 		if (names) /* else it is a number */
 			TRY(add_limit(
 				bound, launch, limit, GPU_LIMIT ": blocks of a grid", blocks, err));
@@ -244,17 +263,19 @@ static enum status add_limits(struct bound_family *bound, struct error *err)
 
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
-		CLEANUP(memory_free) char *limit = NULL;
+		const uint32_t *smem_bytes = &launch->work.shape.smem_dynamic_bytes;
+		CLEANUP(memory_free) char *limit = NULL, *text = NULL;
 
 		if (threads)
 			TRY(add_block_limit(bound, launch, err));
 		TRY(add_grid_limit(bound, launch, err));
-		if (!smem || !launch->smem_bytes)
+		if (!smem || !launch_computed(launch, smem_bytes))
 			continue;
-		limit = string_format("0 <= (%s) <= %" PRId64, expression_text(launch->smem_bytes),
-			bound->device->smem_per_block_bytes);
+		text = launch_text(launch, smem_bytes);
+		limit = string_format(
+			"0 <= (%s) <= %" PRId64, text, bound->device->smem_per_block_bytes);
 		TRY(add_limit(bound, launch, limit, GPU_LIMIT ": shared memory of a block",
-			launch->smem_bytes, err));
+			smem_bytes, err));
 	}
 	return STATUS_OK;
 }
@@ -303,7 +324,7 @@ enum status family_bind(const struct family *family, const struct problem *probl
 		.space = space_new(&family->names, family->scope.parameter_at)};
 	TRY(build_space(made, where, err));
 	TRY(space_bind(made->space, fixed, err));
-	TRY(model_fill(&made->model, family, problem, fixed, err));
+	TRY(model_fill(&made->model, family, problem, device, fixed, err));
 	*bound = made;
 	made = NULL;
 	return STATUS_OK;

@@ -86,16 +86,18 @@ static void plan_symbols(const struct family *family, const int *units, struct p
 					.buffer = family->symbols[k].buffer};
 }
 
-static enum status plan_launch(const struct bound_family *bound, const struct launch *launch,
-	const struct value *values, const int *units, struct plan_launch *result, struct error *err)
+static enum status plan_launch(const struct bound_family *bound, size_t index, struct value *values,
+	const int *units, struct plan_launch *result, struct error *err)
 {
-	TRY(launch_shape_evaluate(launch, values, bound->device, &result->shape, err));
+	const struct launch *launch = &bound->family->launches[index];
+
+	TRY(launch_shape_evaluate(bound, index, values, &result->shape, err));
 	result->unit = (uint32_t)units[launch->source];
 	TRY(entry_evaluate(&launch->entry, values, &result->entry, err));
 	return arguments_evaluate(&launch->arguments, values, result, err);
 }
 
-static enum status plan_launches(const struct bound_family *bound, const struct value *values,
+static enum status plan_launches(const struct bound_family *bound, struct value *values,
 	const int *units, struct plan *plan, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -106,7 +108,7 @@ static enum status plan_launches(const struct bound_family *bound, const struct 
 
 		TRY(expression_test(family->launches[i].when, values, &is_active, err));
 		if (is_active)
-			TRY(plan_launch(bound, &family->launches[i], values, units,
+			TRY(plan_launch(bound, i, values, units,
 				&plan->launches[plan->launch_count++], err));
 	}
 	if (plan->launch_count == 0 && !family->program)
@@ -120,6 +122,8 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
+	CLEANUP(memory_free)
+	struct value *copy = memory_copy(values, family->scope.all.count * sizeof(*copy));
 	CLEANUP(plan_release) struct plan made = {0};
 
 	*plan = (struct plan){0};
@@ -127,7 +131,7 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 	TRY(plan_buffers(family, values, &made, err));
 	TRY(plan_tensor_maps(family, values, &made, err));
 	plan_symbols(family, units, &made);
-	TRY(plan_launches(bound, values, units, &made, err));
+	TRY(plan_launches(bound, copy, units, &made, err));
 	*plan = made;
 	made = (struct plan){0};
 	return STATUS_OK;

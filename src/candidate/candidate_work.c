@@ -15,7 +15,7 @@
 struct work_context {
 	const struct bound_family *bound;
 	struct value *values;
-	bool *changed;    /* by name: since the evaluation before */
+	uint64_t changed; /* names since the evaluation before, as bits of computed_bit() */
 	struct work kept; /* all launches; filled[i]: the result of the evaluation before */
 	bool *filled;
 	struct work work; /* the active ones; their lists are those of `kept` */
@@ -137,7 +137,8 @@ static enum status evaluate_launch(const struct bound_family *bound, size_t inde
 {
 	struct launch_work *result = &work->launches[work->launch_count];
 	struct launch_work *kept = context ? &context->kept.launches[index] : result;
-	const bool *changed = context && context->filled[index] ? context->changed : NULL;
+	const uint64_t changed =
+		context && context->filled[index] ? context->changed : COMPUTED_ALL;
 	bool is_active;
 
 	if (context)
@@ -146,6 +147,8 @@ static enum status evaluate_launch(const struct bound_family *bound, size_t inde
 	if (!is_active)
 		return STATUS_OK;
 	work->launch_count++;
+	if (!context)
+		*kept = launch_work_copy(&bound->model.launches[index].work);
 	TRY(launch_work_evaluate(bound, index, values, changed, kept, err));
 	if (context)
 		context->filled[index] = true;
@@ -194,11 +197,12 @@ struct work_context *work_context_new(const struct bound_family *bound)
 
 	context->bound = bound;
 	context->values = memory_zeroed(count, sizeof(*context->values));
-	context->changed = memory_zeroed(count, sizeof(*context->changed));
 	space_fixed(bound->space, context->values);
 	context->filled = memory_zeroed(launches + 1, sizeof(*context->filled));
 	context->kept.launches = memory_zeroed(launches + 1, sizeof(*context->kept.launches));
 	context->kept.launch_count = launches;
+	for (size_t i = 0; i < launches; i++)
+		context->kept.launches[i] = launch_work_copy(&bound->model.launches[i].work);
 	context->work.launches = memory_zeroed(launches + 1, sizeof(*context->work.launches));
 	return context;
 }
@@ -210,7 +214,6 @@ void work_context_free(struct work_context *context)
 	context->work.launch_count = 0; /* the lists are those of `kept` */
 	work_release(&context->work);
 	work_release(&context->kept);
-	free(context->changed);
 	free(context->filled);
 	free(context->values);
 	free(context);
@@ -224,8 +227,11 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 
 	/* Problem and device stay what they are. Bytes between members may differ where values do
 	 * not: then more is evaluated than must be. */
+	context->changed = 0;
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
-		context->changed[i] = memcmp(&context->values[i], &values[i], sizeof(*values)) != 0;
+		if (memcmp(&context->values[i], &values[i], sizeof(*values)) == 0)
+			continue;
+		context->changed |= computed_bit(i, bound->family->scope.parameter_at);
 		context->values[i] = values[i];
 	}
 	*work = &context->work;

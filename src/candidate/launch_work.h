@@ -8,18 +8,16 @@
 #include "candidate/bound_family.h"
 #include "family/family.h"
 
-/* Blocks along x, y, z that a grid may have. */
-extern const uint32_t launch_grid_max[3];
+/* Errors: a shape beyond the limits of the device (CUDA C++ Programming Guide, technical
+ * specifications per compute capability). Registers are not known yet. Changes the value of `lane`
+ * and no other. */
+enum status launch_shape_evaluate(const struct bound_family *bound, size_t launch,
+	struct value *values, struct launch_shape *shape, struct error *err);
 
-/* Within the limits of the device (CUDA C++ Programming Guide, technical specifications per compute
- * capability); none of registers: they are not known yet. */
-enum status launch_shape_evaluate(const struct launch *launch, const struct value *values,
-	const struct device_spec *device, struct launch_shape *shape, struct error *err);
-
-/* Changes the value of `lane` and no other. changed: by name, whether its value is another one than
- * that which work holds the result of; what reads none of these is left as it is. NULL: everything
- * is evaluated; work is zeroed, or of another evaluation, whose memory for lists is used again. */
+/* work: a copy of the bound launch's work, or the result of an evaluation before. changed: names
+ * whose values differ since then (computed_bit()); COMPUTED_ALL after a copy. Changes the value of
+ * `lane` and no other. */
 enum status launch_work_evaluate(const struct bound_family *bound, size_t launch,
-	struct value *values, const bool *changed, struct launch_work *work, struct error *err);
+	struct value *values, uint64_t changed, struct launch_work *work, struct error *err);
 
 #endif

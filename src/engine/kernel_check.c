@@ -141,8 +141,8 @@ static enum status source_check(const char *text, const struct launch *described
 	}
 	if (!heads || source.kernel_count > heads) /* it is not known which of them reads what */
 		return STATUS_OK;
-	TRY(dimension_check(text, entry, "blockIdx", "grid", described->grid.count, err));
-	return dimension_check(text, entry, "threadIdx", "block", described->block.count, err);
+	TRY(dimension_check(text, entry, "blockIdx", "grid", described->grid_count, err));
+	return dimension_check(text, entry, "threadIdx", "block", described->block_count, err);
 }
 
 enum status kernel_sources_check(

@@ -62,8 +62,7 @@ static enum status buffer_read(
 const struct record_custom buffer_member = {buffer_read, NULL, NULL};
 
 /* ---- element types ---- */
-/* Appends all element types to the hint, which may already name the nearest one. */
-static enum status list_types(struct error *err)
+enum status dtype_list_types(struct error *err)
 {
 	CLEANUP(text_release) struct text list = {0};
 	CLEANUP(memory_free)
@@ -86,7 +85,7 @@ static enum status dtype_read(
 		return expression_word_compile(at, text, field, err);
 	return expression_json_compile(at, reading->names, field, err) == STATUS_OK
 		       ? STATUS_OK
-		       : list_types(err);
+		       : dtype_list_types(err);
 }
 
 const struct record_custom dtype_member = {dtype_read, NULL, expression_member_release};
@@ -120,7 +119,7 @@ enum status dtype_evaluate(const struct expression *expression, const struct val
 	if (found < 0) {
 		error_set(err, STATUS_BAD_INPUT, "%s: expected an element type, found \"%s\"",
 			expression_where(expression), name);
-		return list_types(err);
+		return dtype_list_types(err);
 	}
 	*dtype = (enum dtype)found;
 	return STATUS_OK;

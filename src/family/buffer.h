@@ -13,6 +13,8 @@
 /* An element type, a struct expression *: its bare name, or an expression that gives one; NULL:
  * fp32. */
 extern const struct record_custom dtype_member;
+/* Appends all element types to the hint, which may already name the nearest one. */
+enum status dtype_list_types(struct error *err);
 /* Where nothing is said: the operation's key "dtype" if it has one of these types, else fp32. */
 enum status dtype_default(
 	const struct reading *reading, struct expression **dtype, struct error *err);

@@ -351,7 +351,8 @@ static enum status read_root(
 	TRY(place_check(root, name, family, err));
 	family->names = scope_table(&family->scope, SCOPE_PLAIN);
 	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN);
-	TRY(record_from_json(&family_record, root, family, &reading, err));
+	TRY(record_from_json_computed(
+		&family_record, root, family, launch_computed_read, &reading, err));
 	return compile_facts(family, err);
 }
 

@@ -1,56 +1,146 @@
 /* SPDX-License-Identifier: MIT */
 #include "family/launch.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "family/family.h"
 
-/* ---- steps: an expression, or {"mean", "max"} ---- */
-static const struct record_member steps_members[] = {
-	EXPRESSION(struct model, steps_mean, "mean"),
-	EXPRESSION(struct model, steps_max, "max"),
-};
-static RECORD_DEFINE(struct model, steps_record, steps_members, .name = "steps");
-
-EXPRESSION_OR(steps_custom, steps_record, struct model, steps_mean, reading->names);
-
-/* ---- a schedule's bare name, or an expression that gives one ---- */
-static enum status schedule_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
+/* ---- computed members ---- */
+/* Whether a place is in a list of so many items. */
+static bool is_within(const void *place, const void *list, size_t count, size_t size)
 {
-	const struct reading *reading = context;
-	const char *text;
-
-	TRY(json_get_string(at, &text, err));
-	return name_find(text, schedule_names) >= 0
-		       ? expression_word_compile(at, text, field, err)
-		       : expression_json_compile(at, reading->names, field, err);
+	return (const char *)place >= (const char *)list &&
+	       (const char *)place < (const char *)list + count * size;
 }
 
-static const struct record_custom schedule_custom = {
-	schedule_read, NULL, expression_member_release};
+/* The launch that a place in its work, or in the lists of its work, belongs to. */
+static struct launch *find_launch(
+	const struct family *family, const void *place, struct computed *computed, size_t *size)
+{
+	for (size_t i = 0; i < family->launch_count; i++) {
+		struct launch *launch = &family->launches[i];
+		const struct launch_work *work = &launch->work;
+		const struct {
+			const void *data;
+			size_t count, size;
+			ptrdiff_t list;
+		} places[] = {
+			{work, 1, sizeof(*work), COMPUTED_DIRECT},
+			{work->smem_accesses, work->smem_access_count, sizeof(*work->smem_accesses),
+				offsetof(struct launch_work, smem_accesses)},
+			{work->tiles, work->tile_count, sizeof(*work->tiles),
+				offsetof(struct launch_work, tiles)},
+		};
 
-/* ---- shared memory, tiles ---- */
-EXPRESSION_CUSTOM(static, lane_expression, reading_names(reading, SCOPE_SMEM));
+		for (size_t k = 0; k < ARRAY_COUNT(places); k++) {
+			if (!is_within(place, places[k].data, places[k].count, places[k].size))
+				continue;
+			computed->list = places[k].list;
+			computed->offset =
+				(size_t)((const char *)place - (const char *)places[k].data);
+			*size = places[k].size;
+			return launch;
+		}
+	}
+	return NULL;
+}
 
-static const char *const kind_names[] = {"read", "write", NULL};
+enum status launch_computed_read(const struct json_at *at, const struct record_member *member,
+	void *item, void *context, struct error *err)
+{
+	struct reading *reading = context;
+	struct computed place = {0}, *added;
+	const struct computed *before;
+	struct expression *expression;
+	size_t size;
+	struct launch *launch = find_launch(reading->family, item, &place, &size);
+	const enum scope_context scope = (enum scope_context)(member->computed - 1);
+	const struct name_table *names =
+		scope == SCOPE_PLAIN ? reading->names : reading_names(reading, scope);
+
+	if (!launch)
+		BUG("an expression outside of the launches");
+	if (expression_json_compile(at, names, &expression, err) != STATUS_OK)
+		return member->names == dtype_names ? dtype_list_types(err) : STATUS_BAD_INPUT;
+	added = computed_add(&launch->computed, expression, member);
+	added->list = place.list;
+	added->offset = place.offset;
+	added->repeat = scope == SCOPE_SMEM ? WORK_LANES : 1;
+	added->is_condition = member->kind == RECORD_KIND_BOOL && place.list != COMPUTED_DIRECT;
+	before = added > launch->computed.items ? added - 1 : added;
+	added->is_conditional = !added->is_condition && before != added &&
+				before->list == place.list &&
+				before->offset / size == place.offset / size &&
+				(before->is_condition || before->is_conditional);
+	return STATUS_OK;
+}
+
+struct computed *launch_computed(const struct launch *launch, const void *member)
+{
+	return computed_find(
+		&launch->computed, (size_t)((const char *)member - (const char *)&launch->work));
+}
+
+char *launch_text(const struct launch *launch, const void *member)
+{
+	const struct computed *computed = launch_computed(launch, member);
+	uint32_t number;
+
+	if (computed)
+		return string_copy(expression_text(computed->expression));
+	memcpy(&number, member, sizeof(number));
+	return string_format("%" PRIu32, number);
+}
+
+/* ---- models ---- */
+#define COMPUTED     .computed = 1 + SCOPE_PLAIN
+#define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
+
+/* An expression, or {"mean", "max"}. */
+static const struct record_member steps_members[] = {
+	RECORD_VALUE(struct launch_work, steps_mean, "mean", AMOUNT_RANGE),
+	RECORD_VALUE(struct launch_work, steps_max, "max", AMOUNT_RANGE),
+};
+static RECORD_DEFINE(struct launch_work, steps_record, steps_members, .name = "steps");
+
+static enum status steps_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct launch_work *work = field;
+
+	if (json_type(at) == JSON_OBJECT)
+		return record_from_json_computed(
+			&steps_record, at, field, launch_computed_read, context, err);
+	work->steps_max = NAN;
+	return json_type(at) == JSON_NUMBER ? json_get_double(at, &work->steps_mean, err)
+					    : launch_computed_read(at, &steps_members[0],
+						      &work->steps_mean, context, err);
+}
+
+static const struct record_custom steps_custom = {steps_read, NULL, NULL};
+
+static const char *const access_names[] = {"read", "write", NULL};
 static const struct record_member access_members[] = {
-	RECORD_VALUE(struct model_access, name, "name"),
-	RECORD_ENUM(struct model_access, is_write, kind_names, "kind"),
-	EXPRESSION(struct model_access, width_bytes, "width_bytes"),
-	RECORD_CUSTOM(struct model_access, address, &lane_expression, "address"),
-	EXPRESSION(struct model_access, bytes, "bytes"),
-	EXPRESSION_OPTIONAL(struct model_access, when, "when"),
+	RECORD_VALUE(struct work_smem_access, name, "name"),
+	RECORD_ENUM(struct work_smem_access, is_write, access_names, "kind"),
+	RECORD_VALUE(struct work_smem_access, when, "when", .flags = RECORD_OPTIONAL, .absent = 1,
+		COMPUTED),
+	RECORD_VALUE(struct work_smem_access, width_bytes, "width_bytes", .low = 1, .high = 16,
+		COMPUTED),
+	RECORD_VALUE(struct work_smem_access, bytes_per_step, "bytes", AMOUNT_RANGE),
+	RECORD_VALUE(struct work_smem_access, address[0], "address", .computed = 1 + SCOPE_SMEM),
 	RECORD_COMMENT("help"),
 };
-static RECORD_DEFINE(struct model_access, access_record, access_members, .name = "smem_access");
+static RECORD_DEFINE(struct work_smem_access, access_record, access_members, .name = "smem_access");
 
 static enum status tile_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct operation *operation = ((const struct reading *)context)->operation;
-	struct model_tile *tile = value;
+	struct work_tile *tile = value;
 
 	if (tile->tensor >= operation->tensor_count)
 		return json_error_of(at, "tensor", err, "a tensor of the operation");
@@ -59,62 +149,93 @@ static enum status tile_check(
 }
 
 static const struct record_member tile_members[] = {
-	RECORD_CUSTOM(struct model_tile, tensor, &buffer_member, "tensor"),
-	EXPRESSION(struct model_tile, rows, "rows"),
-	EXPRESSION(struct model_tile, columns, "cols"),
-	EXPRESSION_OPTIONAL(struct model_tile, row_offset, "row_offset"),
-	EXPRESSION_OPTIONAL(struct model_tile, when, "when"),
+	RECORD_CUSTOM(struct work_tile, tensor, &buffer_member, "tensor"),
+	RECORD_VALUE(
+		struct work_tile, when, "when", .flags = RECORD_OPTIONAL, .absent = 1, COMPUTED),
+	RECORD_VALUE(struct work_tile, rows, "rows", COMPUTED),
+	RECORD_VALUE(struct work_tile, row_bytes, "cols", COMPUTED),
+	RECORD_VALUE(struct work_tile, row_offset_bytes, "row_offset", .flags = RECORD_OPTIONAL,
+		COMPUTED),
 	RECORD_COMMENT("help"),
 };
 static RECORD_DEFINE(
-	struct model_tile, tile_record, tile_members, .name = "tile", .check = tile_check);
+	struct work_tile, tile_record, tile_members, .name = "tile", .check = tile_check);
 
-/* ---- models ---- */
+#define DTYPE_MEMBER                                                                               \
+	RECORD_ENUM(struct launch_work, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,     \
+		.expected = "an element type", COMPUTED)
+
+/* The element type is that of the operation's key where JSON has none. */
+static enum status dtype_add(struct launch *launch, struct reading *reading, struct error *err)
+{
+	static const struct record_member member = DTYPE_MEMBER;
+	struct expression *expression = NULL;
+
+	TRY(dtype_default(reading, &expression, err));
+	if (expression)
+		computed_add(&launch->computed, expression, &member)->offset =
+			offsetof(struct launch_work, dtype);
+	return STATUS_OK;
+}
+
 static enum status model_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct model *model = value;
-	struct json_at dtype, units;
+	struct reading *reading = context;
+	struct launch_work *work = value;
+	struct computed place;
+	size_t size;
+	struct launch *launch = find_launch(reading->family, work, &place, &size);
+	const struct computed *units = launch_computed(launch, &work->units);
+	struct json_at dtype, member;
 	struct value number;
-	double count;
+	double count = work->units;
 
-	if (model->units && expression_constant(model->units, &number) &&
-		value_as_real(number, &count) && !(count > 0) && json_find(at, "units", &units))
-		return json_error(&units, err, "a number above 0");
-	return json_find(at, "dtype", &dtype) ? STATUS_OK
-					      : dtype_default(context, &model->dtype, err);
+	if (!json_find(at, "steps", &member)) {
+		work->steps_mean = 1;
+		work->steps_max = NAN;
+	}
+	if (units && (!expression_constant(units->expression, &number) ||
+			     !value_as_real(number, &count)))
+		count = 1;
+	if (!(count > 0) && json_find(at, "units", &member))
+		return json_error(&member, err, "a number above 0");
+	return json_find(at, "dtype", &dtype) ? STATUS_OK : dtype_add(launch, reading, err);
 }
 
-#define AMOUNT(field) EXPRESSION_OPTIONAL(struct model, field, #field)
+#define AMOUNT(field, key, otherwise)                                                              \
+	RECORD_VALUE(struct launch_work, field, key, .flags = RECORD_OPTIONAL,                     \
+		.absent = (otherwise), AMOUNT_RANGE)
 #define AMOUNTS(field)                                                                             \
-	RECORD_NAMED_CUSTOM(struct model, field.pipe, pipe_names, &expression_member, #field,      \
-		.flags = RECORD_OPTIONAL)
+	RECORD_NAMED(struct launch_work, field, pipe_names, #field, .flags = RECORD_OPTIONAL,      \
+		AMOUNT_RANGE)
 static const struct record_member model_members[] = {
-	AMOUNT(units),
-	AMOUNT(useful_fraction),
-	AMOUNT(stages),
-	AMOUNT(epilogue_overlap),
-	AMOUNT(dram_read_bytes),
-	AMOUNT(dram_write_bytes),
-	RECORD_DERIVED(struct model, &steps_custom, "steps", .flags = RECORD_OPTIONAL),
-	EXPRESSION(struct model, steps_mean, "", .flags = RECORD_NOT_JSON),
-	EXPRESSION(struct model, steps_max, "", .flags = RECORD_NOT_JSON),
-	RECORD_CUSTOM(
-		struct model, schedule, &schedule_custom, "schedule", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOM(struct model, dtype, &dtype_member, "dtype", .flags = RECORD_OPTIONAL),
+	AMOUNT(units, "units", NAN),
+	AMOUNT(useful_ratio, "useful_fraction", 1),
+	AMOUNT(stages, "stages", 1),
+	AMOUNT(epilogue_overlap_ratio, "epilogue_overlap", 0),
+	AMOUNT(dram_read_bytes, "dram_read_bytes", 0),
+	AMOUNT(dram_write_bytes, "dram_write_bytes", 0),
+	RECORD_DERIVED(struct launch_work, &steps_custom, "steps", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct launch_work, steps_mean, "", .flags = RECORD_NOT_JSON, .absent = 1),
+	RECORD_VALUE(struct launch_work, steps_max, "", .flags = RECORD_NOT_JSON, .absent = NAN),
+	RECORD_ENUM(struct launch_work, schedule, schedule_names, "schedule",
+		.flags = RECORD_OPTIONAL, .expected = "'grid', 'persistent' or 'stream_k'",
+		COMPUTED),
+	DTYPE_MEMBER,
 	AMOUNTS(per_step),
 	AMOUNTS(prologue),
 	AMOUNTS(epilogue),
-	RECORD_RECORDS(struct model, accesses, access_count, access_record, "smem_accesses",
+	RECORD_RECORDS(struct launch_work, smem_accesses, smem_access_count, access_record,
+		"smem_accesses", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct launch_work, tiles, tile_count, tile_record, "tiles",
 		.flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(
-		struct model, tiles, tile_count, tile_record, "tiles", .flags = RECORD_OPTIONAL),
 	RECORD_COMMENT("help"),
 };
 #undef AMOUNT
 #undef AMOUNTS
 static RECORD_DEFINE(
-	struct model, model_record, model_members, .name = "model", .check = model_check);
+	struct launch_work, model_record, model_members, .name = "model", .check = model_check);
 
 /* ---- launches ---- */
 /* The index of the launch's source among the family's; added if it is new. */
@@ -147,6 +268,51 @@ static bool name_varies(const struct family *family, size_t index)
 	       family->parameters[index - scope->parameter_at].is_argument;
 }
 
+const uint32_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
+static const uint32_t block_max[3] = {1024, 1024, 64};
+
+/* Along what JSON leaves out there is one. */
+static enum status dimensions_check(struct launch *launch, const struct json_at *at,
+	uint32_t *dimensions, size_t count, const uint32_t most[3], const char *name,
+	struct error *err)
+{
+	struct json_at list, item;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct computed *computed = launch_computed(launch, &dimensions[i]);
+
+		if (i >= count)
+			dimensions[i] = 1;
+		else if (computed)
+			computed->high = most[i];
+		else if (dimensions[i] > most[i] && json_find(at, name, &list)) {
+			item = json_item(&list, i);
+			return json_error(&item, err, "a number from 1 to %" PRIu32, most[i]);
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status shape_check(struct launch *launch, const struct json_at *at, struct error *err)
+{
+	static const uint32_t cluster_max[3] = {
+		CLUSTER_BLOCKS_MAX, CLUSTER_BLOCKS_MAX, CLUSTER_BLOCKS_MAX};
+	struct launch_shape *shape = &launch->work.shape;
+	const struct computed_list *computed = &launch->computed;
+
+	TRY(dimensions_check(
+		launch, at, shape->grid, launch->grid_count, launch_grid_max, "grid", err));
+	TRY(dimensions_check(
+		launch, at, shape->block, launch->block_count, block_max, "block", err));
+	TRY(dimensions_check(
+		launch, at, shape->cluster, launch->cluster_count, cluster_max, "cluster", err));
+	while (launch->shape_count < computed->count &&
+		computed->items[launch->shape_count].list == COMPUTED_DIRECT &&
+		computed->items[launch->shape_count].offset < sizeof(*shape))
+		launch->shape_count++;
+	return STATUS_OK;
+}
+
 static enum status launch_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -155,33 +321,36 @@ static enum status launch_check(
 	size_t count = 0;
 	const int *indices = launch->when ? expression_indices(launch->when, &count) : NULL;
 
-	if (!launch->has_model)
-		TRY(dtype_default(context, &launch->model.dtype, err));
+	if (!launch->work.has_model)
+		TRY(dtype_add(launch, context, err));
+	TRY(shape_check(launch, at, err));
 	for (size_t i = 0; i < count; i++)
 		launch->always_built |= name_varies(family, (size_t)indices[i]);
 	return source_find(launch, at, family, err);
 }
 
-#define THREE(field, ...)                                                                          \
-	RECORD_CUSTOMS(struct launch, field.items, field.count, &expression_member, #field,        \
-		.count_min = 1, .count_max = 3, ##__VA_ARGS__)
+#define THREE(field, most, ...)                                                                    \
+	RECORD_ARRAY_COUNTED(struct launch, work.shape.field, field##_count, #field, .low = 1,     \
+		.high = (most), .count_min = 1, COMPUTED, ##__VA_ARGS__)
 static const struct record_member launch_members[] = {
 	RECORD_CUSTOM(struct launch, entry, &entry_member, "entry"),
 	RECORD_VALUE(struct launch, source_file, "source", .flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct launch, when, "when"),
-	THREE(grid),
-	THREE(block),
-	THREE(cluster, .flags = RECORD_OPTIONAL),
-	EXPRESSION_OPTIONAL(struct launch, smem_bytes, "smem_bytes"),
-	EXPRESSION_OPTIONAL(struct launch, repeat, "repeat"),
-	EXPRESSION_OPTIONAL(struct launch, regs_estimate, "regs_estimate"),
+	THREE(grid, INT32_MAX),
+	THREE(block, 1024),
+	THREE(cluster, CLUSTER_BLOCKS_MAX, .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct launch, work.shape.smem_dynamic_bytes, "smem_bytes",
+		.flags = RECORD_OPTIONAL, COMPUTED),
+	RECORD_VALUE(struct launch, work.shape.repeat, "repeat", .flags = RECORD_OPTIONAL,
+		.absent = 1, .low = 1, .high = LAUNCH_REPEAT_MAX, COMPUTED),
+	RECORD_VALUE(struct launch, work.regs_estimate, "regs_estimate", .flags = RECORD_OPTIONAL,
+		.absent = REGS_UNKNOWN, COMPUTED),
 	RECORD_CUSTOMS(struct launch, arguments.items, arguments.count, &argument_member, "args"),
-	RECORD_NESTED(struct launch, model, model_record, "model", .flags = RECORD_OPTIONAL,
-		.present = RECORD_PRESENT(struct launch, has_model)),
+	RECORD_NESTED(struct launch, work, model_record, "model", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct launch, work.has_model)),
+	RECORD_CUSTOM(struct launch, computed, &computed_list_member, "", .flags = RECORD_NOT_JSON),
 	RECORD_COMMENT("help"),
 };
 #undef THREE
 RECORD_DEFINE(
 	struct launch, launch_record, launch_members, .name = "launch", .check = launch_check);
-
-RECORD_RELEASE(launch_release, launch_record);

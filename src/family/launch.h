@@ -8,39 +8,17 @@
 
 #include "family/buffer.h"
 #include "family/compile_option.h"
+#include "family/computed.h"
 #include "plan/work.h"
 
-/* A warp's access to shared memory. */
-struct model_access {
-	const char *name;
-	bool is_write;
-	struct expression *width_bytes, *address, *bytes, *when; /* address reads `lane` */
+enum {
+	CLUSTER_BLOCKS_MAX = 16, /* 8 is portable, 16 on request */
+	LAUNCH_REPEAT_MAX = 1 << 20,
+	REGS_UNKNOWN = 32, /* so few that no kernel is pruned for its registers */
 };
 
-/* A tile of a tensor in global memory. */
-struct model_tile {
-	uint32_t tensor; /* of the operation */
-	bool is_output;
-	struct expression *rows, *columns, *row_offset, *when; /* the last two may be NULL */
-};
-
-/* Amounts by pipe; NULL: none. */
-struct model_amounts {
-	struct expression *pipe[PIPE_COUNT];
-};
-
-/* Anything may be NULL: candidate/candidate_work.c says what is assumed then. */
-struct model {
-	struct expression *units, *useful_fraction, *steps_mean, *steps_max, *stages;
-	struct expression *schedule; /* NULL: grid */
-	struct expression *dtype;    /* NULL: fp32 */
-	struct model_amounts per_step, prologue, epilogue;
-	struct expression *epilogue_overlap, *dram_read_bytes, *dram_write_bytes;
-	struct model_access *accesses;
-	size_t access_count;
-	struct model_tile *tiles;
-	size_t tile_count;
-};
+/* Blocks along x, y, z that a grid may have. */
+extern const uint32_t launch_grid_max[3];
 
 struct launch {
 	struct entry entry;
@@ -50,15 +28,22 @@ struct launch {
 	/* `when` depends on run-time arguments (sizes, argument parameters): the kernel is always
 	 * compiled in */
 	bool always_built;
-	struct expression_list grid, block, cluster; /* cluster may be empty: 1 1 1 */
-	struct expression *smem_bytes, *repeat;      /* NULL: 0, 1 */
-	struct expression *regs_estimate;            /* NULL: nothing is known */
+	size_t grid_count, block_count, cluster_count; /* dimensions that JSON states */
 	struct argument_list arguments;
-	bool has_model;
-	struct model model;
+	/* What JSON states as numbers. Where the model says nothing of them, units and steps_max
+	 * are NaN. */
+	struct launch_work work;
+	struct computed_list computed; /* members of work */
+	size_t shape_count;            /* the first of them: those of work.shape */
 };
 RECORD_DECLARE(struct launch, launch_record);
 
-void launch_release(struct launch *launch);
+/* Takes expressions of members of launches (record/record_read.h); context: struct reading. */
+enum status launch_computed_read(const struct json_at *at, const struct record_member *member,
+	void *item, void *context, struct error *err);
+/* How a member of launch->work is computed; NULL: JSON states its number. */
+struct computed *launch_computed(const struct launch *launch, const void *member);
+/* Expression of a member of launch->work, or its number; the caller frees it. */
+char *launch_text(const struct launch *launch, const void *member);
 
 #endif

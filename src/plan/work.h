@@ -23,7 +23,9 @@ extern const char *const schedule_names[];
 
 /* A warp's access to shared memory, for bank conflicts. */
 struct work_smem_access {
-	enum pipe pipe;               /* PIPE_SMEM_READ or PIPE_SMEM_WRITE */
+	const char *name; /* borrowed from the family's JSON */
+	bool when;        /* false: the kernel does not make this access */
+	bool is_write;
 	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
 	uint32_t address[WORK_LANES]; /* bytes */
 	double bytes_per_step;        /* without conflicts */
@@ -31,6 +33,9 @@ struct work_smem_access {
 
 /* A tile of a tensor in global memory, for lines and sectors per row. */
 struct work_tile {
+	bool when;                 /* false: the kernel does not use this tile */
+	uint32_t tensor;           /* of the operation */
+	uint32_t element_bytes;    /* of the tensor */
 	uint32_t rows, row_bytes;  /* of the tile */
 	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
 	uint64_t pitch_bytes;      /* of the tensor */
@@ -69,6 +74,9 @@ struct work {
 	size_t launch_count;
 };
 
+/* A copy with lists of its own. */
+struct launch_work launch_work_copy(const struct launch_work *work);
+void launch_work_release(struct launch_work *work);
 void work_release(struct work *work);
 
 #endif

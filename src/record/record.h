@@ -116,6 +116,9 @@ struct record_member {
 	double absent;               /* value of a number, enum or bool that is not there */
 	double low, high;            /* range of a number; both 0: that of its type */
 	size_t count_min, count_max; /* of a list; 0: any */
+	/* 0: JSON states the value; else an expression may give it (record_computed), which reads
+	 * names of the context `computed` - 1 */
+	int computed;
 };
 
 struct record {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 struct reading {
+	record_computed *computed; /* NULL: no member is */
 	void *context;
 	struct error *err;
 };
@@ -116,6 +117,17 @@ static enum status read_flags(
 	return STATUS_OK;
 }
 
+/* A string that is not one of an enum's names is an expression. */
+static bool is_computed(
+	const struct json_at *at, const struct record_member *member, const struct reading *reading)
+{
+	const char *text;
+
+	return reading->computed && member->computed &&
+	       json_get_string(at, &text, NULL) == STATUS_OK &&
+	       (member->kind != RECORD_KIND_ENUM || name_find(text, member->names) < 0);
+}
+
 static enum status read_item(const struct json_at *at, const struct record_member *member,
 	void *item, const struct reading *reading)
 {
@@ -125,6 +137,8 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 	bool boolean;
 	int index;
 
+	if (is_computed(at, member, reading))
+		return reading->computed(at, member, item, reading->context, err);
 	switch (member->kind) {
 	case RECORD_KIND_BOOL:
 		TRY(json_get_bool(at, &boolean, err));
@@ -322,7 +336,13 @@ static enum status read_object(const struct record *record, const struct json_at
 enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
 	void *context, struct error *err)
 {
-	const struct reading reading = {.context = context, .err = err};
+	return record_from_json_computed(record, at, value, NULL, context, err);
+}
+
+enum status record_from_json_computed(const struct record *record, const struct json_at *at,
+	void *value, record_computed *computed, void *context, struct error *err)
+{
+	const struct reading reading = {.computed = computed, .context = context, .err = err};
 
 	if (read_object(record, at, value, NULL, &reading) == STATUS_OK)
 		return STATUS_OK;

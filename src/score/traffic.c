@@ -126,12 +126,15 @@ static void traffic_smem(const struct launch_work *launch, struct traffic *traff
 
 	for (size_t i = 0; i < launch->smem_access_count; i++) {
 		const struct work_smem_access *access = &launch->smem_accesses[i];
-		const double nominal = bank_wavefronts_nominal(access->width_bytes);
-		const double wavefronts = bank_wavefronts(access->address, access->width_bytes);
-		const double possible = bank_wavefronts_least(access->address, access->width_bytes);
-		const double bytes = access->bytes_per_step * wavefronts / nominal;
+		double nominal, possible, bytes;
 
-		if (access->pipe == PIPE_SMEM_WRITE)
+		if (!access->when)
+			continue;
+		nominal = bank_wavefronts_nominal(access->width_bytes);
+		possible = bank_wavefronts_least(access->address, access->width_bytes);
+		bytes = access->bytes_per_step *
+			bank_wavefronts(access->address, access->width_bytes) / nominal;
+		if (access->is_write)
 			traffic->smem_write_bytes += bytes;
 		else
 			traffic->smem_read_bytes += bytes;
@@ -174,7 +177,7 @@ static void traffic_rows(const struct launch_work *launch, struct traffic *traff
 		const struct work_tile *tile = &launch->tiles[i];
 		struct row_units of_tile;
 
-		if (tile->rows == 0 || tile->row_bytes == 0)
+		if (!tile->when || tile->rows == 0 || tile->row_bytes == 0)
 			continue;
 		of_tile = row_units_of(tile, ALIGNMENT_LINE_BYTES);
 		row_units_add(&lines, of_tile);

@@ -92,6 +92,8 @@ static struct json *work_json(const struct launch_work *work)
 		const struct work_smem_access *access = &work->smem_accesses[i];
 		double sum = 0;
 
+		if (!access->when)
+			continue;
 		for (int lane = 0; lane < WORK_LANES; lane++)
 			sum += (double)access->address[lane] * (lane + 1);
 		json_push(accesses, json_new_double(access->width_bytes));
@@ -100,6 +102,8 @@ static struct json *work_json(const struct launch_work *work)
 	}
 	json_put(json, "accesses", accesses);
 	for (size_t i = 0; i < work->tile_count; i++) {
+		if (!work->tiles[i].when)
+			continue;
 		json_push(tiles, json_new_double(work->tiles[i].rows));
 		json_push(tiles, json_new_double(work->tiles[i].row_bytes));
 		json_push(tiles, json_new_double(work->tiles[i].row_offset_bytes));

@@ -112,7 +112,7 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 		.launch_count = mma->split_k > 1 ? 2 : 1,
 	};
 	into->access = (struct work_smem_access){
-		.pipe = PIPE_SMEM_READ,
+		.when = true,
 		.width_bytes = 16,
 		.bytes_per_step = warps * (wm + wn) * bk * 2,
 	};
@@ -120,6 +120,7 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 		into->access.address[lane] = 16 * lane;
 	for (int i = 0; i < 2; i++)
 		into->tiles[i] = (struct work_tile){
+			.when = true,
 			.rows = (uint32_t)(i ? mma->bn : mma->bm),
 			.row_bytes = (uint32_t)mma->bk * 2,
 			.pitch_bytes = (uint64_t)mma->k * 2,

@@ -49,7 +49,8 @@ TEST(test_mean_is_exact)
 /* bf16, BK=64: rows of 128 bytes are one line each if the pitch allows it. */
 TEST(test_traffic)
 {
-	struct work_tile tile = {.rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2};
+	struct work_tile tile = {
+		.when = true, .rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2};
 	struct launch_work launch = {.tiles = &tile, .tile_count = 1};
 	struct traffic traffic;
 

@@ -83,8 +83,8 @@ TEST(test_swizzle)
 TEST(test_traffic)
 {
 	struct work_smem_access accesses[2] = {
-		{.pipe = PIPE_SMEM_READ, .width_bytes = 4, .bytes_per_step = 1000},
-		{.pipe = PIPE_SMEM_WRITE, .width_bytes = 4, .bytes_per_step = 1000},
+		{.when = true, .width_bytes = 4, .bytes_per_step = 1000},
+		{.when = true, .is_write = true, .width_bytes = 4, .bytes_per_step = 1000},
 	};
 	struct launch_work launch = {.smem_accesses = accesses, .smem_access_count = 2};
 	struct traffic traffic;

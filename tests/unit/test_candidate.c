@@ -224,7 +224,8 @@ TEST(test_work)
 	assert_near(launch->stages, 3);
 	assert_near(launch->epilogue_overlap_ratio, 0.5);
 	assert_int_equal(launch->dtype, DTYPE_FP16);
-	assert_int_equal(launch->smem_access_count, 2); /* the second one has a condition */
+	assert_int_equal(launch->smem_access_count, 2);
+	assert_true(launch->smem_accesses[1].when); /* it has a condition */
 	assert_int_equal(launch->tile_count, 2);
 	assert_int_equal(launch->tiles[0].row_offset_bytes, 6);
 	assert_int_equal(launch->tiles[1].pitch_bytes, (96 + 8) * 4);

@@ -110,12 +110,11 @@ TEST(test_limits_of_blocks)
 {
 	static const char block[] = "\"block\": [\"THREADS\", 1, 1]";
 
-	expect_refusal(block, "\"block\": [\"THREADS\", 1, 65]",
+	expect_refusal(block, "\"block\": [\"THREADS\", 1, \"64 + BM//BM\"]",
 		"$.launches[0].block[2] (block of launch 1, widget_main): expected a number from 1 "
 		"to 64");
 	expect_refusal(block, "\"block\": [128, 16, 1]",
-		"$.launches[0].block[0] (block of launch 1, widget_main): expected at most 1024 "
-		"threads in a block, found 2048");
+		"$.launches[0].block[0]: expected at most 1024 threads in a block, found 2048");
 }
 
 /* Sizes whose tensors no machine holds, and pitches that the constraints let pass. */
