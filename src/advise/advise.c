@@ -32,16 +32,16 @@ double advice_gain_ratio(const struct advice *row)
 static enum status tune(struct advise *advise, const struct problem *const *problems, size_t count,
 	struct error *err)
 {
-	/* borrowed: a session frees nothing of its list */
+	/* borrowed: a run frees nothing of its list */
 	struct problem_list list = {
 		.items = (struct problem **)problems, .count = count, .capacity = count};
 	enum status status;
 
 	if (!count)
 		return STATUS_OK;
-	advise->session->problems = &list;
-	status = session_run(advise->session, err);
-	advise->session->problems = NULL;
+	advise->run->problems = &list;
+	status = tune_problems(advise->run, err);
+	advise->run->problems = NULL;
 	return status;
 }
 
@@ -101,8 +101,8 @@ static double predict_row(const struct context *context, const struct problem *p
 /* The shortest time that kernels found so far promise for this problem. */
 static double promised_us(const struct advise *advise, const struct problem *problem)
 {
-	const struct tuned *tuned = advise->session->tuned;
-	const struct context *context = advise->session->context;
+	const struct tuned *tuned = advise->run->tuned;
+	const struct context *context = advise->run->context;
 	double best = INFINITY;
 
 	for (size_t e = 0; e < tuned->entry_count; e++) {
@@ -181,7 +181,7 @@ static int compare_promised(const void *a, const void *b, void *asked)
 /* Keeps the most promising rows of each kind. */
 static void choose_rows(struct advise *advise)
 {
-	const bool measures = advise->session->context->device->kind->measures;
+	const bool measures = advise->run->context->device->kind->measures;
 	size_t kept = 1, of_kind[VARIANT_KIND_COUNT] = {0};
 
 	qsort_r(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_promised,
@@ -243,13 +243,13 @@ static void compare(const struct advise *advise, struct advice *row)
 	now = &row->entry->winner.time;
 	row->net_gain_ratio = before->median / now->median - 1;
 	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
-	row->copy_us = copy_us(asked, row, advise->session->context->device->spec);
+	row->copy_us = copy_us(asked, row, advise->run->context->device->spec);
 	/* half the intervals of both */
 	least_ratio = (before->ci95_high - before->ci95_low) / before->median / 2 +
 		      (now->ci95_high - now->ci95_low) / now->median / 2;
 	row->is_better = advice_gain_ratio(row) >= fmax(advice_gain_least_ratio, least_ratio);
-	advice_explain(advise->session->context->device->spec, &advise->session->context->catalogue,
-		asked, row);
+	advice_explain(
+		advise->run->context->device->spec, &advise->run->context->catalogue, asked, row);
 }
 
 static int compare_gain(const void *a, const void *b)
@@ -320,7 +320,7 @@ static void put_why(const struct advise *advise, struct advice *row)
 
 static void conclude(struct advise *advise)
 {
-	const struct tuned *tuned = advise->session->tuned;
+	const struct tuned *tuned = advise->run->tuned;
 
 	for (size_t i = 0; i < advise->row_count; i++)
 		advise->rows[i].entry =
@@ -332,19 +332,19 @@ static void conclude(struct advise *advise)
 		put_why(advise, &advise->rows[i]);
 }
 
-enum status advise_run(struct advise *advise, struct session *session,
-	const struct problem *problem, const char *text, struct error *err)
+enum status advise_run(struct advise *advise, struct tune_run *run, const struct problem *problem,
+	const char *text, struct error *err)
 {
 	const struct problem *first[2] = {problem, NULL};
 	CLEANUP(memory_free) const struct problem **chosen = NULL;
 	size_t count = 0;
 	enum status status;
 
-	*advise = (struct advise){.session = session};
+	*advise = (struct advise){.run = run};
 	TRY(variants_make(problem, text, &advise->variants, err));
 	first[1] = roundest(advise, problem);
 	status = tune(advise, first, first[1] ? 2 : 1, err);
-	if (!tuned_find_problem(session->tuned, problem, OBJECTIVE_TIME))
+	if (!tuned_find_problem(run->tuned, problem, OBJECTIVE_TIME))
 		return status;
 	TRY(open_rows(advise, problem, err));
 	chosen = memory_zeroed(advise->row_count, sizeof(*chosen));

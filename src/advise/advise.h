@@ -9,7 +9,7 @@
 #define ADVISE_ADVISE_H
 
 #include "advise/variant.h"
-#include "tune/session.h"
+#include "tune/run.h"
 
 /* One difference between the asked problem's winner and the variant's. */
 struct advice_reason {
@@ -21,7 +21,7 @@ struct advice_reason {
 struct advice {
 	const struct variant *variant; /* NULL: the asked problem itself */
 	const struct problem *problem;
-	struct tuned_entry *entry; /* of the session's file; NULL: it could not be tuned */
+	struct tuned_entry *entry; /* of the run's file; NULL: it could not be tuned */
 	struct plan_buffer *tensors;
 	double flop;
 	double work;         /* its FLOP; where they are not known its least bytes */
@@ -37,16 +37,16 @@ struct advice {
 };
 
 struct advise {
-	struct session *session;
+	struct tune_run *run;
 	struct variant_list variants;
 	struct advice *rows; /* rows[0] is the asked problem; then by kind, best first */
 	size_t row_count;
 };
 
-/* session: context, effort, families, an empty tuned file, which gets the entries; its problems are
+/* run: context, effort, families, an empty tuned file, which gets the entries; its problems are
  * set here. text: how the problem was asked for. Errors: the asked problem cannot be tuned. */
-enum status advise_run(struct advise *advise, struct session *session,
-	const struct problem *problem, const char *text, struct error *err);
+enum status advise_run(struct advise *advise, struct tune_run *run, const struct problem *problem,
+	const char *text, struct error *err);
 void advise_release(struct advise *advise);
 
 /* How much a row is better in what counts for its kind: time for padding and pitches, throughput

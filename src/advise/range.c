@@ -43,14 +43,14 @@ static const struct problem *oddest(const struct problem_list *problems)
 
 static enum status choose_at(struct range *range, const struct problem *problem, struct error *err)
 {
-	const struct session *session = range->session;
+	const struct tune_run *run = range->run;
 	CLEANUP(candidates_release) struct candidates pool = {0};
 	struct text configuration = {0};
 	const struct bound_family *bound;
 	size_t best = 0;
 
-	TRY(candidates_open(&session->context->catalogue, problem, session->context->device->spec,
-		&session->pool, &pool, err));
+	TRY(candidates_open(&run->context->catalogue, problem, run->context->device->spec,
+		&run->options->candidates, &pool, err));
 	TRY(choose(&pool, &best, err));
 	bound = candidates_family_of(&pool, best)->bound;
 	configuration_format(bound, candidates_configuration(&pool, best), &configuration);
@@ -78,29 +78,30 @@ static void find_entries(struct range *range)
 
 	range->entries = memory_zeroed(problems->count + 1, sizeof(*range->entries));
 	for (size_t i = 0; i < problems->count; i++) {
-		range->entries[i] = tuned_find_problem(
-			range->session->tuned, problems->items[i], OBJECTIVE_TIME);
+		range->entries[i] =
+			tuned_find_problem(range->run->tuned, problems->items[i], OBJECTIVE_TIME);
 		range->missing += !range->entries[i];
 	}
 }
 
-enum status range_run(struct range *range, struct session *session,
+enum status range_run(struct range *range, struct tune_run *run,
 	const struct problem_list *problems, struct error *err)
 {
-	const struct candidates_options asked = session->pool;
+	const struct tune_options *asked = run->options;
+	struct tune_options options = *asked;
 	const char *families[2] = {NULL};
-	struct problem_list list = *problems; /* a session frees nothing of its list */
 	enum status status;
 
-	*range = (struct range){.session = session, .problems = problems};
+	*range = (struct range){.run = run, .problems = problems};
 	TRY(choose_configuration(range, err));
 	families[0] = range->family;
-	session->pool.families = families;
-	session->pool.config = range->configuration;
-	session->problems = &list;
-	status = session_run(session, err);
-	session->problems = NULL;
-	session->pool = asked;
+	options.candidates.families = families;
+	options.candidates.config = range->configuration;
+	run->options = &options;
+	run->problems = problems;
+	status = tune_problems(run, err);
+	run->problems = NULL;
+	run->options = asked;
 	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE)
 		return status;
 	find_entries(range);

@@ -6,21 +6,21 @@
 #ifndef ADVISE_RANGE_H
 #define ADVISE_RANGE_H
 
-#include "tune/session.h"
+#include "tune/run.h"
 
 struct range {
-	struct session *session;
+	struct tune_run *run;
 	const struct problem_list *problems; /* borrowed */
 	char *family, *configuration;
-	const struct tuned_entry **entries; /* of the session's file, per problem; NULL: not legal,
+	const struct tuned_entry **entries; /* of the run's file, per problem; NULL: not legal,
 					     * or it does not work */
 	size_t missing;                     /* problems without an entry */
 };
 
-/* session: as for advise_run(). Its pool's config is completed for the problem in the middle, as
+/* run: as for advise_run(). Its pool's config is completed for the problem in the middle, as
  * `explain` does it; without one the best predicted configuration there is taken. Errors: there is
  * none; it works for no size. */
-enum status range_run(struct range *range, struct session *session,
+enum status range_run(struct range *range, struct tune_run *run,
 	const struct problem_list *problems, struct error *err);
 void range_release(struct range *range);
 

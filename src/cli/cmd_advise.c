@@ -99,7 +99,7 @@ static const char *timing(const struct context *context)
 
 static void print_advice(const struct advise *advise)
 {
-	const struct context *context = advise->session->context;
+	const struct context *context = advise->run->context;
 	const struct advice *asked = &advise->rows[0];
 	int shown = -1;
 	size_t of_kind = 0;
@@ -148,7 +148,7 @@ static void print_point(const struct range *range, size_t i)
 /* The first and the last size, and both sides of each edge. */
 static void print_range(const struct range *range)
 {
-	const struct context *context = range->session->context;
+	const struct context *context = range->run->context;
 	const size_t count = range->problems->count;
 
 	common_print(stdout, "%s on %s, %s\n  %s {%s}\n",
@@ -175,26 +175,31 @@ struct advising {
 	char *run_id;
 };
 
-/* Nothing is shown but progress: what searches find is compared at the end. */
-static struct session session_of(struct advising *advising, const struct effort *effort)
+/* Only progress is shown: the results of the searches are compared at the end. */
+static struct tune_options tune_options_of(struct advising *advising, const struct effort *effort)
 {
-	struct session session = {.context = &advising->context,
-		.effort = effort,
+	struct tune_options options = {.effort = effort,
 		.budget_s = advising->command->budget_s,
-		.pool = {.families = advising->command->families.items,
+		.candidates = {.families = advising->command->families.items,
 			.score = true,
 			.interrupted = &common_interrupted},
 		.seed = 1,
-		.tuned = &advising->answer,
-		.run_id = advising->run_id,
 		.interrupted = &common_interrupted,
 		.observer = show_observer(&advising->show),
 		.keep_going = true};
 
-	session.observer.begin = NULL;
-	session.observer.end = NULL;
-	session.observer.failed = NULL;
-	return session;
+	options.observer.begin = NULL;
+	options.observer.end = NULL;
+	options.observer.failed = NULL;
+	return options;
+}
+
+static struct tune_run tune_run_of(struct advising *advising, const struct tune_options *options)
+{
+	return (struct tune_run){.options = options,
+		.context = &advising->context,
+		.tuned = &advising->answer,
+		.run_id = advising->run_id};
 }
 
 /* What a GPU measures, or an estimate of few kernels. */
@@ -211,13 +216,14 @@ static enum status advise_problem(struct advising *advising, const struct proble
 	const char *text, struct error *err)
 {
 	const struct effort effort = effort_of(&advising->context, 8);
-	struct session session = session_of(advising, &effort);
+	struct tune_options options = tune_options_of(advising, &effort);
+	struct tune_run run = tune_run_of(advising, &options);
 	CLEANUP(advise_release) struct advise advise = {0};
 
 	if (advising->command->config)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--config: expected a range of sizes, found one problem: %s", text);
-	TRY(advise_run(&advise, &session, problem, text, err));
+	TRY(advise_run(&advise, &run, problem, text, err));
 	if (!advising->command->common.json)
 		print_advice(&advise);
 	return STATUS_OK;
@@ -227,11 +233,12 @@ static enum status advise_range(
 	struct advising *advising, const struct problem_list *problems, struct error *err)
 {
 	const struct effort effort = effort_of(&advising->context, 1);
-	struct session session = session_of(advising, &effort);
+	struct tune_options options = tune_options_of(advising, &effort);
+	struct tune_run run = tune_run_of(advising, &options);
 	CLEANUP(range_release) struct range range = {0};
 
-	session.pool.config = advising->command->config;
-	TRY(range_run(&range, &session, problems, err));
+	options.candidates.config = advising->command->config;
+	TRY(range_run(&range, &run, problems, err));
 	if (!advising->command->common.json)
 		print_range(&range);
 	return STATUS_OK;

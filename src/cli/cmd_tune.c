@@ -22,7 +22,7 @@
 #include "engine/strategy_program.h"
 #include "tune/shared.h"
 
-#define AT(member) offsetof(struct tune_options, member)
+#define AT(member) offsetof(struct tune_command, member)
 
 static const char *effort_choice(size_t index, const char **summary)
 {
@@ -117,7 +117,7 @@ static enum status read_problems(struct tuning *tuning, const char *operation, s
  * read. */
 static struct effort choose_effort(const struct tuning *tuning)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 	struct effort effort = *effort_find(options->effort        ? options->effort
 					    : options->dry_run     ? "exhaustive"
 					    : tuning->suite.effort ? tuning->suite.effort
@@ -130,7 +130,7 @@ static struct effort choose_effort(const struct tuning *tuning)
 
 static struct candidates_options chosen_pool(const struct tuning *tuning, bool score)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 
 	return (struct candidates_options){.families = options->families.count
 							       ? options->families.items
@@ -180,50 +180,52 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 
 /* Of each problem, what the choice costs. */
 static void show_prices(
-	FILE *out, const struct session *session, const struct shared_choice *shared)
+	FILE *out, const struct problem_list *problems, const struct shared_choice *shared)
 {
-	for (size_t i = 0; i < session->problems->count; i++)
+	for (size_t i = 0; i < problems->count; i++)
 		common_print(out, "  %10.2f us, %.1f%% slower than %.2f us: %s\n", shared->us[i],
 			100 * (shared->us[i] / shared->best_us[i] - 1), shared->best_us[i],
-			session->problems->items[i]->title);
+			problems->items[i]->title);
 }
 
-/* One configuration for all problems (--shared): the session then tries that alone. */
-static enum status choose_shared(const struct tuning *tuning, FILE *out,
-	struct shared_choice *shared, struct session *session, struct error *err)
+/* One configuration for all problems (--shared): the run then tries no other. */
+static enum status choose_shared(
+	const struct tuning *tuning, FILE *out, struct shared_choice *shared, struct error *err)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 
-	if (options->shard || session->objective != OBJECTIVE_TIME || tuning->context.l2_warm)
+	if (options->shard || tuning->request.objective != OBJECTIVE_TIME ||
+		tuning->context.l2_warm)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--shared: expected all problems and --objective time, found --%s",
 			options->shard            ? "shard"
 			: tuning->context.l2_warm ? "l2 warm"
 						  : "objective energy");
 	common_graceful = 1;
-	TRY(shared_choose(session, strcmp(options->shared, "worst") == 0, shared, err));
+	TRY(shared_choose(&tuning->run, strcmp(options->shared, "worst") == 0, shared, err));
 	common_print(out,
 		"shared by %zu problems: %s {%s}\n  of %zu that were compared; %.1f%% slower than "
 		"the "
 		"best of each in the geometric mean, at most %.1f%%\n",
-		session->problems->count, shared->family, shared->configuration, shared->compared,
+		tuning->problems.count, shared->family, shared->configuration, shared->compared,
 		100 * shared->mean_loss, 100 * shared->largest_loss);
-	show_prices(out, session, shared);
+	show_prices(out, &tuning->problems, shared);
 	return STATUS_OK;
 }
 
 /* What may win (--bits). */
-static enum status choose_bits(const struct tune_options *options, FILE *out,
-	struct bits_rule *rule, struct session *session, struct error *err)
+static enum status choose_bits(
+	struct tuning *tuning, FILE *out, struct bits_rule *rule, struct error *err)
 {
+	const struct tune_command *options = tuning->options;
 	const struct shared_choice *class = &rule->class;
 
 	if (options->shared || options->shard)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected neither --shared nor --shard, found one");
 	common_graceful = 1;
-	TRY(bits_rule_open(options->bits, session, rule, err));
-	session->bits = rule;
+	TRY(bits_rule_open(options->bits, &tuning->run, rule, err));
+	tuning->request.bits = rule;
 	if (!class->bits)
 		return STATUS_OK;
 	common_print(out,
@@ -232,30 +234,32 @@ static enum status choose_bits(const struct tune_options *options, FILE *out,
 		"geometric mean, at most %.1f%%\n",
 		rule->name, class->classes, class->member_count, class->compared,
 		class->bits->inputs, 100 * class->mean_loss, 100 * class->largest_loss);
-	show_prices(out, session, class);
+	show_prices(out, &tuning->problems, class);
 	return STATUS_OK;
 }
 
-/* The session, with the files that it writes opened. */
-static enum status open_session(struct tuning *tuning, struct session *session, struct error *err)
+/* Begins the run, with the files that it writes opened. */
+static enum status begin_run(struct tuning *tuning, struct error *err)
 {
-	if (session->objective ==
+	struct tune_options *request = &tuning->request;
+
+	if (request->objective ==
 		(tuning->context.l2_warm ? OBJECTIVE_ENERGY : OBJECTIVE_WARM_TIME))
 		return error_set(err, STATUS_BAD_INPUT, "--objective %s: expected it %s --l2 warm",
-			objective_names[session->objective],
+			objective_names[request->objective],
 			tuning->context.l2_warm ? "without" : "with");
 	if (tuning->context.l2_warm)
-		session->objective = OBJECTIVE_WARM_TIME;
-	if (session->objective != OBJECTIVE_TIME && !tuning->context.device->kind->measures)
+		request->objective = OBJECTIVE_WARM_TIME;
+	if (request->objective != OBJECTIVE_TIME && !tuning->context.device->kind->measures)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a device that measures, found %s, whose times are predicted",
 			tuning->context.l2_warm ? "--l2 warm" : "--objective energy",
 			tuning->context.device->identity.name);
 	TRY(tuning_open_tuned(tuning, err));
-	tuning_sign(tuning, session);
-	TRY(tuning_open_known(tuning, session->objective, err));
-	session->known = &tuning->known;
-	return tuning_begin(tuning, session, err);
+	tuning_sign(tuning);
+	TRY(tuning_open_known(tuning, request->objective, err));
+	request->known = &tuning->known;
+	return tuning_begin(tuning, err);
 }
 
 /* What is written to once, at the end. */
@@ -268,23 +272,23 @@ static enum status write_streams(
 		       : STATUS_OK;
 }
 
-/* As the command line has it; what else a run needs is filled in by the caller. */
-static struct session session_of(
-	struct tuning *tuning, const struct effort *effort, struct show *show)
+/* Fills in what the command line says; the caller fills in the rest. */
+static void open_request(struct tuning *tuning, const struct effort *effort, struct show *show)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 
-	return (struct session){.context = &tuning->context,
-		.problems = &tuning->problems,
-		.effort = effort,
+	tuning->request = (struct tune_options){.effort = effort,
 		.budget_s = options->budget_s,
-		.pool = chosen_pool(tuning, true),
+		.candidates = chosen_pool(tuning, true),
 		.strategy = options->strategy,
 		.seed = options->seed ? options->seed : 1,
-		.tuned = &tuning->tuned,
 		.interrupted = &common_interrupted,
 		.observer = show_observer(show),
 		.keep_going = true};
+	tuning->run = (struct tune_run){.options = &tuning->request,
+		.context = &tuning->context,
+		.problems = &tuning->problems,
+		.tuned = &tuning->tuned};
 }
 
 /* journal: NULL if none is named. */
@@ -295,7 +299,7 @@ static char *wrote_text(const char *tuned, const char *journal)
 
 static enum status tune(struct tuning *tuning, struct error *err)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 	const struct effort effort = choose_effort(tuning);
 	bool machine = options->common.json || tuning_to_stdout(tuning);
 	struct show show = {.out = machine ? stderr : stdout,
@@ -303,7 +307,7 @@ static enum status tune(struct tuning *tuning, struct error *err)
 		.shard = options->shard,
 		.verbose = options->common.verbose,
 		.progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO))};
-	struct session session = session_of(tuning, &effort, &show);
+	struct tune_options *request = &tuning->request;
 	CLEANUP(shared_choice_release) struct shared_choice shared = {0};
 	CLEANUP(bits_rule_release) struct bits_rule rule = {0};
 	const char *shared_family[2] = {NULL, NULL};
@@ -311,36 +315,36 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	enum status status;
 	bool names_journal;
 
-	session.objective = common_objective(options->objective);
-	session.tuned_path = tuning_saved_path(tuning);
-	session.only_decided = true;
-	session.keep_going = tuning->problems.count > 1;
+	open_request(tuning, &effort, &show);
+	request->objective = common_objective(options->objective);
+	request->tuned_path = tuning_saved_path(tuning);
+	request->only_decided = true;
+	request->keep_going = tuning->problems.count > 1;
 	if (options->shared) {
-		TRY(choose_shared(tuning, show.out, &shared, &session, err));
+		TRY(choose_shared(tuning, show.out, &shared, err));
 		shared_family[0] = shared.family;
-		session.pool.families = shared_family;
-		session.pool.config = shared.configuration;
+		request->candidates.families = shared_family;
+		request->candidates.config = shared.configuration;
 	}
 	if (options->bits)
-		TRY(choose_bits(options, show.out, &rule, &session, err));
-	TRY(open_session(tuning, &session, err));
+		TRY(choose_bits(tuning, show.out, &rule, err));
+	TRY(begin_run(tuning, err));
 	if (tuning->taken.count)
 		common_print(show.out, "%zu of %zu problems are known\n", tuning->taken.count,
 			tuning->taken.count + tuning->problems.count);
 	names_journal = !options->no_journal && !tuning->journal_is_hidden;
 	common_graceful = 1;
-	status = session_run(&session, err);
+	status = tune_problems(&tuning->run, err);
 	/* a part without problems leaves a file, too */
 	if (status == STATUS_OK && !tuning->problems.count)
-		status = session_save(&session, err);
-	if (tuning_finish(tuning, &session, status, &finish_error) != STATUS_OK &&
-		status == STATUS_OK) {
+		status = tune_save(&tuning->run, err);
+	if (tuning_finish(tuning, status, &finish_error) != STATUS_OK && status == STATUS_OK) {
 		*err = finish_error;
 		status = finish_error.status;
 	}
 	/* bad input is reported on stderr alone */
 	if (!(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
-		enum status written = write_streams(tuning, machine, !session.tuned_path,
+		enum status written = write_streams(tuning, machine, !request->tuned_path,
 			status == STATUS_OK ? err : &finish_error);
 
 		status = status == STATUS_OK ? written : status;
@@ -376,7 +380,7 @@ static enum status copy_to_stream(const char *from, const char *to, struct error
 /* --device cuda:all: this process only starts others, which tune. */
 static enum status tune_on_gpus(struct tuning *tuning, const char *operation, struct error *err)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 	const char *saved = tuning_saved_path(tuning);
 	const bool to_stdout = tuning_to_stdout(tuning);
 	const bool progress = options->progress || (isatty(STDERR_FILENO) && isatty(STDOUT_FILENO));
@@ -420,7 +424,7 @@ static void removed(void *context, const struct problem_result *result)
 /* What a search on the model tries, until nothing better comes: no time to keep to. */
 static enum status compile_only(struct tuning *tuning, struct error *err)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 	const struct context *context = &tuning->context;
 	const struct effort effort = choose_effort(tuning);
 	struct show show = {.out = stderr,
@@ -428,7 +432,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		.shard = "1/1",
 		.verbose = options->common.verbose,
 		.progress = options->progress || isatty(STDERR_FILENO)};
-	struct session session = session_of(tuning, &effort, &show);
+	struct tune_options *request = &tuning->request;
 	struct kernel_counts counts;
 	enum status status;
 
@@ -439,12 +443,13 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 		return error_hint(err, "--device model:h200-sxm");
 	}
 	common_notices(&tuning->context);
-	session.observer.end = options->dry_run ? removed : NULL;
-	session.budget_s = options->budget_s > 0 ? options->budget_s : INFINITY;
+	open_request(tuning, &effort, &show);
+	request->observer.end = options->dry_run ? removed : NULL;
+	request->budget_s = options->budget_s > 0 ? options->budget_s : INFINITY;
 	tuned_init(&tuning->tuned, "",
 		gpu_model_of(context->device->spec, context->device->identity.name));
 	common_graceful = 1;
-	status = precompile_run(&session, err);
+	status = precompile_run(&tuning->run, err);
 	counts = kernel_store_count(context->store);
 	common_print(stdout, "%zu kernels, %zu of them compiled now in %.1f s of compilers\n",
 		counts.kernels, counts.compiled, counts.seconds);
@@ -457,7 +462,7 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
-	struct tune_options *options = options_;
+	struct tune_command *options = options_;
 	CLEANUP(tuning_release)
 	struct tuning tuning = {.options = options,
 		.started = clock_seconds(),
@@ -521,7 +526,7 @@ const struct command command_tune = {
 		"  tiletune tune my_kernel.json -p n=1000000\n"
 		"  tiletune tune gemm -p M=1793,N=1793,K=1793,dtype=fp16 --device model:a100-sxm4",
 	.options = tune_option_table,
-	.options_size = sizeof(struct tune_options),
+	.options_size = sizeof(struct tune_command),
 	.positional_max = 1,
 	.run = run,
 };

@@ -60,7 +60,7 @@ static void begin(void *context, const struct candidates *pool, size_t problem, 
 	fflush(show->out);
 }
 
-static void progress(void *context, const struct session_progress *now)
+static void progress(void *context, const struct tune_progress *now)
 {
 	struct show *show = context;
 	double clock = clock_seconds();
@@ -448,9 +448,9 @@ static void notice(void *context, const char *text)
 	common_notice("%s", text);
 }
 
-struct session_observer show_observer(struct show *show)
+struct tune_observer show_observer(struct show *show)
 {
-	return (struct session_observer){.context = show,
+	return (struct tune_observer){.context = show,
 		.begin = begin,
 		.progress = progress,
 		.end = end,

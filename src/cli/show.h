@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tune/session.h"
+#include "tune/run.h"
 
 struct show {
 	FILE *out;               /* stderr with --json or -o -, else stdout */
@@ -18,7 +18,7 @@ struct show {
 	double last_drawn;
 };
 
-struct session_observer show_observer(struct show *show);
+struct tune_observer show_observer(struct show *show);
 
 /* "512 tiles on 132 slots: 4 waves, ...": why a score is what it is, launch by launch; then one
  * predicted time and where it comes from, unless predicted_us is 0. */

@@ -14,25 +14,26 @@
 #include "base/memory.h"
 #include "record/record_write.h"
 
-void tuning_sign(struct tuning *tuning, const struct session *session)
+void tuning_sign(struct tuning *tuning)
 {
+	const struct tune_options *request = &tuning->request;
 	const struct context *context = &tuning->context;
 	const struct device_identity *device = &context->device->identity;
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 	struct hash *hash = hash_new();
-	double numbers[2] = {session->budget_s, (double)session->seed};
+	double numbers[2] = {request->budget_s, (double)request->seed};
 
 	hash_add_string(hash, tuning->operation->name);
 	for (size_t i = 0; i < tuning->problems.count; i++)
 		hash_add_string(hash, tuning->problems.items[i]->text);
-	hash_add_string(hash, session->effort->name);
-	for (size_t i = 0; session->pool.families && session->pool.families[i]; i++)
-		hash_add_string(hash, session->pool.families[i]);
-	hash_add_string(hash, session->pool.where ? session->pool.where : "");
-	if (session->pool.config)
-		hash_add_string(hash, session->pool.config);
-	hash_add_string(hash, session->strategy ? session->strategy : "");
-	hash_add_string(hash, objective_names[session->objective]);
+	hash_add_string(hash, request->effort->name);
+	for (size_t i = 0; request->candidates.families && request->candidates.families[i]; i++)
+		hash_add_string(hash, request->candidates.families[i]);
+	hash_add_string(hash, request->candidates.where ? request->candidates.where : "");
+	if (request->candidates.config)
+		hash_add_string(hash, request->candidates.config);
+	hash_add_string(hash, request->strategy ? request->strategy : "");
+	hash_add_string(hash, objective_names[request->objective]);
 	if (options->bits)
 		hash_add_string(hash, options->bits);
 	hash_add(hash, numbers, sizeof(numbers));
@@ -56,7 +57,7 @@ bool tuning_to_stdout(const struct tuning *tuning)
 
 void tuning_choose_files(struct tuning *tuning)
 {
-	const struct tune_options *options = tuning->options;
+	const struct tune_command *options = tuning->options;
 
 	tuning->output = string_copy(options->output ? options->output : "tuned.json");
 	if (options->journal)
@@ -184,8 +185,9 @@ static enum status read_journal(
 	return STATUS_OK;
 }
 
-static struct json *run_journal_line(const struct tuning *tuning, const struct session *session)
+static struct json *run_journal_line(const struct tuning *tuning)
 {
+	const struct tune_options *request = &tuning->request;
 	const struct context *context = &tuning->context;
 	const struct device_identity *identity = &context->device->identity;
 	struct json *json = json_new_object(), *options = json_new_object();
@@ -197,37 +199,38 @@ static struct json *run_journal_line(const struct tuning *tuning, const struct s
 	json_put_string(json, "signature", tuning->signature);
 	json_put_string(json, "device_kind", identity->kind);
 	json_put(json, "device", gpu_model_json(context->device->spec, identity->name));
-	json_put_string(options, "effort", session->effort->name);
-	json_put_string(options, "where", session->pool.where);
-	if (session->pool.config)
-		json_put_string(options, "config", session->pool.config);
-	json_put_string(options, "strategy", session->strategy);
+	json_put_string(options, "effort", request->effort->name);
+	json_put_string(options, "where", request->candidates.where);
+	if (request->candidates.config)
+		json_put_string(options, "config", request->candidates.config);
+	json_put_string(options, "strategy", request->strategy);
 	if (tuning->options->bits)
 		json_put_string(options, "bits", tuning->options->bits);
-	json_put_double(options, "budget_s", session->budget_s);
-	json_put_int(options, "seed", (int64_t)session->seed);
+	json_put_double(options, "budget_s", request->budget_s);
+	json_put_int(options, "seed", (int64_t)request->seed);
 	json_put(json, "options", options);
 	return json;
 }
 
-enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err)
+enum status tuning_begin(struct tuning *tuning, struct error *err)
 {
+	struct tune_options *request = &tuning->request;
 	struct run of_tuned;
 
 	run_new_id(tuning->run_id);
-	TRY(read_journal(tuning, &session->resume, err));
-	session->record = &tuning->record;
-	of_tuned = run_of(session->context, tuning->run_id);
+	TRY(read_journal(tuning, &request->resume, err));
+	request->record = &tuning->record;
+	of_tuned = run_of(&tuning->context, tuning->run_id);
 	tuned_put_run(&tuning->tuned, &of_tuned);
 	if (!tuning->options->no_journal &&
 		journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
 		return error_hint(err, "--journal names another file, --no-journal none");
-	session->run_id = tuning->run_id;
-	session->journal = tuning->journal;
+	tuning->run.run_id = tuning->run_id;
+	tuning->run.journal = tuning->journal;
 	if (tuning->journal) {
-		struct json *line = run_journal_line(tuning, session);
+		struct json *line = run_journal_line(tuning);
 
-		json_put_string(line, "resumes", session->resume ? session->resume->run.id : NULL);
+		json_put_string(line, "resumes", request->resume ? request->resume->run.id : NULL);
 		TRY(journal_write(tuning->journal, "run", line, err));
 	}
 	return STATUS_OK;
@@ -257,11 +260,10 @@ static enum status finish_run(const struct tuning *tuning, enum status outcome, 
 	return journal_write(tuning->journal, "finish", line, err);
 }
 
-enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
-	struct error *err)
+enum status tuning_finish(struct tuning *tuning, enum status outcome, struct error *err)
 {
 	/* what is not finished is resumed */
-	if (session->unsaved || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
+	if (tuning->run.unsaved || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
 		return STATUS_OK;
 	if (tuning->journal)
 		TRY(finish_run(tuning, outcome, err));

@@ -10,7 +10,7 @@
 #include "tune/shard.h"
 #include "advise/suite.h"
 
-struct tune_options {
+struct tune_command {
 	struct common_options common;
 	struct context_options device;
 	struct string_list problems, families, known;
@@ -23,7 +23,7 @@ struct tune_options {
 
 /* Everything of one run. */
 struct tuning {
-	struct tune_options *options;
+	struct tune_command *options;
 	struct folders folders;
 	struct suite suite;
 	struct shard shard;
@@ -40,12 +40,14 @@ struct tuning {
 	char signature[HASH_SIZE];
 	char run_id[RUN_ID_SIZE];
 	struct journal *journal; /* NULL: none */
-	double started;          /* clock_seconds() */
+	struct tune_options request;
+	struct tune_run run; /* refers to the members above */
+	double started;      /* clock_seconds() */
 };
 
 /* Problems, families and their sources, effort, device, toolchain: two runs with the same signature
- * measure the same things. Known problems are still among the session's. */
-void tuning_sign(struct tuning *tuning, const struct session *session);
+ * measure the same things. Known problems are still among the run's. */
+void tuning_sign(struct tuning *tuning);
 bool tuning_to_stdout(const struct tuning *tuning);
 /* The tuned file that is saved while the run goes on; NULL: a stream, which is written to once. */
 const char *tuning_saved_path(const struct tuning *tuning);
@@ -57,11 +59,10 @@ enum status tuning_check_files(
 enum status tuning_open_tuned(struct tuning *tuning, struct error *err);
 /* What --known names; known problems go into the tuned file, and are not tuned. */
 enum status tuning_open_known(struct tuning *tuning, enum objective objective, struct error *err);
-/* Opens the journal, finds what is resumed, begins the run; the session is filled in. */
-enum status tuning_begin(struct tuning *tuning, struct session *session, struct error *err);
-/* outcome: what the session ended with. */
-enum status tuning_finish(struct tuning *tuning, const struct session *session, enum status outcome,
-	struct error *err);
+/* Opens the journal, finds what is resumed, begins the run; run and options are filled in. */
+enum status tuning_begin(struct tuning *tuning, struct error *err);
+/* outcome: what the run ended with. */
+enum status tuning_finish(struct tuning *tuning, enum status outcome, struct error *err);
 void tuning_release(struct tuning *tuning);
 
 #endif

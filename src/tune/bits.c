@@ -23,7 +23,7 @@ struct bits_class {
 
 static struct bits_class class_of(const struct gather *gather, const struct bits *bits)
 {
-	const size_t problems = gather->session->problems->count;
+	const size_t problems = gather->run->problems->count;
 	struct bits_class class = {.bits = bits, .is_whole = !gather->is_search};
 
 	for (size_t p = 0; p < problems; p++) {
@@ -57,7 +57,7 @@ static struct bits_class *find_classes(const struct gather *gather, size_t *coun
 
 	*count = 0;
 	for (size_t i = 0; i < gather->count; i++)
-		for (size_t p = 0; p < gather->session->problems->count; p++)
+		for (size_t p = 0; p < gather->run->problems->count; p++)
 			if (gather->rows[i].bits[p] && gather->rows[i].bits[p]->rows > rows) {
 				rows = gather->rows[i].bits[p]->rows;
 				problem = p;
@@ -79,7 +79,7 @@ static struct bits_class *find_classes(const struct gather *gather, size_t *coun
 /* What was the fastest of one of the best classes for some problem, or of all. */
 static void keep_classes(struct gather *gather, const struct bits_class *classes, size_t count)
 {
-	const size_t problems = gather->session->problems->count;
+	const size_t problems = gather->run->problems->count;
 
 	for (size_t c = 0; c <= count && c <= CLASSES_MAX; c++)
 		for (size_t p = 0; p < problems; p++) {
@@ -94,7 +94,7 @@ static void keep_classes(struct gather *gather, const struct bits_class *classes
 static void take_class(
 	const struct gather *gather, const struct bits_class *class, struct shared_choice *shared)
 {
-	const size_t problems = gather->session->problems->count;
+	const size_t problems = gather->run->problems->count;
 
 	shared->bits = bits_copy(class->bits);
 	shared->mean_loss = expm1(class->mean);
@@ -115,14 +115,14 @@ static void take_class(
 }
 
 static enum status choose_class(
-	const struct session *session, struct shared_choice *shared, struct error *err)
+	const struct tune_run *run, struct shared_choice *shared, struct error *err)
 {
-	CLEANUP(gather_release) struct gather gather = {.session = session, .is_search = true};
-	const size_t problems = session->problems->count;
+	CLEANUP(gather_release) struct gather gather = {.run = run, .is_search = true};
+	const size_t problems = run->problems->count;
 	CLEANUP(memory_free) struct bits_class *found = NULL, *classes = NULL;
 	size_t count;
 
-	TRY(gather_run(&gather, &session->pool, err));
+	TRY(gather_run(&gather, &run->options->candidates, err));
 	found = find_classes(&gather, &count);
 	keep_classes(&gather, found, count);
 	gather.is_search = false;
@@ -144,19 +144,19 @@ static enum status choose_class(
 
 /* ---- the rule ---- */
 static enum status open_class(
-	const struct session *session, const char *key, struct bits_rule *rule, struct error *err)
+	const struct tune_run *run, const char *key, struct bits_rule *rule, struct error *err)
 {
-	const struct problem_list *problems = session->problems;
+	const struct problem_list *problems = run->problems;
 	bool differs = false;
 
-	if (session->objective != OBJECTIVE_TIME || session->context->l2_warm)
+	if (run->options->objective != OBJECTIVE_TIME || run->context->l2_warm)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits invariant=%s: expected --objective time, found %s", key,
-			session->context->l2_warm ? "--l2 warm" : "energy");
+			run->context->l2_warm ? "--l2 warm" : "energy");
 	for (size_t i = 1; i < problems->count; i++)
 		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
 	if (!differs && problems->count > 1)
-		return choose_class(session, &rule->class, err);
+		return choose_class(run, &rule->class, err);
 	error_set(err, STATUS_BAD_INPUT,
 		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
 		key, key, differs ? "others" : "one");
@@ -164,7 +164,7 @@ static enum status open_class(
 }
 
 enum status bits_rule_open(
-	const char *text, const struct session *session, struct bits_rule *rule, struct error *err)
+	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err)
 {
 	static const char same_file[] = "same:", invariant[] = "invariant=";
 
@@ -173,28 +173,28 @@ enum status bits_rule_open(
 		strcmp(text, "same") != 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
-	if (session->context->program)
+	if (run->context->program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected kernels whose outputs tiletune reads, found a program: "
 			"%s",
-			session->context->program->file);
-	if (!session->context->device->kind->measures) {
+			run->context->program->file);
+	if (!run->context->device->kind->measures) {
 		error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected a device that measures, found %s, whose times are "
 			"predicted",
-			session->context->device->identity.name);
+			run->context->device->identity.name);
 		return error_hint(err, "digests are of what a GPU ran: --device cuda:0, or "
 				       "--device replay:FILE of a journal that has them");
 	}
 	if (string_starts_with(text, invariant))
-		return open_class(session, text + strlen(invariant), rule, err);
+		return open_class(run, text + strlen(invariant), rule, err);
 	if (string_starts_with(text, same_file)) {
 		TRY(tuned_load_packed(text + strlen(same_file), &rule->file, err));
-		tuned_complete(&rule->file, &session->context->catalogue);
+		tuned_complete(&rule->file, &run->context->catalogue);
 		rule->reference = &rule->file;
 		return STATUS_OK;
 	}
-	rule->reference = session->tuned;
+	rule->reference = run->tuned;
 	return STATUS_OK;
 }
 
@@ -239,9 +239,9 @@ static size_t reference_candidate(const struct search *search, const struct tune
 
 static enum status want_reference(struct search *search, struct error *err)
 {
-	const struct session *session = search->session;
+	const struct tune_run *run = search->run;
 	const struct tuned_entry *entry = tuned_find_problem(
-		session->bits->reference, search->pool.problem, session->objective);
+		run->options->bits->reference, search->pool.problem, run->options->objective);
 	size_t candidate;
 
 	if (entry && entry->winner.bits) {
@@ -259,7 +259,7 @@ static enum status want_reference(struct search *search, struct error *err)
 
 enum status bits_want(struct search *search, size_t *members, size_t *count, struct error *err)
 {
-	const struct bits_rule *rule = search->session->bits;
+	const struct bits_rule *rule = search->options->bits;
 
 	*count = 0;
 	if (!rule)
@@ -343,9 +343,9 @@ char *bits_contradiction(const struct search *search)
 }
 
 /* ---- the entry ---- */
-struct tuned_bits *bits_of_entry(const struct session *session, const struct problem *problem)
+struct tuned_bits *bits_of_entry(const struct tune_run *run, const struct problem *problem)
 {
-	const struct bits_rule *rule = session->bits;
+	const struct bits_rule *rule = run->options->bits;
 	struct tuned_bits *bits = NULL;
 
 	if (!rule)
@@ -353,8 +353,8 @@ struct tuned_bits *bits_of_entry(const struct session *session, const struct pro
 	bits = memory_zeroed(1, sizeof(*bits));
 	*bits = (struct tuned_bits){
 		.rule = string_copy(rule->name), .loss = NAN, .mean_loss = NAN, .worst_loss = NAN};
-	for (size_t i = 0; rule->class.bits && i < session->problems->count; i++)
-		if (strcmp(session->problems->items[i]->text, problem->text) == 0) {
+	for (size_t i = 0; rule->class.bits && i < run->problems->count; i++)
+		if (strcmp(run->problems->items[i]->text, problem->text) == 0) {
 			bits->loss = rule->class.us[i] / rule->class.best_us[i] - 1;
 			bits->mean_loss = rule->class.mean_loss;
 			bits->worst_loss = rule->class.largest_loss;

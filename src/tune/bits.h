@@ -9,7 +9,7 @@
 #include "tune/search.h"
 #include "tune/shared.h"
 
-/* Of a session. */
+/* The rule of a run. */
 struct bits_rule {
 	const char *name; /* "same", "invariant=M"; borrowed */
 	/* same: the bits of these entries' winners; where there is no entry, those of the defaults
@@ -20,10 +20,10 @@ struct bits_rule {
 };
 
 /* text: same, same:FILE or invariant=KEY; borrowed. For the last all problems are searched, without
- * the session's journal and tuned file. Errors: STATUS_BAD_INPUT, another text, a device that does
+ * the run's journal and tuned file. Errors: STATUS_BAD_INPUT, another text, a device that does
  * not measure, problems that differ in other keys; no class serves all problems. */
 enum status bits_rule_open(
-	const char *text, const struct session *session, struct bits_rule *rule, struct error *err);
+	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err);
 void bits_rule_release(struct bits_rule *rule);
 
 /* Fills in search->bits, which its evaluator goes by; verifies the reference configuration if its
@@ -41,7 +41,7 @@ bool bits_known(const struct search *search, size_t candidate, struct result *re
 char *bits_contradiction(const struct search *search);
 
 /* What the entry says of the rule; NULL without one. */
-struct tuned_bits *bits_of_entry(const struct session *session, const struct problem *problem);
+struct tuned_bits *bits_of_entry(const struct tune_run *run, const struct problem *problem);
 
 /* "same: the same bits on 2 inputs, 1.0% slower than the free choice"; NULL without a rule. The
  * caller frees. */

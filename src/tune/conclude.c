@@ -55,7 +55,7 @@ static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
 
 enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err)
 {
-	const struct sampling sampling = {.energy_s = search->session->objective != OBJECTIVE_ENERGY
+	const struct sampling sampling = {.energy_s = search->options->objective != OBJECTIVE_ENERGY
 							      ? energy_seconds_said
 							      : energy_seconds_chosen};
 	struct evaluator *evaluator = &search->evaluator;
@@ -65,7 +65,7 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 		if (evaluator->trials[i]->number == evaluated->candidate &&
 			evaluator->trials[i]->stage > TRIAL_COMPILED)
 			trial = evaluator->trials[i];
-	if (!trial && !evaluator->count && search->session->context->device->kind->measures) {
+	if (!trial && !evaluator->count && search->run->context->device->kind->measures) {
 		TRY(search_add_trial(search, evaluated->candidate, TRIAL_LOADED, &trial, err));
 		TRY(evaluator_run(evaluator, err));
 	}
@@ -156,19 +156,19 @@ static enum status entry_new(const struct search *search, const struct selection
 {
 	const struct candidates *pool = &search->pool;
 	const struct evaluated_list *evaluated = &search->evaluated;
-	const struct session *session = search->session;
-	const bool predicted = !session->context->device->kind->measures;
+	const struct tune_run *run = search->run;
+	const bool predicted = !run->context->device->kind->measures;
 	const size_t winner = selection_winner(selection);
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),
-		.objective = session->objective,
+		.objective = run->options->objective,
 		.predicted = predicted,
-		.run = string_copy(session->run_id),
+		.run = string_copy(run->run_id),
 		.tied = memory_zeroed(evaluated->count + 1, sizeof(*entry->tied)),
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
 		.space = space_of(pool, evaluated),
-		.bits = bits_of_entry(session, pool->problem)};
+		.bits = bits_of_entry(run, pool->problem)};
 	TRY(row_of(search, winner, &entry->winner, err));
 	for (size_t i = 0; i < selection->count; i++)
 		if (selection->finalists[i].is_tied && i != selection->winner)
@@ -179,7 +179,7 @@ static enum status entry_new(const struct search *search, const struct selection
 		*entry->runner_up = tied_of(search, selection, selection->runner_up);
 	}
 	TRY(put_families(search, selection, entry, err));
-	if (!predicted && !session->context->program) {
+	if (!predicted && !run->context->program) {
 		entry->l2 = evaluated->items[winner].result.flags & FLAG_MASK(WARM_L2) ? L2_WARM
 										       : L2_COLD;
 		entry->model = memory_zeroed(1, sizeof(*entry->model));
@@ -191,8 +191,8 @@ static enum status entry_new(const struct search *search, const struct selection
 static enum status store_entry(struct search *search, const struct tuned_entry *entry,
 	struct journal *journal, const char **kept, struct error *err)
 {
-	struct session *session = search->session;
-	struct row_validity row_validity = {.context = session->context,
+	struct tune_run *run = search->run;
+	struct row_validity row_validity = {.context = run->context,
 		.problem = search->pool.problem,
 		.evaluated = &search->evaluated};
 	const struct tuned_judge judge = {row_validity_row, &row_validity};
@@ -207,7 +207,7 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 		status = journal_write(journal, "entry", line, err);
 	}
 	/* a journal that cannot be written is no reason to lose the entry */
-	TRY(session_put(session, &copy, &judge, kept, err));
+	TRY(tune_put_entry(run, &copy, &judge, kept, err));
 	return status;
 }
 
@@ -217,7 +217,7 @@ static bool is_undecided(const struct search *search, const struct selection *se
 {
 	size_t tied = 0;
 
-	if (!search->session->only_decided || search->session->context->device->kind->measures ||
+	if (!search->options->only_decided || search->run->context->device->kind->measures ||
 		selection->count < 2 ||
 		!search->evaluated.items[selection_winner(selection)].result.score.without_model)
 		return false;
@@ -268,7 +268,7 @@ static void append_resources(
 static enum status conclude_undecided(const struct search *search,
 	const struct selection *selection, struct problem_result *result, struct error *err)
 {
-	const struct session_observer *observer = &search->session->observer;
+	const struct tune_observer *observer = &search->options->observer;
 	CLEANUP(text_release) struct text lines = {0};
 
 	append_resources(search, selection, &lines);
@@ -285,23 +285,22 @@ static enum status conclude_undecided(const struct search *search,
 
 enum status search_conclude(struct search *search, struct error *err)
 {
-	const struct session_observer *observer = &search->session->observer;
+	const struct tune_observer *observer = &search->options->observer;
 	size_t total = search->evaluated.count;
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
 		.selection = &selection,
 		.number = search->number,
-		.count = search->session->problems->count,
+		.count = search->run->problems->count,
 		.resumed = search->resumed,
 		.stopped_because = search->stopped_because,
 		.seconds = clock_seconds() - search->budget.started};
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 	CLEANUP(memory_free) char *contradiction = bits_contradiction(search);
 
-	session_notice(search->session, contradiction);
-	if (!selection.count ||
-		(search->session->context->device->kind->measures && !search->stage))
+	tune_notice(search->run, contradiction);
+	if (!selection.count || (search->run->context->device->kind->measures && !search->stage))
 		return nothing_works(search, err);
 	result.winner = selection_winner(&selection);
 	result.runner_up = selection.runner_up;
@@ -310,16 +309,16 @@ enum status search_conclude(struct search *search, struct error *err)
 	if (is_undecided(search, &selection))
 		return conclude_undecided(search, &selection, &result, err);
 	/* where time is left */
-	if (search->session->objective != OBJECTIVE_ENERGY &&
+	if (search->options->objective != OBJECTIVE_ENERGY &&
 		budget_left_seconds(&search->budget) > energy_seconds_said)
 		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
 	TRY(entry_new(search, &selection, &entry, err));
-	TRY(store_entry(search, &entry, search->session->journal, &result.kept, err));
+	TRY(store_entry(search, &entry, search->run->journal, &result.kept, err));
 	result.entry = &entry;
 	if (observer->end)
 		observer->end(observer->context, &result);
-	if (search->session->sink.on_result)
-		search->session->sink.on_result(search->session->sink.context, &result);
+	if (search->options->sink.on_result)
+		search->options->sink.on_result(search->options->sink.context, &result);
 	return STATUS_OK;
 }
 
@@ -340,21 +339,21 @@ enum status search_save_best(struct search *search, struct error *err)
 void search_keep_best(struct search *search)
 {
 	const double first_seconds = 1, part_of_time = 0.01;
-	const struct session *session = search->session;
+	const struct tune_run *run = search->run;
 	const struct budget *budget = &search->budget;
 	const double now_s = clock_seconds();
 	const struct tuned_entry *there;
 	struct error unsaved = {0};
 
-	if (!session->tuned_path || !isfinite(budget->best_us) ||
+	if (!run->options->tuned_path || !isfinite(budget->best_us) ||
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
 	/* what the file says is newer than what this run has put there so far */
-	if (tuned_refresh(session->tuned, session->tuned_path, "", &unsaved) == STATUS_OK) {
+	if (tuned_refresh(run->tuned, run->options->tuned_path, "", &unsaved) == STATUS_OK) {
 		there = tuned_find_problem(
-			session->tuned, search->pool.problem, session->objective);
-		if (!there || strcmp(there->run, session->run_id) == 0)
+			run->tuned, search->pool.problem, run->options->objective);
+		if (!there || strcmp(there->run, run->run_id) == 0)
 			search_save_best(search, &unsaved);
 	}
 	search->saved_us = budget->best_us;

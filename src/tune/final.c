@@ -14,12 +14,12 @@
 
 static bool by_time(const struct search *search)
 {
-	return search->session->objective != OBJECTIVE_ENERGY;
+	return search->options->objective != OBJECTIVE_ENERGY;
 }
 
 static bool measures(const struct search *search)
 {
-	return search->session->context->device->kind->measures;
+	return search->run->context->device->kind->measures;
 }
 
 /* ---- timing in turn ---- */
@@ -196,7 +196,7 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 		.seconds = fmin(seconds_per_load * (double)(timing->count * loads),
 			part_of_left * budget_left_seconds(&search->budget)),
 		.first_look = FIRST_LOOK,
-		.last_look = search->session->effort->final_rounds,
+		.last_look = search->options->effort->final_rounds,
 		.rest_ratio = rest_ratio,
 		.is_enough = is_only_one_left};
 
@@ -279,7 +279,7 @@ static struct evaluated **choose(const struct search *search, size_t *count)
 	qsort(order, ok, sizeof(*order), compare_medians);
 	most = (size_t)fmin(
 		CANDIDATES_MAX, fmax(CANDIDATES_LEAST, left_s / least_seconds(order[0])));
-	if (search->session->effort->remeasures_shortlist)
+	if (search->options->effort->remeasures_shortlist)
 		shortlisted_mark(&search->pool, list, is_listed);
 	else if (listed != SIZE_MAX)
 		is_listed[listed] = true;
@@ -333,7 +333,7 @@ static size_t choose_best(
 
 static bool goes_on(const struct search *search)
 {
-	return search->stage && search->session->effort->measures && by_time(search);
+	return search->stage && search->options->effort->measures && by_time(search);
 }
 
 enum status final_measure_again(
@@ -423,7 +423,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
 	/* a strategy that was asked for has the only say; half of the time is for those that may
 	 * win */
-	if (!goes_on(search) || search->session->strategy ||
+	if (!goes_on(search) || search->options->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
 		return 0;
 	selection = selection_of(search);

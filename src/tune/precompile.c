@@ -35,16 +35,16 @@ static enum status request_reference(
 	return request_kernels(context->store, &build, err);
 }
 
-enum status precompile_run(struct session *session, struct error *err)
+enum status precompile_run(struct tune_run *run, struct error *err)
 {
-	const struct context *context = session->context;
+	const struct context *context = run->context;
 	enum status status;
 
 	TRY(request_helpers(context, err));
-	for (size_t i = 0; i < session->problems->count; i++)
-		TRY(request_reference(context, session->problems->items[i], err));
-	status = session_run(session, err);
-	while (compiler_pending(context->compiler) && !*session->interrupted)
+	for (size_t i = 0; i < run->problems->count; i++)
+		TRY(request_reference(context, run->problems->items[i], err));
+	status = tune_problems(run, err);
+	while (compiler_pending(context->compiler) && !*run->options->interrupted)
 		compiler_poll(context->compiler, 0.2);
 	return status;
 }

@@ -5,10 +5,10 @@
 #ifndef TUNE_PRECOMPILE_H
 #define TUNE_PRECOMPILE_H
 
-#include "tune/session.h"
+#include "tune/run.h"
 
-/* Compiles what session_run() would try on a device model, with the helper kernels and references
+/* Compiles what tune_problems() would try on a device model, with the helper kernels and references
  * that only a GPU needs. */
-enum status precompile_run(struct session *session, struct error *err);
+enum status precompile_run(struct tune_run *run, struct error *err);
 
 #endif

@@ -7,10 +7,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "tune/resume.h"
 
 struct prefetch {
 	pthread_t thread;
-	struct session *session;
+	struct tune_run *run;
 	size_t number;
 	struct search *search;
 	enum status status;
@@ -21,22 +22,22 @@ static void *prefetch_run(void *argument)
 {
 	struct prefetch *prefetch = argument;
 
-	prefetch->status = search_prepare(
-		prefetch->session, prefetch->number, &prefetch->search, &prefetch->err);
+	prefetch->status =
+		search_prepare(prefetch->run, prefetch->number, &prefetch->search, &prefetch->err);
 	return NULL;
 }
 
 /* Returns NULL if the problem is concluded, or no thread can be started. */
-static struct prefetch *prefetch_begin(struct session *session, size_t number)
+static struct prefetch *prefetch_begin(struct tune_run *run, size_t number)
 {
 	struct prefetch *prefetch;
 	sigset_t all, before;
 	int failed;
 
-	if (resume_is_concluded(session, number))
+	if (resume_is_concluded(run, number))
 		return NULL;
 	prefetch = memory_zeroed(1, sizeof(*prefetch));
-	prefetch->session = session;
+	prefetch->run = run;
 	prefetch->number = number;
 	/* signals go to the thread that waits */
 	sigfillset(&all);
@@ -72,7 +73,7 @@ void prefetch_drop(struct prefetch **prefetch)
 	*prefetch = NULL;
 }
 
-enum status prefetch_search(struct prefetch **prefetch, struct session *session, size_t number,
+enum status prefetch_search(struct prefetch **prefetch, struct tune_run *run, size_t number,
 	struct search **search, struct error *err)
 {
 	const double asked_s = clock_seconds();
@@ -85,10 +86,10 @@ enum status prefetch_search(struct prefetch **prefetch, struct session *session,
 		*prefetch = NULL;
 		TRY(prefetch_end(ready, search, err));
 	} else {
-		TRY(search_prepare(session, number, search, err));
+		TRY(search_prepare(run, number, search, err));
 	}
 	(*search)->waited_seconds = clock_seconds() - asked_s;
-	if (number + 1 < session->problems->count)
-		*prefetch = prefetch_begin(session, number + 1);
+	if (number + 1 < run->problems->count)
+		*prefetch = prefetch_begin(run, number + 1);
 	return STATUS_OK;
 }

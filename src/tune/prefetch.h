@@ -10,9 +10,9 @@
 
 struct prefetch;
 
-/* The search of a problem of the session's list: what was prefetched, if that is this problem.
+/* The search of a problem of the run's list: what was prefetched, if that is this problem.
  * Then the following problem is prefetched. *prefetch is NULL the first time. */
-enum status prefetch_search(struct prefetch **prefetch, struct session *session, size_t number,
+enum status prefetch_search(struct prefetch **prefetch, struct tune_run *run, size_t number,
 	struct search **search, struct error *err);
 void prefetch_drop(struct prefetch **prefetch);
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tune/bits.h"
+#include "tune/resume.h"
 #include "format/journal_line.h"
 #include "record/record_write.h"
 #include "tune/conclude.h"
@@ -30,7 +31,7 @@ void search_add(struct search *search, size_t candidate, struct result *result)
 	budget_count(&search->budget, time_us);
 	if (isfinite(search->budget.best_us))
 		search->evaluator.first_look.give_up_us =
-			search->budget.best_us * search->session->effort->give_up_ratio;
+			search->budget.best_us * search->options->effort->give_up_ratio;
 	search->strategy->tell(search->strategy_state, candidate, time_us);
 }
 
@@ -39,11 +40,11 @@ enum status search_journal(const struct search *search, const char *event,
 {
 	struct json *line;
 
-	if (!search->session->journal)
+	if (!search->run->journal)
 		return STATUS_OK;
 	line = record_to_json(&result_record, result);
 	json_put_int(line, "problem", (int64_t)search->number);
-	return journal_write(search->session->journal, event, line, err);
+	return journal_write(search->run->journal, event, line, err);
 }
 
 enum status search_take_result(
@@ -72,10 +73,10 @@ enum status search_add_trial(struct search *search, size_t candidate, enum trial
 
 void search_show(const struct search *search, bool remeasuring)
 {
-	const struct session_observer *observer = &search->session->observer;
+	const struct tune_observer *observer = &search->options->observer;
 	const struct budget *budget = &search->budget;
-	struct session_progress progress = {.problem = search->number,
-		.problem_count = search->session->problems->count,
+	struct tune_progress progress = {.problem = search->number,
+		.problem_count = search->run->problems->count,
 		.evaluated = search->evaluated.count,
 		.total = budget->effort->evaluations < search->pool.count
 				 ? budget->effort->evaluations
@@ -93,102 +94,6 @@ void search_show(const struct search *search, bool remeasuring)
 	}
 	if (observer->progress)
 		observer->progress(observer->context, &progress);
-}
-
-/* ---- resume ---- */
-static const struct journal_problem *recorded_problem(
-	const struct session *session, const struct journal_run *run, size_t number)
-{
-	const struct problem *problem = session->problems->items[number];
-
-	return journal_problem_find(run, problem->operation->name, problem->text);
-}
-
-/* Outcomes that say more of the machine than of the candidate are not taken over. What bits are
- * wanted may have changed since. */
-static bool worth_taking(const struct search *search, const struct result *result)
-{
-	const bool is_other = search->bits && result->bits &&
-			      bits_compare(search->bits, result->bits, NULL) != BITS_SAME;
-
-	return result->outcome != OUTCOME_DEVICE_LOST && result->outcome != OUTCOME_TOO_NOISY &&
-	       (!search->bits || result->outcome != OUTCOME_OK || result->bits) &&
-	       is_other == (result->outcome == OUTCOME_OTHER_BITS);
-}
-
-/* The run that has concluded a problem; NULL: none. */
-static const struct journal_run *find_concluded(
-	const struct session *session, size_t number, const struct journal_problem **recorded)
-{
-	for (const struct journal_run *run = session->resume; run;
-		run = journal_previous(session->record, run)) {
-		*recorded = recorded_problem(session, run, number);
-		if (*recorded && (*recorded)->entry)
-			return run;
-	}
-	return NULL;
-}
-
-bool resume_is_concluded(const struct session *session, size_t number)
-{
-	const struct journal_problem *recorded;
-
-	return find_concluded(session, number, &recorded) != NULL;
-}
-
-enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err)
-{
-	const struct session_observer *observer = &session->observer;
-	const struct journal_problem *recorded;
-	const struct journal_run *run = find_concluded(session, number, &recorded);
-	struct row_validity row_validity = {
-		.context = session->context, .problem = session->problems->items[number]};
-	const struct tuned_judge judge = {row_validity_row, &row_validity};
-	struct tuned_entry copy;
-	struct run head = {0};
-	const char *kept;
-
-	*done = run != NULL;
-	if (!run)
-		return STATUS_OK;
-	record_copy(&run_record, &run->run, &head);
-	tuned_put_run(session->tuned, &head);
-	row_validity.recorded = recorded->results;
-	row_validity.recorded_count = recorded->result_count;
-	copy = tuned_entry_copy(recorded->entry);
-	TRY(session_put(session, &copy, &judge, &kept, err));
-	if (observer->taken)
-		observer->taken(observer->context, session->problems->items[number], number,
-			session->problems->count, recorded->entry);
-	return STATUS_OK;
-}
-
-/* Tells the search everything that was evaluated, in the order in which it came: the oldest run of
- * the chain first. */
-static enum status take_run(struct search *search, const struct journal_run *run, struct error *err)
-{
-	const struct session *session = search->session;
-	const struct journal_problem *recorded;
-
-	if (!run)
-		return STATUS_OK;
-	TRY(take_run(search, journal_previous(session->record, run), err));
-	recorded = recorded_problem(session, run, search->number);
-	for (size_t i = 0; recorded && i < recorded->result_count; i++) {
-		const struct result *known = &recorded->results[i];
-		ptrdiff_t candidate =
-			candidates_find(&search->pool, known->family, known->configuration);
-		struct result copy = {0};
-
-		/* templates are part of the signature: what is not found was not legal then either
-		 */
-		if (candidate < 0 || search->known[candidate] || !worth_taking(search, known))
-			continue;
-		record_copy(&result_record, known, &copy);
-		search_add(search, (size_t)candidate, &copy);
-		search->resumed++;
-	}
-	return STATUS_OK;
 }
 
 /* ---- opening and closing ---- */
@@ -224,7 +129,7 @@ static enum status record_problem(const struct search *search, struct error *err
 	struct journal_problem line = {.number = (int64_t)search->number};
 	struct json *json;
 
-	if (!search->session->journal)
+	if (!search->run->journal)
 		return STATUS_OK;
 	line.operation = string_copy(pool->problem->operation->name);
 	line.problem = string_copy(pool->problem->text);
@@ -235,7 +140,7 @@ static enum status record_problem(const struct search *search, struct error *err
 		line.families[f] = describe_family(&pool->families[f]);
 	json = record_to_json(&journal_problem_record, &line);
 	record_release(&journal_problem_record, &line);
-	return journal_write(search->session->journal, "problem", json, err);
+	return journal_write(search->run->journal, "problem", json, err);
 }
 
 /* The winner of the entry that stands already is measured in any case: it keeps its place unless
@@ -244,12 +149,12 @@ static ptrdiff_t find_incumbent(const struct search *search)
 {
 	const struct problem *problem = search->pool.problem;
 	const struct tuned_entry *entry =
-		tuned_find_problem(search->session->tuned, problem, search->session->objective);
+		tuned_find_problem(search->run->tuned, problem, search->options->objective);
 
-	/* what the run that is resumed left when it was interrupted is in its journal */
-	for (const struct journal_run *run = search->session->resume; run && entry;
-		run = journal_previous(search->session->record, run))
-		if (strcmp(run->run.id, entry->run) == 0)
+	/* the results of a run that is resumed are in its journal */
+	for (const struct journal_run *earlier = search->options->resume; earlier && entry;
+		earlier = journal_previous(search->options->record, earlier))
+		if (strcmp(earlier->run.id, entry->run) == 0)
 			entry = NULL;
 	return entry ? candidates_find_named(
 			       &search->pool, entry->winner.family, &entry->winner.configuration)
@@ -257,27 +162,26 @@ static ptrdiff_t find_incumbent(const struct search *search)
 }
 
 /* Without a clock to wait for, compiling is all that takes time: a model may compile longer. */
-static double budget_seconds(const struct session *session)
+static double budget_seconds(const struct tune_run *run)
 {
 	const double model_share = 2.25;
 
-	if (session->budget_s > 0 || session->context->device->kind->measures)
-		return session->budget_s;
-	return session->effort->measures ? session->effort->seconds * model_share : 0;
+	if (run->options->budget_s > 0 || run->context->device->kind->measures)
+		return run->options->budget_s;
+	return run->options->effort->measures ? run->options->effort->seconds * model_share : 0;
 }
 
 static enum status choose_strategy(struct search *search, const char *name, struct error *err)
 {
-	const struct session *session = search->session;
+	const struct tune_run *run = search->run;
 	struct search_view *view = &search->pool.view;
 
-	view->seed = session->seed;
-	view->budget = effort_attempts(session->effort);
+	view->seed = run->options->seed;
+	view->budget = effort_attempts(run->options->effort);
 	if (string_starts_with(name, "program:")) {
 		search->strategy = &strategy_program;
-		return strategy_program_open(name + strlen("program:"),
-			session->context->worker_path, &search->pool, session->interrupted,
-			&search->strategy_state, err);
+		return strategy_program_open(name + strlen("program:"), run->context->worker_path,
+			&search->pool, run->options->interrupted, &search->strategy_state, err);
 	}
 	search->strategy = strategy_find(name);
 	if (!search->strategy)
@@ -307,9 +211,9 @@ enum {
  * trusts: it says what the family is worth when the model's first candidates do not compile. */
 static enum status plan_candidates(struct search *search, struct error *err)
 {
-	const struct session *session = search->session;
+	const struct tune_run *run = search->run;
 	const struct candidates *pool = &search->pool;
-	const struct bits_rule *rule = session->bits;
+	const struct bits_rule *rule = run->options->bits;
 	size_t members;
 
 	search->planned =
@@ -317,18 +221,18 @@ static enum status plan_candidates(struct search *search, struct error *err)
 				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
 	/* a strategy that was asked for has the only say */
-	if (session->effort->measures && session->context->device->kind->measures &&
-		!session->strategy && !session->effort->is_strict)
+	if (run->options->effort->measures && run->context->device->kind->measures &&
+		!run->options->strategy && !run->options->effort->is_strict)
 		search->listed_count = shortlist_first(
 			search, 0, pool->count, SHORTLIST_COUNT, LAUNCHES_LISTED, search->planned);
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
 	/* of a program nothing is predicted: what its other problems found is all that tells */
-	search->planned_count += known_near(session->known,
-		session->context->program && !session->strategy ? session->tuned : NULL, pool,
-		session->objective, search->planned + search->planned_count);
-	for (size_t f = 0; f < pool->family_count && !session->effort->measures; f++) {
+	search->planned_count += known_near(run->options->known,
+		run->context->program && !run->options->strategy ? run->tuned : NULL, pool,
+		run->options->objective, search->planned + search->planned_count);
+	for (size_t f = 0; f < pool->family_count && !run->options->effort->measures; f++) {
 		size_t candidate = search_default_candidate(pool, f);
 
 		if (candidate != SIZE_MAX)
@@ -340,20 +244,23 @@ static enum status plan_candidates(struct search *search, struct error *err)
 }
 
 enum status search_prepare(
-	struct session *session, size_t number, struct search **search, struct error *err)
+	struct tune_run *run, size_t number, struct search **search, struct error *err)
 {
-	const char *name = session->strategy ? session->strategy : session->effort->strategy;
-	struct candidates_options options = session->pool;
+	const char *name =
+		run->options->strategy ? run->options->strategy : run->options->effort->strategy;
+	struct candidates_options options = run->options->candidates;
 	CLEANUP(search_free) struct search *prepared = memory_zeroed(1, sizeof(*prepared));
 	enum status status;
 
-	prepared->session = session;
+	prepared->run = run;
+	prepared->options = run->options;
 	prepared->number = number;
-	options.interrupted = session->interrupted;
-	status = candidates_open(&session->context->catalogue, session->problems->items[number],
-		session->context->device->spec, &options, &prepared->pool, err);
+	options.device = run->context->device;
+	options.interrupted = run->options->interrupted;
+	status = candidates_open(&run->context->catalogue, run->problems->items[number],
+		run->context->device->spec, &options, &prepared->pool, err);
 	if (status != STATUS_OK)
-		return status == STATUS_INTERRUPTED ? session_interrupted(err) : status;
+		return status == STATUS_INTERRUPTED ? tune_interrupted(err) : status;
 	TRY(choose_strategy(prepared, name, err));
 	*search = prepared;
 	prepared = NULL;
@@ -365,7 +272,7 @@ static void limit_time(struct search *search)
 {
 	const struct budget *budget = &search->budget;
 
-	if (search->session->budget_s > 0)
+	if (search->options->budget_s > 0)
 		search->evaluator.until_s = budget->started + budget->seconds;
 	if (search->strategy == &strategy_program)
 		strategy_program_until(search->strategy_state,
@@ -374,35 +281,35 @@ static void limit_time(struct search *search)
 
 enum status search_open(struct search *search, struct error *err)
 {
-	struct session *session = search->session;
+	struct tune_run *run = search->run;
 
-	search->evaluator = (struct evaluator){.context = session->context,
-		.interrupted = session->interrupted,
-		.on_device_max = session->context->device->ahead,
+	search->evaluator = (struct evaluator){.context = run->context,
+		.interrupted = run->options->interrupted,
+		.on_device_max = run->context->device->ahead,
 		/* what a user gives is tried, even against the family's rules */
-		.keeps_pruned = session->pool.config != NULL,
+		.keeps_pruned = run->options->candidates.config != NULL,
 		.first_look = {
-			.rounds = session->effort->rounds, .seconds_max = first_look_seconds}};
+			.rounds = run->options->effort->rounds, .seconds_max = first_look_seconds}};
 	TRY(evaluator_announce(&search->evaluator, search->pool.problem, err));
 	TRY(record_problem(search, err));
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
 	search->incumbent = find_incumbent(search);
 	TRY(plan_candidates(search, err));
-	budget_start(&search->budget, session->effort, budget_seconds(session),
-		session->effort->measures && session->context->device->kind->measures);
-	if (session->effort->evaluations < search->pool.count &&
-		session->context->device->kind->measures && session->objective != OBJECTIVE_ENERGY)
-		search->budget.kept = session->effort->kept;
+	budget_start(&search->budget, run->options->effort, budget_seconds(run),
+		run->options->effort->measures && run->context->device->kind->measures);
+	if (run->options->effort->evaluations < search->pool.count &&
+		run->context->device->kind->measures && run->options->objective != OBJECTIVE_ENERGY)
+		search->budget.kept = run->options->effort->kept;
 	/* of a budget on a model, which is as much for that; a third is left for compiling */
-	if (!session->context->device->kind->measures)
+	if (!run->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);
 	limit_time(search);
-	TRY(take_run(search, session->resume, err));
-	if (session->observer.begin)
-		session->observer.begin(session->observer.context, &search->pool, search->number,
-			session->problems->count);
+	resume_results(search);
+	if (run->options->observer.begin)
+		run->options->observer.begin(run->options->observer.context, &search->pool,
+			search->number, run->problems->count);
 	return STATUS_OK;
 }
 

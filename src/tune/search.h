@@ -6,11 +6,12 @@
 #define TUNE_SEARCH_H
 
 #include "engine/evaluator.h"
-#include "tune/session.h"
+#include "tune/run.h"
 
 struct search {
-	struct session *session;
-	size_t number; /* of the problem, in the list of the run */
+	struct tune_run *run;
+	const struct tune_options *options; /* of the run */
+	size_t number;                      /* of the problem, in the list of the run */
 	struct candidates pool;
 	struct evaluator evaluator;
 	const struct strategy *strategy;
@@ -38,10 +39,13 @@ struct search {
 /* What the problem alone decides: candidates, strategy. It takes long, and touches nothing
  * that changes meanwhile. The caller frees. */
 enum status search_prepare(
-	struct session *session, size_t number, struct search **search, struct error *err);
+	struct tune_run *run, size_t number, struct search **search, struct error *err);
 /* The rest: reference, incumbent; announces the problem to the device and the journal. */
 enum status search_open(struct search *search, struct error *err);
 void search_free(struct search **search);
+
+/* One problem that was prepared: the loop of tune/session.c up to its entry. */
+enum status search_run(struct search *search, struct error *err);
 
 /* Stores a result, counts it and tells the strategy. Takes what the result owns. */
 void search_add(struct search *search, size_t candidate, struct result *result);
@@ -59,15 +63,6 @@ size_t search_default_candidate(const struct candidates *pool, size_t family);
 enum status search_add_trial(struct search *search, size_t candidate, enum trial_stage goal,
 	struct trial **trial, struct error *err);
 void search_show(const struct search *search, bool remeasuring);
-
-/* ---- what a killed run leaves to the run that goes on with it: problems that were concluded are
- * taken over whole, evaluations of others one by one; what is timed in turn is timed again. A run
- * that was resumed and killed again hands on what it had taken over itself ("resumes" in its run
- * line). ---- */
-/* Whether an interrupted run has concluded this problem. */
-bool resume_is_concluded(const struct session *session, size_t number);
-/* If so its entry is put into the tuned file again, and *done is set. */
-enum status resume_entry(struct session *session, size_t number, bool *done, struct error *err);
 
 /* ---- the end of a search (tune/final.c): the fastest and what is near them are timed in turn.
  * Two runs on one machine should name the same winner. What a search happens to try, how fast the

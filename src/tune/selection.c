@@ -168,7 +168,7 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 static bool is_finalist(const struct search *search, const struct evaluated *evaluated)
 {
 	return evaluated->result.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
-	       (search->session->objective != OBJECTIVE_ENERGY ||
+	       (search->options->objective != OBJECTIVE_ENERGY ||
 		       evaluated->result.measured.energy_j > 0);
 }
 
@@ -186,7 +186,7 @@ struct finalist finalist_of(const struct search *search, size_t which)
 {
 	const struct evaluated *evaluated = &search->evaluated.items[which];
 	const struct result *result = &evaluated->result;
-	const bool by_energy = search->session->objective == OBJECTIVE_ENERGY;
+	const bool by_energy = search->options->objective == OBJECTIVE_ENERGY;
 	struct finalist finalist = {.evaluated = which,
 		.median_us = result->time.median,
 		.ci95_low_us = result->time.ci95_low,
@@ -281,8 +281,8 @@ struct selection selection_of(const struct search *search)
 	}
 	if (!selection.count)
 		return selection;
-	if (search->session->context->device->kind->measures &&
-		search->session->objective != OBJECTIVE_ENERGY)
+	if (search->run->context->device->kind->measures &&
+		search->options->objective != OBJECTIVE_ENERGY)
 		selection_pair_rounds(&selection, times);
 	selection_choose(&selection);
 	selection.runner_up = find_runner_up(search, &selection);
@@ -305,7 +305,7 @@ static void compare_rounds(const struct search *search, const struct selection *
 	const size_t common = round_times_common(both, ARRAY_COUNT(both));
 	struct interval ratio;
 
-	if (!search->stage || search->session->objective == OBJECTIVE_ENERGY ||
+	if (!search->stage || search->options->objective == OBJECTIVE_ENERGY ||
 		common < SELECTION_ROUNDS_MIN)
 		return;
 	ratio = round_times_ratio(both[0], both[1], CONFIDENCE_95);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/session.h"
+#include "tune/search.h"
 
 #include <math.h>
 
@@ -7,8 +7,6 @@
 #include "base/memory.h"
 #include "tune/bits.h"
 #include "tune/conclude.h"
-#include "tune/prefetch.h"
-#include "tune/search.h"
 #include "engine/strategy_program.h"
 
 /* Compiled candidates that wait for the device; to ask for more is guessing. */
@@ -34,13 +32,13 @@ static size_t trials_max(size_t compilers, size_t results)
  * share one. */
 static bool compilers_have_room(const struct search *search)
 {
-	const struct context *context = search->session->context;
+	const struct context *context = search->run->context;
 	const size_t compiling =
 		evaluator_count(&search->evaluator, TRIAL_COMPILING, TRIAL_COMPILING);
 	const size_t window =
 		context->compiler ? 2 * (size_t)compiler_worker_count(context->compiler) + 2 : 1;
 
-	if (context->compiler && search->session->effort->evaluations == SIZE_MAX)
+	if (context->compiler && search->options->effort->evaluations == SIZE_MAX)
 		return (compiler_pending(context->compiler) < window || compiling < window) &&
 		       compiling < LAUNCHES_COMPILING_MAX * window;
 	return compiling < window;
@@ -49,21 +47,21 @@ static bool compilers_have_room(const struct search *search)
 static bool has_room(const struct search *search)
 {
 	const struct evaluator *evaluator = &search->evaluator;
-	const struct context *context = search->session->context;
+	const struct context *context = search->run->context;
 	/* a program's compilers are its own */
 	const size_t compiled_max = context->program ? context->device->ahead : TRIALS_COMPILED_MAX;
 
 	/* where nothing compiles the answer comes at once: to ask ahead would only be guessing */
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
-	if (context->compiler && search->session->effort->evaluations != SIZE_MAX &&
+	if (context->compiler && search->options->effort->evaluations != SIZE_MAX &&
 		evaluator->count >= trials_max(compiler_worker_count(context->compiler),
 					    search->budget.evaluations))
 		return false;
 	return compilers_have_room(search) &&
 	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ASKED) < compiled_max &&
 	       search->budget.evaluations + evaluator->count + search->budget.kept <
-		       search->session->effort->evaluations;
+		       search->options->effort->evaluations;
 }
 
 /* Whether no candidate will be asked for any more; search->stopped_because says why. */
@@ -71,7 +69,7 @@ static bool is_asking_over(struct search *search)
 {
 	if (!search->stopped_because)
 		search->stopped_because = budget_spent(&search->budget);
-	return search->exhausted || search->stopped_because || *search->session->interrupted;
+	return search->exhausted || search->stopped_because || *search->options->interrupted;
 }
 
 static bool search_wants_more(struct search *search)
@@ -81,7 +79,7 @@ static bool search_wants_more(struct search *search)
 
 static bool search_is_done(struct search *search)
 {
-	return *search->session->interrupted ||
+	return *search->options->interrupted ||
 	       (!search->evaluator.count && is_asking_over(search));
 }
 
@@ -164,14 +162,14 @@ static enum status search_loop(struct search *search, double seconds, struct err
 		if (clock_seconds() > end_s)
 			drop_late_trials(search);
 	}
-	return *search->session->interrupted ? session_interrupted(err) : STATUS_OK;
+	return *search->options->interrupted ? tune_interrupted(err) : STATUS_OK;
 }
 
 /* ---- the steps of a search ---- */
 /* How many of `count` may be tried: all, unless a user gave a number. */
 static size_t within_number(const struct search *search, size_t count)
 {
-	const struct effort *effort = search->session->effort;
+	const struct effort *effort = search->options->effort;
 	const size_t done = search->budget.evaluations;
 	const size_t left = effort->evaluations > done ? effort->evaluations - done : 0;
 
@@ -227,7 +225,7 @@ static enum status run_search(struct search *search, struct error *err)
 	return search_conclude(search, err);
 }
 
-enum status session_search(struct search *search, struct error *err)
+enum status search_run(struct search *search, struct error *err)
 {
 	struct error unsaved = {0}; /* that it was interrupted says more */
 	enum status status;
@@ -236,104 +234,11 @@ enum status session_search(struct search *search, struct error *err)
 	status = run_search(search, err);
 	if (status == STATUS_INTERRUPTED) {
 		search_save_best(search, &unsaved);
-		return session_interrupted(err);
+		return tune_interrupted(err);
 	}
 	if (status != STATUS_OK)
 		search_keep_best(search);
 	if (status == STATUS_NO_DEVICE)
 		error_hint(err, "what was measured is in the journal; run again to resume");
 	return status;
-}
-
-void session_notice(const struct session *session, const char *text)
-{
-	if (text && session->observer.notice)
-		session->observer.notice(session->observer.context, text);
-}
-
-enum status session_interrupted(struct error *err)
-{
-	return error_set(
-		err, STATUS_INTERRUPTED, "interrupted; run again to go on where it stopped");
-}
-
-enum status session_save(struct session *session, struct error *err)
-{
-	enum status status = session->tuned_path ? tuned_save(session->tuned, session->tuned_path,
-							   session->run_id, err)
-						 : STATUS_OK;
-
-	session->unsaved = status != STATUS_OK;
-	return status;
-}
-
-enum status session_put(struct session *session, struct tuned_entry *entry,
-	const struct tuned_judge *judge, const char **kept, struct error *err)
-{
-	/* why it cannot be read, saving says */
-	if (session->tuned_path)
-		tuned_refresh(session->tuned, session->tuned_path, session->run_id, NULL);
-	tuned_put_entry(session->tuned, entry, judge, kept);
-	return session_save(session, err);
-}
-
-/* One problem of the list, unless an interrupted run has concluded it. */
-static enum status tune_problem(
-	struct session *session, size_t number, struct prefetch **prefetch, struct error *err)
-{
-	CLEANUP(search_free) struct search *search = NULL;
-	bool done;
-
-	TRY(resume_entry(session, number, &done, err));
-	if (done)
-		return STATUS_OK;
-	TRY(prefetch_search(prefetch, session, number, &search, err));
-	return session_search(search, err);
-}
-
-/* Whether a problem that cannot be tuned ends the run. */
-static bool ends_run(const struct session *session, enum status status)
-{
-	return status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE || !session->keep_going;
-}
-
-static enum status run_problems(struct session *session, struct error *err)
-{
-	const struct session_observer *observer = &session->observer;
-	const struct problem_list *problems = session->problems;
-	struct prefetch *prefetch = NULL;
-	enum status status = STATUS_OK;
-	struct error first = {0};
-	size_t failed = 0;
-
-	for (size_t i = 0; i < problems->count; i++) {
-		struct error reason = {0};
-
-		status = tune_problem(session, i, &prefetch, &reason);
-		if (status == STATUS_OK)
-			continue;
-		if (ends_run(session, status)) {
-			prefetch_drop(&prefetch);
-			*err = reason;
-			return status;
-		}
-		if (observer->failed)
-			observer->failed(observer->context, problems->items[i], &reason);
-		if (failed++ == 0)
-			first = reason;
-	}
-	prefetch_drop(&prefetch);
-	if (!failed)
-		return STATUS_OK;
-	*err = first;
-	if (session->problems->count > 1)
-		error_context(err, "%zu of %zu problems were not tuned; the first", failed,
-			session->problems->count);
-	return first.status;
-}
-
-enum status session_run(struct session *session, struct error *err)
-{
-	session->pool.device = session->context->device;
-	return run_problems(session, err);
 }

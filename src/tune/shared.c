@@ -21,7 +21,7 @@ static void rows_cut(struct gather *gather, size_t count)
 
 		free(row->family);
 		free(row->configuration);
-		for (size_t p = 0; p < gather->session->problems->count; p++)
+		for (size_t p = 0; p < gather->run->problems->count; p++)
 			bits_free(&row->bits[p]);
 		free(row->bits);
 		free(row->us);
@@ -50,15 +50,15 @@ static struct row *row_of(struct gather *gather, const char *family, const char 
 	row = &gather->rows[gather->count++];
 	*row = (struct row){.family = string_copy(family),
 		.configuration = string_copy(configuration),
-		.us = memory_zeroed(gather->session->problems->count, sizeof(*row->us)),
-		.bits = memory_zeroed(gather->session->problems->count, sizeof(*row->bits))};
+		.us = memory_zeroed(gather->run->problems->count, sizeof(*row->us)),
+		.bits = memory_zeroed(gather->run->problems->count, sizeof(*row->bits))};
 	return row;
 }
 
-/* ---- what the session measures ---- */
+/* ---- what the run measures ---- */
 static size_t number_of(const struct gather *gather, const struct problem *problem)
 {
-	const struct problem_list *problems = gather->session->problems;
+	const struct problem_list *problems = gather->run->problems;
 	size_t p = 0;
 
 	while (p < problems->count && strcmp(problems->items[p]->text, problem->text) != 0)
@@ -94,8 +94,7 @@ static void take_result(void *context, const struct problem_result *result)
 	struct gather *gather = context;
 	const size_t p = number_of(gather, result->pool->problem);
 
-	for (size_t i = 0; p < gather->session->problems->count && i < result->evaluated->count;
-		i++) {
+	for (size_t i = 0; p < gather->run->problems->count && i < result->evaluated->count; i++) {
 		const struct result *tried = &result->evaluated->items[i].result;
 
 		if (tried->outcome == OUTCOME_OK && tried->time.count)
@@ -106,28 +105,31 @@ static void take_result(void *context, const struct problem_result *result)
 enum status gather_run(
 	struct gather *gather, const struct candidates_options *pool, struct error *err)
 {
-	struct session session = *gather->session;
-	const struct context *context = session.context;
+	const struct context *context = gather->run->context;
+	struct tune_options options = *gather->run->options;
 	struct tuned tuned;
+	struct tune_run run = {.options = &options,
+		.context = gather->run->context,
+		.problems = gather->run->problems,
+		.tuned = &tuned,
+		.run_id = gather->run->run_id};
 	enum status status;
 
 	tuned_init(&tuned, "", gpu_model_of(context->device->spec, context->device->identity.name));
-	session.journal = NULL;
-	session.tuned = &tuned;
-	session.tuned_path = NULL;
-	session.keep_going = true;
-	session.pool = *pool;
-	session.sink = (struct result_sink){gather, take_result};
-	session.observer.taken = NULL;
+	options.tuned_path = NULL;
+	options.keep_going = true;
+	options.candidates = *pool;
+	options.sink = (struct result_sink){gather, take_result};
+	options.observer.taken = NULL;
 	if (!gather->is_search) {
 		/* a family that does not apply to a problem is no news then */
-		session.observer.begin = NULL;
-		session.observer.end = NULL;
-		session.observer.failed = NULL;
-		session.effort = effort_find("exhaustive");
-		session.strategy = NULL;
+		options.observer.begin = NULL;
+		options.observer.end = NULL;
+		options.observer.failed = NULL;
+		options.effort = effort_find("exhaustive");
+		options.strategy = NULL;
 	}
-	status = session_run(&session, err);
+	status = tune_problems(&run, err);
 	tuned_release(&tuned);
 	return status;
 }
@@ -174,7 +176,7 @@ static void forget_times(struct gather *gather)
 {
 	for (size_t i = 0; i < gather->count; i++)
 		memset(gather->rows[i].us, 0,
-			gather->session->problems->count * sizeof(*gather->rows[i].us));
+			gather->run->problems->count * sizeof(*gather->rows[i].us));
 }
 
 void gather_keep(struct gather *gather, size_t least)
@@ -193,7 +195,7 @@ void gather_keep(struct gather *gather, size_t least)
 /* What won somewhere, then what was good in most problems. Their times are forgotten. */
 static void keep_best(struct gather *gather)
 {
-	const size_t problems = gather->session->problems->count;
+	const size_t problems = gather->run->problems->count;
 
 	for (size_t p = 0; p < problems; p++) {
 		const double best = gather_best_us(gather, p);
@@ -208,10 +210,10 @@ static void keep_best(struct gather *gather)
 	gather_keep(gather, COMPARED_MIN);
 }
 
-/* "(BM == 128 and BN == 256) or (...)", of the session's sub-space: the rows of a family. */
+/* "(BM == 128 and BN == 256) or (...)", of the run's sub-space: the rows of a family. */
 static void where_text(const struct gather *gather, const char *family, struct text *text)
 {
-	const char *where = gather->session->pool.where;
+	const char *where = gather->run->options->candidates.where;
 	const char *between = "";
 
 	text_appendf(text, "(%s) and (", where ? where : "True");
@@ -242,7 +244,7 @@ enum status gather_compare(struct gather *gather, struct error *err)
 	for (size_t i = 0; i < gather->count; i++) {
 		CLEANUP(text_release) struct text where = {0};
 		const char *const families[] = {gather->rows[i].family, NULL};
-		struct candidates_options pool = gather->session->pool;
+		struct candidates_options pool = gather->run->options->candidates;
 		struct error ignored;
 		size_t first = 0;
 		enum status status;
@@ -266,7 +268,7 @@ enum status gather_compare(struct gather *gather, struct error *err)
 
 void gather_choice(const struct gather *gather, struct shared_choice *shared)
 {
-	const size_t problems = gather->session->problems->count;
+	const size_t problems = gather->run->problems->count;
 
 	shared->us = memory_zeroed(problems, sizeof(*shared->us));
 	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
@@ -275,15 +277,15 @@ void gather_choice(const struct gather *gather, struct shared_choice *shared)
 		shared->best_us[p] = gather_best_us(gather, p);
 }
 
-enum status shared_choose(const struct session *session, enum shared_goal goal,
+enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 	struct shared_choice *shared, struct error *err)
 {
-	CLEANUP(gather_release) struct gather gather = {.session = session, .is_search = true};
-	const size_t problems = session->problems->count;
+	CLEANUP(gather_release) struct gather gather = {.run = run, .is_search = true};
+	const size_t problems = run->problems->count;
 	const struct row *chosen = NULL;
 	double least = INFINITY;
 
-	TRY(gather_run(&gather, &session->pool, err));
+	TRY(gather_run(&gather, &run->options->candidates, err));
 	keep_best(&gather);
 	gather.is_search = false;
 	TRY(gather_compare(&gather, err));

@@ -6,7 +6,7 @@
 #ifndef TUNE_SHARED_H
 #define TUNE_SHARED_H
 
-#include "tune/session.h"
+#include "tune/run.h"
 
 enum shared_goal {
 	SHARED_MEAN, /* the best geometric mean of the times */
@@ -25,20 +25,20 @@ struct shared_choice {
 	struct bits *bits;
 	struct shared_member *members;
 	size_t member_count, classes; /* classes: how many were compared */
-	/* per problem of the session: its time, and the best one of those that were compared */
+	/* per problem of the run: its time, and the best one of those that were compared */
 	double *us, *best_us;
 	double mean_loss, largest_loss; /* of the geometric mean; of a problem: 0.02 is 2% slower */
 	size_t compared;
 };
 
-/* Runs the session's problems, without its journal and tuned file; its observer hears of the
+/* Tunes the run's problems, without its journal and tuned file; its observer hears of the
  * search. Times are those of the final measurement where they took part in it. Errors: those of
- * session_run(); no configuration serves all problems. */
-enum status shared_choose(const struct session *session, enum shared_goal goal,
+ * tune_problems(); no configuration serves all problems. */
+enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 	struct shared_choice *shared, struct error *err);
 void shared_choice_release(struct shared_choice *shared);
 
-/* ---- what was timed of the session's problems (also tune/bits.c) ---- */
+/* ---- what was timed of the run's problems (also tune/bits.c) ---- */
 /* A configuration with its times. */
 struct row {
 	char *family, *configuration;
@@ -49,7 +49,7 @@ struct row {
 };
 
 struct gather {
-	const struct session *session;
+	const struct tune_run *run;
 	struct row *rows;
 	size_t count, capacity;
 	bool is_search; /* new rows are taken, the observer is told */
@@ -58,7 +58,7 @@ struct gather {
 static const double gather_untimed_loss =
 	0.3; /* logarithm that a problem without a time counts for */
 
-/* Runs the session's problems on this pool and adds to the rows; without is_search only to those
+/* Tunes the run's problems on this pool and adds to the rows; without is_search only to those
  * that exist. */
 enum status gather_run(
 	struct gather *gather, const struct candidates_options *pool, struct error *err);

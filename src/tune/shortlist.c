@@ -108,14 +108,14 @@ static size_t tried_of(const struct search *search, size_t family)
 size_t family_quota_candidates(const struct search *search, size_t **candidates)
 {
 	const struct candidates *pool = &search->pool;
-	const struct effort *effort = search->session->effort;
+	const struct effort *effort = search->options->effort;
 	const size_t least = effort->of_each_family;
 	double left_s = budget_search_left_seconds(&search->budget);
 	size_t count = 0, kept = 0;
 
 	*candidates = memory_zeroed(pool->family_count * least + 1, sizeof(**candidates));
-	if (!effort->measures || !search->session->context->device->kind->measures ||
-		search->session->strategy || pool->family_count < 2 || !least)
+	if (!effort->measures || !search->run->context->device->kind->measures ||
+		search->options->strategy || pool->family_count < 2 || !least)
 		return 0; /* a strategy that was asked for has the only say */
 	for (size_t f = 0; f < pool->family_count; f++) {
 		size_t tried = tried_of(search, f);

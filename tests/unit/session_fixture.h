@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "tune/session.h"
+#include "tune/run.h"
 #include "unit/unit.h"
 
 #define REPLAY_DATA TEST_DATA "/replay/"
@@ -84,7 +84,7 @@ struct session_watch {
 	volatile sig_atomic_t interrupted;
 };
 
-static void session_watch_progress(void *context, const struct session_progress *progress)
+static void session_watch_progress(void *context, const struct tune_progress *progress)
 {
 	struct session_watch *watch = context;
 
@@ -136,7 +136,7 @@ static void session_read_winners(const struct tuned *tuned, struct session_outco
 	outcome->winners = text_detach(&text);
 }
 
-/* Runs the session; the caller frees outcome.winners. */
+/* Runs the loop; the caller frees outcome.winners. */
 static inline struct session_outcome session_fixture_run(
 	struct session_fixture *fixture, const struct session_request *request)
 {
@@ -149,20 +149,21 @@ static inline struct session_outcome session_fixture_run(
 	struct error err = {0};
 	static unsigned runs;
 	char id[32];
-	struct session session = {.context = &fixture->context,
-		.problems = &fixture->problems,
-		.effort = &effort,
+	struct tune_options options = {.effort = &effort,
 		.budget_s = request->budget_s,
-		.pool = {.where = request->where, .score = true},
+		.candidates = {.where = request->where, .score = true},
 		.strategy = request->strategy,
 		.seed = request->seed ? request->seed : 1,
-		.tuned = &tuned,
-		.run_id = id,
 		.interrupted = &watch.interrupted,
 		.observer = {.context = &watch,
 			.progress = session_watch_progress,
 			.end = session_watch_end,
 			.taken = session_watch_taken}};
+	struct tune_run run = {.options = &options,
+		.context = &fixture->context,
+		.problems = &fixture->problems,
+		.tuned = &tuned,
+		.run_id = id};
 
 	snprintf(id, sizeof(id), "run-%u", ++runs);
 	if (request->evaluations)
@@ -173,9 +174,9 @@ static inline struct session_outcome session_fixture_run(
 
 		if (file_exists(fixture->journal))
 			assert_ok(journal_read(fixture->journal, &record, &err));
-		session.record = &record;
-		session.resume = journal_resumable(&record, "signature");
-		assert_ok(journal_open(fixture->journal, &session.journal, &err));
+		options.record = &record;
+		options.resume = journal_resumable(&record, "signature");
+		assert_ok(journal_open(fixture->journal, &run.journal, &err));
 		json_put_string(program, "version", "1");
 		json_put_string(line, "format", "tiletune.journal/1");
 		json_put_string(line, "id", id);
@@ -184,21 +185,21 @@ static inline struct session_outcome session_fixture_run(
 		json_put_string(line, "device_kind", "replay");
 		json_put(line, "device", gpu_model_json(fixture->context.device->spec, "Test GPU"));
 		json_put_string(line, "signature", "signature");
-		json_put_string(line, "resumes", session.resume ? session.resume->run.id : NULL);
-		assert_ok(journal_write(session.journal, "run", line, &err));
+		json_put_string(line, "resumes", options.resume ? options.resume->run.id : NULL);
+		assert_ok(journal_write(run.journal, "run", line, &err));
 	}
-	outcome.status = session_run(&session, &err);
+	outcome.status = tune_problems(&run, &err);
 	if (outcome.status != STATUS_OK && outcome.status != STATUS_INTERRUPTED)
 		fail_msg("session: %s", err.message);
-	if (session.journal && outcome.status == STATUS_OK) {
+	if (run.journal && outcome.status == STATUS_OK) {
 		struct json *line = json_new_object();
 
 		json_put_string(line, "run", id);
 		json_put_int(line, "status", 0);
-		assert_ok(journal_write(session.journal, "finish", line, &err));
+		assert_ok(journal_write(run.journal, "finish", line, &err));
 	}
 	session_read_winners(&tuned, &outcome);
-	journal_close(session.journal);
+	journal_close(run.journal);
 	journal_record_release(&record);
 	tuned_release(&tuned);
 	return outcome;

@@ -12,7 +12,8 @@
 
 struct stage {
 	struct session_fixture fixture;
-	struct session session;
+	struct tune_options options;
+	struct tune_run run;
 	struct tuned tuned;
 	struct search *search;
 };
@@ -26,14 +27,14 @@ static void stage_open(struct stage *stage)
 		&stage->fixture, REPLAY_DATA "measured.jsonl.gz", "tile", "M=1000,N=1000,K=512");
 	tuned_init(&stage->tuned, "tuned",
 		gpu_model_of(stage->fixture.context.device->spec, "Test GPU"));
-	stage->session = (struct session){.context = &stage->fixture.context,
+	stage->options = (struct tune_options){
+		.effort = effort_find("quick"), .candidates = {.score = true}, .seed = 1};
+	stage->run = (struct tune_run){.options = &stage->options,
+		.context = &stage->fixture.context,
 		.problems = &stage->fixture.problems,
-		.effort = effort_find("quick"),
-		.pool = {.score = true},
-		.seed = 1,
 		.tuned = &stage->tuned,
 		.run_id = "run"};
-	assert_ok(search_prepare(&stage->session, 0, &stage->search, &err));
+	assert_ok(search_prepare(&stage->run, 0, &stage->search, &err));
 	assert_ok(search_open(stage->search, &err));
 }
 

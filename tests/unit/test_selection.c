@@ -209,10 +209,10 @@ TEST(code_placement_counts_where_few_blocks_run)
 		struct evaluated evaluated = {.loads = cases[i].loads,
 			.result = {.score = {.launches = &launch, .launch_count = 1},
 				.predicted = cases[i].predicted}};
-		struct session session = {.objective = cases[i].objective};
+		struct tune_options options = {.objective = cases[i].objective};
 		struct device_spec device = {.sm_count = 132};
 		double predicted_us = 0;
-		struct search search = {.session = &session,
+		struct search search = {.options = &options,
 			.incumbent = -1,
 			.evaluated = {.items = &evaluated, .count = 1},
 			.pool = {.device = &device, .predicted_us = &predicted_us}};
