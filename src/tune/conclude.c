@@ -171,9 +171,9 @@ static enum status entry_new(const struct search *search, const struct selection
 		.bits = bits_of_entry(run, pool->problem)};
 	TRY(row_of(search, winner, &entry->winner, err));
 	for (size_t i = 0; i < selection->count; i++)
-		if (selection->finalists[i].is_tied && i != selection->winner)
+		if (selection->items[i].is_tied && i != selection->winner)
 			entry->tied[entry->tied_count++] =
-				tied_of(search, selection, selection->finalists[i].evaluated);
+				tied_of(search, selection, selection->items[i].evaluated);
 	if (selection->runner_up != SIZE_MAX) {
 		entry->runner_up = memory_zeroed(1, sizeof(*entry->runner_up));
 		*entry->runner_up = tied_of(search, selection, selection->runner_up);
@@ -222,7 +222,7 @@ static bool is_undecided(const struct search *search, const struct selection *se
 		!search->evaluated.items[selection_winner(selection)].result.score.without_model)
 		return false;
 	for (size_t i = 0; i < selection->count; i++)
-		tied += selection->finalists[i].is_tied;
+		tied += selection->items[i].is_tied;
 	return 2 * tied >= selection->count;
 }
 
@@ -238,13 +238,13 @@ static void append_resources(
 
 	for (size_t i = 0; i < selection->count; i++) {
 		const struct result *first =
-			&search->evaluated.items[selection->finalists[i].evaluated].result;
+			&search->evaluated.items[selection->items[i].evaluated].result;
 		const struct launch_score *launch = &first->score.launches[first->score.longest];
 		size_t count = 0;
 
 		for (size_t k = i; k < selection->count && !seen[i]; k++) {
 			const struct score *score =
-				&search->evaluated.items[selection->finalists[k].evaluated]
+				&search->evaluated.items[selection->items[k].evaluated]
 					 .result.score;
 			const struct launch_score *other = &score->launches[score->longest];
 

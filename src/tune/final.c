@@ -326,7 +326,7 @@ static size_t choose_best(
 
 	for (size_t i = 0; i < selection->count; i++)
 		if (selection_may_win(selection, i))
-			best[count++] = &search->evaluated.items[selection->finalists[i].evaluated];
+			best[count++] = &search->evaluated.items[selection->items[i].evaluated];
 	qsort(best, count, sizeof(struct evaluated *), compare_medians);
 	return count;
 }

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-static bool meets(const struct finalist *fastest, const struct finalist *other)
+static bool meets(const struct selection_item *fastest, const struct selection_item *other)
 {
 	/* half of the floor on each side: two exact numbers 1% apart just touch */
 	double widen_fastest =
@@ -19,13 +19,14 @@ static bool meets(const struct finalist *fastest, const struct finalist *other)
 	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
 }
 
-static double prediction_step(const struct finalist *finalist)
+static double prediction_step(const struct selection_item *item)
 {
-	return floor(log(finalist->predicted_us) / SELECTION_PREDICTION_RATIO);
+	return floor(log(item->predicted_us) / SELECTION_PREDICTION_RATIO);
 }
 
 /* The first in the order of preference that tells them apart; *prefers_a: whether it is for a. */
-static enum lost_by criterion(const struct finalist *a, const struct finalist *b, bool *prefers_a)
+static enum lost_by criterion(
+	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
 	const double step_a = prediction_step(a), step_b = prediction_step(b);
 	const bool is_measured = !(a->predicted_us > 0);
@@ -54,79 +55,79 @@ static enum lost_by criterion(const struct finalist *a, const struct finalist *b
 	return LOST_ORDER;
 }
 
-bool finalist_is_preferred(const struct finalist *finalist, const struct finalist *over)
+bool selection_item_is_preferred(
+	const struct selection_item *item, const struct selection_item *over)
 {
-	bool prefers_finalist;
+	bool prefers_item;
 
-	criterion(finalist, over, &prefers_finalist);
-	return prefers_finalist;
+	criterion(item, over, &prefers_item);
+	return prefers_item;
 }
 
-static bool is_same_kernel(const struct finalist *a, const struct finalist *b)
+static bool is_same_kernel(const struct selection_item *a, const struct selection_item *b)
 {
 	return a == b ||
 	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
 }
 
-/* The fastest finalist, or the fastest launch of one kernel. */
-static size_t fastest_of(const struct selection *selection, const struct finalist *kernel)
+/* The fastest item, or the fastest launch of one kernel. */
+static size_t fastest_of(const struct selection *selection, const struct selection_item *kernel)
 {
-	const struct finalist *finalists = selection->finalists;
-	size_t fastest = kernel ? (size_t)(kernel - finalists) : 0;
+	const struct selection_item *items = selection->items;
+	size_t fastest = kernel ? (size_t)(kernel - items) : 0;
 
 	for (size_t i = 0; i < selection->count; i++)
-		if ((!kernel || is_same_kernel(&finalists[i], kernel)) &&
-			finalists[i].median_us < finalists[fastest].median_us)
+		if ((!kernel || is_same_kernel(&items[i], kernel)) &&
+			items[i].median_us < items[fastest].median_us)
 			fastest = i;
 	return fastest;
 }
 
 void selection_choose(struct selection *selection)
 {
-	struct finalist *finalists = selection->finalists;
-	const struct finalist *launch;
+	struct selection_item *items = selection->items;
+	const struct selection_item *launch;
 
 	selection->fastest = selection->preferred = fastest_of(selection, NULL);
 	for (size_t i = 0; i < selection->count; i++) {
-		finalists[i].is_tied = meets(&finalists[selection->fastest], &finalists[i]);
-		if (finalists[i].is_tied &&
-			finalist_is_preferred(&finalists[i], &finalists[selection->preferred]))
+		items[i].is_tied = meets(&items[selection->fastest], &items[i]);
+		if (items[i].is_tied &&
+			selection_item_is_preferred(&items[i], &items[selection->preferred]))
 			selection->preferred = i;
 	}
-	selection->launch = fastest_of(selection, &finalists[selection->preferred]);
+	selection->launch = fastest_of(selection, &items[selection->preferred]);
 	selection->winner = selection->launch;
-	launch = &finalists[selection->launch];
+	launch = &items[selection->launch];
 	for (size_t i = 0; i < selection->count; i++)
-		if (is_same_kernel(&finalists[i], launch) && meets(launch, &finalists[i]) &&
-			finalist_is_preferred(&finalists[i], &finalists[selection->winner]))
+		if (is_same_kernel(&items[i], launch) && meets(launch, &items[i]) &&
+			selection_item_is_preferred(&items[i], &items[selection->winner]))
 			selection->winner = i;
-	finalists[selection->winner].is_tied = true;
+	items[selection->winner].is_tied = true;
 }
 
 enum lost_by selection_reject_reason(
-	const struct selection *selection, const struct finalist *lost, bool is_of_selection)
+	const struct selection *selection, const struct selection_item *lost, bool is_of_selection)
 {
-	const struct finalist *finalists = selection->finalists;
-	const struct finalist *winner = &finalists[selection->winner];
+	const struct selection_item *items = selection->items;
+	const struct selection_item *winner = &items[selection->winner];
 	const bool is_launch = is_same_kernel(lost, winner);
-	const struct finalist *fastest =
-		&finalists[is_launch ? selection->launch : selection->fastest];
+	const struct selection_item *fastest =
+		&items[is_launch ? selection->launch : selection->fastest];
 	bool prefers_winner;
 
 	if (!meets(fastest, lost))
 		return meets(winner, lost) ? LOST_UNTIED : LOST_SLOWER;
 	if (!is_of_selection)
 		return LOST_EARLIER;
-	return criterion(
-		is_launch ? winner : &finalists[selection->preferred], lost, &prefers_winner);
+	return criterion(is_launch ? winner : &items[selection->preferred], lost, &prefers_winner);
 }
 
 bool selection_may_win(const struct selection *selection, size_t which)
 {
 	/* what a measurement in one load may be off by */
 	const double surely_slower_ratio = 0.003;
-	const struct finalist *finalists = selection->finalists, *asked = &finalists[which];
-	const struct finalist *fastest = &finalists[fastest_of(selection, NULL)];
+	const struct selection_item *items = selection->items, *asked = &items[which];
+	const struct selection_item *fastest = &items[fastest_of(selection, NULL)];
 
 	if (asked == fastest)
 		return true; /* it says what is tied */
@@ -134,10 +135,10 @@ bool selection_may_win(const struct selection *selection, size_t which)
 		asked->median_us > fastest->median_us * (1 + 2 * SELECTION_TIE_RATIO))
 		return false;
 	for (size_t i = 0; i < selection->count; i++)
-		if (finalists[i].median_us * (1 + surely_slower_ratio) <= asked->median_us &&
-			finalist_is_preferred(&finalists[i], asked) &&
-			(is_same_kernel(&finalists[i], asked) ||
-				finalists[i].median_us <=
+		if (items[i].median_us * (1 + surely_slower_ratio) <= asked->median_us &&
+			selection_item_is_preferred(&items[i], asked) &&
+			(is_same_kernel(&items[i], asked) ||
+				items[i].median_us <=
 					fastest->median_us * (1 + SELECTION_TIE_RATIO)))
 			return false;
 	return true;
@@ -151,21 +152,21 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 	if (round_times_common(times, selection->count) < SELECTION_ROUNDS_MIN)
 		return;
 	fastest = round_times_fastest(times, selection->count);
-	base_us = selection->finalists[fastest].median_us;
+	base_us = selection->items[fastest].median_us;
 	for (size_t i = 0; i < selection->count; i++) {
 		const struct interval ratio =
 			round_times_ratio(times[i], times[fastest], CONFIDENCE_95);
-		struct finalist *finalist = &selection->finalists[i];
+		struct selection_item *item = &selection->items[i];
 
-		finalist->median_us = base_us * ratio.value;
-		finalist->ci95_low_us = base_us * ratio.low;
-		finalist->ci95_high_us = base_us * ratio.high;
+		item->median_us = base_us * ratio.value;
+		item->ci95_low_us = base_us * ratio.low;
+		item->ci95_high_us = base_us * ratio.high;
 	}
 }
 
 /* ---- of a search ---- */
 /* Whether its times may be compared: those of the last pass, or all before the first pass. */
-static bool is_finalist(const struct search *search, const struct evaluated *evaluated)
+static bool is_selectable(const struct search *search, const struct evaluated *evaluated)
 {
 	return evaluated->result.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
 	       (search->options->objective != OBJECTIVE_ENERGY ||
@@ -182,12 +183,12 @@ static double code_placement_noise_us(
 	return CODE_PLACEMENT_NOISE_US / sqrt(fmax(1, (double)loads));
 }
 
-struct finalist finalist_of(const struct search *search, size_t which)
+struct selection_item selection_item_of(const struct search *search, size_t which)
 {
 	const struct evaluated *evaluated = &search->evaluated.items[which];
 	const struct result *result = &evaluated->result;
 	const bool by_energy = search->options->objective == OBJECTIVE_ENERGY;
-	struct finalist finalist = {.evaluated = which,
+	struct selection_item item = {.evaluated = which,
 		.median_us = result->time.median,
 		.ci95_low_us = result->time.ci95_low,
 		.ci95_high_us = result->time.ci95_high,
@@ -198,28 +199,28 @@ struct finalist finalist_of(const struct search *search, size_t which)
 		.incumbent = (ptrdiff_t)evaluated->candidate == search->incumbent};
 
 	for (size_t i = 0; i < search->listed_count; i++)
-		finalist.is_planned |= search->planned[i] == evaluated->candidate;
+		item.is_planned |= search->planned[i] == evaluated->candidate;
 	if (by_energy) {
 		/* Compare microjoules, and widen the interval by the counter's resolution. */
 		const double half_ratio = result->measured.energy_resolution_ratio / 2;
 
-		finalist.median_us = result->measured.energy_j * 1e6;
-		finalist.ci95_low_us = finalist.median_us * (1 - half_ratio);
-		finalist.ci95_high_us = finalist.median_us * (1 + half_ratio);
+		item.median_us = result->measured.energy_j * 1e6;
+		item.ci95_low_us = item.median_us * (1 - half_ratio);
+		item.ci95_high_us = item.median_us * (1 + half_ratio);
 	}
 	if (result->score.launch_count) {
 		const struct launch_score *longest = &result->score.launches[result->score.longest];
 
 		/* with the compiled kernel's registers, if it was compiled */
 		if (result->predicted)
-			finalist.predicted_us = result->score.predicted_time_us;
-		finalist.smem_bytes = (double)longest->smem_bytes;
-		finalist.regs_per_thread = longest->regs_per_thread;
+			item.predicted_us = result->score.predicted_time_us;
+		item.smem_bytes = (double)longest->smem_bytes;
+		item.regs_per_thread = longest->regs_per_thread;
 		if (!result->predicted && !by_energy)
-			finalist.code_placement_noise_us = code_placement_noise_us(
+			item.code_placement_noise_us = code_placement_noise_us(
 				longest, search->pool.device, evaluated->loads);
 	}
-	return finalist;
+	return item;
 }
 
 static struct round_times evaluated_times(const struct evaluated *evaluated)
@@ -227,20 +228,20 @@ static struct round_times evaluated_times(const struct evaluated *evaluated)
 	return (struct round_times){evaluated->result.samples_us, evaluated->result.sample_count};
 }
 
-const struct finalist *selection_find(const struct selection *selection, size_t evaluated)
+const struct selection_item *selection_find(const struct selection *selection, size_t evaluated)
 {
 	size_t low = 0, high = selection->count;
 
 	while (low < high) {
 		const size_t middle = (low + high) / 2;
 
-		if (selection->finalists[middle].evaluated < evaluated)
+		if (selection->items[middle].evaluated < evaluated)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < selection->count && selection->finalists[low].evaluated == evaluated
-		       ? &selection->finalists[low]
+	return low < selection->count && selection->items[low].evaluated == evaluated
+		       ? &selection->items[low]
 		       : NULL;
 }
 
@@ -253,8 +254,8 @@ static size_t find_runner_up(const struct search *search, const struct selection
 	double best_us = INFINITY;
 
 	for (size_t i = 0; i < search->evaluated.count; i++) {
-		const struct finalist *timed = selection_find(selection, i);
-		const double us = timed ? timed->median_us : finalist_of(search, i).median_us;
+		const struct selection_item *timed = selection_find(selection, i);
+		const double us = timed ? timed->median_us : selection_item_of(search, i).median_us;
 
 		if (i == winner || items[i].result.outcome != OUTCOME_OK ||
 			!items[i].stage != !items[winner].stage || !(us > 0) || us >= best_us)
@@ -269,15 +270,14 @@ struct selection selection_of(const struct search *search)
 {
 	const size_t total = search->evaluated.count;
 	struct selection selection = {
-		.finalists = memory_zeroed(total + 1, sizeof(*selection.finalists)),
-		.runner_up = SIZE_MAX};
+		.items = memory_zeroed(total + 1, sizeof(*selection.items)), .runner_up = SIZE_MAX};
 	CLEANUP(memory_free) struct round_times *times = memory_zeroed(total + 1, sizeof(*times));
 
 	for (size_t i = 0; i < total; i++) {
-		if (!is_finalist(search, &search->evaluated.items[i]))
+		if (!is_selectable(search, &search->evaluated.items[i]))
 			continue;
 		times[selection.count] = evaluated_times(&search->evaluated.items[i]);
-		selection.finalists[selection.count++] = finalist_of(search, i);
+		selection.items[selection.count++] = selection_item_of(search, i);
 	}
 	if (!selection.count)
 		return selection;
@@ -291,16 +291,16 @@ struct selection selection_of(const struct search *search)
 
 void selection_release(struct selection *selection)
 {
-	free(selection->finalists);
+	free(selection->items);
 }
 
 /* ---- why the others lost ---- */
 /* The ratio to the winner's time, by the rounds that both have. */
 static void compare_rounds(const struct search *search, const struct selection *selection,
-	const struct finalist *finalist, struct tuned_lost *lost)
+	const struct selection_item *item, struct tuned_lost *lost)
 {
 	const struct evaluated *items = search->evaluated.items;
-	const struct round_times both[] = {evaluated_times(&items[finalist->evaluated]),
+	const struct round_times both[] = {evaluated_times(&items[item->evaluated]),
 		evaluated_times(&items[selection_winner(selection)])};
 	const size_t common = round_times_common(both, ARRAY_COUNT(both));
 	struct interval ratio;
@@ -316,23 +316,23 @@ static void compare_rounds(const struct search *search, const struct selection *
 }
 
 /* The numbers that decided. */
-static void take_values(
-	const struct selection *selection, const struct finalist *finalist, struct tuned_lost *lost)
+static void take_values(const struct selection *selection, const struct selection_item *item,
+	struct tuned_lost *lost)
 {
-	const struct finalist *winner = &selection->finalists[selection->winner];
-	const double fastest_us = selection->finalists[selection->fastest].median_us;
+	const struct selection_item *winner = &selection->items[selection->winner];
+	const double fastest_us = selection->items[selection->fastest].median_us;
 
 	if (lost->by == LOST_UNTIED) {
-		lost->value = finalist->median_us / fastest_us;
+		lost->value = item->median_us / fastest_us;
 		lost->winner_value = winner->median_us / fastest_us;
 	} else if (lost->by == LOST_PREDICTION) {
-		lost->value = finalist->predicted_us;
+		lost->value = item->predicted_us;
 		lost->winner_value = winner->predicted_us;
 	} else if (lost->by == LOST_SMEM) {
-		lost->value = finalist->smem_bytes;
+		lost->value = item->smem_bytes;
 		lost->winner_value = winner->smem_bytes;
 	} else if (lost->by == LOST_REGISTERS) {
-		lost->value = finalist->regs_per_thread;
+		lost->value = item->regs_per_thread;
 		lost->winner_value = winner->regs_per_thread;
 	}
 }
@@ -340,21 +340,21 @@ static void take_values(
 struct tuned_lost *selection_lost(
 	const struct search *search, const struct selection *selection, size_t evaluated)
 {
-	const struct finalist *timed = selection_find(selection, evaluated);
-	const struct finalist own = finalist_of(search, evaluated);
-	const struct finalist *finalist = timed ? timed : &own;
-	struct tuned_lost lost = {.by = selection_reject_reason(selection, finalist, timed != NULL),
-		.ratio = finalist->median_us / selection->finalists[selection->winner].median_us,
+	const struct selection_item *timed = selection_find(selection, evaluated);
+	const struct selection_item own = selection_item_of(search, evaluated);
+	const struct selection_item *item = timed ? timed : &own;
+	struct tuned_lost lost = {.by = selection_reject_reason(selection, item, timed != NULL),
+		.ratio = item->median_us / selection->items[selection->winner].median_us,
 		.ratio_low = NAN,
 		.ratio_high = NAN,
 		.value = NAN,
 		.winner_value = NAN};
 
 	/* where energy decides, nothing can be said of candidates without a measured energy */
-	if (!(finalist->median_us > 0))
+	if (!(item->median_us > 0))
 		return NULL;
 	if (timed)
-		compare_rounds(search, selection, finalist, &lost);
-	take_values(selection, finalist, &lost);
+		compare_rounds(search, selection, item, &lost);
+	take_values(selection, item, &lost);
 	return memory_copy(&lost, sizeof(lost));
 }

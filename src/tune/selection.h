@@ -13,7 +13,7 @@
 #include "tune/search.h"
 
 /* A candidate that may be selected, with all that the selection goes by. */
-struct finalist {
+struct selection_item {
 	size_t evaluated; /* index into the search's results */
 	double median_us, ci95_low_us, ci95_high_us;
 	double predicted_us;                /* 0: it was measured */
@@ -44,14 +44,15 @@ struct finalist {
  * fast as the fastest in every run, whereas the shallowest that is still tied is at the edge of the
  * tie, and noise decides. Among predictions the better one comes first, by whole steps of
  * SELECTION_PREDICTION_RATIO, then less shared memory. */
-bool finalist_is_preferred(const struct finalist *finalist, const struct finalist *over);
+bool selection_item_is_preferred(
+	const struct selection_item *item, const struct selection_item *over);
 #define SELECTION_PREDICTION_RATIO 0.01
 
 /* The candidates whose times may be compared, and the winner of them. */
 struct selection {
-	struct finalist *finalists; /* by ascending index of their results */
-	size_t count;               /* 0: no candidate works */
-	/* Indices of finalists: */
+	struct selection_item *items; /* by ascending index of their results */
+	size_t count;                 /* 0: no candidate works */
+	/* Indices into items: */
 	size_t winner;
 	size_t fastest;   /* of all */
 	size_t preferred; /* of those tied with the fastest: names the kernel */
@@ -71,18 +72,18 @@ void selection_choose(struct selection *selection);
 /* Why a candidate lost to the winner. One that is not of the selection was timed before the
  * others; its time is corrected by the drift of the clock since then. */
 enum lost_by selection_reject_reason(
-	const struct selection *selection, const struct finalist *lost, bool is_of_selection);
-/* Whether a finalist may win in a sharper measurement: it is within twice the tie of the fastest,
- * and no finalist that is preferred to it is faster and tied, or of its own kernel. */
+	const struct selection *selection, const struct selection_item *lost, bool is_of_selection);
+/* Whether an item may win in a sharper measurement: it is within twice the tie of the fastest,
+ * and no item that is preferred to it is faster and tied, or of its own kernel. */
 bool selection_may_win(const struct selection *selection, size_t which);
 
 enum {
 	SELECTION_ROUNDS_MIN = 6
 };
-/* Compares finalists round by round. A GPU at its power limit slows down while it is measured;
+/* Compares the candidates round by round. A GPU at its power limit slows down while it is measured;
  * times of one round were taken within milliseconds of each other, so their ratio is stable where
- * the times themselves drift by several percent. The median and the interval of a finalist become
- * those of its ratios to the fastest, times the fastest's median. Does nothing if all finalists
+ * the times themselves drift by several percent. The median and the interval of an item become
+ * those of its ratios to the fastest, times the fastest's median. Does nothing if all items
  * have fewer than SELECTION_ROUNDS_MIN rounds in common. count > 0. */
 void selection_pair_rounds(struct selection *selection, const struct round_times *times);
 
@@ -90,13 +91,13 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 struct selection selection_of(const struct search *search);
 void selection_release(struct selection *selection);
 /* An evaluated candidate, whether it is in the selection or not. */
-struct finalist finalist_of(const struct search *search, size_t evaluated);
+struct selection_item selection_item_of(const struct search *search, size_t evaluated);
 /* NULL: this result is not in the selection. */
-const struct finalist *selection_find(const struct selection *selection, size_t evaluated);
+const struct selection_item *selection_find(const struct selection *selection, size_t evaluated);
 /* The index of the winner's result. */
 static inline size_t selection_winner(const struct selection *selection)
 {
-	return selection->finalists[selection->winner].evaluated;
+	return selection->items[selection->winner].evaluated;
 }
 
 /* Why an evaluated candidate lost; the caller frees it. NULL: nothing can be said. */

@@ -82,7 +82,7 @@ static void take_time(struct gather *gather, size_t problem, const struct result
 /* Compared with the fastest by the rounds that both have, where they were timed side by side. */
 static double time_us(const struct problem_result *result, size_t which)
 {
-	const struct finalist *timed = selection_find(result->selection, which);
+	const struct selection_item *timed = selection_find(result->selection, which);
 
 	return timed && result->entry->objective != OBJECTIVE_ENERGY
 		       ? timed->median_us

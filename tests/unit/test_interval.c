@@ -147,8 +147,8 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 {
 	double times_us[2][ROUNDS_MOST];
 	struct drift drift = drift_new(random);
-	struct finalist finalists[2] = {{0}};
-	struct selection selection = {.finalists = finalists, .count = 2};
+	struct selection_item items[2] = {{0}};
+	struct selection selection = {.items = items, .count = 2};
 	struct round_times rounds[2];
 	double own[2] = {0};
 
@@ -163,7 +163,7 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 	for (size_t k = 0; k < 2; k++) {
 		const struct summary time = statistics_summary(times_us[k], count);
 
-		finalists[k] = (struct finalist){.median_us = time.median,
+		items[k] = (struct selection_item){.median_us = time.median,
 			.ci95_low_us = time.ci95_low,
 			.ci95_high_us = time.ci95_high,
 			.order = k};
@@ -171,7 +171,7 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 	}
 	selection_pair_rounds(&selection, rounds);
 	selection_choose(&selection);
-	return finalists[0].is_tied && finalists[1].is_tied;
+	return items[0].is_tied && items[1].is_tied;
 }
 
 /* At the first look and at the last, of a quick search. */

@@ -9,18 +9,18 @@
 #include "tune/conclude.h"
 #include "tune/selection.h"
 
-static struct finalist at(double median, double spread, double predicted, size_t order)
+static struct selection_item at(double median, double spread, double predicted, size_t order)
 {
-	return (struct finalist){.median_us = median,
+	return (struct selection_item){.median_us = median,
 		.ci95_low_us = median * (1 - spread),
 		.ci95_high_us = median * (1 + spread),
 		.predicted_us = predicted,
 		.order = order};
 }
 
-static struct selection choose(struct finalist *finalists, size_t count)
+static struct selection choose(struct selection_item *items, size_t count)
 {
-	struct selection selection = {.finalists = finalists, .count = count};
+	struct selection selection = {.items = items, .count = count};
 
 	selection_choose(&selection);
 	return selection;
@@ -28,163 +28,163 @@ static struct selection choose(struct finalist *finalists, size_t count)
 
 TEST(a_clear_winner_wins)
 {
-	struct finalist finalists[] = {
+	struct selection_item items[] = {
 		at(110, 0.001, 50, 0), at(100, 0.001, 90, 1), at(150, 0.001, 10, 2)};
 
-	assert_int_equal(choose(finalists, 3).winner, 1);
-	assert_false(finalists[0].is_tied);
-	assert_true(finalists[1].is_tied);
-	assert_false(finalists[2].is_tied);
+	assert_int_equal(choose(items, 3).winner, 1);
+	assert_false(items[0].is_tied);
+	assert_true(items[1].is_tied);
+	assert_false(items[2].is_tied);
 }
 
 TEST(within_one_percent_is_a_tie_and_the_rule_decides)
 {
-	struct finalist finalists[] = {at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
+	struct selection_item items[] = {
+		at(100.9, 0, 80, 0), at(100, 0, 90, 1), at(101.1, 0, 10, 2)};
 
-	assert_int_equal(choose(finalists, 3).winner, 0); /* the better prediction */
-	assert_true(finalists[0].is_tied);
-	assert_false(finalists[2].is_tied);
+	assert_int_equal(choose(items, 3).winner, 0); /* the better prediction */
+	assert_true(items[0].is_tied);
+	assert_false(items[2].is_tied);
 }
 
 /* Few blocks: two loads of one binary may be 0.3 us apart. */
 TEST(code_placement_decides_nothing)
 {
-	struct finalist finalists[] = {
+	struct selection_item items[] = {
 		at(5.85, 0.001, 5, 0), at(5.6, 0.001, 6, 1), at(6.1, 0.001, 4, 2)};
 
-	assert_int_equal(choose(finalists, 3).winner, 1);
-	assert_false(finalists[0].is_tied);
+	assert_int_equal(choose(items, 3).winner, 1);
+	assert_false(items[0].is_tied);
 	for (int i = 0; i < 3; i++)
-		finalists[i].code_placement_noise_us = CODE_PLACEMENT_NOISE_US;
-	assert_int_equal(choose(finalists, 3).winner, 0); /* the better prediction */
-	assert_true(finalists[0].is_tied);
-	assert_false(finalists[2].is_tied);
+		items[i].code_placement_noise_us = CODE_PLACEMENT_NOISE_US;
+	assert_int_equal(choose(items, 3).winner, 0); /* the better prediction */
+	assert_true(items[0].is_tied);
+	assert_false(items[2].is_tied);
 	/* beside 100 us it is nothing */
-	finalists[0] = at(101.5, 0, 1, 0);
-	finalists[1] = at(100, 0, 2, 1);
-	finalists[0].code_placement_noise_us = finalists[1].code_placement_noise_us =
+	items[0] = at(101.5, 0, 1, 0);
+	items[1] = at(100, 0, 2, 1);
+	items[0].code_placement_noise_us = items[1].code_placement_noise_us =
 		CODE_PLACEMENT_NOISE_US;
-	assert_int_equal(choose(finalists, 2).winner, 1);
-	assert_false(finalists[0].is_tied);
+	assert_int_equal(choose(items, 2).winner, 1);
+	assert_false(items[0].is_tied);
 }
 
 TEST(the_incumbent_stays_if_tied)
 {
-	struct finalist finalists[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
+	struct selection_item items[] = {at(100, 0, 50, 0), at(100.5, 0, 99, 1)};
 
-	finalists[1].incumbent = true;
-	assert_int_equal(choose(finalists, 2).winner, 1);
-	finalists[1] = at(105, 0, 1, 1);
-	finalists[1].incumbent = true;
-	assert_int_equal(choose(finalists, 2).winner, 0);
+	items[1].incumbent = true;
+	assert_int_equal(choose(items, 2).winner, 1);
+	items[1] = at(105, 0, 1, 1);
+	items[1].incumbent = true;
+	assert_int_equal(choose(items, 2).winner, 0);
 }
 
 TEST(noise_widens_the_tie)
 {
-	struct finalist finalists[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
+	struct selection_item items[] = {at(100, 0.001, 60, 0), at(104, 0.04, 50, 1)};
 
-	assert_int_equal(choose(finalists, 2).winner, 1);
-	assert_true(finalists[1].is_tied);
+	assert_int_equal(choose(items, 2).winner, 1);
+	assert_true(items[1].is_tied);
 }
 
 TEST(resources_then_order_decide)
 {
-	struct finalist finalists[] = {
+	struct selection_item items[] = {
 		at(100, 0, 50, 3), at(100.1, 0, 50.1, 2), at(100.2, 0, 50, 1)};
 
 	for (int i = 0; i < 3; i++)
-		finalists[i].smem_bytes = 1000;
-	finalists[0].smem_bytes = 2000;
-	finalists[1].regs_per_thread = 100;
-	finalists[2].regs_per_thread = 100;
-	assert_int_equal(choose(finalists, 3).winner, 2);
-	finalists[1].regs_per_thread = 90;
-	assert_int_equal(choose(finalists, 3).winner, 1);
+		items[i].smem_bytes = 1000;
+	items[0].smem_bytes = 2000;
+	items[1].regs_per_thread = 100;
+	items[2].regs_per_thread = 100;
+	assert_int_equal(choose(items, 3).winner, 2);
+	items[1].regs_per_thread = 90;
+	assert_int_equal(choose(items, 3).winner, 1);
 }
 
 /* What was measured is not chosen by what was predicted, which may be slower by all of the tie. */
 TEST(measured_ties_fall_to_resources)
 {
-	struct finalist finalists[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
+	struct selection_item items[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(100.2, 0, 0, 2)};
 
-	finalists[0].smem_bytes = 3000;
-	finalists[1].smem_bytes = finalists[2].smem_bytes = 2000;
+	items[0].smem_bytes = 3000;
+	items[1].smem_bytes = items[2].smem_bytes = 2000;
 	/* the deepest pipeline: what is shallower is slower by about the width of the tie */
-	assert_int_equal(choose(finalists, 3).winner, 0);
-	finalists[0].smem_bytes = 1000;
-	assert_int_equal(choose(finalists, 3).winner, 1); /* the first in the space */
-	finalists[2].smem_bytes = 4000;
-	assert_int_equal(choose(finalists, 3).winner, 2);
+	assert_int_equal(choose(items, 3).winner, 0);
+	items[0].smem_bytes = 1000;
+	assert_int_equal(choose(items, 3).winner, 1); /* the first in the space */
+	items[2].smem_bytes = 4000;
+	assert_int_equal(choose(items, 3).winner, 2);
 }
 
 /* A launch that is just behind what is tied does not decide between kernels, only its own
  * kernel's fastest launch does. */
 TEST(the_kernel_is_chosen_before_its_launch)
 {
-	struct finalist finalists[] = {
+	struct selection_item items[] = {
 		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.3, 0, 0, 1), at(102, 0, 0, 0)};
 
 	for (int i = 1; i < 4; i++) {
-		finalists[i].smem_bytes = 1000;
-		finalists[i].kernel_hash = "deep";
+		items[i].smem_bytes = 1000;
+		items[i].kernel_hash = "deep";
 	}
-	assert_int_equal(choose(finalists, 4).winner, 2);
-	assert_true(finalists[1].is_tied);
-	assert_true(finalists[2].is_tied);
-	assert_false(finalists[3].is_tied);
-	finalists[1].median_us = finalists[1].ci95_low_us = finalists[1].ci95_high_us = 101.2;
-	assert_int_equal(choose(finalists, 4).winner, 0);
+	assert_int_equal(choose(items, 4).winner, 2);
+	assert_true(items[1].is_tied);
+	assert_true(items[2].is_tied);
+	assert_false(items[3].is_tied);
+	items[1].median_us = items[1].ci95_low_us = items[1].ci95_high_us = 101.2;
+	assert_int_equal(choose(items, 4).winner, 0);
 }
 
-static void assert_lost(struct finalist *finalists, size_t count, size_t which, enum lost_by by)
+static void assert_lost(struct selection_item *items, size_t count, size_t which, enum lost_by by)
 {
-	const struct selection selection = choose(finalists, count);
+	const struct selection selection = choose(items, count);
 
 	assert_int_not_equal(selection.winner, which);
-	assert_string_equal(
-		lost_by_names[selection_reject_reason(&selection, &finalists[which], true)],
+	assert_string_equal(lost_by_names[selection_reject_reason(&selection, &items[which], true)],
 		lost_by_names[by]);
 }
 
 /* Each step of the order of preference, from the last to the first: the one that decided. */
 TEST(what_decided_is_known)
 {
-	struct finalist finalists[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(103, 0, 0, 2)};
+	struct selection_item items[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(103, 0, 0, 2)};
 
-	assert_lost(finalists, 3, 2, LOST_SLOWER);
-	assert_lost(finalists, 3, 1, LOST_ORDER);
-	finalists[1].regs_per_thread = 100;
-	assert_lost(finalists, 3, 1, LOST_REGISTERS);
-	finalists[0].smem_bytes = 1000;
-	assert_lost(finalists, 3, 1, LOST_SMEM);
-	finalists[1].is_planned = true;
-	assert_lost(finalists, 3, 0, LOST_PLANNED);
-	finalists[0].predicted_us = 50;
-	finalists[1].predicted_us = 60;
-	assert_lost(finalists, 3, 1, LOST_PREDICTION);
-	finalists[1].incumbent = true;
-	assert_lost(finalists, 3, 0, LOST_INCUMBENT);
+	assert_lost(items, 3, 2, LOST_SLOWER);
+	assert_lost(items, 3, 1, LOST_ORDER);
+	items[1].regs_per_thread = 100;
+	assert_lost(items, 3, 1, LOST_REGISTERS);
+	items[0].smem_bytes = 1000;
+	assert_lost(items, 3, 1, LOST_SMEM);
+	items[1].is_planned = true;
+	assert_lost(items, 3, 0, LOST_PLANNED);
+	items[0].predicted_us = 50;
+	items[1].predicted_us = 60;
+	assert_lost(items, 3, 1, LOST_PREDICTION);
+	items[1].incumbent = true;
+	assert_lost(items, 3, 0, LOST_INCUMBENT);
 }
 
 /* The winner's kernel has a launch that is tied with the fastest, and a launch that is not wins;
  * the launch of another kernel comes between the two. */
 TEST(what_is_not_tied_with_the_fastest_lost_before_the_order_was_asked)
 {
-	struct finalist finalists[] = {
+	struct selection_item items[] = {
 		at(100, 0, 0, 3), at(100.8, 0, 0, 2), at(101.5, 0, 0, 1), at(101.3, 0, 0, 0)};
 	struct selection selection;
 
 	for (int i = 1; i < 3; i++) {
-		finalists[i].smem_bytes = 1000;
-		finalists[i].kernel_hash = "deep";
+		items[i].smem_bytes = 1000;
+		items[i].kernel_hash = "deep";
 	}
-	assert_lost(finalists, 4, 0, LOST_SMEM);
-	assert_lost(finalists, 4, 1, LOST_ORDER);
-	assert_lost(finalists, 4, 3, LOST_UNTIED);
+	assert_lost(items, 4, 0, LOST_SMEM);
+	assert_lost(items, 4, 1, LOST_ORDER);
+	assert_lost(items, 4, 3, LOST_UNTIED);
 	/* one of an earlier round: the order was never asked */
-	selection = choose(finalists, 3);
-	finalists[3].median_us = finalists[3].ci95_low_us = finalists[3].ci95_high_us = 100.2;
-	assert_int_equal(selection_reject_reason(&selection, &finalists[3], false), LOST_EARLIER);
+	selection = choose(items, 3);
+	items[3].median_us = items[3].ci95_low_us = items[3].ci95_high_us = 100.2;
+	assert_int_equal(selection_reject_reason(&selection, &items[3], false), LOST_EARLIER);
 }
 
 /* Where few blocks run, of a time, and where it was measured. */
@@ -217,7 +217,7 @@ TEST(code_placement_counts_where_few_blocks_run)
 			.evaluated = {.items = &evaluated, .count = 1},
 			.pool = {.device = &device, .predicted_us = &predicted_us}};
 
-		assert_true(fabs(finalist_of(&search, 0).code_placement_noise_us -
+		assert_true(fabs(selection_item_of(&search, 0).code_placement_noise_us -
 				    cases[i].noise_us) < 1e-12);
 	}
 }
@@ -227,18 +227,18 @@ TEST(code_placement_counts_where_few_blocks_run)
 TEST(preference_is_an_order)
 {
 	struct random_state random;
-	struct finalist finalists[3];
+	struct selection_item items[3];
 
 	random_seed(&random, 3);
 	for (int turn = 0; turn < 20000; turn++) {
 		for (size_t i = 0; i < 3; i++) {
-			finalists[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
-			finalists[i].smem_bytes = (double)random_below(&random, 3);
-			finalists[i].regs_per_thread = (double)random_below(&random, 2);
+			items[i] = at(100, 0, 50 * (1 + 0.03 * random_unit(&random)), i);
+			items[i].smem_bytes = (double)random_below(&random, 3);
+			items[i].regs_per_thread = (double)random_below(&random, 2);
 		}
-		if (finalist_is_preferred(&finalists[0], &finalists[1]) &&
-			finalist_is_preferred(&finalists[1], &finalists[2]))
-			assert_true(finalist_is_preferred(&finalists[0], &finalists[2]));
+		if (selection_item_is_preferred(&items[0], &items[1]) &&
+			selection_item_is_preferred(&items[1], &items[2]))
+			assert_true(selection_item_is_preferred(&items[0], &items[2]));
 	}
 }
 
@@ -250,15 +250,15 @@ TEST(noisy_runs_agree)
 
 	random_seed(&random, 7);
 	for (int run = 0; run < 20; run++) {
-		struct finalist finalists[5];
+		struct selection_item items[5];
 
 		for (size_t i = 0; i < 5; i++) {
 			double true_us = 100 + 0.1 * (double)i;
 			double noise = 0.003 * (random_unit(&random) - 0.5);
 
-			finalists[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
+			items[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
 		}
-		winners[run] = choose(finalists, 5).winner;
+		winners[run] = choose(items, 5).winner;
 	}
 	for (int run = 1; run < 20; run++)
 		assert_int_equal(winners[run], winners[0]);
@@ -268,7 +268,7 @@ TEST(noisy_runs_agree)
 TEST(pairing_sees_through_a_falling_clock)
 {
 	double fast[24], slow[24];
-	struct finalist finalists[2];
+	struct selection_item items[2];
 	struct round_times rounds[] = {{slow, 24}, {fast, 24}};
 
 	for (size_t i = 0; i < 24; i++) {
@@ -280,20 +280,20 @@ TEST(pairing_sees_through_a_falling_clock)
 	for (size_t i = 0; i < 2; i++) {
 		struct summary time = statistics_summary(rounds[i].us, 24);
 
-		finalists[i] = (struct finalist){.median_us = time.median,
+		items[i] = (struct selection_item){.median_us = time.median,
 			.ci95_low_us = time.ci95_low * 0.95,
 			.ci95_high_us = time.ci95_high * 1.05,
 			.predicted_us = i ? 90 : 50};
 	}
-	assert_int_equal(choose(finalists, 2).winner, 0); /* taken for level, wrongly */
-	selection_pair_rounds(&(struct selection){.finalists = finalists, .count = 2}, rounds);
-	assert_int_equal(choose(finalists, 2).winner, 1);
-	assert_false(finalists[0].is_tied);
+	assert_int_equal(choose(items, 2).winner, 0); /* taken for level, wrongly */
+	selection_pair_rounds(&(struct selection){.items = items, .count = 2}, rounds);
+	assert_int_equal(choose(items, 2).winner, 1);
+	assert_false(items[0].is_tied);
 	rounds[0].count = 5;
-	finalists[0].median_us = 1;
-	selection_pair_rounds(&(struct selection){.finalists = finalists, .count = 2},
+	items[0].median_us = 1;
+	selection_pair_rounds(&(struct selection){.items = items, .count = 2},
 		rounds); /* too few rounds: left as they are */
-	assert_true(finalists[0].median_us < 1.5);
+	assert_true(items[0].median_us < 1.5);
 }
 
 TEST(budgets_end)
@@ -379,7 +379,7 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 {
 	double fast[40], slow[12];
 	const struct round_times rounds[] = {{slow, 12}, {fast, 40}};
-	struct finalist finalists[2] = {{.median_us = 102}, {.median_us = 100}};
+	struct selection_item items[2] = {{.median_us = 102}, {.median_us = 100}};
 
 	for (size_t i = 0; i < 40; i++) {
 		const double clock = i < 12 ? 1 : 0.9, noise = 1 + 0.001 * (double)(i % 3);
@@ -393,8 +393,8 @@ TEST(rounds_that_one_alone_has_decide_nothing)
 		fabs(round_times_ratio(rounds[0], rounds[1], CONFIDENCE_95).value - 1.03) < 1e-9);
 	assert_true(fabs(round_times_ratio(rounds[1], rounds[0], CONFIDENCE_95).value - 1 / 1.03) <
 		    1e-9);
-	selection_pair_rounds(&(struct selection){.finalists = finalists, .count = 2}, rounds);
-	assert_true(fabs(finalists[0].median_us / finalists[1].median_us - 1.03) < 1e-9);
-	assert_int_equal(choose(finalists, 2).winner, 1);
-	assert_false(finalists[0].is_tied);
+	selection_pair_rounds(&(struct selection){.items = items, .count = 2}, rounds);
+	assert_true(fabs(items[0].median_us / items[1].median_us - 1.03) < 1e-9);
+	assert_int_equal(choose(items, 2).winner, 1);
+	assert_false(items[0].is_tied);
 }
