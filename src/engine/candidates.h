@@ -87,23 +87,22 @@ ptrdiff_t candidates_find(
 /* How many candidates the model ranks before this one. */
 size_t candidates_rank(const struct candidates *pool, size_t candidate);
 
-/* The result of a candidate, with the candidate's number. */
+/* The result of a candidate of a search. */
 struct evaluated {
-	size_t candidate;
-	/* Of the final measurement (tune/search.h) that its times are of; 0: they are of the
-	 * search.
-	 */
-	unsigned stage;
-	bool is_tried;    /* it was in the final measurement, successfully or not */
-	unsigned loads;   /* of which they are the mean */
-	double search_us; /* median of the search, before it was re-measured; 0: it was not */
+	size_t candidate; /* its number */
+	/* The pass of the final measurement (tune/search.h), from 1, that measured its times; 0:
+	 * the search measured them. */
+	unsigned remeasure_pass;
+	bool was_remeasured; /* it was in the final measurement, successfully or not */
+	unsigned loads;      /* number of loads that the times are the mean of */
+	double search_us;    /* the median of the search, if a pass replaced it; else 0 */
 	struct result result;
 };
-/* Median time in the search, us: what all candidates have in common. The GPU has become warm when
- * the best are re-measured, so that those times compare among each other only. */
+/* Median time in the search, us, which all candidates have. The times of a pass can only be
+ * compared with each other, because the GPU has become warm by then. */
 static inline double evaluated_search_us(const struct evaluated *evaluated)
 {
-	return evaluated->stage ? evaluated->search_us : evaluated->result.time.median;
+	return evaluated->remeasure_pass ? evaluated->search_us : evaluated->result.time.median;
 }
 
 struct evaluated_list {

@@ -25,7 +25,7 @@ static enum status nothing_works(const struct search *search, struct error *err)
 			search->pool.problem->text,
 			search->stopped_because ? search->stopped_because : "the budget is spent");
 	for (size_t i = 0; i < search->evaluated.count; i++)
-		if (search->evaluated.items[i].stage &&
+		if (search->evaluated.items[i].remeasure_pass &&
 			search->evaluated.items[i].result.outcome == OUTCOME_OK)
 			return error_set(err, STATUS_FAILED,
 				"%s: expected a GPU that says what energy it takes, found none in "
@@ -132,7 +132,7 @@ static enum status put_families(const struct search *search, const struct select
 		size_t *of_family = &best[search->pool.family_of[items[i].candidate]];
 
 		if (items[i].result.outcome == OUTCOME_OK &&
-			!items[i].stage == !items[winner].stage &&
+			!items[i].remeasure_pass == !items[winner].remeasure_pass &&
 			(*of_family == SIZE_MAX ||
 				items[i].result.time.median < items[*of_family].result.time.median))
 			*of_family = i;
@@ -300,7 +300,8 @@ enum status search_conclude(struct search *search, struct error *err)
 	CLEANUP(memory_free) char *contradiction = bits_contradiction(search);
 
 	tune_notice(search->run, contradiction);
-	if (!selection.count || (search->run->context->device->kind->measures && !search->stage))
+	if (!selection.count ||
+		(search->run->context->device->kind->measures && !search->remeasure_pass))
 		return nothing_works(search, err);
 	result.winner = selection_winner(&selection);
 	result.runner_up = selection.runner_up;

@@ -122,7 +122,7 @@ static enum status load_contenders(struct final_timing *timing, size_t loads, st
 /* These times replace those that it had. */
 static void take_times(struct evaluated *evaluated, const double *times_us, size_t count)
 {
-	if (!evaluated->stage)
+	if (!evaluated->remeasure_pass)
 		evaluated->search_us = evaluated->result.time.median;
 	result_set_samples(&evaluated->result, times_us, count);
 }
@@ -137,7 +137,8 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 		struct evaluated *evaluated = &search->evaluated.items[i];
 		struct result *result = &evaluated->result;
 
-		if (!evaluated->stage || evaluated->stage == search->stage)
+		if (!evaluated->remeasure_pass ||
+			evaluated->remeasure_pass == search->remeasure_pass)
 			continue;
 		for (size_t k = 0; k < result->sample_count; k++)
 			result->samples_us[k] *= ratio;
@@ -147,7 +148,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 
 /* A candidate that does not load again keeps its times. */
 static enum status take_contender(struct search *search, struct evaluated *evaluated,
-	const struct contender *contender, unsigned stage, struct error *err)
+	const struct contender *contender, unsigned pass, struct error *err)
 {
 	struct result *result = &evaluated->result;
 
@@ -160,7 +161,7 @@ static enum status take_contender(struct search *search, struct evaluated *evalu
 		result->detail = string_copy(contender->detail);
 	} else if (contender->round_count) {
 		take_times(evaluated, contender->round_us, contender->round_count);
-		evaluated->stage = search->stage = stage;
+		evaluated->remeasure_pass = search->remeasure_pass = pass;
 		evaluated->loads = (unsigned)contender->load_count;
 		if (!by_time(search))
 			TRY(conclude_energy(search, evaluated, err));
@@ -173,15 +174,16 @@ static enum status take_all(struct final_timing *timing, struct error *err)
 	struct search *search = timing->search;
 	CLEANUP(memory_free)
 	double *ratios = memory_zeroed(timing->count + 1, sizeof(*ratios));
-	const unsigned stage = search->stage + 1;
+	const unsigned pass = search->remeasure_pass + 1;
 	size_t both = 0;
 
 	for (size_t i = 0; i < timing->count; i++) {
 		struct evaluated *evaluated = timing->evaluated[i];
-		const double before_us = evaluated->stage ? evaluated->result.time.median : 0;
+		const double before_us =
+			evaluated->remeasure_pass ? evaluated->result.time.median : 0;
 
-		TRY(take_contender(search, evaluated, &timing->contenders[i], stage, err));
-		if (before_us > 0 && evaluated->stage == stage)
+		TRY(take_contender(search, evaluated, &timing->contenders[i], pass, err));
+		if (before_us > 0 && evaluated->remeasure_pass == pass)
 			ratios[both++] = evaluated->result.time.median / before_us;
 	}
 	correct_others(search, ratios, both);
@@ -272,7 +274,7 @@ static struct evaluated **choose(const struct search *search, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].result.outcome == OUTCOME_OK &&
-			(list->items[i].stage || !list->items[i].is_tried))
+			(list->items[i].remeasure_pass || !list->items[i].was_remeasured))
 			order[ok++] = &list->items[i];
 	if (!ok)
 		return NULL;
@@ -308,11 +310,11 @@ enum status final_measure(struct search *search, struct error *err)
 		size_t count;
 		CLEANUP(memory_free) struct evaluated **chosen = choose(search, &count);
 
-		if (!count || chosen[0]->stage)
+		if (!count || chosen[0]->remeasure_pass)
 			return STATUS_OK;
 		search_show(search, true);
 		for (size_t i = 0; i < count; i++)
-			chosen[i]->is_tried = true;
+			chosen[i]->was_remeasured = true;
 		TRY(time_in_turn(search, chosen, count, 1, err));
 	}
 	return STATUS_OK;
@@ -333,7 +335,7 @@ static size_t choose_best(
 
 static bool goes_on(const struct search *search)
 {
-	return search->stage && search->options->effort->measures && by_time(search);
+	return search->remeasure_pass && search->options->effort->measures && by_time(search);
 }
 
 enum status final_measure_again(
@@ -358,7 +360,7 @@ enum status final_measure_again(
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		struct evaluated *item = &search->evaluated.items[i];
 
-		if (item->result.outcome == OUTCOME_OK && !item->stage &&
+		if (item->result.outcome == OUTCOME_OK && !item->remeasure_pass &&
 			item->result.time.median <=
 				evaluated_search_us(winner) * near_reach_ratio &&
 			(i >= since || shortlist_same_kernel(&search->pool.view, item->candidate,

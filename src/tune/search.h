@@ -29,11 +29,11 @@ struct search {
 	size_t resumed;    /* of evaluated: taken over from an interrupted run */
 	bool exhausted;    /* the strategy has nothing more */
 	const char *stopped_because;
-	size_t best;           /* index into evaluated */
-	unsigned stage;        /* of the final measurement; 0: not begun */
-	double waited_seconds; /* for its candidates to be found and scored */
-	double saved_us;       /* the best that is in the tuned file; 0: none is yet */
-	double save_at_s;      /* when a better one may be saved, on clock_seconds() */
+	size_t best;             /* index into evaluated */
+	unsigned remeasure_pass; /* the last one of the final measurement; 0: none yet */
+	double waited_seconds;   /* for its candidates to be found and scored */
+	double saved_us;         /* the best that is in the tuned file; 0: none is yet */
+	double save_at_s;        /* when a better one may be saved, on clock_seconds() */
 };
 
 /* What the problem alone decides: candidates, strategy. It takes long, and touches nothing

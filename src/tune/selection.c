@@ -168,7 +168,8 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 /* Whether its times may be compared: those of the last pass, or all before the first pass. */
 static bool is_selectable(const struct search *search, const struct evaluated *evaluated)
 {
-	return evaluated->result.outcome == OUTCOME_OK && evaluated->stage == search->stage &&
+	return evaluated->result.outcome == OUTCOME_OK &&
+	       evaluated->remeasure_pass == search->remeasure_pass &&
 	       (search->options->objective != OBJECTIVE_ENERGY ||
 		       evaluated->result.measured.energy_j > 0);
 }
@@ -258,7 +259,8 @@ static size_t find_runner_up(const struct search *search, const struct selection
 		const double us = timed ? timed->median_us : selection_item_of(search, i).median_us;
 
 		if (i == winner || items[i].result.outcome != OUTCOME_OK ||
-			!items[i].stage != !items[winner].stage || !(us > 0) || us >= best_us)
+			!items[i].remeasure_pass != !items[winner].remeasure_pass || !(us > 0) ||
+			us >= best_us)
 			continue;
 		best = i;
 		best_us = us;
@@ -305,7 +307,7 @@ static void compare_rounds(const struct search *search, const struct selection *
 	const size_t common = round_times_common(both, ARRAY_COUNT(both));
 	struct interval ratio;
 
-	if (!search->stage || search->options->objective == OBJECTIVE_ENERGY ||
+	if (!search->remeasure_pass || search->options->objective == OBJECTIVE_ENERGY ||
 		common < SELECTION_ROUNDS_MIN)
 		return;
 	ratio = round_times_ratio(both[0], both[1], CONFIDENCE_95);

@@ -75,9 +75,9 @@ static void evaluate(
 	if (!(final_us > 0))
 		return;
 	evaluated = &search->evaluated.items[search->evaluated.count - 1];
-	evaluated->is_tried = true;
+	evaluated->was_remeasured = true;
 	evaluated->search_us = search_us;
-	evaluated->stage = search->stage = 1;
+	evaluated->remeasure_pass = search->remeasure_pass = 1;
 	evaluated->loads = 1;
 }
 
@@ -209,9 +209,9 @@ TEST(the_runner_up_may_be_of_an_earlier_round)
 	evaluate(&stage, "tile/direct", 0, 100, 120);
 	evaluate(&stage, "tile/direct", 1, 105, 130);
 	evaluate(&stage, "tile/direct", 2, 103, 124);
-	stage.search->stage = 2;
+	stage.search->remeasure_pass = 2;
 	for (size_t i = 0; i < 2; i++)
-		stage.search->evaluated.items[i].stage = 2;
+		stage.search->evaluated.items[i].remeasure_pass = 2;
 	assert_ok(search_conclude(stage.search, &err));
 	assert_float_equal(runner_up_of(&stage)->time.median, 124, 1e-9);
 	assert_int_equal(runner_up_of(&stage)->lost->by, LOST_SLOWER);
