@@ -323,12 +323,15 @@ static enum status find_nearest(
 static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
-	const struct candidates_options options = {0};
+	const struct candidates_options options = {.score = true};
 	CLEANUP(candidates_release) struct candidates pool = {0};
 
 	TRY(candidates_open(lookup->request->catalogue, lookup->problem, lookup->request->device,
 		&options, &pool, err));
-	return score_shortest(&pool, &answer->model_best_us, err);
+	answer->model_best_us = INFINITY;
+	for (size_t i = 0; i < pool.count; i++)
+		answer->model_best_us = fmin(answer->model_best_us, pool.predicted_us[i]);
+	return STATUS_OK;
 }
 
 static void lookup_release(struct lookup *lookup)

@@ -47,17 +47,12 @@ struct candidates_options {
 };
 
 /* ---- scoring.c ---- */
-/* Fills predicted_us; large pools are shared by threads. Physics looks at all, what was learned at
- * the best of each family by physics, as it takes its time; the rest is scaled as these are on
- * average. Of several errors that of the first candidate counts. interrupted: as in struct
- * candidates_options. */
+/* Fills in predicted_us; several threads share a large pool. Physics predicts all candidates. The
+ * learned correction takes longer, so that only the best of each family get their own; the others
+ * get the mean correction of these. Of several errors, that of the first candidate is returned.
+ * interrupted: as in struct candidates_options. */
 enum status score_all(
 	const struct candidates *pool, const volatile int *interrupted, struct error *err);
-/* The shortest time in a pool that was not scored. Of a large one physics looks at some launches
- * of each kernel, what was learned at the fastest of them of the best kernels by physics, then at
- * all launches of the best of these: a quarter of the work, and mostly the time that score_all()
- * finds, or a shorter one. */
-enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err);
 
 /* ---- the pool ---- */
 /* More cannot be held, nor would a search look at them. */

@@ -13,11 +13,7 @@ enum {
 	THREADS_MAX = 32,
 	CANDIDATES_PER_THREAD = 2000, /* some milliseconds, many times what a thread costs */
 	CANDIDATES_AT_ONCE = 256,
-	LEARNED_OF_FAMILY = 4096,
-	/* where the shortest time is wanted */
-	CANDIDATES_SMALL_POOL = 100000, /* all of which are scored */
-	LAUNCHES_OF_KERNEL = 3,         /* that physics looks at */
-	KERNELS_OF_FAMILY = 64          /* all of whose launches are scored at the end */
+	LEARNED_OF_FAMILY = 4096 /* candidates whose correction is computed one by one */
 };
 
 /* What the threads share. */
@@ -157,7 +153,7 @@ static size_t choose(const struct candidates *pool, size_t *candidates, size_t c
 	return kept;
 }
 
-/* What was not chosen is as much off as the chosen of its family are on average. */
+/* Corrects the remaining candidates by the mean correction of their family's sample. */
 static void scale_others(
 	const struct candidates *pool, const double *physics_us, const size_t *chosen, size_t count)
 {
@@ -201,97 +197,5 @@ enum status score_all(
 		.interrupted = interrupted};
 	TRY(run(&scoring, err));
 	scale_others(pool, physics_us, chosen, scoring.count);
-	return STATUS_OK;
-}
-
-/* ---- the shortest time ---- */
-/* Launches of one kernel stand side by side: parameters that are arguments come last. */
-static size_t kernel_first(const struct candidates *pool, size_t candidate)
-{
-	size_t first = candidate;
-
-	while (first > 0 && shortlist_same_kernel(&pool->view, first - 1, candidate))
-		first--;
-	return first;
-}
-
-static size_t kernel_end(const struct candidates *pool, size_t candidate)
-{
-	size_t end = candidate + 1;
-
-	while (end < pool->count && shortlist_same_kernel(&pool->view, candidate, end))
-		end++;
-	return end;
-}
-
-static double shortest(const struct candidates *pool, const size_t *candidates, size_t count)
-{
-	double us = INFINITY;
-
-	for (size_t i = 0; i < count; i++)
-		us = fmin(us, pool->predicted_us[candidates ? candidates[i] : i]);
-	return us;
-}
-
-/* Launches of each kernel, spread over all of its: physics looks at these. */
-static size_t spread_launches(const struct candidates *pool, size_t *launches)
-{
-	size_t count = 0;
-
-	for (size_t first = 0, end; first < pool->count; first = end) {
-		end = kernel_end(pool, first);
-		for (size_t i = 0; i < LAUNCHES_OF_KERNEL; i++) {
-			const size_t launch =
-				first + (2 * i + 1) * (end - first) / (2 * LAUNCHES_OF_KERNEL);
-
-			if (!count || launches[count - 1] != launch)
-				launches[count++] = launch;
-		}
-	}
-	return count;
-}
-
-/* Leaves the fastest launch of each kernel; returns how many they are. */
-static size_t keep_fastest(const struct candidates *pool, size_t *launches, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const size_t launch = launches[i];
-
-		if (!kept || !shortlist_same_kernel(&pool->view, launches[kept - 1], launch))
-			launches[kept++] = launch;
-		else if (pool->predicted_us[launch] < pool->predicted_us[launches[kept - 1]])
-			launches[kept - 1] = launch;
-	}
-	return kept;
-}
-
-enum status score_shortest(const struct candidates *pool, double *shortest_us, struct error *err)
-{
-	CLEANUP(memory_free) size_t *kernels = memory_zeroed(pool->count + 1, sizeof(*kernels));
-	CLEANUP(memory_free) size_t *launches = memory_zeroed(pool->count + 1, sizeof(*launches));
-	struct scoring some = {.pool = pool, .chosen = kernels, .is_physics = true};
-	struct scoring all = {.pool = pool, .chosen = launches};
-	size_t count;
-
-	if (pool->count <= CANDIDATES_SMALL_POOL) {
-		TRY(score_all(pool, NULL, err));
-		*shortest_us = shortest(pool, NULL, pool->count);
-		return STATUS_OK;
-	}
-	some.count = spread_launches(pool, kernels);
-	TRY(run(&some, err));
-	count = keep_fastest(pool, kernels, some.count);
-	count = choose(pool, kernels, count, LEARNED_OF_FAMILY);
-	some = (struct scoring){.pool = pool, .chosen = kernels, .count = count};
-	TRY(run(&some, err));
-	count = choose(pool, kernels, count, KERNELS_OF_FAMILY);
-	for (size_t k = 0; k < count; k++)
-		for (size_t i = kernel_first(pool, kernels[k]); i < kernel_end(pool, kernels[k]);
-			i++)
-			launches[all.count++] = i;
-	TRY(run(&all, err));
-	*shortest_us = shortest(pool, launches, all.count);
 	return STATUS_OK;
 }

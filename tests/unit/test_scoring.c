@@ -10,25 +10,6 @@
 
 #include "engine/candidates.h"
 
-/* What is found among the best kernels is the shortest time of all, or about as short. */
-static void the_shortest_is_found_among_the_best_kernels(
-	const struct catalogue *catalogue, const struct candidates *scored)
-{
-	static const char *const families[] = {"mma", NULL};
-	const struct candidates_options options = {.families = families};
-	struct candidates pool;
-	struct error err = {0};
-	double least_us = INFINITY, shortest_us;
-
-	for (size_t i = 0; i < scored->count; i++)
-		least_us = fmin(least_us, scored->predicted_us[i]);
-	assert_ok(
-		candidates_open(catalogue, scored->problem, scored->device, &options, &pool, &err));
-	assert_ok(score_shortest(&pool, &shortest_us, &err));
-	assert_true(shortest_us >= least_us && shortest_us <= 1.001 * least_us);
-	candidates_release(&pool);
-}
-
 /* The best by physics have what was learned in them, each for itself; the others are as much slower
  * or faster as these are on average, all alike. */
 static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalogue,
@@ -66,7 +47,6 @@ static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalo
 	}
 	assert_true(of_others > 0 && fabs(of_others - 1) > 1e-3);
 	assert_true(own > 100 && own <= 4096);
-	the_shortest_is_found_among_the_best_kernels(catalogue, &pool);
 	candidates_release(&pool);
 	learned_release(&learned);
 	device->learned = NULL;
@@ -108,7 +88,6 @@ TEST(threads_score_as_one_does)
 		assert_true(candidate.prediction.regs_per_thread >= 16);
 	}
 	assert_true(least_us > 0);
-	the_shortest_is_found_among_the_best_kernels(&catalogue, &pool);
 	what_was_learned_is_asked_of_the_best(&catalogue, &pool, device, least_us);
 	candidates_release(&pool);
 	problem_list_release(&problems);
