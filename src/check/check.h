@@ -98,8 +98,8 @@ struct check_row {
 	uint32_t differs;         /* CHECK_DIFFERS(...), of what the baseline has now */
 	struct device_job binary; /* of an earlier check; no cubins: none */
 	/* While they are timed: today's kernel, whose first load is the trial, and the baseline's
-	 * own binary, if it is stored and loads. */
-	struct contender today, kept;
+	 * own binary, which has no loads if it is not stored or does not load. */
+	struct contender *today, *kept;
 };
 
 struct check_options {

@@ -186,7 +186,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 
 	then = check_estimate_stretched(&then);
 	/* the re-measurement loaded it once */
-	then = check_estimate_widened(&then, then.value * loads_half_ratio(&row->today, 1));
+	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->today, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
@@ -197,17 +197,17 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 
 static struct check_times times_now(const struct check_row *row, const struct contender *anchor)
 {
-	struct interval per_anchor = ratio_of(&row->today, anchor);
+	struct interval per_anchor = ratio_of(row->today, anchor);
 
-	return (struct check_times){.time_us = median_us(&row->today),
+	return (struct check_times){.time_us = median_us(row->today),
 		.anchor_us = row->by_program ? 0 : median_us(anchor), /* a program has none */
-		.per_anchor = with_loads(&per_anchor, &row->today),
-		.rounds = row->today.round_count};
+		.per_anchor = with_loads(&per_anchor, row->today),
+		.rounds = row->today->round_count};
 }
 
 static bool has_kept(const struct check_row *row)
 {
-	return row->kept.outcome == OUTCOME_OK && row->kept.round_count > 0;
+	return row->kept->outcome == OUTCOME_OK && row->kept->round_count > 0;
 }
 
 static struct judgement judge(
@@ -219,8 +219,8 @@ static struct judgement judge(
 
 	if (has_kept(row)) {
 		judgement.against = CHECK_AGAINST_KEPT;
-		judgement.verdict = judge_pair(&row->today, &row->kept,
-			check->options.threshold_ratio, &judgement.slowdown);
+		judgement.verdict = judge_pair(
+			row->today, row->kept, check->options.threshold_ratio, &judgement.slowdown);
 		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.slowdown);
 	} else if (row->baseline_us > 0)
 		judge_tuned(check, row, &now, &judgement);
@@ -232,7 +232,7 @@ bool check_time_is_known(
 {
 	struct judgement judgement;
 
-	if (row->today.outcome != OUTCOME_OK || !row->today.round_count || !anchor->round_count ||
+	if (row->today->outcome != OUTCOME_OK || !row->today->round_count || !anchor->round_count ||
 		row->same_binary)
 		return true;
 	judgement = judge(check, row, anchor);
@@ -267,7 +267,7 @@ static void explain_machine(
 			percent(row->machine_ratio));
 	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
 		append(reason, "clock %+.1f%%", percent(1 / judgement->anchor_ratio));
-	if (row->today.flags & FLAG_MASK(THROTTLED))
+	if (row->today->flags & FLAG_MASK(THROTTLED))
 		append(reason, "the clock was held down while it was timed");
 }
 
@@ -303,7 +303,7 @@ static char *explain(
 
 void check_time(struct check *check, struct check_row *row, const struct contender *anchor)
 {
-	const struct contender *now = &row->today;
+	const struct contender *now = row->today;
 	struct judgement judgement;
 	CLEANUP(memory_free) char *reason = NULL;
 
@@ -322,7 +322,7 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 	row->now = times_now(row, anchor);
 	judgement = judge(check, row, anchor);
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
-		row->machine_ratio = (has_kept(row) ? median_us(&row->kept) : row->now.time_us) /
+		row->machine_ratio = (has_kept(row) ? median_us(row->kept) : row->now.time_us) /
 				     row->baseline_us;
 	/* byte for byte the same: what differs is the machine, however it looks */
 	if (row->same_binary)

@@ -18,7 +18,8 @@ struct group {
 	struct check *check;
 	struct check_row *rows[GROUP_ROWS];
 	size_t count;
-	struct contender anchor;
+	struct contender
+		contenders[1 + 2 * GROUP_ROWS]; /* the anchor first, then two for each row */
 };
 
 /* ---- loading ---- */
@@ -44,8 +45,8 @@ static enum status load_now(
 {
 	if (load)
 		return evaluator_add_job(&check->evaluator, row->problem, &row->trial->job,
-			&row->today.loads[load], err);
-	row->today.loads[0] = row->trial;
+			&row->today->loads[load], err);
+	row->today->loads[0] = row->trial;
 	row->trial->goal = TRIAL_VERIFIED;
 	return evaluator_ask(&check->evaluator, row->trial, err);
 }
@@ -56,7 +57,7 @@ static enum status load_kept(
 	if (!row->binary.cubin_count || row->same_binary)
 		return STATUS_OK;
 	return evaluator_add_job(
-		&check->evaluator, row->problem, &row->binary, &row->kept.loads[load], err);
+		&check->evaluator, row->problem, &row->binary, &row->kept->loads[load], err);
 }
 
 /* Old and new kernels are loaded first in turn: the address of code depends on earlier loads. */
@@ -65,12 +66,12 @@ static enum status load_row(struct check *check, struct check_row *row, struct e
 	const bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
 
 	row->same_binary = is_same_binary(row);
-	row->today.load_count = is_short ? CHECK_LOADS : 1;
-	for (size_t i = 0; i < row->today.load_count; i++) {
+	row->today->load_count = is_short ? CHECK_LOADS : 1;
+	for (size_t i = 0; i < row->today->load_count; i++) {
 		TRY(i % 2 ? load_kept(check, row, i, err) : load_now(check, row, i, err));
 		TRY(i % 2 ? load_now(check, row, i, err) : load_kept(check, row, i, err));
 	}
-	row->kept.load_count = row->kept.loads[0] ? row->today.load_count : 0;
+	row->kept->load_count = row->kept->loads[0] ? row->today->load_count : 0;
 	return STATUS_OK;
 }
 
@@ -124,13 +125,13 @@ static void take_loaded(struct check *check, struct check_row *row)
 {
 	bool is_kept_loaded = true;
 
-	for (size_t i = 0; i < row->today.load_count; i++)
-		if (row->today.loads[i]->stage == TRIAL_DONE)
-			take_failed(row, &row->today.loads[i]->result);
-	for (size_t i = 0; i < row->kept.load_count; i++)
-		is_kept_loaded &= row->kept.loads[i]->stage != TRIAL_DONE;
+	for (size_t i = 0; i < row->today->load_count; i++)
+		if (row->today->loads[i]->stage == TRIAL_DONE)
+			take_failed(row, &row->today->loads[i]->result);
+	for (size_t i = 0; i < row->kept->load_count; i++)
+		is_kept_loaded &= row->kept->loads[i]->stage != TRIAL_DONE;
 	if (!is_kept_loaded)
-		drop_contender(check, &row->kept);
+		drop_contender(check, row->kept);
 	if (row->trial->stage == TRIAL_VERIFIED)
 		take_bits(check, row);
 	check_resources(check, row); /* with what the driver says of them */
@@ -157,38 +158,22 @@ static enum status load(struct group *group, struct error *err)
 	}
 	TRY(evaluator_run(&check->evaluator, err));
 	for (size_t i = 0; i < group->count; i++)
-		if (group->rows[i]->today.load_count)
+		if (group->rows[i]->today->load_count)
 			take_loaded(check, group->rows[i]);
 	return STATUS_OK;
 }
 
 /* ---- timing ---- */
-/* The contenders of the rows that can run: today's kernels, and with_kept also the stored binaries.
- * Returns how many. */
-static size_t gather_contenders(struct group *group, bool with_kept, struct contender **contenders)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < group->count; i++) {
-		if (!check_row_can_run(group->rows[i]))
-			continue;
-		contenders[count++] = &group->rows[i]->today;
-		if (with_kept)
-			contenders[count++] = &group->rows[i]->kept;
-	}
-	return count;
-}
-
 /* The stop rule. */
-static bool are_times_known(struct contender *const *contenders, size_t count, void *context)
+static bool are_times_known(struct contender *contenders, size_t count, void *context)
 {
 	struct group *group = context;
 	bool known = true;
 
-	(void)contenders, (void)count;
+	(void)count;
 	for (size_t i = 0; i < group->count && known; i++)
 		if (check_row_can_run(group->rows[i]))
-			known = check_time_is_known(group->check, group->rows[i], &group->anchor);
+			known = check_time_is_known(group->check, group->rows[i], &contenders[0]);
 	return known;
 }
 
@@ -203,28 +188,38 @@ static double budget_seconds(const struct check *check, size_t rows)
 		       : CHECK_SECONDS_PER_ENTRY * (double)rows;
 }
 
+/* Rows that cannot run are decided: their kernels are not timed. */
 static enum status time_rows(struct group *group, struct error *err)
 {
 	struct evaluator *evaluator = &group->check->evaluator;
-	struct contender *contenders[1 + 2 * GROUP_ROWS] = {&group->anchor};
-	const size_t rows = gather_contenders(group, false, contenders + 1);
-	const size_t count = 1 + gather_contenders(group, true, contenders + 1);
-	const struct timing_limits limits = {.seconds = budget_seconds(group->check, rows),
-		.warm_up_rounds = WARM_UP_ROUNDS,
+	struct timing_limits limits = {.warm_up_rounds = WARM_UP_ROUNDS,
 		.first_look = ROUNDS_MIN,
 		.last_look = ROUNDS_MAX,
 		.is_enough = are_times_known,
 		.context = group};
+	size_t timed = 0;
 
-	return rows ? contenders_time(evaluator, contenders, count, &limits, err) : STATUS_OK;
+	for (size_t i = 0; i < group->count; i++) {
+		if (check_row_can_run(group->rows[i])) {
+			timed++;
+			continue;
+		}
+		group->rows[i]->today->is_finished = true;
+		group->rows[i]->kept->is_finished = true;
+	}
+	limits.seconds = budget_seconds(group->check, timed);
+	return timed ? contenders_time(
+			       evaluator, group->contenders, 1 + 2 * group->count, &limits, err)
+		     : STATUS_OK;
 }
 
 static enum status verify_again(struct group *group, struct error *err)
 {
-	struct contender *contenders[GROUP_ROWS];
-	const size_t count = gather_contenders(group, false, contenders);
-
-	return contenders_verify(&group->check->evaluator, contenders, count, err);
+	for (size_t i = 0; i < group->count; i++)
+		if (check_row_can_run(group->rows[i]))
+			TRY(contenders_verify(
+				&group->check->evaluator, group->rows[i]->today, 1, err));
+	return STATUS_OK;
 }
 
 static void judge_rows(struct group *group)
@@ -236,12 +231,12 @@ static void judge_rows(struct group *group)
 
 		if (!check_row_can_run(row))
 			continue;
-		check_time(check, row, &group->anchor);
+		check_time(check, row, &group->contenders[0]);
 		if (!row->now.rounds)
 			continue;
 		check->anchor_us = row->now.anchor_us;
 		result_set_samples(
-			&row->trial->result, row->today.round_us, row->today.round_count);
+			&row->trial->result, row->today->round_us, row->today->round_count);
 	}
 }
 
@@ -263,15 +258,15 @@ static bool is_device_lost(const struct contender *contender, struct error *err)
 /* A GPU that is lost says nothing of the kernels. */
 static enum status expect_device(const struct group *group, struct error *err)
 {
-	const struct result *anchor = &group->anchor.loads[0]->result;
+	const struct result *anchor = &group->contenders[0].loads[0]->result;
 
 	for (size_t i = 0; i < group->count; i++) {
 		const struct check_row *row = group->rows[i];
 
-		if (is_device_lost(&row->today, err) || is_device_lost(&row->kept, err))
+		if (is_device_lost(row->today, err) || is_device_lost(row->kept, err))
 			return error_context(err, "%s %s", row->entry.operation, row->problem_text);
 	}
-	if (is_device_lost(&group->anchor, err))
+	if (is_device_lost(&group->contenders[0], err))
 		return STATUS_NO_DEVICE;
 	return anchor->outcome == OUTCOME_OK
 		       ? STATUS_OK
@@ -297,17 +292,19 @@ static enum status measure_group(struct group *group, struct error *err)
 	struct check *check = group->check;
 	enum status status;
 
-	group->anchor = (struct contender){
+	group->contenders[0] = (struct contender){
 		.loads = {evaluator_add_anchor(&check->evaluator)}, .load_count = 1};
+	for (size_t i = 0; i < group->count; i++) {
+		group->rows[i]->today = &group->contenders[1 + 2 * i];
+		group->rows[i]->kept = &group->contenders[2 + 2 * i];
+	}
 	status = measure_rows(group, err);
 	for (size_t i = 0; i < group->count; i++) {
-		struct check_row *row = group->rows[i];
-
-		row->today.loads[0] = NULL; /* the row's trial stays */
-		drop_contender(check, &row->today);
-		drop_contender(check, &row->kept);
+		group->rows[i]->today->loads[0] = NULL; /* the row's trial stays */
+		group->rows[i]->today = group->rows[i]->kept = NULL;
 	}
-	drop_contender(check, &group->anchor);
+	for (size_t i = 0; i < 1 + 2 * group->count; i++)
+		drop_contender(check, &group->contenders[i]);
 	return status;
 }
 

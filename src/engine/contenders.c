@@ -79,7 +79,7 @@ static void merge_loads(struct contender *contender)
 }
 
 /* One request for the contenders that go on; false if there are none. */
-static enum status sample_rounds(struct evaluator *evaluator, struct contender *const *contenders,
+static enum status sample_rounds(struct evaluator *evaluator, struct contender *contenders,
 	size_t count, const struct sampling *sampling, bool *any, struct error *err)
 {
 	CLEANUP(memory_free)
@@ -90,7 +90,7 @@ static enum status sample_rounds(struct evaluator *evaluator, struct contender *
 	size_t asked = 0, at = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct contender *contender = contenders[i];
+		const struct contender *contender = &contenders[i];
 
 		for (size_t k = 0; k < contender->load_count && !contender->is_finished; k++) {
 			before[asked] = contender->loads[k]->result.sample_count;
@@ -103,7 +103,7 @@ static enum status sample_rounds(struct evaluator *evaluator, struct contender *
 	TRY(evaluator_sample(evaluator, trials, asked, sampling, err));
 	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < count; i++) {
-		struct contender *contender = contenders[i];
+		struct contender *contender = &contenders[i];
 		const bool was_asked = !contender->is_finished;
 
 		for (size_t k = 0; k < contender->load_count && was_asked; k++, at++)
@@ -113,16 +113,16 @@ static enum status sample_rounds(struct evaluator *evaluator, struct contender *
 	return STATUS_OK;
 }
 
-enum status contenders_time(struct evaluator *evaluator, struct contender *const *contenders,
-	size_t count, const struct timing_limits *limits, struct error *err)
+enum status contenders_time(struct evaluator *evaluator, struct contender *contenders, size_t count,
+	const struct timing_limits *limits, struct error *err)
 {
 	const double end_s = clock_seconds() + limits->seconds;
 	size_t done = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < contenders[i]->load_count; k++)
-			contenders[i]->first_samples[k] =
-				contenders[i]->loads[k]->result.sample_count +
+		for (size_t k = 0; k < contenders[i].load_count; k++)
+			contenders[i].first_samples[k] =
+				contenders[i].loads[k]->result.sample_count +
 				limits->warm_up_rounds;
 	for (size_t look = 0; look < TIMING_LOOKS; look++) {
 		const size_t rounds = rounds_of_look(limits, look) + limits->warm_up_rounds;
@@ -138,8 +138,8 @@ enum status contenders_time(struct evaluator *evaluator, struct contender *const
 			break;
 		TRY(sample_rounds(evaluator, contenders, count, &sampling, &any, err));
 		for (size_t i = 0; i < count; i++)
-			if (contenders[i]->load_count)
-				merge_loads(contenders[i]);
+			if (contenders[i].load_count)
+				merge_loads(&contenders[i]);
 		done = rounds;
 		if (!any || (limits->is_enough &&
 				    limits->is_enough(contenders, count, limits->context)))
@@ -169,16 +169,16 @@ static void take_retests(struct contender *contender)
 	contender->load_deviation_us *= ratio;
 }
 
-enum status contenders_verify(struct evaluator *evaluator, struct contender *const *contenders,
-	size_t count, struct error *err)
+enum status contenders_verify(
+	struct evaluator *evaluator, struct contender *contenders, size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		if (was_timed(contenders[i]))
+		if (was_timed(&contenders[i]))
 			TRY(evaluator_check(
-				evaluator, contenders[i]->loads, contenders[i]->load_count, err));
+				evaluator, contenders[i].loads, contenders[i].load_count, err));
 	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < count; i++) {
-		struct contender *contender = contenders[i];
+		struct contender *contender = &contenders[i];
 
 		if (contender->round_count)
 			take_retests(contender);

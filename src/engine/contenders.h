@@ -49,20 +49,20 @@ struct timing_limits {
 	double rest_ratio;            /* as in struct sampling */
 	/* The stop rule: true ends the timing. It may finish single contenders. NULL: all rounds
 	 * are sampled. */
-	bool (*is_enough)(struct contender *const *contenders, size_t count, void *context);
+	bool (*is_enough)(struct contender *contenders, size_t count, void *context);
 	void *context;
 };
 
 /* Samples the contenders in turn until the limits or the stop rule end it. A contender that fails
  * takes no part in later rounds. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
-enum status contenders_time(struct evaluator *evaluator, struct contender *const *contenders,
-	size_t count, const struct timing_limits *limits, struct error *err);
+enum status contenders_time(struct evaluator *evaluator, struct contender *contenders, size_t count,
+	const struct timing_limits *limits, struct error *err);
 /* Verifies the contenders again, because a kernel may go wrong in a later launch than the first,
  * and times them on other inputs, because it may be fast only on data that it knows: a time that is
  * longer beyond noise counts. A failure becomes the outcome of a contender that was timed. Errors
  * as above. */
-enum status contenders_verify(struct evaluator *evaluator, struct contender *const *contenders,
-	size_t count, struct error *err);
+enum status contenders_verify(
+	struct evaluator *evaluator, struct contender *contenders, size_t count, struct error *err);
 void contender_release(struct contender *contender);
 
 /* ---- comparing by rounds ---- */

@@ -48,14 +48,13 @@ struct final_timing {
 	struct search *search;
 	struct evaluated *const *evaluated;
 	struct contender *contenders;
-	struct contender **pointers; /* to the contenders */
 	size_t count;
 };
 
 /* The stop rule. A candidate that is slower than the fastest by more than a winner may be is not
  * timed any longer. All others are timed up to the last look, however well they are known: an
  * interval at which sampling ended because it was narrow is too narrow. */
-static bool is_only_one_left(struct contender *const *contenders, size_t count, void *context)
+static bool is_only_one_left(struct contender *contenders, size_t count, void *context)
 {
 	CLEANUP(memory_free)
 	struct round_times *times = memory_zeroed(count + 1, sizeof(*times));
@@ -65,10 +64,10 @@ static bool is_only_one_left(struct contender *const *contenders, size_t count, 
 
 	(void)context;
 	for (size_t i = 0; i < count; i++) {
-		if (!contenders[i]->round_count || contenders[i]->is_finished)
+		if (!contenders[i].round_count || contenders[i].is_finished)
 			continue;
-		times[left] = contender_times(contenders[i]);
-		going_on[left++] = contenders[i];
+		times[left] = contender_times(&contenders[i]);
+		going_on[left++] = &contenders[i];
 	}
 	if (!left)
 		return true;
@@ -203,8 +202,8 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 		.is_enough = is_only_one_left};
 
 	TRY(load_contenders(timing, loads, err));
-	TRY(contenders_time(evaluator, timing->pointers, timing->count, &limits, err));
-	TRY(contenders_verify(evaluator, timing->pointers, timing->count, err));
+	TRY(contenders_time(evaluator, timing->contenders, timing->count, &limits, err));
+	TRY(contenders_verify(evaluator, timing->contenders, timing->count, err));
 	return take_all(timing, err);
 }
 
@@ -213,14 +212,9 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 {
 	CLEANUP(memory_free)
 	struct contender *contenders = memory_zeroed(count + 1, sizeof(*contenders));
-	CLEANUP(memory_free)
-	struct contender **pointers = memory_zeroed(count + 1, sizeof(struct contender *));
-	struct final_timing timing = {search, chosen, contenders, pointers, count};
-	enum status status;
+	struct final_timing timing = {search, chosen, contenders, count};
+	const enum status status = time_contenders(&timing, loads, err);
 
-	for (size_t i = 0; i < count; i++)
-		pointers[i] = &contenders[i];
-	status = time_contenders(&timing, loads, err);
 	for (size_t i = 0; i < count; i++)
 		contender_release(&contenders[i]);
 	return status;

@@ -35,8 +35,8 @@ enum {
 struct row {
 	const char *name;
 	struct candidate candidate;
-	struct contender contender; /* the first load is compiled and verified */
-	char *wrong;                /* why it has no time, or NULL */
+	struct contender *contender; /* the first load is compiled and verified */
+	char *wrong;                 /* why it has no time, or NULL */
 };
 
 struct comparison {
@@ -45,6 +45,7 @@ struct comparison {
 	double seconds;
 	int64_t loads;
 	struct row rows[ROWS_MAX];
+	struct contender contenders[ROWS_MAX];
 	size_t count;
 };
 
@@ -99,7 +100,7 @@ static void take_failed(struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->count; i++)
 		for (int64_t k = 0; k < comparison->loads; k++) {
-			const struct trial *trial = comparison->rows[i].contender.loads[k];
+			const struct trial *trial = comparison->rows[i].contender->loads[k];
 
 			if (trial && trial->stage == TRIAL_DONE)
 				give_up(&comparison->rows[i],
@@ -122,12 +123,12 @@ static enum status load(struct comparison *comparison, struct error *err)
 			if (row->wrong)
 				continue;
 			if (k == 0) {
-				row->contender.loads[0]->goal = TRIAL_VERIFIED;
-				status = evaluator_ask(evaluator, row->contender.loads[0], err);
+				row->contender->loads[0]->goal = TRIAL_VERIFIED;
+				status = evaluator_ask(evaluator, row->contender->loads[0], err);
 			} else {
 				status = evaluator_add_job(evaluator,
-					row->contender.loads[0]->problem,
-					&row->contender.loads[0]->job, &row->contender.loads[k],
+					row->contender->loads[0]->problem,
+					&row->contender->loads[0]->job, &row->contender->loads[k],
 					err);
 			}
 		}
@@ -143,20 +144,19 @@ static enum status sample(struct comparison *comparison, struct error *err)
 		.warm_up_rounds = 2,
 		.first_look = BLOCKS_MIN,
 		.last_look = BLOCKS_MAX};
-	struct contender *contenders[ROWS_MAX];
+	struct contender *contenders = comparison->contenders;
 	enum status status;
 
 	for (size_t i = 0; i < comparison->count; i++) {
 		struct row *row = &comparison->rows[i];
 
-		row->contender.load_count = row->wrong ? 0 : (size_t)comparison->loads;
-		contenders[i] = &row->contender;
+		row->contender->load_count = row->wrong ? 0 : (size_t)comparison->loads;
 	}
 	status = contenders_time(
 		&comparison->evaluator, contenders, comparison->count, &limits, err);
 	for (size_t i = 0; i < comparison->count && status == STATUS_OK; i++)
-		if (contenders[i]->outcome != OUTCOME_OK)
-			give_up(&comparison->rows[i], outcome_name(contenders[i]->outcome));
+		if (contenders[i].outcome != OUTCOME_OK)
+			give_up(&comparison->rows[i], outcome_name(contenders[i].outcome));
 	return status;
 }
 
@@ -165,8 +165,8 @@ static struct json *ratio_json(const struct comparison *comparison, const struct
 {
 	const struct row *first = &comparison->rows[0];
 	struct json *json = json_new_object();
-	const struct interval estimate = round_times_ratio(contender_times(&row->contender),
-		contender_times(&first->contender), CONFIDENCE_99);
+	const struct interval estimate = round_times_ratio(
+		contender_times(row->contender), contender_times(first->contender), CONFIDENCE_99);
 
 	json_put_double(json, "value", estimate.value);
 	json_put_double(json, "low", estimate.low);
@@ -179,17 +179,17 @@ static struct json *row_json(const struct comparison *comparison, const struct r
 	struct json *json = json_new_object(), *loads = json_new_array();
 
 	json_put_string(json, "name", row->name);
-	json_put_string(json, "family", row->contender.loads[0]->result.family);
-	json_put_string(json, "configuration", row->contender.loads[0]->result.configuration);
+	json_put_string(json, "family", row->contender->loads[0]->result.family);
+	json_put_string(json, "configuration", row->contender->loads[0]->result.configuration);
 	if (row->wrong) {
 		json_put_string(json, "wrong", row->wrong);
 		json_free(loads);
 		return json;
 	}
-	for (size_t k = 0; k < row->contender.load_count; k++)
-		json_push(loads, json_new_double(row->contender.load_us[k]));
-	json_put_double(json, "time_us", round_times_median(contender_times(&row->contender)));
-	json_put_int(json, "blocks", (int64_t)row->contender.round_count);
+	for (size_t k = 0; k < row->contender->load_count; k++)
+		json_push(loads, json_new_double(row->contender->load_us[k]));
+	json_put_double(json, "time_us", round_times_median(contender_times(row->contender)));
+	json_put_int(json, "blocks", (int64_t)row->contender->round_count);
 	json_put(json, "loads_us", loads);
 	if (!comparison->rows[0].wrong)
 		json_put(json, "over_first", ratio_json(comparison, row));
@@ -203,7 +203,7 @@ static void comparison_end(struct comparison *comparison)
 		struct row *row = &comparison->rows[i];
 
 		candidate_release(&row->candidate);
-		contender_release(&row->contender);
+		contender_release(row->contender);
 		free(row->wrong);
 	}
 	comparison->count = 0;
@@ -219,7 +219,7 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		struct json_at item = json_item(&rows, i);
 		struct row *row = &comparison->rows[i];
 
-		*row = (struct row){0};
+		*row = (struct row){.contender = &comparison->contenders[i]};
 		status = json_member_string(&item, "name", &row->name, err);
 		if (status == STATUS_OK)
 			status = row_candidate_from_json(&comparison->context->catalogue, problem,
@@ -227,7 +227,7 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 		comparison->count += status == STATUS_OK;
 		if (status == STATUS_OK)
 			status = evaluator_add(&comparison->evaluator, &row->candidate,
-				TRIAL_COMPILED, &row->contender.loads[0], err);
+				TRIAL_COMPILED, &row->contender->loads[0], err);
 	}
 	return status;
 }

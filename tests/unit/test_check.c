@@ -40,7 +40,7 @@ struct check_fixture {
 	struct check_row rows[ENTRIES];
 	struct side fast, again,
 		slow; /* again: the baseline's binaries where they are the same kernels */
-	struct contender anchor;
+	struct contender contenders[1 + 2 * ENTRIES]; /* the anchor first */
 	uint32_t problem;
 };
 
@@ -99,8 +99,8 @@ static void fixture_open(struct check_fixture *fixture, const char *text)
 		.row_count = ENTRIES,
 		.measures = true,
 		.options = {.threshold_ratio = 0.05, .interrupted = &never}};
-	fixture->anchor.loads[0] = evaluator_add_anchor(&fixture->check.evaluator);
-	fixture->anchor.load_count = 1;
+	fixture->contenders[0].loads[0] = evaluator_add_anchor(&fixture->check.evaluator);
+	fixture->contenders[0].load_count = 1;
 	load_side(fixture, "fast", &fixture->fast);
 	load_side(fixture, "fast", &fixture->again);
 	load_side(fixture, "slow", &fixture->slow);
@@ -118,13 +118,13 @@ static void fixture_close(struct check_fixture *fixture)
 	bench_close(&fixture->bench);
 }
 
-static bool are_times_known(struct contender *const *contenders, size_t count, void *context)
+static bool are_times_known(struct contender *contenders, size_t count, void *context)
 {
 	struct check_fixture *fixture = context;
 
 	(void)count;
 	for (int i = 0; i < ENTRIES; i++)
-		if (!check_time_is_known(&fixture->check, &fixture->rows[i], contenders[0]))
+		if (!check_time_is_known(&fixture->check, &fixture->rows[i], &contenders[0]))
 			return false;
 	return true;
 }
@@ -140,35 +140,33 @@ static void contender_take(struct contender *contender, const struct side *side,
 static void fixture_run(
 	struct check_fixture *fixture, const struct side *now, const struct side *kept)
 {
-	struct timing_limits limits = {.seconds = 600,
+	const struct timing_limits limits = {.seconds = 600,
 		.warm_up_rounds = 2,
 		.first_look = 12,
 		.last_look = 40,
 		.is_enough = are_times_known,
 		.context = fixture};
-	struct contender *contenders[1 + 2 * ENTRIES] = {&fixture->anchor};
-	size_t count = 1;
+	struct contender *contenders = fixture->contenders;
+	struct trial *anchor = contenders[0].loads[0];
 	struct error err;
 
 	for (int i = 0; i < ENTRIES; i++) {
 		struct check_row *row = &fixture->rows[i];
 
-		contender_take(&row->today, now, i);
-		contender_take(&row->kept, kept, i);
-		contenders[count++] = &row->today;
-		contenders[count++] = &row->kept;
+		row->today = &contenders[1 + 2 * i];
+		row->kept = &contenders[2 + 2 * i];
+		contender_take(row->today, now, i);
+		contender_take(row->kept, kept, i);
 		free(row->reason);
 		row->reason = NULL;
 	}
-	assert_ok(contenders_time(&fixture->check.evaluator, contenders, count, &limits, &err));
+	assert_ok(contenders_time(&fixture->check.evaluator, contenders,
+		ARRAY_COUNT(fixture->contenders), &limits, &err));
 	for (int i = 0; i < ENTRIES; i++)
-		check_time(&fixture->check, &fixture->rows[i], &fixture->anchor);
-	for (int i = 0; i < ENTRIES; i++) {
-		contender_release(&fixture->rows[i].today);
-		contender_release(&fixture->rows[i].kept);
-	}
-	free(fixture->anchor.round_us);
-	fixture->anchor = (struct contender){.loads = {fixture->anchor.loads[0]}, .load_count = 1};
+		check_time(&fixture->check, &fixture->rows[i], &contenders[0]);
+	for (size_t i = 0; i < ARRAY_COUNT(fixture->contenders); i++)
+		contender_release(&contenders[i]);
+	contenders[0] = (struct contender){.loads = {anchor}, .load_count = 1};
 }
 
 /* What this run measured becomes the baseline, as --update writes it. */

@@ -234,14 +234,14 @@ TEST(warm_up_rounds_are_left_out)
 {
 	const struct timing_limits limits = {
 		.seconds = 600, .warm_up_rounds = 1, .first_look = 2, .last_look = 3};
-	struct contender contender = {.load_count = 1}, *const contenders[] = {&contender};
+	struct contender contender = {.load_count = 1};
 	struct fixture fixture;
 	struct error err;
 
 	fixture_open(&fixture, "");
 	contender.loads[0] = add(&fixture, 0, 5, TRIAL_LOADED);
 	assert_ok(evaluator_run(&fixture.evaluator, &err));
-	assert_ok(contenders_time(&fixture.evaluator, contenders, 1, &limits, &err));
+	assert_ok(contenders_time(&fixture.evaluator, &contender, 1, &limits, &err));
 	assert_int_equal(contender.loads[0]->result.sample_count, 2);
 	assert_int_equal(contender.round_count, 1);
 	assert_int_equal(contender.outcome, OUTCOME_OK);
