@@ -83,7 +83,7 @@ void check_report_text(const struct check *check, struct text *text)
 }
 
 /* ---- Markdown: a verdict, a table, what differs ---- */
-static const char *mark(enum check_verdict verdict)
+static const char *verdict_mark(enum check_verdict verdict)
 {
 	static const char *const marks[CHECK_VERDICT_COUNT] = {
 		[CHECK_SAME] = "✅",
@@ -103,7 +103,7 @@ static void markdown_row(const struct check_row *row, struct text *text)
 	CLEANUP(text_release) struct text title = {0};
 
 	append_title(row, &title);
-	format_put(text, format_markdown, "| %s %s | %s | %s | ", mark(row->verdict),
+	format_put(text, format_markdown, "| %s %s | %s | %s | ", verdict_mark(row->verdict),
 		check_verdict_names[row->verdict], title.data, row->entry.winner.family);
 	if (row->baseline_us > 0)
 		text_appendf(text, "%.2f", row->baseline_us);

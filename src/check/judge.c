@@ -74,7 +74,7 @@ enum check_verdict check_judge(const struct check_rule *rule, const struct inter
 	return may_be_slower ? CHECK_UNCLEAR : CHECK_SAME;
 }
 
-static struct interval divided(const struct interval *estimate, double by)
+static struct interval interval_divided(const struct interval *estimate, double by)
 {
 	return (struct interval){.value = estimate->value / by,
 		.low = estimate->low / by,
@@ -84,10 +84,10 @@ static struct interval divided(const struct interval *estimate, double by)
 enum check_verdict check_judge_clocked(const struct check_rule *rule, const struct interval *time,
 	double anchor, bool clock_bound, struct interval *slowdown)
 {
-	struct interval other = divided(time, clock_bound ? 1 : anchor);
+	struct interval other = interval_divided(time, clock_bound ? 1 : anchor);
 	enum check_verdict verdict;
 
-	*slowdown = divided(time, clock_bound ? anchor : 1);
+	*slowdown = interval_divided(time, clock_bound ? anchor : 1);
 	verdict = check_judge(rule, slowdown);
 	if (verdict == CHECK_SLOWER && fabs(anchor - 1) > CHECK_CLOCK_TRUST_RATIO &&
 		check_judge(rule, &other) != CHECK_SLOWER)
@@ -210,7 +210,7 @@ static bool has_kept(const struct check_row *row)
 	return row->kept->outcome == OUTCOME_OK && row->kept->round_count > 0;
 }
 
-static struct judgement judge(
+static struct judgement judge_times(
 	const struct check *check, struct check_row *row, const struct contender *anchor)
 {
 	struct check_times now = times_now(row, anchor);
@@ -235,13 +235,13 @@ bool check_time_is_known(
 	if (row->today->outcome != OUTCOME_OK || !row->today->round_count || !anchor->round_count ||
 		row->same_binary)
 		return true;
-	judgement = judge(check, row, anchor);
+	judgement = judge_times(check, row, anchor);
 	/* a regression is worth all the time there is */
 	return judgement.verdict != CHECK_SLOWER &&
 	       judgement.own_half_ratio <= known_part * check->options.threshold_ratio;
 }
 
-PRINTF_LIKE(2, 3) static void append(struct text *reason, const char *format, ...)
+PRINTF_LIKE(2, 3) static void append_reason(struct text *reason, const char *format, ...)
 {
 	va_list args;
 
@@ -252,7 +252,7 @@ PRINTF_LIKE(2, 3) static void append(struct text *reason, const char *format, ..
 }
 
 /* "+5.1%" */
-static double percent(double ratio)
+static double percent_of(double ratio)
 {
 	return 100 * (ratio - 1);
 }
@@ -263,15 +263,15 @@ static void explain_machine(
 	const double worth_saying_ratio = floor_ratio[CHECK_AGAINST_TUNED];
 
 	if (row->machine_ratio > 0 && fabs(row->machine_ratio - 1) > worth_saying_ratio)
-		append(reason, "the machine: %+.1f%% for the baseline's own binary",
-			percent(row->machine_ratio));
+		append_reason(reason, "the machine: %+.1f%% for the baseline's own binary",
+			percent_of(row->machine_ratio));
 	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
-		append(reason, "clock %+.1f%%", percent(1 / judgement->anchor_ratio));
+		append_reason(reason, "clock %+.1f%%", percent_of(1 / judgement->anchor_ratio));
 	if (row->today->flags & FLAG_MASK(THROTTLED))
-		append(reason, "the clock was held down while it was timed");
+		append_reason(reason, "the clock was held down while it was timed");
 }
 
-static char *explain(
+static char *explain_judgement(
 	const struct check *check, struct check_row *row, const struct judgement *judgement)
 {
 	struct text reason = {0};
@@ -279,23 +279,23 @@ static char *explain(
 		judgement->against == CHECK_AGAINST_KEPT ? "the kept binary" : "the baseline";
 
 	if (judgement->against == CHECK_AGAINST_NOTHING)
-		append(&reason, "the baseline's time is predicted, not measured");
+		append_reason(&reason, "the baseline's time is predicted, not measured");
 	else if (row->same_binary)
-		append(&reason, "the binary is the baseline's, byte for byte");
+		append_reason(&reason, "the binary is the baseline's, byte for byte");
 	else
-		append(&reason, "%+.1f%% (%+.1f..%+.1f%%) against %s",
-			percent(judgement->slowdown.value), percent(judgement->slowdown.low),
-			percent(judgement->slowdown.high), against);
+		append_reason(&reason, "%+.1f%% (%+.1f..%+.1f%%) against %s",
+			percent_of(judgement->slowdown.value), percent_of(judgement->slowdown.low),
+			percent_of(judgement->slowdown.high), against);
 	if (row->kernel_changed)
-		append(&reason, "the kernel changed");
+		append_reason(&reason, "the kernel changed");
 	if (row->by_program)
-		append(&reason, "verified_by: program");
+		append_reason(&reason, "verified_by: program");
 	check_differences_list(row, false, &reason);
 	explain_machine(row, judgement, &reason);
 	if (judgement->verdict == CHECK_UNCLEAR &&
 		judgement->own_half_ratio <= known_part * check->options.threshold_ratio &&
 		judgement->against == CHECK_AGAINST_TUNED)
-		append(&reason,
+		append_reason(&reason,
 			"the baseline's own time is not known better: `check --keep-cubins` "
 			"stores a sharper one");
 	return text_detach(&reason);
@@ -320,7 +320,7 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 		return;
 	}
 	row->now = times_now(row, anchor);
-	judgement = judge(check, row, anchor);
+	judgement = judge_times(check, row, anchor);
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
 		row->machine_ratio = (has_kept(row) ? median_us(row->kept) : row->now.time_us) /
 				     row->baseline_us;
@@ -334,6 +334,6 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 	row->compared = judgement.slowdown.value > 0;
 	row->slowdown = (struct check_slowdown){judgement.slowdown, judgement.against,
 		floor_ratio[judgement.against], row->now.rounds};
-	reason = explain(check, row, &judgement);
+	reason = explain_judgement(check, row, &judgement);
 	check_row_decide(row, judgement.verdict, "%s", reason);
 }

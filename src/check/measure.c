@@ -48,7 +48,7 @@ static enum status load_now(
 			&row->today->loads[load], err);
 	row->today->loads[0] = row->trial;
 	row->trial->goal = TRIAL_VERIFIED;
-	return evaluator_ask(&check->evaluator, row->trial, err);
+	return evaluator_submit(&check->evaluator, row->trial, err);
 }
 
 static enum status load_kept(
@@ -138,7 +138,7 @@ static void take_loaded(struct check *check, struct check_row *row)
 }
 
 /* What fails has its verdict. */
-static enum status load(struct group *group, struct error *err)
+static enum status load_rows(struct group *group, struct error *err)
 {
 	struct check *check = group->check;
 
@@ -147,7 +147,7 @@ static enum status load(struct group *group, struct error *err)
 		struct error reason = {0};
 
 		const enum status status =
-			evaluator_announce(&check->evaluator, row->problem, &reason);
+			evaluator_prepare_problem(&check->evaluator, row->problem, &reason);
 
 		if (status == STATUS_NO_DEVICE)
 			return error_set(err, status, "%s", reason.message);
@@ -277,7 +277,7 @@ static enum status expect_device(const struct group *group, struct error *err)
 
 static enum status measure_rows(struct group *group, struct error *err)
 {
-	TRY(load(group, err));
+	TRY(load_rows(group, err));
 	TRY(expect_device(group, err));
 	TRY(time_rows(group, err));
 	TRY(expect_device(group, err));

@@ -32,7 +32,8 @@ void check_row_decide(struct check_row *row, enum check_verdict verdict, const c
 	row->reason = text_detach(&text);
 }
 
-static enum status build(const struct check *check, struct check_row *row, struct error *err)
+static enum status build_candidate(
+	const struct check *check, struct check_row *row, struct error *err)
 {
 	const struct operation *operation;
 
@@ -54,14 +55,14 @@ void check_row_build(struct check *check, struct check_row *row)
 {
 	struct error reason = {0};
 
-	if (!check_row_is_decided(row) && build(check, row, &reason) != STATUS_OK)
+	if (!check_row_is_decided(row) && build_candidate(check, row, &reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED,
 			reason.hint[0] ? "can no longer be built: %s (%s)"
 				       : "can no longer be built: %s",
 			reason.message, reason.hint);
 }
 
-static void start(struct check *check, struct check_row *row)
+static void start_trial(struct check *check, struct check_row *row)
 {
 	struct error reason = {0};
 
@@ -85,7 +86,7 @@ static void take_compiled(struct check_row *row)
 enum status check_compile(struct check *check, struct error *err)
 {
 	for (size_t i = 0; i < check->row_count; i++)
-		start(check, &check->rows[i]);
+		start_trial(check, &check->rows[i]);
 	TRY(evaluator_run(&check->evaluator, err));
 	for (size_t i = 0; i < check->row_count; i++)
 		if (check->rows[i].trial)
@@ -153,8 +154,8 @@ static void calculate_blocks(const struct device_spec *spec, struct launch_figur
 }
 
 /* What is known of both and differs. worse: the sign of a change for the worse, or 0. */
-static void compare(struct check_row *row, const char *where, const char *what, const char *unit,
-	int64_t then, int64_t now, int worse)
+static void compare_figures(struct check_row *row, const char *where, const char *what,
+	const char *unit, int64_t then, int64_t now, int worse)
 {
 	if (then >= 0 && now >= 0 && then != now)
 		add(row, worse && (now > then) == (worse > 0), "%s%s %lld -> %lld%s", where, what,
@@ -193,13 +194,13 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 		calculate_blocks(spec, &now);
 	}
 	expect_fits(spec, row, where, &now);
-	compare(row, where, "threads", "", then.threads, now.threads, 0);
-	compare(row, where, "registers", "", then.regs, now.regs, 0);
-	compare(row, where, "spills", " B", then.spill_bytes, now.spill_bytes, 1);
-	compare(row, where, "local memory", " B", then.stack_bytes, now.stack_bytes, 1);
-	compare(row, where, "shared memory", " B", smem_bytes(&then), smem_bytes(&now), 0);
-	compare(row, where, "occupancy", " blocks per SM", then.blocks_per_sm, now.blocks_per_sm,
-		-1);
+	compare_figures(row, where, "threads", "", then.threads, now.threads, 0);
+	compare_figures(row, where, "registers", "", then.regs, now.regs, 0);
+	compare_figures(row, where, "spills", " B", then.spill_bytes, now.spill_bytes, 1);
+	compare_figures(row, where, "local memory", " B", then.stack_bytes, now.stack_bytes, 1);
+	compare_figures(row, where, "shared memory", " B", smem_bytes(&then), smem_bytes(&now), 0);
+	compare_figures(row, where, "occupancy", " blocks per SM", then.blocks_per_sm,
+		now.blocks_per_sm, -1);
 }
 
 /* What the compiler complains about now and did not then. */

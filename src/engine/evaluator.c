@@ -15,18 +15,18 @@ static const double overtime_s = 2;
 
 /* What the device is told of a problem: its tensors and, where it measures, the compiled reference
  * that candidates are compared with. */
-struct announced {
+struct prepared_problem {
 	const struct problem *problem;     /* borrowed */
 	struct build build;                /* of the reference */
 	struct device_problem description; /* owns the reference; code is the store's */
 };
 
-static void announced_free(struct announced *announced)
+static void prepared_problem_free(struct prepared_problem *prepared)
 {
-	build_release(&announced->build);
-	reference_plan_release(&announced->description.reference);
-	free(announced->description.cubins);
-	free(announced);
+	build_release(&prepared->build);
+	reference_plan_release(&prepared->description.reference);
+	free(prepared->description.cubins);
+	free(prepared);
 }
 
 void evaluator_clear(struct evaluator *evaluator)
@@ -39,13 +39,13 @@ void evaluator_release(struct evaluator *evaluator)
 {
 	evaluator_clear(evaluator);
 	free(evaluator->trials);
-	for (size_t i = 0; i < evaluator->announced_count; i++)
-		announced_free(evaluator->announced[i]);
-	free(evaluator->announced);
+	for (size_t i = 0; i < evaluator->prepared_count; i++)
+		prepared_problem_free(evaluator->prepared[i]);
+	free(evaluator->prepared);
 	*evaluator = (struct evaluator){0};
 }
 
-static struct trial *add(struct evaluator *evaluator, enum trial_stage goal)
+static struct trial *add_trial(struct evaluator *evaluator, enum trial_stage goal)
 {
 	struct trial *trial = memory_zeroed(1, sizeof(*trial));
 
@@ -72,7 +72,7 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 	enum trial_stage goal, struct trial **result, struct error *err)
 {
 	struct kernel_store *store = evaluator->context->store;
-	struct trial *trial = add(evaluator, goal);
+	struct trial *trial = add_trial(evaluator, goal);
 	const enum status status = trial_start(trial, candidate, store, err);
 
 	if (status != STATUS_OK) {
@@ -88,7 +88,7 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 enum status evaluator_add_job(struct evaluator *evaluator, const struct problem *problem,
 	const struct device_job *job, struct trial **result, struct error *err)
 {
-	struct trial *trial = add(evaluator, TRIAL_LOADED);
+	struct trial *trial = add_trial(evaluator, TRIAL_LOADED);
 	enum status status;
 
 	trial->problem = problem;
@@ -96,7 +96,7 @@ enum status evaluator_add_job(struct evaluator *evaluator, const struct problem 
 	trial->job.load = 0;
 	for (size_t i = 0; i < evaluator->count; i++)
 		trial->job.load += evaluator->trials[i]->job.plan == job->plan;
-	status = evaluator_ask(evaluator, trial, err);
+	status = evaluator_submit(evaluator, trial, err);
 	if (status == STATUS_OK)
 		*result = trial;
 	else
@@ -106,7 +106,7 @@ enum status evaluator_add_job(struct evaluator *evaluator, const struct problem 
 
 struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 {
-	struct trial *trial = add(evaluator, TRIAL_LOADED);
+	struct trial *trial = add_trial(evaluator, TRIAL_LOADED);
 
 	trial->stage = TRIAL_LOADED;
 	trial->job = evaluator->context->device->anchor;
@@ -133,60 +133,61 @@ static enum status take_entries(const struct compile_result *kernel, size_t unit
 	return STATUS_OK;
 }
 
-static enum status announce(struct context *context, struct announced *announced, struct error *err)
+static enum status prepare_problem(
+	struct context *context, struct prepared_problem *prepared, struct error *err)
 {
-	const struct problem *problem = announced->problem;
+	const struct problem *problem = prepared->problem;
 	const bool runs = context->store && context->device->kind->measures;
-	struct build *build = &announced->build;
+	struct build *build = &prepared->build;
 
-	announced->description.operation = problem->operation->name;
-	announced->description.text = problem->text;
+	prepared->description.operation = problem->operation->name;
+	prepared->description.text = problem->text;
 	TRY(problem_reference(problem, runs ? &context->catalogue : NULL, context->device->spec,
-		build, &announced->description.reference, err));
-	announced->description.cubins =
-		memory_zeroed(build->unit_count + 1, sizeof(*announced->description.cubins));
+		build, &prepared->description.reference, err));
+	prepared->description.cubins =
+		memory_zeroed(build->unit_count + 1, sizeof(*prepared->description.cubins));
 	for (size_t i = 0; runs && i < build->unit_count; i++) {
 		const struct compile_result *kernel;
 
 		TRY(kernel_store_wait(context->store, &build->units[i], &kernel, err));
-		announced->description.cubins[announced->description.cubin_count++] = kernel->cubin;
-		TRY(take_entries(kernel, i, &announced->description.reference, err));
+		prepared->description.cubins[prepared->description.cubin_count++] = kernel->cubin;
+		TRY(take_entries(kernel, i, &prepared->description.reference, err));
 	}
 	return STATUS_OK;
 }
 
-static struct announced *announced_of(
+static struct prepared_problem *prepared_problem_find(
 	const struct evaluator *evaluator, const struct problem *problem)
 {
-	for (size_t i = 0; i < evaluator->announced_count; i++)
-		if (evaluator->announced[i]->problem == problem)
-			return evaluator->announced[i];
+	for (size_t i = 0; i < evaluator->prepared_count; i++)
+		if (evaluator->prepared[i]->problem == problem)
+			return evaluator->prepared[i];
 	return NULL;
 }
 
-enum status evaluator_announce(
+enum status evaluator_prepare_problem(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
-	struct announced *announced;
+	struct prepared_problem *prepared;
 	enum status status;
 
-	if (announced_of(evaluator, problem))
+	if (prepared_problem_find(evaluator, problem))
 		return STATUS_OK;
-	announced = memory_zeroed(1, sizeof(*announced));
-	announced->problem = problem;
-	status = announce(evaluator->context, announced, err);
+	prepared = memory_zeroed(1, sizeof(*prepared));
+	prepared->problem = problem;
+	status = prepare_problem(evaluator->context, prepared, err);
 	if (status != STATUS_OK) {
-		announced_free(announced);
+		prepared_problem_free(prepared);
 		return status;
 	}
-	ARRAY_GROW(evaluator->announced, evaluator->announced_count, evaluator->announced_capacity);
-	evaluator->announced[evaluator->announced_count++] = announced;
+	ARRAY_GROW(evaluator->prepared, evaluator->prepared_count, evaluator->prepared_capacity);
+	evaluator->prepared[evaluator->prepared_count++] = prepared;
 	return STATUS_OK;
 }
 
 /* ---- asking the device ---- */
-static enum status submit(struct evaluator *evaluator, struct trial *const *trials, size_t count,
-	bool verify, const struct sampling *sampling, struct error *err)
+static enum status submit_jobs(struct evaluator *evaluator, struct trial *const *trials,
+	size_t count, bool verify, const struct sampling *sampling, struct error *err)
 {
 	struct context *context = evaluator->context;
 	CLEANUP(memory_free) struct device_job *jobs = memory_zeroed(count + 1, sizeof(*jobs));
@@ -198,8 +199,9 @@ static enum status submit(struct evaluator *evaluator, struct trial *const *tria
 		struct device_job *job = &trials[i]->job;
 
 		if (trials[i]->problem) {
-			TRY(evaluator_announce(evaluator, trials[i]->problem, err));
-			job->problem = &announced_of(evaluator, trials[i]->problem)->description;
+			TRY(evaluator_prepare_problem(evaluator, trials[i]->problem, err));
+			job->problem =
+				&prepared_problem_find(evaluator, trials[i]->problem)->description;
 		}
 		job->verify = verify;
 		job->ticket = ++context->tickets;
@@ -209,23 +211,23 @@ static enum status submit(struct evaluator *evaluator, struct trial *const *tria
 	return device_submit(context->device, jobs, count, &limited, err);
 }
 
-enum status evaluator_ask(struct evaluator *evaluator, struct trial *trial, struct error *err)
+enum status evaluator_submit(struct evaluator *evaluator, struct trial *trial, struct error *err)
 {
 	const struct sampling none = {0};
 
-	trial->stage = TRIAL_ASKED;
-	return submit(evaluator, &trial, 1, trial->goal >= TRIAL_VERIFIED,
+	trial->stage = TRIAL_ON_DEVICE;
+	return submit_jobs(evaluator, &trial, 1, trial->goal >= TRIAL_VERIFIED,
 		trial->goal == TRIAL_DONE ? &evaluator->first_look : &none, err);
 }
 
-static bool has_room(const struct evaluator *evaluator)
+static bool device_has_room(const struct evaluator *evaluator)
 {
-	return !evaluator->on_device_max ||
-	       evaluator_count(evaluator, TRIAL_ASKED, TRIAL_ASKED) < evaluator->on_device_max;
+	return !evaluator->on_device_max || evaluator_count(evaluator, TRIAL_ON_DEVICE,
+						    TRIAL_ON_DEVICE) < evaluator->on_device_max;
 }
 
 /* compile -> score again -> ask the device */
-static enum status advance(struct evaluator *evaluator, struct error *err)
+static enum status advance_trials(struct evaluator *evaluator, struct error *err)
 {
 	for (size_t i = 0; i < evaluator->count; i++) {
 		struct trial *trial = evaluator->trials[i];
@@ -235,8 +237,8 @@ static enum status advance(struct evaluator *evaluator, struct error *err)
 			evaluator->moved |= trial->stage != TRIAL_COMPILING;
 		}
 		if (trial->stage == TRIAL_COMPILED && trial->goal > TRIAL_COMPILED &&
-			has_room(evaluator))
-			TRY(evaluator_ask(evaluator, trial, err));
+			device_has_room(evaluator))
+			TRY(evaluator_submit(evaluator, trial, err));
 	}
 	return STATUS_OK;
 }
@@ -267,7 +269,7 @@ static enum status take_reply(struct evaluator *evaluator, struct trial *trial,
 		       : STATUS_OK;
 }
 
-static struct trial *find(const struct evaluator *evaluator, uint64_t ticket)
+static struct trial *find_trial(const struct evaluator *evaluator, uint64_t ticket)
 {
 	for (size_t i = 0; i < evaluator->count; i++)
 		if (evaluator->trials[i]->job.ticket == ticket)
@@ -282,7 +284,7 @@ static enum status take_replies(struct evaluator *evaluator, struct error *err)
 	enum status status = STATUS_OK;
 
 	while (status == STATUS_OK && device_poll(evaluator->context->device, 0, &reply)) {
-		struct trial *trial = find(evaluator, reply.ticket);
+		struct trial *trial = find_trial(evaluator, reply.ticket);
 
 		evaluator->moved = true;
 		if (reply.lost) {
@@ -301,7 +303,7 @@ enum status evaluator_step(struct evaluator *evaluator, struct error *err)
 	evaluator->moved = false;
 	if (evaluator->context->store)
 		evaluator->moved = kernel_store_poll(evaluator->context->store, 0);
-	TRY(advance(evaluator, err));
+	TRY(advance_trials(evaluator, err));
 	return take_replies(evaluator, err);
 }
 
@@ -356,9 +358,9 @@ enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *t
 			continue;
 		sampled[kept++] = trial;
 		trial->goal = trial->stage;
-		trial->stage = TRIAL_ASKED;
+		trial->stage = TRIAL_ON_DEVICE;
 	}
-	return submit(evaluator, sampled, kept, false, sampling, err);
+	return submit_jobs(evaluator, sampled, kept, false, sampling, err);
 }
 
 enum status evaluator_check(
@@ -372,10 +374,10 @@ enum status evaluator_check(
 		if (!trials[i]->job.ticket ||
 			(outcome != OUTCOME_OK && outcome != OUTCOME_TOO_NOISY))
 			continue;
-		trials[i]->stage = TRIAL_ASKED;
+		trials[i]->stage = TRIAL_ON_DEVICE;
 		trials[i]->goal = TRIAL_DONE;
 		trials[i]->is_checked_again = true;
-		TRY(submit(evaluator, &trials[i], 1, true, &none, err));
+		TRY(submit_jobs(evaluator, &trials[i], 1, true, &none, err));
 	}
 	return STATUS_OK;
 }
@@ -390,7 +392,7 @@ size_t evaluator_count(
 	return count;
 }
 
-static void forget(struct evaluator *evaluator, const struct trial *trial)
+static void forget_trial(struct evaluator *evaluator, const struct trial *trial)
 {
 	size_t kept = 0;
 
@@ -406,7 +408,7 @@ struct trial *evaluator_take(struct evaluator *evaluator)
 		struct trial *trial = evaluator->trials[i];
 
 		if (trial->stage == TRIAL_DONE) {
-			forget(evaluator, trial);
+			forget_trial(evaluator, trial);
 			return trial;
 		}
 	}
@@ -417,7 +419,7 @@ void evaluator_free_trial(struct evaluator *evaluator, struct trial *trial)
 {
 	if (!trial)
 		return;
-	forget(evaluator, trial);
+	forget_trial(evaluator, trial);
 	trial_release(trial);
 	free(trial);
 }

@@ -30,12 +30,12 @@ struct evaluator {
 	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, alone */
 	struct trial **trials;      /* in the order in which they came; pointers stay valid */
 	size_t count, capacity;
-	struct announced **announced; /* problems, as the device is told of them */
-	size_t announced_count, announced_capacity;
+	struct prepared_problem **prepared; /* problems as the device gets them */
+	size_t prepared_count, prepared_capacity;
 	bool moved; /* in the last step */
 };
 
-/* Forgets all trials; the problems stay announced. */
+/* Forgets all trials; prepared problems stay. */
 void evaluator_clear(struct evaluator *evaluator);
 void evaluator_release(struct evaluator *evaluator);
 
@@ -54,10 +54,10 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator);
  * compiled reference that candidates are compared with. Done once for each problem, at the latest
  * when the device is asked for the first of its trials. Errors: a reference that does not compile.
  */
-enum status evaluator_announce(
+enum status evaluator_prepare_problem(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err);
 /* Asks the device for a compiled trial now, where the order of loads matters. */
-enum status evaluator_ask(struct evaluator *evaluator, struct trial *trial, struct error *err);
+enum status evaluator_submit(struct evaluator *evaluator, struct trial *trial, struct error *err);
 
 /* Moves what can move; does not wait. Errors: STATUS_NO_DEVICE; a reference that fails. */
 enum status evaluator_step(struct evaluator *evaluator, struct error *err);

@@ -32,7 +32,7 @@ static enum status predict_now(struct refit *refit, double *predicted_us, struct
 }
 
 /* All values of the arguments from parameter `from` on. */
-static enum status walk(struct refit *refit, size_t from, struct error *err)
+static enum status walk_arguments(struct refit *refit, size_t from, struct error *err)
 {
 	const struct space *space = refit->bound->space;
 	const size_t count = space->parameter_count;
@@ -43,7 +43,7 @@ static enum status walk(struct refit *refit, size_t from, struct error *err)
 	if (from < count) {
 		for (size_t i = 0; i < space->parameters[from].values.count; i++) {
 			refit->now[from] = (choice)i;
-			TRY(walk(refit, from + 1, err));
+			TRY(walk_arguments(refit, from + 1, err));
 		}
 		return STATUS_OK;
 	}
@@ -71,7 +71,7 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 	predictor_open(&refit.predictor, candidate->bound);
 	memcpy(refit.now, candidate->choices, sizeof(refit.now));
 	TRY(predict_now(&refit, &tuned_us, err));
-	TRY(walk(&refit, 0, err));
+	TRY(walk_arguments(&refit, 0, err));
 	/* says which constraint, or that the model sees no block that fits: an infinite time */
 	if (!isfinite(refit.best_us))
 		return configuration_expect_legal(candidate->bound, candidate->choices, err);
@@ -256,7 +256,7 @@ static void take_options(struct tuned_row *row, const char *const *options)
 		row->options[i] = string_copy(options[i]);
 }
 
-static enum status describe(const struct candidate *candidate, const struct result *result,
+static enum status fill_row(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
@@ -295,7 +295,7 @@ enum status row_describe(const struct candidate *candidate, const struct result 
 	enum status status;
 
 	*row = (struct tuned_row){0};
-	status = describe(candidate, result, row, err);
+	status = fill_row(candidate, result, row, err);
 	if (status != STATUS_OK)
 		tuned_row_release(row);
 	return status;

@@ -86,7 +86,7 @@ static void *score_some(void *argument)
 	return NULL;
 }
 
-static enum status run(struct scoring *scoring, struct error *err)
+static enum status score_in_threads(struct scoring *scoring, struct error *err)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t wanted = scoring->count / CANDIDATES_PER_THREAD, started = 1;
@@ -135,7 +135,8 @@ static int compare_indices(const void *a, const void *b)
 
 /* Leaves of a list in the order of the pool the best of each family, `wanted` at most, in that
  * order: neighbours have most in common. Returns how many they are. */
-static size_t choose(const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
+static size_t keep_best_of_families(
+	const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
 {
 	size_t kept = 0;
 
@@ -184,7 +185,7 @@ enum status score_all(
 	CLEANUP(memory_free) double *physics_us = NULL;
 	CLEANUP(memory_free) size_t *chosen = NULL;
 
-	TRY(run(&scoring, err));
+	TRY(score_in_threads(&scoring, err));
 	if (!is_learned(pool))
 		return STATUS_OK;
 	physics_us = memory_copy(pool->predicted_us, pool->count * sizeof(*physics_us));
@@ -193,9 +194,9 @@ enum status score_all(
 		chosen[i] = i;
 	scoring = (struct scoring){.pool = pool,
 		.chosen = chosen,
-		.count = choose(pool, chosen, pool->count, LEARNED_OF_FAMILY),
+		.count = keep_best_of_families(pool, chosen, pool->count, LEARNED_OF_FAMILY),
 		.interrupted = interrupted};
-	TRY(run(&scoring, err));
+	TRY(score_in_threads(&scoring, err));
 	scale_others(pool, physics_us, chosen, scoring.count);
 	return STATUS_OK;
 }

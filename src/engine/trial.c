@@ -23,7 +23,7 @@ static void score_again(struct trial *trial)
 	trial->job.predicted_time_us = trial->result.score.predicted_time_us;
 }
 
-static enum status describe(struct trial *trial, struct error *err)
+static enum status describe_candidate(struct trial *trial, struct error *err)
 {
 	const struct bound_family *bound = trial->candidate.bound;
 
@@ -65,7 +65,7 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	configuration_format(bound, candidate->choices, &configuration);
 	result->family = string_copy(bound->family->name);
 	result->configuration = text_detach(&configuration);
-	if (describe(trial, err) != STATUS_OK)
+	if (describe_candidate(trial, err) != STATUS_OK)
 		return error_context(err, "%s with %s", result->family, result->configuration);
 	string_put(result->kernel_hash, sizeof(result->kernel_hash), trial->build.kernel_hash);
 	result->launch_count = trial->plan.launch_count;
@@ -165,7 +165,7 @@ static const char *limit_of_none(const struct trial *trial)
 	return GPU_LIMIT ": shared memory of a block";
 }
 
-static enum status prune(struct trial *trial, struct error *err)
+static enum status prune_trial(struct trial *trial, struct error *err)
 {
 	const struct result *result = &trial->result;
 	const struct score *score = &result->score;
@@ -217,7 +217,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 		return STATUS_OK;
 	score_again(trial);
 	make_job(trial);
-	return prunes ? prune(trial, err) : STATUS_OK;
+	return prunes ? prune_trial(trial, err) : STATUS_OK;
 }
 
 /* The driver's figures complete the compiler's. */

@@ -12,8 +12,8 @@
 
 enum trial_stage {
 	TRIAL_COMPILING,
-	TRIAL_COMPILED, /* scored again; the device was not asked yet */
-	TRIAL_ASKED,    /* the device was, for its goal */
+	TRIAL_COMPILED,  /* scored again; the device was not asked yet */
+	TRIAL_ON_DEVICE, /* the device was, for its goal */
 	TRIAL_LOADED,
 	TRIAL_VERIFIED,
 	TRIAL_DONE, /* its result says how it ended */

@@ -12,12 +12,12 @@
 #include "tune/conclude.h"
 #include "tune/selection.h"
 
-static bool by_time(const struct search *search)
+static bool is_by_time(const struct search *search)
 {
 	return search->options->objective != OBJECTIVE_ENERGY;
 }
 
-static bool measures(const struct search *search)
+static bool device_measures(const struct search *search)
 {
 	return search->run->context->device->kind->measures;
 }
@@ -162,7 +162,7 @@ static enum status take_contender(struct search *search, struct evaluated *evalu
 		take_times(evaluated, contender->round_us, contender->round_count);
 		evaluated->remeasure_pass = search->remeasure_pass = pass;
 		evaluated->loads = (unsigned)contender->load_count;
-		if (!by_time(search))
+		if (!is_by_time(search))
 			TRY(conclude_energy(search, evaluated, err));
 	}
 	return search_journal(search, "final", result, err);
@@ -252,7 +252,7 @@ static unsigned launches_of_kernel(const struct search *search, struct evaluated
 }
 
 /* The fastest candidates and what is timed with them; caller frees. */
-static struct evaluated **choose(const struct search *search, size_t *count)
+static struct evaluated **choose_contenders(const struct search *search, size_t *count)
 {
 	const struct evaluated_list *list = &search->evaluated;
 	const double left_s = budget_left_seconds(&search->budget);
@@ -300,9 +300,9 @@ static struct evaluated **choose(const struct search *search, size_t *count)
 
 enum status final_measure(struct search *search, struct error *err)
 {
-	while (measures(search)) {
+	while (device_measures(search)) {
 		size_t count;
-		CLEANUP(memory_free) struct evaluated **chosen = choose(search, &count);
+		CLEANUP(memory_free) struct evaluated **chosen = choose_contenders(search, &count);
 
 		if (!count || chosen[0]->remeasure_pass)
 			return STATUS_OK;
@@ -327,9 +327,9 @@ static size_t choose_best(
 	return count;
 }
 
-static bool goes_on(const struct search *search)
+static bool may_remeasure(const struct search *search)
 {
-	return search->remeasure_pass && search->options->effort->measures && by_time(search);
+	return search->remeasure_pass && search->options->effort->measures && is_by_time(search);
 }
 
 enum status final_measure_again(
@@ -344,7 +344,7 @@ enum status final_measure_again(
 	const struct evaluated *winner;
 	size_t count;
 
-	if (!goes_on(search))
+	if (!may_remeasure(search))
 		return STATUS_OK;
 	selection = selection_of(search);
 	if (!selection.count)
@@ -419,7 +419,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
 	/* a strategy that was asked for has the only say; half of the time is for those that may
 	 * win */
-	if (!goes_on(search) || search->options->strategy ||
+	if (!may_remeasure(search) || search->options->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
 		return 0;
 	selection = selection_of(search);

@@ -290,7 +290,7 @@ enum status search_open(struct search *search, struct error *err)
 		.keeps_pruned = run->options->candidates.config != NULL,
 		.first_look = {
 			.rounds = run->options->effort->rounds, .seconds_max = first_look_seconds}};
-	TRY(evaluator_announce(&search->evaluator, search->pool.problem, err));
+	TRY(evaluator_prepare_problem(&search->evaluator, search->pool.problem, err));
 	TRY(record_problem(search, err));
 	search->known = memory_zeroed(search->pool.count, sizeof(*search->known));
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));

@@ -40,7 +40,8 @@ struct search {
  * that changes meanwhile. The caller frees. */
 enum status search_prepare(
 	struct tune_run *run, size_t number, struct search **search, struct error *err);
-/* The rest: reference, incumbent; announces the problem to the device and the journal. */
+/* The rest: reference, incumbent; prepares the problem for the device and writes its journal line.
+ */
 enum status search_open(struct search *search, struct error *err);
 void search_free(struct search **search);
 

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-static bool meets(const struct selection_item *fastest, const struct selection_item *other)
+static bool intervals_meet(const struct selection_item *fastest, const struct selection_item *other)
 {
 	/* half of the floor on each side: two exact numbers 1% apart just touch */
 	double widen_fastest =
@@ -25,7 +25,7 @@ static double prediction_step(const struct selection_item *item)
 }
 
 /* The first in the order of preference that tells them apart; *prefers_a: whether it is for a. */
-static enum lost_by criterion(
+static enum lost_by decide_preference(
 	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
 	const double step_a = prediction_step(a), step_b = prediction_step(b);
@@ -60,7 +60,7 @@ bool selection_item_is_preferred(
 {
 	bool prefers_item;
 
-	criterion(item, over, &prefers_item);
+	decide_preference(item, over, &prefers_item);
 	return prefers_item;
 }
 
@@ -90,7 +90,7 @@ void selection_choose(struct selection *selection)
 
 	selection->fastest = selection->preferred = fastest_of(selection, NULL);
 	for (size_t i = 0; i < selection->count; i++) {
-		items[i].is_tied = meets(&items[selection->fastest], &items[i]);
+		items[i].is_tied = intervals_meet(&items[selection->fastest], &items[i]);
 		if (items[i].is_tied &&
 			selection_item_is_preferred(&items[i], &items[selection->preferred]))
 			selection->preferred = i;
@@ -99,7 +99,7 @@ void selection_choose(struct selection *selection)
 	selection->winner = selection->launch;
 	launch = &items[selection->launch];
 	for (size_t i = 0; i < selection->count; i++)
-		if (is_same_kernel(&items[i], launch) && meets(launch, &items[i]) &&
+		if (is_same_kernel(&items[i], launch) && intervals_meet(launch, &items[i]) &&
 			selection_item_is_preferred(&items[i], &items[selection->winner]))
 			selection->winner = i;
 	items[selection->winner].is_tied = true;
@@ -115,11 +115,12 @@ enum lost_by selection_reject_reason(
 		&items[is_launch ? selection->launch : selection->fastest];
 	bool prefers_winner;
 
-	if (!meets(fastest, lost))
-		return meets(winner, lost) ? LOST_UNTIED : LOST_SLOWER;
+	if (!intervals_meet(fastest, lost))
+		return intervals_meet(winner, lost) ? LOST_UNTIED : LOST_SLOWER;
 	if (!is_of_selection)
 		return LOST_EARLIER;
-	return criterion(is_launch ? winner : &items[selection->preferred], lost, &prefers_winner);
+	return decide_preference(
+		is_launch ? winner : &items[selection->preferred], lost, &prefers_winner);
 }
 
 bool selection_may_win(const struct selection *selection, size_t which)
@@ -131,7 +132,7 @@ bool selection_may_win(const struct selection *selection, size_t which)
 
 	if (asked == fastest)
 		return true; /* it says what is tied */
-	if (!meets(fastest, asked) &&
+	if (!intervals_meet(fastest, asked) &&
 		asked->median_us > fastest->median_us * (1 + 2 * SELECTION_TIE_RATIO))
 		return false;
 	for (size_t i = 0; i < selection->count; i++)

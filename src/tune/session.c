@@ -44,7 +44,7 @@ static bool compilers_have_room(const struct search *search)
 	return compiling < window;
 }
 
-static bool has_room(const struct search *search)
+static bool search_has_room(const struct search *search)
 {
 	const struct evaluator *evaluator = &search->evaluator;
 	const struct context *context = search->run->context;
@@ -59,7 +59,7 @@ static bool has_room(const struct search *search)
 					    search->budget.evaluations))
 		return false;
 	return compilers_have_room(search) &&
-	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ASKED) < compiled_max &&
+	       evaluator_count(evaluator, TRIAL_COMPILED, TRIAL_ON_DEVICE) < compiled_max &&
 	       search->budget.evaluations + evaluator->count + search->budget.kept <
 		       search->options->effort->evaluations;
 }
@@ -74,7 +74,7 @@ static bool is_asking_over(struct search *search)
 
 static bool search_wants_more(struct search *search)
 {
-	return !is_asking_over(search) && has_room(search);
+	return !is_asking_over(search) && search_has_room(search);
 }
 
 static bool search_is_done(struct search *search)

@@ -124,7 +124,7 @@ static enum status load(struct comparison *comparison, struct error *err)
 				continue;
 			if (k == 0) {
 				row->contender->loads[0]->goal = TRIAL_VERIFIED;
-				status = evaluator_ask(evaluator, row->contender->loads[0], err);
+				status = evaluator_submit(evaluator, row->contender->loads[0], err);
 			} else {
 				status = evaluator_add_job(evaluator,
 					row->contender->loads[0]->problem,
@@ -266,7 +266,7 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 	json_put_string(json, "problem", problem->text);
 	comparison->evaluator =
 		(struct evaluator){.context = comparison->context, .interrupted = &stopped};
-	status = evaluator_announce(&comparison->evaluator, problem, &reason);
+	status = evaluator_prepare_problem(&comparison->evaluator, problem, &reason);
 	if (status == STATUS_OK)
 		status = open_rows(comparison, at, problem, &reason);
 	if (status == STATUS_OK)

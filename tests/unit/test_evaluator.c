@@ -180,7 +180,8 @@ TEST(results_are_taken_once)
 		struct trial *trial;
 
 		assert_ok(evaluator_step(&fixture.evaluator, &err));
-		assert_true(evaluator_count(&fixture.evaluator, TRIAL_ASKED, TRIAL_ASKED) <= 1);
+		assert_true(
+			evaluator_count(&fixture.evaluator, TRIAL_ON_DEVICE, TRIAL_ON_DEVICE) <= 1);
 		while ((trial = evaluator_take(&fixture.evaluator)) != NULL) {
 			assert_false(seen[trial->number]);
 			seen[trial->number] = true;
