@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that a run works with, opened in the right order: templates, the device, a compiler
- * whose cubins that device's driver can load, the helper kernels, the store of compiled kernels.
+ * The context has everything that a command works with, opened in the right order: templates, the
+ * device, a compiler whose cubins the device's driver can load, the helper kernels, and the store
+ * of compiled kernels.
  */
 #ifndef ENGINE_CONTEXT_H
 #define ENGINE_CONTEXT_H
@@ -14,19 +15,21 @@
 struct context_options {
 	const char *const *roots; /* folders that hold templates/ and configs/; NULL-terminated */
 	const char *operation;    /* load only this one; NULL: all */
-	const char *served; /* of all: the one that a program may be the device for, or NULL */
-	const char *device; /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
-	/* Where the operation is served by a program (family.h): called with its command and folder
-	 * before it is started, and its device is opened in the place of "auto". NULL: no program
-	 * is started. */
+	const char *served;       /* the operation whose program may be the device, or NULL */
+	const char *device;       /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
+	/* If a program serves the operation (family.h), this function is called with its command
+	 * and folder before the program starts, and "auto" selects the program as the device. NULL:
+	 * no program is started. */
 	void (*program_starts)(const char *command, const char *folder);
-	bool describes;     /* nothing is evaluated: a program's space may be asked for */
+	bool describes;     /* nothing is evaluated, but a program may be asked for its space */
 	bool allow_model;   /* auto may fall back to the embedded sheet */
 	bool need_compiler; /* false: go on without one (explain, dry runs) */
 	struct learned_choice learned;
 	bool no_cache;
-	struct compiler_options compiler; /* cache_folder NULL: the user's; for any driver */
-	struct device_options machine;    /* without what is found out here: folders, program */
+	/* cache_folder NULL selects the user's cache folder; context_open() fills in the driver
+	 * version. */
+	struct compiler_options compiler;
+	struct device_options machine; /* context_open() fills in folders and program */
 };
 
 struct context {
@@ -34,14 +37,14 @@ struct context {
 	char **config_folders;
 	struct catalogue catalogue;
 	struct device *device;
-	uint64_t tickets;             /* of jobs that were submitted so far */
+	uint64_t tickets;             /* the last ticket that was given to a job */
 	struct learned *learned;      /* of the device */
 	bool l2_warm;                 /* times are of a warm L2 */
 	struct compiler *compiler;    /* NULL: none found, and none needed */
 	struct kernel_store *store;   /* NULL without a compiler */
-	const struct family *program; /* whose program the device is, of the catalogue; NULL */
+	const struct family *program; /* the family whose program is the device, or NULL */
 	const char *worker_path;      /* of worker processes, borrowed; NULL: this executable */
-	char *cache_notice;           /* why nothing is kept, or NULL */
+	char *cache_notice;           /* why there is no cache of kernels, or NULL */
 	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
 };
 
@@ -49,8 +52,8 @@ enum status context_open(
 	const struct context_options *options, struct context *context, struct error *err);
 void context_release(struct context *context);
 
-/* roots -> roots/<name>, an own kernel's file as it is, NULL-terminated; caller frees each and the
- * array. */
+/* ROOT/NAME for each root; the file of an own kernel stays as it is. NULL-terminated; the caller
+ * frees each string and the array. */
 char **context_folders(const char *const *roots, const char *name);
 
 #endif

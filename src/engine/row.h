@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a tuned file, "winner" or one of "families": a candidate as a row, and a row made into a
- * candidate again, for a problem that need not be the one it was tuned for. Nothing is enumerated,
- * so that the time does not depend on the size of the space.
+ * Converts a candidate to a row of a tuned file ("winner" or one of "families"), and a row to a
+ * candidate, also for another problem than it was tuned for. No space is enumerated, so that the
+ * time does not depend on the size of the space.
  */
 #ifndef ENGINE_ROW_H
 #define ENGINE_ROW_H
@@ -10,27 +10,28 @@
 #include "candidate/candidate.h"
 #include "format/tuned.h"
 
-/* The candidate owns its bound family and has the model's prediction. refitted NULL: it has the
- * row's configuration, which must be legal. Else those parameters that are arguments of the launch,
- * not constants of the kernel (split-K, the walk over the tiles), are chosen by the model for this
- * problem: the same binary, started otherwise. Values stay as they are unless others are predicted
- * 3% faster or are needed to be legal here; *refitted: whether any is another. Errors,
- * STATUS_BAD_INPUT: the family is gone, does not apply here (and why), the configuration is not one
- * of its, or violates a constraint (and which). */
+/* Makes the candidate of a row, which owns its bound family and has the model's prediction. If
+ * refitted is NULL, the candidate has the row's configuration, which must be legal. Otherwise the
+ * model chooses parameters that are launch arguments, not constants of the kernel (such as split-K
+ * and the order of the tiles), for this problem, so that the same binary is launched differently.
+ * Their values stay unless others are predicted to be 3% faster or are needed to be legal;
+ * *refitted says whether a value changed. Errors, STATUS_BAD_INPUT: the family does not exist or
+ * does not apply to the problem (and why); the configuration is not in the family's space, or
+ * violates a constraint (and which). */
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
 	bool *refitted, struct error *err);
-/* As above, for the row's family, which is bound: the candidate borrows it. */
+/* As above, for a family that is bound already; the candidate borrows it. */
 enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
 	struct candidate *candidate, bool *refitted, struct error *err);
-/* What can be said of a candidate without compiling it: names, hash, the model's score; its
- * prediction is its time. */
+/* Fills in what is known of a candidate without compiling it: names, kernel hash and the model's
+ * score; its time is the prediction. */
 enum status candidate_describe(
 	const struct candidate *candidate, struct result *result, struct error *err);
 
 enum status row_describe(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err);
-/* As above, for a candidate that is not compiled: the row's time is predicted. */
+/* As above, for a candidate that is not compiled; the row's time is the prediction. */
 enum status row_predict(
 	const struct candidate *candidate, struct tuned_row *row, struct error *err);
 /* A row that was tuned with other sources than the catalogue's gets what the candidate, which is

@@ -8,18 +8,19 @@
 #include "tune/search.h"
 #include "tune/selection.h"
 
-/* The energy of a candidate that was timed in turn; where the card does not say, nothing. */
+/* Measures the energy of a candidate that was timed in turn. Does nothing if the GPU does not
+ * report energy. */
 enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err);
 
-/* Selects the winner, writes the entry into tuned file and journal. STATUS_FAILED if nothing that
- * was evaluated is ok. */
+/* Selects the winner and writes its entry to the tuned file and the journal. STATUS_FAILED if no
+ * candidate works. */
 enum status search_conclude(struct search *search, struct error *err);
-/* Of a search that is not at its end: the best so far into the tuned file; the journal says nothing
- * of it, so that the search goes on when it is resumed. */
+/* Writes the best candidate of an unfinished search to the tuned file. The journal does not get it,
+ * so that the search goes on when it is resumed. */
 enum status search_save_best(struct search *search, struct error *err);
-/* The same now and then, as the run may be killed: after the first second, where something better
- * was found and no other run has an entry, which is better than half a search; for at most a
- * hundredth of the time. That it cannot be saved is said at the end. */
+/* Does the same from time to time, because the run may be killed: after the first second, if a
+ * better candidate was found and no other run has an entry, which is better than half a search. It
+ * takes at most a hundredth of the time. Failures to save are reported at the end. */
 void search_keep_best(struct search *search);
 
 #endif
