@@ -339,7 +339,8 @@ def test_kernels_that_workers_cannot_import():
 @pytest.mark.parametrize("script, message", [
 	(HEAD + "tiletune.autotune(key=['n'])(triton.jit(configs))", "give either configs or space"),
 	(HEAD + "tiletune.autotune(space={'blocks': [1]}, constraints=['blocks > 1'])(triton.jit(configs))", "the constraints remove every configuration"),
-	(DOUBLE.replace("configs(1, 2)", "configs(8, 18)").replace("BLOCK == 8", "True"), "all"),
+	(DOUBLE.replace("BLOCK == 8", "True"), "no configuration ran"),
+	(HEAD + "assert 'TILETUNE_AUTOTUNE_WORKER' not in os.environ, 'the import fails'\n" + DOUBLE.removeprefix(HEAD), "the import fails"),
 ])
 def test_errors(script, message):
 	assert message in run(script, code=1)

@@ -12,6 +12,7 @@ progress: None prints nothing, True lets the program print on standard error, a 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import re
@@ -100,9 +101,12 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
             raise
         output.seek(0)
         if code not in accepted:
+            at = next((number for number, line in enumerate(said) if line.startswith("tiletune: ")), len(said) - 1)
+            lines = itertools.takewhile(lambda line: line[:1] == " ", said[at + 1:])
             hint = next((line.strip()[6:] for line in said if line.strip().startswith("hint: ")), None)
-            first = [line for line in said if line.startswith("tiletune: ")] or said[-1:] or [f"tiletune {words[0]} ended with exit code {code}"]
-            message = in_python(first[0].removeprefix("tiletune: ")) or ""
+            more = "".join("\n" + line for line in lines if not line.strip().startswith("hint: "))
+            first = said[at].removeprefix("tiletune: ") if said else f"tiletune {words[0]} ended with exit code {code}"
+            message = (in_python(first) or "") + more
             raise Error(message, in_python(hint), code)
         return code, output.read()
 

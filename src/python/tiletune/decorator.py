@@ -21,6 +21,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from .files import write_file
 
 WORKER = "TILETUNE_AUTOTUNE_WORKER"  # set in processes that tiletune starts to run a kernel
 DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # what these answer to tiletune's greeting
+IMPORT_ERRORS = "TILETUNE_AUTOTUNE_IMPORT"  # a file for the traceback of a module that they cannot import
 OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, beside the kernel's constants
 DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
 SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
@@ -499,8 +501,16 @@ def tuned_kernel_class() -> Any:
                 where = self.space.expression(listed) if listed is not None and len(listed) < len(self.space.by_values or listed) else None
             started = time.monotonic()
             is_loud = os.environ.get("TRITON_PRINT_AUTOTUNING") == "1"
-            run("tune", results.kernel, problem=",".join(f"{name}={value}" for name, value in problem.items()), output=results.path, where=where,
-                budget=f"{self.budget:g}s", effort=self.effort, wait=f"{self.budget:g}s", environment=environment, progress=is_loud or None)
+            with tempfile.NamedTemporaryFile("r", encoding="utf-8") as errors:
+                environment[IMPORT_ERRORS] = errors.name
+                try:
+                    run("tune", results.kernel, problem=",".join(f"{name}={value}" for name, value in problem.items()), output=results.path, where=where,
+                        budget=f"{self.budget:g}s", effort=self.effort, wait=f"{self.budget:g}s", environment=environment, progress=is_loud or None)
+                except Error as error:
+                    text = errors.read().strip()
+                    if text:
+                        raise Error(f"tiletune.autotune: a worker process cannot import the module of {self.operation}: {text.splitlines()[-1]}", text) from None
+                    raise error
             self.bench_time = time.monotonic() - started
             self.finish(results, call, listed)
             entry = results.entry(problem)

@@ -13,8 +13,9 @@ import json
 import os
 import sys
 import threading
+import traceback
 
-from .decorator import DEVICE, WORKER
+from .decorator import DEVICE, IMPORT_ERRORS, WORKER
 
 IMPORT_SECONDS = 600
 
@@ -24,6 +25,8 @@ def main() -> None:
     os.dup2(2, 1)  # what the user's module prints is no answer
     os.environ[WORKER] = sys.argv[1]
     lines = [sys.stdin.readline()]
+    if IMPORT_ERRORS in os.environ and os.path.getsize(os.environ[IMPORT_ERRORS]):
+        sys.exit("importing the module has failed in an earlier process")  # without an answer: this ends the run
 
     def answer(request: str, **members: object) -> None:
         os.write(answers, (json.dumps({"id": json.loads(request)["id"], **members}) + "\n").encode())
@@ -38,8 +41,16 @@ def main() -> None:
     if lines[0] and DEVICE in os.environ:
         answer(lines[0], protocol="tiletune.program/1", **json.loads(os.environ[DEVICE]))
         waiter.start()
-    from .decorator_kernel import KernelProgram  # pylint: disable=import-outside-toplevel
-    program = KernelProgram(sys.argv[1])
+    try:
+        from .decorator_kernel import KernelProgram  # pylint: disable=import-outside-toplevel
+        program = KernelProgram(sys.argv[1])
+    except BaseException:  # pylint: disable=broad-exception-caught  # of the user's module; the waiting thread forbids an ordinary end
+        text = traceback.format_exc()
+        os.write(2, text.encode())
+        if IMPORT_ERRORS in os.environ:
+            with open(os.environ[IMPORT_ERRORS], "w", encoding="utf-8") as file:
+                file.write(text)
+        os._exit(1)  # pylint: disable=protected-access
     if waiter.ident:
         waiter.join()
     os.dup2(answers, 1)
