@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 static void text_reserve(struct text *text, size_t more)
@@ -403,14 +404,46 @@ enum status name_unknown(
 	return name_hint(name, names, err);
 }
 
-void name_set_add(struct name_set *set, const char *name, size_t length)
+/* The slot of the name, or the free one where it belongs. There is a free slot. */
+static uint32_t *name_slot(const struct name_set *set, const char *name, size_t length)
 {
+	for (size_t at = hash_bytes(name, length, 0);; at++) {
+		uint32_t *slot = &set->slots[at & (set->slot_count - 1)];
+		const char *item = *slot ? set->items[*slot - 1] : NULL;
+
+		if (!item || (strncmp(item, name, length) == 0 && !item[length]))
+			return slot;
+	}
+}
+
+static void name_set_grow(struct name_set *set)
+{
+	set->slot_count = set->slot_count ? 2 * set->slot_count : 16;
+	free(set->slots);
+	set->slots = memory_zeroed(set->slot_count, sizeof(*set->slots));
 	for (size_t i = 0; i < set->count; i++)
-		if (strlen(set->items[i]) == length && strncmp(set->items[i], name, length) == 0)
-			return;
+		*name_slot(set, set->items[i], strlen(set->items[i])) = (uint32_t)i + 1;
+}
+
+size_t name_set_add(struct name_set *set, const char *name, size_t length)
+{
+	uint32_t *slot;
+
+	if (2 * (set->count + 1) > set->slot_count)
+		name_set_grow(set);
+	slot = name_slot(set, name, length);
+	if (*slot)
+		return *slot - 1;
 	ARRAY_GROW(set->items, set->count + 1, set->capacity);
 	set->items[set->count++] = string_copy_bytes(name, length);
 	set->items[set->count] = NULL;
+	*slot = (uint32_t)set->count;
+	return set->count - 1;
+}
+
+bool name_set_has(const struct name_set *set, const char *name, size_t length)
+{
+	return set->count && *name_slot(set, name, length);
 }
 
 void name_set_release(struct name_set *set)
@@ -418,5 +451,6 @@ void name_set_release(struct name_set *set)
 	for (size_t i = 0; i < set->count; i++)
 		free(set->items[i]);
 	free(set->items);
+	free(set->slots);
 	*set = (struct name_set){0};
 }

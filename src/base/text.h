@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -68,8 +69,12 @@ enum status name_unknown(
 struct name_set {
 	char **items; /* NULL-terminated once there is one */
 	size_t count, capacity;
+	uint32_t *slots; /* hash table of 1 + index of an item; 0: free */
+	size_t slot_count;
 };
-void name_set_add(struct name_set *set, const char *name, size_t length);
+/* Adds the name unless it is there; returns its index in items. */
+size_t name_set_add(struct name_set *set, const char *name, size_t length);
+bool name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
 /* A non-negative number with one of the suffixes: "5%" -> 0.05 ; "30s", "2m", "1h", "500ms" ->

@@ -14,7 +14,7 @@
 #include "source/words.h"
 
 enum {
-	VIEWED_BYTES_MAX = 64 << 20 /* of all branches together; one is always looked at */
+	PASSES_MAX = 16 /* over the definitions: how deep macros of macros may be */
 };
 
 enum mark {
@@ -32,10 +32,7 @@ struct reading {
 /* ---- words ---- */
 static bool is_device(const struct reading *reading, const char *word, size_t length)
 {
-	for (size_t i = 0; i < reading->device.count; i++)
-		if (text_word_is(word, length, reading->device.items[i]))
-			return true;
-	return false;
+	return length && name_set_has(&reading->device, word, length);
 }
 
 /* And the macros whose text has such a word. */
@@ -49,7 +46,7 @@ static void find_device_words(struct reading *reading)
 
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
 		name_set_add(&reading->device, words[i], strlen(words[i]));
-	for (; count != reading->device.count;) {
+	for (int pass = 0; pass < PASSES_MAX && count != reading->device.count; pass++) {
 		count = reading->device.count;
 		for (size_t from = 0; directive_next(reading->code, &from, &directive);) {
 			const char *name = reading->code->text + directive.rest;
@@ -257,15 +254,13 @@ void host_code_blank(struct text *source)
 	struct view view;
 	struct reading reading = {.code = &code, .view = &view};
 	CLEANUP(branches_release) struct branches branches = {0};
-	size_t viewed = 0;
 
 	if (!source->length)
 		return;
 	code_read(source->data, source->length, &code);
 	reading.marks = memory_zeroed(source->length + 1, 1);
 	find_device_words(&reading);
-	while (viewed < VIEWED_BYTES_MAX && code_view(&code, &branches, &view)) {
-		viewed += code.length;
+	while (code_view(&code, &branches, &view)) {
 		read_declarations(&reading);
 		view_release(&view);
 	}

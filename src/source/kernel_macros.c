@@ -8,27 +8,18 @@
 #include "source/scan.h"
 #include "source/words.h"
 
-static bool is_in(const struct name_set *set, const char *name, size_t length)
-{
-	CLEANUP(memory_free) char *copy = string_copy_bytes(name, length);
-
-	return set->count && name_find(copy, (const char *const *)set->items) >= 0;
-}
-
 static void add_macro(struct kernel_source *source, const char *name, size_t length,
 	const char *value, size_t value_length)
 {
-	struct source_macro *macro = NULL;
+	const size_t index = name_set_add(&source->macro_names, name, length);
+	struct source_macro *macro;
 
-	for (size_t i = 0; i < source->macro_count; i++)
-		if (text_word_is(name, length, source->macros[i].name))
-			macro = &source->macros[i];
-	if (!macro) {
-		source->macros = memory_resize(
-			source->macros, source->macro_count + 1, sizeof(*source->macros));
-		macro = &source->macros[source->macro_count++];
-		*macro = (struct source_macro){.name = string_copy_bytes(name, length)};
+	if (index == source->macro_count) {
+		ARRAY_GROW(source->macros, source->macro_count, source->macro_capacity);
+		source->macros[source->macro_count++] =
+			(struct source_macro){.name = string_copy_bytes(name, length)};
 	}
+	macro = &source->macros[index];
 	if (value_length && !macro->default_value)
 		macro->default_value = string_copy_bytes(value, value_length);
 }
@@ -44,7 +35,8 @@ static void read_condition(struct kernel_source *source, const char *text, const
 		if (text_word_is(c, length, "kernel_tuner"))
 			source->expects_kernel_tuner = true;
 		else if (length && !string_starts_with(c, "__") &&
-			 !text_word_among(c, length, words) && !is_in(&source->defined, c, length))
+			 !text_word_among(c, length, words) &&
+			 !name_set_has(&source->defined, c, length))
 			add_macro(source, c, length, NULL, 0);
 	}
 }
@@ -87,7 +79,7 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 			add_macro(source, rest, length, value, (size_t)(end - value));
 		else
 			name_set_add(&source->defined, rest, length);
-		if (!is_header && is_in(&source->defined, rest, length) && value < end &&
+		if (!is_header && name_set_has(&source->defined, rest, length) && value < end &&
 			is_integer(value, (size_t)(end - value)))
 			name_set_add(&source->fixed, rest, length);
 	}
@@ -155,8 +147,8 @@ static void read_names(const char *text, struct kernel_source *source)
 			if (length && looks_like_macro(c, length)) {
 				if (pass == 0 && is_declared(text, c, length))
 					name_set_add(&declared, c, length);
-				if (pass == 1 && !is_in(&declared, c, length) &&
-					!is_in(&source->defined, c, length))
+				if (pass == 1 && !name_set_has(&declared, c, length) &&
+					!name_set_has(&source->defined, c, length))
 					add_macro(source, c, length, NULL, 0);
 			}
 			c = text_after_word(c);

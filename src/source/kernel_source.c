@@ -8,10 +8,6 @@
 #include "source/scan.h"
 #include "source/words.h"
 
-enum {
-	VIEWS_MAX = 256 /* that are looked at */
-};
-
 /* ---- types ---- */
 static const struct {
 	const char *name, *dtype;
@@ -171,16 +167,6 @@ static const char *kernel_name(const char *text, size_t *length)
 	return NULL;
 }
 
-static bool are_alike(
-	const struct source_variable *a, const struct source_variable *b, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(a[i].type, b[i].type) != 0 || strcmp(a[i].name, b[i].name) != 0 ||
-			a[i].is_pointer != b[i].is_pointer || a[i].is_const != b[i].is_const)
-			return false;
-	return true;
-}
-
 static void kernel_release(struct source_kernel *kernel)
 {
 	free(kernel->name);
@@ -188,23 +174,28 @@ static void kernel_release(struct source_kernel *kernel)
 	variables_release(kernel->templates, kernel->template_count);
 }
 
+static void describe_variables(
+	const struct source_variable *variables, size_t count, struct text *text)
+{
+	for (size_t i = 0; i < count; i++)
+		text_appendf(text, "%s%s %s%s,", variables[i].is_const ? "const " : "",
+			variables[i].type, variables[i].is_pointer ? "*" : "", variables[i].name);
+}
+
 /* Each head once; a function has several where branches of #if do. */
 static void add_kernel(struct kernel_source *source, struct source_kernel *kernel)
 {
-	for (size_t i = 0; i < source->kernel_count; i++) {
-		const struct source_kernel *known = &source->kernels[i];
+	CLEANUP(text_release) struct text head = {0};
 
-		if (strcmp(known->name, kernel->name) == 0 &&
-			known->argument_count == kernel->argument_count &&
-			known->template_count == kernel->template_count &&
-			are_alike(known->arguments, kernel->arguments, known->argument_count) &&
-			are_alike(known->templates, kernel->templates, known->template_count)) {
-			kernel_release(kernel);
-			return;
-		}
+	text_appendf(&head, "%s(", kernel->name);
+	describe_variables(kernel->arguments, kernel->argument_count, &head);
+	text_append(&head, "<");
+	describe_variables(kernel->templates, kernel->template_count, &head);
+	if (name_set_add(&source->heads, head.data, head.length) < source->kernel_count) {
+		kernel_release(kernel);
+		return;
 	}
-	source->kernels =
-		memory_resize(source->kernels, source->kernel_count + 1, sizeof(*source->kernels));
+	ARRAY_GROW(source->kernels, source->kernel_count, source->kernel_capacity);
 	source->kernels[source->kernel_count++] = *kernel;
 }
 
@@ -249,11 +240,9 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 {
 	const char *end = text + strcspn(text, ";{");
 	struct source_variable symbol = variable_read(text, end);
-	bool is_known = false;
 
-	for (size_t i = 0; i < source->symbol_count; i++)
-		is_known |= strcmp(source->symbols[i].name, symbol.name) == 0;
-	if (is_known) {
+	if (name_set_add(&source->symbol_names, symbol.name, strlen(symbol.name)) <
+		source->symbol_count) {
 		free(symbol.type);
 		free(symbol.name);
 	} else {
@@ -292,7 +281,7 @@ void kernel_source_read(const char *text, const char *headers, struct kernel_sou
 	code_read(text_string(&device), device.length, &code);
 	if (headers)
 		code_read(headers, strlen(headers), &header_code);
-	for (size_t i = 0; i < VIEWS_MAX && code_view(&code, &branches, &view); i++) {
+	while (code_view(&code, &branches, &view)) {
 		read_view(source, view.text);
 		view_release(&view);
 	}
@@ -310,6 +299,9 @@ void kernel_source_release(struct kernel_source *source)
 		free(source->macros[i].default_value);
 	}
 	variables_release(source->symbols, source->symbol_count);
+	name_set_release(&source->heads);
+	name_set_release(&source->symbol_names);
+	name_set_release(&source->macro_names);
 	name_set_release(&source->defined);
 	name_set_release(&source->fixed);
 	free(source->kernels);

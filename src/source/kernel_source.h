@@ -38,11 +38,13 @@ struct source_macro {
 
 struct kernel_source {
 	struct source_kernel *kernels;
-	size_t kernel_count;
+	size_t kernel_count, kernel_capacity;
 	struct source_variable *symbols; /* __constant__ */
 	size_t symbol_count;
 	struct source_macro *macros;
-	size_t macro_count;
+	size_t macro_count, macro_capacity;
+	/* the same in the same order: a kernel's name and parameters as text; names */
+	struct name_set heads, symbol_names, macro_names;
 	struct name_set defined;   /* by the source or its headers */
 	struct name_set fixed;     /* of these: integers that the source defines without #ifndef */
 	bool expects_kernel_tuner; /* reads the macro kernel_tuner */

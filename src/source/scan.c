@@ -226,35 +226,45 @@ bool directive_is(const struct code *code, const struct directive *directive, co
 /* The #if groups that a place stands in. */
 struct groups {
 	struct {
-		size_t group;   /* in the order of their #if */
-		unsigned taken; /* branches of it that began, but for the first */
+		size_t group;     /* in the order of their #if */
+		unsigned taken;   /* branches of it that began, but for the first */
+		bool is_excluded; /* the branch is not the chosen one */
 	} * items;
 	size_t depth, capacity, count;
+	size_t excluded; /* items that are; 0: the place belongs to the view */
 };
 
+/* chosen: of each group the branch, below 0 where none is chosen yet. */
+static void groups_compare(struct groups *groups, const int *chosen)
+{
+	const size_t last = groups->depth - 1;
+	const int branch = chosen[groups->items[last].group];
+
+	groups->excluded -= groups->items[last].is_excluded;
+	groups->items[last].is_excluded = branch >= 0 && branch != (int)groups->items[last].taken;
+	groups->excluded += groups->items[last].is_excluded;
+}
+
+/* chosen has an item for each #if so far, but for that of this directive. */
 static void groups_step(struct groups *groups, enum directive_kind kind)
 {
 	if (kind == DIRECTIVE_IF) {
 		ARRAY_GROW(groups->items, groups->depth, groups->capacity);
 		groups->items[groups->depth].group = groups->count++;
+		groups->items[groups->depth].is_excluded = false;
 		groups->items[groups->depth++].taken = 0;
 	} else if (kind == DIRECTIVE_ELSE && groups->depth) {
 		groups->items[groups->depth - 1].taken++;
 	} else if (kind == DIRECTIVE_ENDIF && groups->depth) {
-		groups->depth--;
+		groups->excluded -= groups->items[--groups->depth].is_excluded;
 	}
 }
 
-/* chosen: of each group the branch, below 0 where none is chosen yet. */
-static bool agrees(const struct groups *groups, const int *chosen)
+/* Chooses the branches that the place stands in. Where one is chosen, all around it are. */
+static void groups_choose(const struct groups *groups, int *chosen)
 {
-	for (size_t i = 0; i < groups->depth; i++) {
-		int taken = chosen[groups->items[i].group];
-
-		if (taken >= 0 && taken != (int)groups->items[i].taken)
-			return false;
-	}
-	return true;
+	for (size_t i = groups->depth; i > 0 && chosen[groups->items[i - 1].group] < 0; i--)
+		chosen[groups->items[i - 1].group] = (int)groups->items[i - 1].taken;
 }
 
 /* Which branch of each group the next view takes: of those that no view had each that agrees with
@@ -264,31 +274,33 @@ static int *choose(const struct code *code, struct branches *branches)
 {
 	struct groups groups = {0};
 	struct directive directive;
-	int *chosen = memory_zeroed(1, sizeof(*chosen)); /* -1 and less: -1 - the first branch */
-	size_t branch = 0;
+	int *chosen = NULL; /* -1 and less: -1 - the first branch */
+	size_t branch = 0, capacity = 0;
 	bool is_new = !branches->begun;
 
 	branches->begun = true;
+	ARRAY_GROW(chosen, groups.count, capacity);
 	for (size_t from = 0; directive_next(code, &from, &directive);) {
 		const char *rest = code->text + directive.rest;
 		bool is_never = false;
 
-		groups_step(&groups, directive.kind);
 		if (directive.kind == DIRECTIVE_IF) {
+			ARRAY_GROW(chosen, groups.count, capacity);
 			is_never = directive_is(code, &directive, "if") && rest[0] == '0' &&
 				   !text_is_word(rest[1]);
-			chosen = memory_resize(chosen, groups.count, sizeof(*chosen));
-			chosen[groups.count - 1] = -1 - is_never;
-		} else if (directive.kind != DIRECTIVE_ELSE || !groups.depth) {
-			continue;
+			chosen[groups.count] = -1 - is_never;
 		}
+		groups_step(&groups, directive.kind);
+		if ((directive.kind != DIRECTIVE_IF && directive.kind != DIRECTIVE_ELSE) ||
+			!groups.depth)
+			continue;
+		groups_compare(&groups, chosen);
 		if (branch == branches->count) {
 			ARRAY_GROW(branches->had, branches->count, branches->capacity);
 			branches->had[branches->count++] = is_never;
 		}
-		if (!branches->had[branch] && agrees(&groups, chosen)) {
-			for (size_t i = 0; i < groups.depth; i++)
-				chosen[groups.items[i].group] = (int)groups.items[i].taken;
+		if (!branches->had[branch] && !groups.excluded) {
+			groups_choose(&groups, chosen);
 			branches->had[branch] = is_new = true;
 		}
 		branch++;
@@ -304,26 +316,30 @@ static int *choose(const struct code *code, struct branches *branches)
 
 bool code_view(const struct code *code, struct branches *branches, struct view *view)
 {
-	CLEANUP(memory_free) int *chosen = choose(code, branches);
+	CLEANUP(memory_free) int *chosen = NULL;
 	struct groups groups = {0};
 	struct directive directive;
 	bool more = true;
 
 	*view = (struct view){0};
-	if (!chosen)
+	if (branches->viewed_bytes > VIEWED_BYTES_MAX || (chosen = choose(code, branches)) == NULL)
 		return false;
+	branches->viewed_bytes += code->length;
 	view->text = memory_zeroed(code->length + 1, 1);
 	view->at = memory_zeroed(code->length + 1, sizeof(*view->at));
 	for (size_t at = 0, from = 0; more; at = directive.end) {
 		more = directive_next(code, &from, &directive);
 		if (!more)
 			directive.begin = directive.end = code->length;
-		for (; agrees(&groups, chosen) && at < directive.begin; at++) {
+		for (; !groups.excluded && at < directive.begin; at++) {
 			view->at[view->length] = at;
 			view->text[view->length++] = code->text[at];
 		}
-		if (more)
-			groups_step(&groups, directive.kind);
+		if (!more)
+			break;
+		groups_step(&groups, directive.kind);
+		if (groups.depth && directive.kind != DIRECTIVE_ENDIF)
+			groups_compare(&groups, chosen);
 	}
 	free(groups.items);
 	return true;

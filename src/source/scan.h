@@ -55,9 +55,14 @@ struct view {
 struct branches {
 	bool *had, begun;
 	size_t count, capacity;
+	size_t viewed_bytes;
+};
+enum {
+	VIEWED_BYTES_MAX = 16 << 20 /* in all views of a source, but for the first */
 };
 /* The next view: the first has the first branch of each #if (of `#if 0` the next one), a later one
- * as many branches that no view had as go together. False: there is none. */
+ * as many branches that no view had as go together. False: there is none, or the views are too many
+ * bytes. */
 bool code_view(const struct code *code, struct branches *branches, struct view *view);
 void branches_release(struct branches *branches);
 void view_release(struct view *view);

@@ -5,8 +5,10 @@
 #include "unit/unit.h"
 #include <ctype.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "source/kernel_source.h"
 #include "source/scan.h"
 #include "source/source.h"
 #include "unit/kernel_fixture.h"
@@ -311,6 +313,43 @@ TEST(test_views_are_few)
 	assert_false(code_view(&code, &branches, &view));
 	branches_release(&branches);
 	code_release(&code);
+}
+
+/* Each repeats 32,000 times, with its number in the place of every %d, then `rest` as often. */
+TEST(long_sources_are_read_in_linear_time)
+{
+	static const struct {
+		const char *repeated, *rest;
+	} forms[] = {
+		{"#if A\n", "#endif\n"},
+		{"#if A%d\nint x;\n#endif\n", ""},
+		{"#if 0\n#elif A%d\nint x;\n", "#endif\n"},
+		{"#ifndef M%d\n#define M%d 1\n#endif\n", ""},
+		{"#define D%d __device__\n", ""},
+		{"__constant__ float c%d[2];\n", ""},
+		{"template <int T> __global__ void k%d(float *p) { p[0] = 1; }\n", ""},
+	};
+	const clock_t start = clock();
+
+	for (size_t f = 0; f < ARRAY_COUNT(forms); f++) {
+		CLEANUP(text_release) struct text text = {0};
+		struct kernel_source source;
+
+		for (int i = 0; i < 32000; i++)
+			for (const char *c = forms[f].repeated; *c; c++) {
+				if (c[0] == '%')
+					text_appendf(&text, "%d", i);
+				else
+					text_append_char(&text, *c);
+				c += *c == '%';
+			}
+		for (int i = 0; i < 32000; i++)
+			text_append(&text, forms[f].rest);
+		kernel_source_read(text.data, NULL, &source);
+		kernel_source_release(&source);
+	}
+	/* of the processor; in quadratic time more than 25 s */
+	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
 }
 
 /* What the kernel hash and the key of the cache are made of: a change of any file that is included,
