@@ -113,74 +113,40 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	return status;
 }
 
-/* Whether only this user and root can have put the link into this folder. */
-static bool link_is_ours(const char *folder, const struct stat *link)
+/* Whether another user may have put the link where it is. */
+static bool is_foreign_link(const char *path, const struct stat *link)
 {
+	CLEANUP(memory_free) char *folder = path_parent(path);
 	struct stat info;
-	const bool own_link = link->st_uid == geteuid() || link->st_uid == 0;
 
-	if (stat(folder, &info) != 0 || info.st_mode & S_IWOTH)
-		return false;
-	return own_link ||
-	       !(info.st_mode & S_IWGRP || (info.st_uid != geteuid() && info.st_uid != 0));
-}
-
-/* The end of the first part of path that is a link; NULL if none is. */
-static char *first_link(char *path, struct stat *info)
-{
-	for (char *end = path + (*path == '/'); *end; end++) {
-		bool found;
-		char next;
-
-		end += strcspn(end, "/");
-		next = *end;
-		*end = '\0';
-		found = lstat(path, info) == 0 && S_ISLNK(info->st_mode);
-		*end = next;
-		if (found)
-			return end;
-		if (!next)
-			break;
-	}
-	return NULL;
+	return stat(folder, &info) != 0 || info.st_mode & S_IWOTH ||
+	       (link->st_uid != geteuid() && link->st_uid != 0);
 }
 
 enum status path_to_write(const char *path, char **target, struct error *err)
 {
-	struct stat info;
-	char *end;
+	char to[PATH_MAX];
+	struct stat link, info;
+	ssize_t length;
 
 	*target = string_copy(path);
-	for (int links = 0; links < 40 && (end = first_link(*target, &info)) != NULL; links++) {
-		CLEANUP(memory_free)
-		char *link = string_copy_bytes(*target, (size_t)(end - *target));
-		CLEANUP(memory_free) char *folder = path_parent(link);
-		CLEANUP(memory_free) char *rest = string_copy(end);
-		CLEANUP(memory_free) char *followed = NULL;
-		char to[PATH_MAX];
-		const ssize_t length = readlink(link, to, sizeof(to) - 1);
+	if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode) ||
+		(stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
+		return STATUS_OK;
+	if (is_foreign_link(path, &link)) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: a link that another user may have made is not followed", path);
+		return error_hint(err, "name the file that it leads to");
+	}
+	free(*target);
+	*target = realpath(path, NULL);
+	if (!*target && (length = readlink(path, to, sizeof(to) - 1)) > 0) { /* to a new file */
+		CLEANUP(memory_free) char *folder = path_parent(path);
 
-		if (length < 0)
-			return file_error(err, link, "reading the link");
 		to[length] = '\0';
-		followed = path_join(folder, to);
-		if (!link_is_ours(folder, &info)) {
-			error_set(err, STATUS_BAD_INPUT,
-				"%s: expected no link in a folder that others can write to, found "
-				"%s",
-				path, link);
-			return error_hint(
-				err, "name the file that it leads to: %s%s", followed, rest);
-		}
-		free(*target);
-		*target = string_format("%s%s", followed, rest);
+		*target = path_join(folder, to);
 	}
-	/* pipes and devices may have no other name than a link of /proc */
-	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-		free(*target);
-		*target = string_copy(path);
-	}
-	return STATUS_OK;
+	return *target ? STATUS_OK : file_error(err, path, "following the link");
 }
 
 static enum status write_through(
@@ -196,7 +162,10 @@ static enum status write_through(
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
 }
 
-/* A new file in target's folder. Its name begins with target's. Caller frees *path. */
+/* Between the name of a file and the random end of the temporary file that will replace it. */
+#define TEMPORARY ".tmp-"
+
+/* A new file in target's folder, locked while this process has it open. Caller frees *path. */
 static int create_temporary(const char *target, char **path)
 {
 	int fd = -1;
@@ -207,12 +176,50 @@ static int create_temporary(const char *target, char **path)
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		free(*path);
-		*path = string_format("%s.tmp-%ld-%ld", target, (long)getpid(), now.tv_nsec);
+		*path = string_format(
+			"%s" TEMPORARY "%ld-%ld", target, (long)getpid(), now.tv_nsec);
 		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
+}
+
+struct leftovers {
+	const char *folder, *prefix; /* of the temporary files of one target */
+};
+
+/* Removes a temporary file of a writer that was killed: nobody has locked it for a minute. */
+static enum status remove_leftover(const char *name, void *context, struct error *err)
+{
+	const struct leftovers *leftovers = context;
+	const double age_min_s = 60;
+	CLEANUP(memory_free) char *path = NULL;
+	struct stat info;
+	int fd;
+
+	(void)err;
+	if (!string_starts_with(name, leftovers->prefix))
+		return STATUS_OK;
+	path = path_join(leftovers->folder, name);
+	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return STATUS_OK;
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+		difftime(time(NULL), info.st_mtime) >= age_min_s &&
+		flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlink(path);
+	close(fd);
+	return STATUS_OK;
+}
+
+static void remove_leftovers(const char *target, const char *folder)
+{
+	CLEANUP(memory_free) char *prefix = string_format("%s" TEMPORARY, path_name(target));
+
+	(void)directory_list(folder, remove_leftover, &(struct leftovers){folder, prefix}, NULL);
 }
 
 /* mode: of the file that is replaced; NULL: it is new. */
@@ -246,10 +253,16 @@ static enum status find_target(
 {
 	TRY(path_to_write(path, target, err));
 	*exists = stat(*target, info) == 0;
-	return *exists && S_ISDIR(info->st_mode)
-		       ? error_set(err, STATUS_BAD_INPUT,
-				 "%s: expected a file to write, found a folder", path)
-		       : STATUS_OK;
+	if (*exists && S_ISDIR(info->st_mode))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a file to write, found a folder", path);
+	if (*exists && S_ISREG(info->st_mode) &&
+		(!(info->st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) || access(*target, W_OK) != 0)) {
+		error_set(err, STATUS_BAD_INPUT, "%s: the file is write-protected (mode %03o)",
+			path, (unsigned)info->st_mode & 0777);
+		return error_hint(err, "chmod u+w, or write to another file");
+	}
+	return STATUS_OK;
 }
 
 enum status file_write_by(
@@ -301,6 +314,7 @@ enum status file_expect_writable(const char *path, struct error *err)
 	if (!directory_exists(folder))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a folder to write into, found none at %s", path, folder);
+	remove_leftovers(target, folder);
 	fd = create_temporary(target, &temporary);
 	if (fd < 0)
 		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,

@@ -28,8 +28,8 @@ typedef enum status file_writer(int fd, const void *context, struct error *err);
 enum status file_write_by(
 	const char *path, file_writer *write, const void *context, struct error *err);
 
-/* Whether file_write() could replace or make it, tried without a trace. Errors: STATUS_BAD_INPUT.
- */
+/* Whether file_write() could replace or make the file. Removes temporary files next to it that
+ * killed processes left. Errors: STATUS_BAD_INPUT. */
 enum status file_expect_writable(const char *path, struct error *err);
 
 /* Refuses a link, dangling or not, in the place of a file or folder whose name the user did not
@@ -83,9 +83,9 @@ struct name_set;
 enum status directory_names(
 	const char *path, const char *suffix, struct name_set *names, struct error *err);
 
-/* Where a writer's data go: path with all links followed; path itself of pipes and devices. Refuses
- * links that another user may have put there: any in a folder that everybody can write to, and
- * another user's in a folder that a group can. Caller frees *target, on failure too. */
+/* The file that writing to path replaces: what path leads to if it is a link to a file, else path.
+ * Refuses links that another user may have made: another user's, and any in a folder that everybody
+ * can write to. Caller frees *target, on failure too. */
 enum status path_to_write(const char *path, char **target, struct error *err);
 char *path_join(const char *folder, const char *name); /* caller frees; absolute name wins */
 char *path_parent(const char *path);                   /* "a/b" -> "a", "b" -> "."; caller frees */

@@ -68,9 +68,8 @@ static size_t running(const struct gpus_run *run)
 
 static unsigned workers_of(const struct gpus_run *run)
 {
-	const struct host_limits limits = host_limits_read("");
 	const unsigned asked = run->tuning->options->device.compiler.workers;
-	const unsigned all = asked ? asked : host_limits_workers(&limits);
+	const unsigned all = asked ? asked : host_workers("/");
 
 	return all > run->part_count ? all / (unsigned)run->part_count : 1;
 }

@@ -305,7 +305,6 @@ char *compiler_places(const struct compiler_options *options)
 static enum status open_with(
 	const struct compiler_options *options, struct compiler *compiler, struct error *err)
 {
-	struct host_limits limits = host_limits_read("");
 	CLEANUP(memory_free) char *executable = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(executable);
 	const struct nvrtc_search search =
@@ -317,7 +316,7 @@ static enum status open_with(
 		string_copy(options->worker_path ? options->worker_path : executable);
 	compiler->timeout_s = options->timeout_s > 0 ? options->timeout_s : timeout_default_s;
 	pool_open(&compiler->pool, &kind, compiler,
-		options->workers ? options->workers : host_limits_workers(&limits), 1);
+		options->workers ? options->workers : host_workers("/"), 1);
 	status = find_nvrtc(&search, compiler->worker_path, &first, &compiler->nvrtc, err);
 	if (status != STATUS_OK) {
 		worker_end(&first, NULL);

@@ -388,8 +388,7 @@ static enum status describe(struct program *program, const struct program_hello 
 static enum status open_program(
 	struct program *program, const struct device_options *options, struct error *err)
 {
-	const struct host_limits limits = host_limits_read("");
-	const unsigned workers = host_limits_workers(&limits);
+	const unsigned workers = host_workers("/");
 	bool can_prepare;
 	size_t processes;
 

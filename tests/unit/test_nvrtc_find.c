@@ -245,36 +245,26 @@ static void put_text(const char *root, const char *name, const char *content)
 	free(folder_put(root, name, content));
 }
 
-TEST(test_host_limits)
+TEST(a_worker_takes_a_core_and_memory)
 {
 	char *root = folder_new();
-	struct host_limits limits;
+	const unsigned cores = host_workers(root);
 
-	put_text(root, "proc/meminfo", "MemTotal: 99999999 kB\nMemAvailable:   4194304 kB\n");
-	limits = host_limits_read(root);
-	assert_true(limits.memory_available_bytes == (uint64_t)4 << 30);
-	assert_true(limits.cores >= 1);
-	/* a limit of a group above counts; cached files do not */
-	put_text(root, "proc/self/cgroup", "0::/a/b\n");
-	put_text(root, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
-	put_text(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
-	put_text(root, "sys/fs/cgroup/a/cpu.max", "50000 100000\n");
-	put_text(root, "sys/fs/cgroup/a/memory.max", "2147483648\n");
-	put_text(root, "sys/fs/cgroup/a/memory.current", "1610612736\n");
-	put_text(root, "sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file 1073741824\n");
-	limits = host_limits_read(root);
-	assert_true(limits.cores == 0.5);
-	assert_true(limits.memory_available_bytes == 1610612736u);
+	assert_true(cores >= 1);
+	put_text(root, "proc/meminfo", "MemTotal: 99999999 kB\nMemAvailable:   999999999 kB\n");
+	assert_int_equal(host_workers(root), cores);
+	put_text(root, "proc/meminfo", "MemTotal: 99999999 kB\nMemAvailable:   100 kB\n");
+	assert_int_equal(host_workers(root), 1);
+	put_text(root, "proc/meminfo", "MemAvailable:   999999999 kB\n");
+	/* a container: cached files do not count as used */
+	put_text(root, "sys/fs/cgroup/cpu.max", "max 100000\n");
+	put_text(root, "sys/fs/cgroup/memory.max", "1073741824\n");
+	put_text(root, "sys/fs/cgroup/memory.current", "1073741824\n");
+	put_text(root, "sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 1000\n");
+	assert_int_equal(host_workers(root), 1);
+	put_text(root, "sys/fs/cgroup/memory.max", "max\n");
+	assert_int_equal(host_workers(root), cores);
+	put_text(root, "sys/fs/cgroup/cpu.max", "100000 100000\n");
+	assert_int_equal(host_workers(root), 1);
 	folder_remove(root);
-}
-
-TEST(test_worker_count)
-{
-	const uint64_t gib = (uint64_t)1 << 30;
-
-	assert_int_equal(host_limits_workers(&(struct host_limits){16, 64 * gib}), 16);
-	assert_int_equal(host_limits_workers(&(struct host_limits){16, 4 * gib}), 5);
-	assert_int_equal(host_limits_workers(&(struct host_limits){1.5, 64 * gib}), 1);
-	assert_int_equal(host_limits_workers(&(struct host_limits){0.2, gib / 4}), 1);
-	assert_int_equal(host_limits_workers(&(struct host_limits){2, UINT64_MAX}), 2);
 }
