@@ -120,6 +120,23 @@ static struct launch launch_specialise(const struct launch *launch,
 	return copy;
 }
 
+/* Of a workspace; NULL if JSON states the number. */
+static struct expression *specialise_bytes(
+	const struct family *family, size_t index, const struct value *values)
+{
+	const size_t buffer = family->operation->tensor_count + index,
+		     offset = buffer * sizeof(struct plan_buffer) +
+			      offsetof(struct plan_buffer, bytes);
+
+	for (size_t i = 0; i < family->computed.count; i++) {
+		const struct computed *computed = &family->computed.items[i];
+
+		if (computed->list == offsetof(struct plan, buffers) && computed->offset == offset)
+			return expression_specialise(computed->expression, values);
+	}
+	return NULL;
+}
+
 /* fixed: values of the names before the parameters; strings outlive the model. */
 static enum status model_fill(struct bound_model *model, const struct family *family,
 	const struct problem *problem, const struct device_spec *device, const struct value *fixed,
@@ -135,8 +152,7 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 	model->workspace_bytes =
 		memory_zeroed(family->workspace_count + 1, sizeof(*model->workspace_bytes));
 	for (size_t i = 0; i < family->workspace_count; i++)
-		model->workspace_bytes[i] =
-			expression_specialise(family->workspaces[i].bytes, values);
+		model->workspace_bytes[i] = specialise_bytes(family, i, values);
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
 	if (operation_tensors_evaluate(family->operation, fixed, model->tensors, err) != STATUS_OK)
 		return error_context(err, "%s", problem->title);

@@ -27,46 +27,45 @@ struct value *candidate_values(const struct candidate *candidate, struct error *
 }
 
 /* ---- plans ---- */
-static enum status plan_buffers(const struct family *family, const struct value *values,
-	struct plan *plan, struct error *err)
+/* Tensors, workspaces and every tensor map in the family's order. */
+static enum status plan_buffers(
+	const struct family *family, struct value *values, struct plan *plan, struct error *err)
 {
-	const struct operation *operation = family->operation;
+	const size_t tensors = family->operation->tensor_count;
 
-	plan->tensor_count = operation->tensor_count;
-	plan->buffer_count = operation->tensor_count + family->workspace_count;
+	plan->tensor_count = tensors;
+	plan->buffer_count = tensors + family->workspace_count;
 	plan->buffers = memory_zeroed(plan->buffer_count + 1, sizeof(*plan->buffers));
-	TRY(operation_tensors_evaluate(operation, values, plan->buffers, err));
-	for (size_t i = 0; i < family->workspace_count; i++) {
-		struct plan_buffer *buffer = &plan->buffers[operation->tensor_count + i];
-
-		TRY(workspace_evaluate(&family->workspaces[i], values, buffer, err));
+	TRY(operation_tensors_evaluate(family->operation, values, plan->buffers, err));
+	for (size_t i = 0; i < family->workspace_count; i++)
+		plan->buffers[tensors + i] = family->workspaces[i];
+	plan->tensor_map_count = family->tensor_map_count;
+	plan->tensor_maps = memory_copy(
+		family->tensor_maps, family->tensor_map_count * sizeof(*plan->tensor_maps));
+	TRY(computed_evaluate(&family->computed, family->computed.count, plan, values,
+		scope_extra_index(&family->scope, EXTRA_LANE), COMPUTED_ALL, err));
+	for (size_t i = tensors; i < plan->buffer_count; i++)
 		if (__builtin_add_overflow(
-			    plan->workspace_bytes, buffer->bytes, &plan->workspace_bytes))
+			    plan->workspace_bytes, plan->buffers[i].bytes, &plan->workspace_bytes))
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected workspaces of less than 2^64 bytes, found more",
 				family->name);
-	}
 	return STATUS_OK;
 }
 
-/* Every map in the family's order, those whose `when` is false with rank 0. */
-static enum status plan_tensor_maps(const struct family *family, const struct value *values,
-	struct plan *plan, struct error *err)
+/* Those whose `when` is false have rank 0. */
+static enum status finish_tensor_maps(struct plan *plan, struct error *err)
 {
-	plan->tensor_map_count = family->tensor_map_count;
-	plan->tensor_maps = memory_zeroed(family->tensor_map_count + 1, sizeof(*plan->tensor_maps));
-	for (size_t i = 0; i < family->tensor_map_count; i++) {
-		const struct tensor_map *map = &family->tensor_maps[i];
-		struct plan_tensor_map *result = &plan->tensor_maps[i];
-		enum dtype dtype = plan->buffers[map->buffer].dtype;
-		bool is_there;
+	for (size_t i = 0; i < plan->tensor_map_count; i++) {
+		struct plan_tensor_map *map = &plan->tensor_maps[i];
 
-		TRY(expression_test(map->when, values, &is_there, err));
-		if (is_there)
-			TRY(tensor_map_evaluate(map, dtype, values, result, err));
-		string_put(result->name, sizeof(result->name), map->name);
-		result->buffer = map->buffer;
-		result->dtype = dtype;
+		map->dtype = plan->buffers[map->buffer].dtype;
+		if (map->when) {
+			TRY(plan_tensor_map_check(map, err));
+			continue;
+		}
+		map->rank = map->stride_count = 0;
+		map->swizzle_bytes = map->l2_promotion_bytes = 0;
 	}
 	return STATUS_OK;
 }
@@ -128,8 +127,8 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 
 	*plan = (struct plan){0};
 	TRY(family_units(family, values, units, err));
-	TRY(plan_buffers(family, values, &made, err));
-	TRY(plan_tensor_maps(family, values, &made, err));
+	TRY(plan_buffers(family, copy, &made, err));
+	TRY(finish_tensor_maps(&made, err));
 	plan_symbols(family, units, &made);
 	TRY(plan_launches(bound, copy, units, &made, err));
 	*plan = made;

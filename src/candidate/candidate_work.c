@@ -22,14 +22,17 @@ struct work_context {
 };
 
 /* ---- candidates ---- */
-static enum status sum_workspaces(const struct bound_model *model, const struct value *values,
+static enum status sum_workspaces(const struct bound_family *bound, const struct value *values,
 	uint64_t *workspace_bytes, struct error *err)
 {
+	const struct bound_model *model = &bound->model;
+
 	*workspace_bytes = 0;
 	for (size_t i = 0; i < model->workspace_count; i++) {
-		int64_t bytes;
+		int64_t bytes = (int64_t)bound->family->workspaces[i].bytes;
 
-		TRY(expression_int(model->workspace_bytes[i], values, &bytes, err));
+		if (model->workspace_bytes[i])
+			TRY(expression_int(model->workspace_bytes[i], values, &bytes, err));
 		if (bytes > 0)
 			*workspace_bytes += (uint64_t)bytes;
 	}
@@ -167,7 +170,7 @@ static enum status evaluate(const struct bound_family *bound, struct value *valu
 	work->flop = model->flop;
 	work->min_bytes = model->min_bytes;
 	work->launch_count = 0;
-	TRY(sum_workspaces(model, values, &work->workspace_bytes, err));
+	TRY(sum_workspaces(bound, values, &work->workspace_bytes, err));
 	for (size_t i = 0; i < model->launch_count; i++)
 		TRY(evaluate_launch(bound, i, values, context, work, err));
 	fill_in(bound, work);

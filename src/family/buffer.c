@@ -19,7 +19,9 @@ static const char **buffer_names(const struct reading *reading)
 	for (size_t i = 0; i < tensors; i++)
 		names[i] = operation->tensors[i].name;
 	for (size_t i = 0; i < workspaces; i++)
-		names[tensors + i] = reading->family->workspaces[i].name;
+		names[tensors + i] = *reading->family->workspaces[i].name
+					     ? reading->family->workspaces[i].name
+					     : NULL;
 	return names;
 }
 
@@ -28,7 +30,7 @@ static int map_find(const struct reading *reading, const char *name)
 	const struct family *family = reading->family;
 
 	for (size_t i = 0; family && i < family->tensor_map_count; i++)
-		if (family->tensor_maps[i].name && strcmp(family->tensor_maps[i].name, name) == 0)
+		if (strcmp(family->tensor_maps[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -129,113 +131,81 @@ enum status dtype_evaluate(const struct expression *expression, const struct val
 static enum status workspace_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
+	static const struct record_member member = {
+		.kind = RECORD_KIND_ENUM, .size = sizeof(enum dtype), .names = dtype_names};
 	const struct reading *reading = context;
-	struct workspace *workspace = value;
+	struct plan_buffer *workspace = value;
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
+	const size_t index = reading->operation->tensor_count +
+			     (size_t)(workspace - reading->family->workspaces);
+	const bool first = name_find(workspace->name, names) == (int)index;
+	struct expression *expression = NULL;
 	struct json_at dtype;
-	const size_t index = (size_t)(workspace - reading->family->workspaces);
-	const bool first = name_find(workspace->name, names) ==
-			   (int)(reading->operation->tensor_count + index);
+	struct computed *added;
 
+	workspace->role = BUFFER_WORKSPACE;
 	TRY(name_check(at, reading, workspace->name, first, err));
-	return json_find(at, "dtype", &dtype) ? STATUS_OK
-					      : dtype_default(reading, &workspace->dtype, err);
+	if (json_find(at, "dtype", &dtype))
+		return STATUS_OK;
+	TRY(dtype_default(reading, &expression, err));
+	if (!expression)
+		return STATUS_OK;
+	added = computed_add(&reading->family->computed, expression, &member);
+	added->list = offsetof(struct plan, buffers);
+	added->offset = index * sizeof(*workspace) + offsetof(struct plan_buffer, dtype);
+	return STATUS_OK;
 }
 
 static const char *const init_names[] = {"none", "once", "each", NULL};
 static const struct record_member workspace_members[] = {
-	RECORD_VALUE(struct workspace, name, "name", .rule = &name_rule),
-	EXPRESSION(struct workspace, bytes, "bytes"),
-	RECORD_ENUM(struct workspace, init, init_names, "init", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOM(struct workspace, dtype, &dtype_member, "dtype", .flags = RECORD_OPTIONAL),
+	RECORD_TEXT(struct plan_buffer, name, "name", .rule = &name_rule),
+	RECORD_VALUE(struct plan_buffer, bytes, "bytes", COMPUTED, .high = 0x1p63,
+		.expected = "a size of at least 0"),
+	RECORD_ENUM(struct plan_buffer, init, init_names, "init", .flags = RECORD_OPTIONAL),
+	RECORD_ENUM(struct plan_buffer, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,
+		COMPUTED, .expected = "an element type"),
 	RECORD_COMMENT("help"),
 };
-RECORD_DEFINE(struct workspace, workspace_record, workspace_members, .name = "workspace",
+RECORD_DEFINE(struct plan_buffer, workspace_record, workspace_members, .name = "workspace",
 	.check = workspace_check);
-
-enum status workspace_evaluate(const struct workspace *workspace, const struct value *values,
-	struct plan_buffer *buffer, struct error *err)
-{
-	int64_t bytes;
-
-	TRY(expression_int(workspace->bytes, values, &bytes, err));
-	if (bytes < 0)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a size of at least 0, found %" PRId64,
-			expression_where(workspace->bytes), bytes);
-	*buffer = (struct plan_buffer){
-		.role = BUFFER_WORKSPACE, .init = workspace->init, .bytes = (uint64_t)bytes};
-	string_put(buffer->name, sizeof(buffer->name), workspace->name);
-	return dtype_evaluate(workspace->dtype, values, &buffer->dtype, err);
-}
 
 /* ---- tensor maps ---- */
 static enum status tensor_map_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct reading *reading = context;
-	const struct tensor_map *map = value;
+	const struct plan_tensor_map *map = value;
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const bool first =
 		name_find(map->name, names) < 0 &&
 		map_find(reading, map->name) == (int)(map - reading->family->tensor_maps);
 
 	TRY(name_check(at, reading, map->name, first, err));
-	if (map->strides.count != map->dims.count - 1)
-		return json_error_of(
-			at, "strides", err, "one stride for each of dims but the first");
-	return map->box.count == map->dims.count
+	return map->stride_count == map->rank - 1
 		       ? STATUS_OK
-		       : json_error_of(at, "box", err, "one number for each of dims");
+		       : json_error_of(
+				 at, "strides", err, "one stride for each of dims but the first");
 }
 
-#define NUMBERS(field, ...)                                                                        \
-	RECORD_CUSTOMS(struct tensor_map, field.items, field.count, &expression_member, #field,    \
-		__VA_ARGS__)
+#define NUMBERS(field, count, ...)                                                                 \
+	RECORD_ARRAY_COUNTED(struct plan_tensor_map, field, count, #field, COMPUTED, ##__VA_ARGS__)
 static const struct record_member tensor_map_members[] = {
-	RECORD_VALUE(struct tensor_map, name, "name", .rule = &name_rule),
-	RECORD_CUSTOM(struct tensor_map, buffer, &buffer_member, "buffer"),
-	EXPRESSION_OPTIONAL(struct tensor_map, when, "when"),
-	NUMBERS(dims, .count_min = 1, .count_max = TENSOR_MAP_RANK_MAX),
-	NUMBERS(strides, .count_max = TENSOR_MAP_RANK_MAX - 1),
-	NUMBERS(box, .count_min = 1, .count_max = TENSOR_MAP_RANK_MAX),
-	EXPRESSION_OPTIONAL(struct tensor_map, swizzle, "swizzle"),
-	EXPRESSION_OPTIONAL(struct tensor_map, l2_promotion, "l2_promotion"),
+	RECORD_TEXT(struct plan_tensor_map, name, "name", .rule = &name_rule),
+	RECORD_CUSTOM(struct plan_tensor_map, buffer, &buffer_member, "buffer"),
+	RECORD_VALUE(struct plan_tensor_map, when, "when", .flags = RECORD_OPTIONAL, .absent = 1,
+		COMPUTED),
+	NUMBERS(dims, rank, .count_min = 1),
+	NUMBERS(strides, stride_count),
+	NUMBERS(box, rank, .count_min = 1),
+	RECORD_VALUE(struct plan_tensor_map, swizzle_bytes, "swizzle", .flags = RECORD_OPTIONAL,
+		COMPUTED),
+	RECORD_VALUE(struct plan_tensor_map, l2_promotion_bytes, "l2_promotion",
+		.flags = RECORD_OPTIONAL, COMPUTED),
 	RECORD_COMMENT("help"),
 };
 #undef NUMBERS
-RECORD_DEFINE(struct tensor_map, tensor_map_record, tensor_map_members, .name = "tensor_map",
+RECORD_DEFINE(struct plan_tensor_map, tensor_map_record, tensor_map_members, .name = "tensor_map",
 	.check = tensor_map_check);
-
-enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
-	const struct value *values, struct plan_tensor_map *evaluated, struct error *err)
-{
-	int64_t number;
-
-	*evaluated = (struct plan_tensor_map){.buffer = map->buffer,
-		.dtype = dtype,
-		.rank = (uint32_t)map->dims.count,
-		.stride_count = (uint32_t)map->strides.count};
-	string_put(evaluated->name, sizeof(evaluated->name), map->name);
-	for (size_t i = 0; i < map->dims.count; i++) {
-		TRY(expression_int_within(map->dims.items[i], values, 0, INT64_MAX, &number, err));
-		evaluated->dims[i] = (uint64_t)number;
-		if (i > 0) {
-			TRY(expression_int_within(
-				map->strides.items[i - 1], values, 0, INT64_MAX, &number, err));
-			evaluated->strides[i - 1] = (uint64_t)number;
-		}
-		TRY(expression_uint32(
-			map->box.items[i], values, 0, UINT32_MAX, &evaluated->box[i], err));
-	}
-	if (map->swizzle)
-		TRY(expression_uint32(
-			map->swizzle, values, 0, UINT32_MAX, &evaluated->swizzle_bytes, err));
-	if (map->l2_promotion)
-		TRY(expression_uint32(map->l2_promotion, values, 0, UINT32_MAX,
-			&evaluated->l2_promotion_bytes, err));
-	return plan_tensor_map_check(evaluated, err);
-}
 
 /* ---- arguments ---- */
 struct typed_argument {
@@ -268,7 +238,7 @@ static enum status unknown_word(const char *text, const struct reading *reading,
 		count + maps + ARGUMENT_INT32 + reading->names->count + 1, sizeof(*names));
 	memcpy(names, buffers, count * sizeof(*names));
 	for (size_t i = 0; i < maps; i++)
-		if (reading->family->tensor_maps[i].name)
+		if (*reading->family->tensor_maps[i].name)
 			names[count++] = reading->family->tensor_maps[i].name;
 	for (int kind = 0; !reading->family && kind < ARGUMENT_INT32; kind++)
 		if (is_special(kind))

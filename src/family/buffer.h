@@ -21,28 +21,9 @@ enum status dtype_default(
 enum status dtype_evaluate(const struct expression *expression, const struct value *values,
 	enum dtype *dtype, struct error *err);
 
-/* Memory that the launches of a family share. */
-struct workspace {
-	const char *name;
-	struct expression *bytes;
-	enum buffer_init init;
-	struct expression *dtype; /* for tensor maps over it */
-};
-RECORD_DECLARE(struct workspace, workspace_record);
-enum status workspace_evaluate(const struct workspace *workspace, const struct value *values,
-	struct plan_buffer *buffer, struct error *err);
-
-struct tensor_map {
-	const char *name;
-	uint32_t buffer;         /* of the plan */
-	struct expression *when; /* NULL: always */
-	struct expression_list dims, strides, box;
-	struct expression *swizzle, *l2_promotion; /* NULL: 0 */
-};
-RECORD_DECLARE(struct tensor_map, tensor_map_record);
-/* dtype: of the buffer. Checks the driver's rules. */
-enum status tensor_map_evaluate(const struct tensor_map *map, enum dtype dtype,
-	const struct value *values, struct plan_tensor_map *evaluated, struct error *err);
+/* Memory that the launches of a family share, and maps, whose numbers may be computed. */
+RECORD_DECLARE(struct plan_buffer, workspace_record);
+RECORD_DECLARE(struct plan_tensor_map, tensor_map_record);
 
 /* The index among a plan's buffers, by the name of a tensor or workspace: a member of type
  * uint32_t. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/work.h"
+#include "family/buffer.h"
 
 void computed_list_release(struct computed_list *list)
 {
@@ -118,8 +118,17 @@ static enum status put_integer(
 {
 	int64_t number;
 
-	TRY(expression_int_within(computed->expression, values, (int64_t)computed->low,
-		computed->high < 0x1p63 ? (int64_t)computed->high : INT64_MAX, &number, err));
+	const int64_t least = (int64_t)computed->low,
+		      most = computed->high < 0x1p63 ? (int64_t)computed->high : INT64_MAX;
+
+	if (computed->expected) {
+		TRY(expression_int(computed->expression, values, &number, err));
+		if (number < least || number > most)
+			return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %" PRId64,
+				expression_where(computed->expression), computed->expected, number);
+	} else {
+		TRY(expression_int_within(computed->expression, values, least, most, &number, err));
+	}
 	number *= computed->scale;
 	memcpy(to, &number, computed->size);
 	return STATUS_OK;
@@ -133,12 +142,13 @@ static enum status put_enum(
 
 	TRY(expression_string(computed->expression, values, &name, err));
 	found = name_find(name, computed->names);
-	if (found < 0)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found \"%s\"",
-			expression_where(computed->expression),
-			computed->expected ? computed->expected : "a known name", name);
 	memcpy(to, &found, computed->size);
-	return STATUS_OK;
+	if (found >= 0)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found \"%s\"",
+		expression_where(computed->expression),
+		computed->expected ? computed->expected : "a known name", name);
+	return computed->names == dtype_names ? dtype_list_types(err) : STATUS_BAD_INPUT;
 }
 
 static enum status put(

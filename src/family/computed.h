@@ -13,6 +13,9 @@
 
 #include "family/expression_json.h"
 
+/* In a record's table: an expression over the usual names may give the value. */
+#define COMPUTED .computed = 1 + SCOPE_PLAIN
+
 enum {
 	COMPUTED_DIRECT = -1 /* `list` of a member of the struct itself */
 };

@@ -181,6 +181,89 @@ static const struct record_member prune_members[] = {
 };
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
 
+/* ---- computed members ---- */
+/* A list of items that may have computed members. */
+struct place {
+	const void *data;
+	size_t count, size;
+	ptrdiff_t list; /* as in struct computed */
+	size_t offset;  /* of the first item from that list's */
+	struct computed_list *computed;
+};
+
+static bool find_in(const struct place *places, size_t count, const char *item, struct place *found)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *data = places[i].data;
+
+		if (item < data || item >= data + places[i].count * places[i].size)
+			continue;
+		*found = places[i];
+		found->offset += (size_t)(item - data);
+		return true;
+	}
+	return false;
+}
+
+/* The place of a member; offset: where it is. */
+static struct place find_place(const struct reading *reading, const void *item)
+{
+	struct family *family = reading->family;
+	struct place found = {0};
+	const struct place of_plan[] = {
+		{family->workspaces, family->workspace_count, sizeof(*family->workspaces),
+			offsetof(struct plan, buffers),
+			reading->operation->tensor_count * sizeof(*family->workspaces),
+			&family->computed},
+		{family->tensor_maps, family->tensor_map_count, sizeof(*family->tensor_maps),
+			offsetof(struct plan, tensor_maps), 0, &family->computed},
+	};
+
+	if (find_in(of_plan, ARRAY_COUNT(of_plan), item, &found))
+		return found;
+	for (size_t i = 0; i < family->launch_count; i++) {
+		struct computed_list *computed = &family->launches[i].computed;
+		const struct launch_work *work = &family->launches[i].work;
+		const struct place of_launch[] = {
+			{work, 1, sizeof(*work), COMPUTED_DIRECT, 0, computed},
+			{work->smem_accesses, work->smem_access_count, sizeof(*work->smem_accesses),
+				offsetof(struct launch_work, smem_accesses), 0, computed},
+			{work->tiles, work->tile_count, sizeof(*work->tiles),
+				offsetof(struct launch_work, tiles), 0, computed},
+		};
+
+		if (find_in(of_launch, ARRAY_COUNT(of_launch), item, &found))
+			return found;
+	}
+	BUG("a computed member outside of the family");
+}
+
+enum status family_computed_read(const struct json_at *at, const struct record_member *member,
+	void *item, void *context, struct error *err)
+{
+	struct reading *reading = context;
+	const struct place place = find_place(reading, item);
+	const enum scope_context scope = (enum scope_context)(member->computed - 1);
+	const struct name_table *names =
+		scope == SCOPE_PLAIN ? reading->names : reading_names(reading, scope);
+	const struct computed *before;
+	struct computed *added;
+	struct expression *expression;
+
+	if (expression_json_compile(at, names, &expression, err) != STATUS_OK)
+		return member->names == dtype_names ? dtype_list_types(err) : STATUS_BAD_INPUT;
+	added = computed_add(place.computed, expression, member);
+	added->list = place.list;
+	added->offset = place.offset;
+	added->repeat = scope == SCOPE_SMEM ? WORK_LANES : 1;
+	added->is_condition = member->kind == RECORD_KIND_BOOL && place.list != COMPUTED_DIRECT;
+	before = added > place.computed->items ? added - 1 : added;
+	added->is_conditional = !added->is_condition && before->list == place.list &&
+				before->offset / place.size == place.offset / place.size &&
+				(before->is_condition || before->is_conditional);
+	return STATUS_OK;
+}
+
 /* ---- examples ---- */
 #define EXAMPLE(id, why_flags)                                                                     \
 	static const struct record_member id##_members[] = {                                       \
@@ -256,6 +339,7 @@ static const struct record_member family_members[] = {
 	LIST(launches, launch_count, launch_record, "launches"),
 	RECORD_MAP(struct family, symbols, symbol_count, family_symbol_record, "symbols",
 		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct family, computed, &computed_list_member, "", .flags = RECORD_NOT_JSON),
 	RECORD_NESTED(
 		struct family, examples, example_record, "examples", .flags = RECORD_OPTIONAL),
 };
@@ -352,7 +436,7 @@ static enum status read_root(
 	family->names = scope_table(&family->scope, SCOPE_PLAIN);
 	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN);
 	TRY(record_from_json_computed(
-		&family_record, root, family, launch_computed_read, &reading, err));
+		&family_record, root, family, family_computed_read, &reading, err));
 	return compile_facts(family, err);
 }
 

@@ -75,11 +75,12 @@ struct family {
 	struct constant *constants;
 	size_t constant_count;
 	struct condition_list constraints, prune;
-	struct workspace *workspaces;
+	struct plan_buffer *workspaces;
 	size_t workspace_count;
-	struct tensor_map *tensor_maps;
+	struct plan_tensor_map *tensor_maps;
 	size_t tensor_map_count;
-	const char *source; /* of launches that name none; NULL */
+	struct computed_list computed; /* members of both, in a struct plan */
+	const char *source;            /* of launches that name none; NULL */
 	/* A command, run in the file's folder, that is given configurations and answers with times,
 	 * instead of launches (device/README.md); NULL-terminated, or NULL. Its one source, for
 	 * hashes, is the command with the content of the files that it names. */
@@ -97,6 +98,11 @@ struct family {
 	struct example_list examples;
 };
 RECORD_DECLARE(struct family, family_record);
+
+/* Takes expressions of members of launches, workspaces and tensor maps (record/record_read.h).
+ * context: struct reading. */
+enum status family_computed_read(const struct json_at *at, const struct record_member *member,
+	void *item, void *context, struct error *err);
 
 /* Takes the tree, which is that of `file`. place: where its sources are; NULL: they are not loaded.
  * name: "mma", as the file is called. */

@@ -8,76 +8,6 @@
 #include "base/memory.h"
 #include "family/family.h"
 
-/* ---- computed members ---- */
-/* Whether a place is in a list of so many items. */
-static bool is_within(const void *place, const void *list, size_t count, size_t size)
-{
-	return (const char *)place >= (const char *)list &&
-	       (const char *)place < (const char *)list + count * size;
-}
-
-/* The launch that a place in its work, or in the lists of its work, belongs to. */
-static struct launch *find_launch(
-	const struct family *family, const void *place, struct computed *computed, size_t *size)
-{
-	for (size_t i = 0; i < family->launch_count; i++) {
-		struct launch *launch = &family->launches[i];
-		const struct launch_work *work = &launch->work;
-		const struct {
-			const void *data;
-			size_t count, size;
-			ptrdiff_t list;
-		} places[] = {
-			{work, 1, sizeof(*work), COMPUTED_DIRECT},
-			{work->smem_accesses, work->smem_access_count, sizeof(*work->smem_accesses),
-				offsetof(struct launch_work, smem_accesses)},
-			{work->tiles, work->tile_count, sizeof(*work->tiles),
-				offsetof(struct launch_work, tiles)},
-		};
-
-		for (size_t k = 0; k < ARRAY_COUNT(places); k++) {
-			if (!is_within(place, places[k].data, places[k].count, places[k].size))
-				continue;
-			computed->list = places[k].list;
-			computed->offset =
-				(size_t)((const char *)place - (const char *)places[k].data);
-			*size = places[k].size;
-			return launch;
-		}
-	}
-	return NULL;
-}
-
-enum status launch_computed_read(const struct json_at *at, const struct record_member *member,
-	void *item, void *context, struct error *err)
-{
-	struct reading *reading = context;
-	struct computed place = {0}, *added;
-	const struct computed *before;
-	struct expression *expression;
-	size_t size;
-	struct launch *launch = find_launch(reading->family, item, &place, &size);
-	const enum scope_context scope = (enum scope_context)(member->computed - 1);
-	const struct name_table *names =
-		scope == SCOPE_PLAIN ? reading->names : reading_names(reading, scope);
-
-	if (!launch)
-		BUG("an expression outside of the launches");
-	if (expression_json_compile(at, names, &expression, err) != STATUS_OK)
-		return member->names == dtype_names ? dtype_list_types(err) : STATUS_BAD_INPUT;
-	added = computed_add(&launch->computed, expression, member);
-	added->list = place.list;
-	added->offset = place.offset;
-	added->repeat = scope == SCOPE_SMEM ? WORK_LANES : 1;
-	added->is_condition = member->kind == RECORD_KIND_BOOL && place.list != COMPUTED_DIRECT;
-	before = added > launch->computed.items ? added - 1 : added;
-	added->is_conditional = !added->is_condition && before != added &&
-				before->list == place.list &&
-				before->offset / size == place.offset / size &&
-				(before->is_condition || before->is_conditional);
-	return STATUS_OK;
-}
-
 struct computed *launch_computed(const struct launch *launch, const void *member)
 {
 	return computed_find(
@@ -113,10 +43,10 @@ static enum status steps_read(
 
 	if (json_type(at) == JSON_OBJECT)
 		return record_from_json_computed(
-			&steps_record, at, field, launch_computed_read, context, err);
+			&steps_record, at, field, family_computed_read, context, err);
 	work->steps_max = NAN;
 	return json_type(at) == JSON_NUMBER ? json_get_double(at, &work->steps_mean, err)
-					    : launch_computed_read(at, &steps_members[0],
+					    : family_computed_read(at, &steps_members[0],
 						      &work->steps_mean, context, err);
 }
 
@@ -183,9 +113,7 @@ static enum status model_check(
 {
 	struct reading *reading = context;
 	struct launch_work *work = value;
-	struct computed place;
-	size_t size;
-	struct launch *launch = find_launch(reading->family, work, &place, &size);
+	struct launch *launch = (struct launch *)((char *)value - offsetof(struct launch, work));
 	const struct computed *units = launch_computed(launch, &work->units);
 	struct json_at dtype, member;
 	struct value number;

@@ -38,9 +38,6 @@ struct launch {
 };
 RECORD_DECLARE(struct launch, launch_record);
 
-/* Takes expressions of members of launches (record/record_read.h); context: struct reading. */
-enum status launch_computed_read(const struct json_at *at, const struct record_member *member,
-	void *item, void *context, struct error *err);
 /* How a member of launch->work is computed; NULL: JSON states its number. */
 struct computed *launch_computed(const struct launch *launch, const void *member);
 /* Expression of a member of launch->work, or its number; the caller frees it. */

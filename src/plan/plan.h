@@ -94,6 +94,7 @@ struct plan_launch {
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
+	bool when; /* of a family: whether the map is there; a plan has rank 0 instead */
 	enum dtype dtype;
 	uint32_t rank;
 	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
