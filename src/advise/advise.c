@@ -115,11 +115,16 @@ static double promised_us(const struct advise *advise, const struct problem *pro
 			continue;
 		ratio = work_of(problem) / work_of(tuned_problem);
 		problem_free(tuned_problem);
+		best = fmin(best, predict_row(context, problem, ratio, &entry->winner));
 		for (size_t i = 0; i < entry->family_count; i++)
 			best = fmin(
 				best, predict_row(context, problem, ratio, &entry->families[i]));
-		for (size_t i = 0; i < entry->tied_count; i++)
-			best = fmin(best, predict_row(context, problem, ratio, &entry->tied[i]));
+		for (size_t i = 0; i < entry->tied_count; i++) {
+			struct tuned_row tied = tuned_entry_tied(entry, &entry->tied[i]);
+
+			best = fmin(best, predict_row(context, problem, ratio, &tied));
+			named_values_release(&tied.configuration);
+		}
 	}
 	return best;
 }

@@ -190,11 +190,20 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	return STATUS_OK;
 }
 
-static enum status consider_rows(struct lookup *lookup, const struct tuned_entry *entry,
-	const struct tuned_row *rows, size_t count, struct error *err)
+/* The winner, the best of other families, and those that are tied. */
+static enum status consider_entry(
+	struct lookup *lookup, const struct tuned_entry *entry, struct error *err)
 {
-	for (size_t i = 0; i < count; i++)
-		TRY(consider(lookup, entry, &rows[i], err));
+	TRY(consider(lookup, entry, &entry->winner, err));
+	for (size_t i = 0; i < entry->family_count; i++)
+		TRY(consider(lookup, entry, &entry->families[i], err));
+	for (size_t i = 0; i < entry->tied_count; i++) {
+		struct tuned_row tied = tuned_entry_tied(entry, &entry->tied[i]);
+		const enum status status = consider(lookup, entry, &tied, err);
+
+		named_values_release(&tied.configuration);
+		TRY(status);
+	}
 	return STATUS_OK;
 }
 
@@ -210,9 +219,7 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 			entry->objective != lookup->request->objective ||
 			(lookup->request->bits && !is_of_class(lookup->problem, entry)))
 			continue;
-		TRY(consider(lookup, entry, &entry->winner, err));
-		TRY(consider_rows(lookup, entry, entry->families, entry->family_count, err));
-		TRY(consider_rows(lookup, entry, entry->tied, entry->tied_count, err));
+		TRY(consider_entry(lookup, entry, err));
 	}
 	return STATUS_OK;
 }
@@ -373,22 +380,6 @@ enum status lookup_find(const struct lookup_request *request, const struct probl
 	return STATUS_OK;
 }
 
-bool lookup_all_exact(const struct lookup_request *request, const struct problem_list *problems)
-{
-	bool found = true;
-
-	for (size_t i = 0; i < problems->count && found; i++) {
-		CLEANUP(lookup_release)
-		struct lookup lookup = {.request = request, .problem = problems->items[i]};
-		CLEANUP(lookup_answer_release)
-		struct lookup_answer answer = {.grade = LOOKUP_REFUSED};
-
-		found = find_exact(&lookup, &answer, NULL) == STATUS_OK &&
-			answer.grade == LOOKUP_EXACT;
-	}
-	return found;
-}
-
 void lookup_answer_release(struct lookup_answer *answer)
 {
 	tuned_row_release(&answer->result);
@@ -435,10 +426,8 @@ struct tuned_entry lookup_entry(const struct lookup_answer *answer, const struct
 		.unfinished = from->unfinished && answer->grade == LOOKUP_EXACT,
 		.run = string_copy(from->run),
 		.winner = tuned_row_copy(&answer->result),
-		.families = memory_zeroed(2, sizeof(*entry.families)),
-		.family_count = 1};
+		.families = memory_zeroed(1, sizeof(*entry.families))};
 
 	entry.winner.why = why_json(answer);
-	entry.families[0] = tuned_row_copy(&entry.winner);
 	return entry;
 }

@@ -51,8 +51,6 @@ struct lookup_request {
  * an answer (refused). */
 enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
 	struct lookup_answer *answer, struct error *err);
-/* Whether the file has all of these problems. */
-bool lookup_all_exact(const struct lookup_request *request, const struct problem_list *problems);
 void lookup_answer_release(struct lookup_answer *answer);
 /* An answer that is not refused as an entry of a tuned file; grade, losses and the entry that it is
  * from are the "why" of its winner. The caller releases it. */

@@ -37,6 +37,9 @@ static const char *find_forbidden(const char *text, size_t size)
 			return "valid UTF-8, found an invalid byte sequence";
 		if (in_string && c < 0x20)
 			return "no raw control character in a string, found one";
+		/* cJSON takes every one for a space */
+		if (!in_string && c < 0x20 && !strchr("\t\r\n", c))
+			return "no control character between values, found one";
 		if (in_string && c == '\\') {
 			if (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
 				return "no NUL character in a string, found one";

@@ -137,22 +137,14 @@ static enum status row_today(
 	return STATUS_OK;
 }
 
-/* Today's row replaces its family's row; where a time was measured, rows with predicted times
- * leave. */
-static void put_family(struct tuned_entry *entry, const struct tuned_row *today, bool measured_now)
+/* Rows of other families with predicted times leave where a time was measured. */
+static void drop_predicted(struct tuned_entry *entry, bool measured_now)
 {
-	struct tuned_row *row = tuned_row_find(entry, today->family);
-
-	if (!entry->family_count || (measured_now && entry->predicted)) {
-		for (size_t i = 0; i < entry->family_count; i++)
-			tuned_row_release(&entry->families[i]);
-		entry->families = memory_resize(entry->families, 2, sizeof(*entry->families));
-		entry->families[0] = tuned_row_copy(today);
-		entry->family_count = 1;
-	} else if (row) {
-		tuned_row_release(row);
-		*row = tuned_row_copy(today);
-	}
+	if (!measured_now || !entry->predicted)
+		return;
+	for (size_t i = 0; i < entry->family_count; i++)
+		tuned_row_release(&entry->families[i]);
+	entry->family_count = 0;
 }
 
 /* Takes what entry holds. */
@@ -192,7 +184,7 @@ enum status check_update(struct check *check, const char *run_id, struct error *
 		entry = tuned_entry_copy(&row->entry);
 		if (row->now.rounds)
 			put_run(&entry, run_id);
-		put_family(&entry, &today, row->now.rounds > 0);
+		drop_predicted(&entry, row->now.rounds > 0);
 		entry.predicted &= !row->now.rounds;
 		tuned_row_release(&entry.winner);
 		entry.winner = today;

@@ -298,8 +298,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		TRY(tuned_replace(&advising.answer, command->output, err));
 		common_say_wrote(command->output);
 	}
-	return command->common.json ? common_write_record(&tuned_record, &advising.answer, err)
-				    : STATUS_OK;
+	return command->common.json ? common_write_tuned(&advising.answer, err) : STATUS_OK;
 }
 
 const struct command command_advise = {

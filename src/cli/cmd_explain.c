@@ -104,6 +104,7 @@ static enum status add_row(
 	return STATUS_OK;
 }
 
+/* The fastest of the families is the winner. */
 static void put_entry(struct explain *explain, struct tuned_entry *entry)
 {
 	const char *kept;
@@ -114,7 +115,9 @@ static void put_entry(struct explain *explain, struct tuned_entry *entry)
 			best = i;
 	if (!entry->family_count)
 		return;
-	entry->winner = tuned_row_copy(&entry->families[best]);
+	entry->winner = entry->families[best];
+	memmove(&entry->families[best], &entry->families[best + 1],
+		(--entry->family_count - best) * sizeof(*entry->families));
 	tuned_put_entry(&explain->answer, entry, NULL, &kept);
 }
 
@@ -187,8 +190,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	explain.run_id = common_answer(&explain.context, &explain.answer);
 	for (size_t i = 0; i < explain.problems.count; i++)
 		TRY(explain_problem(&explain, explain.problems.items[i], err));
-	return options->common.json ? common_write_record(&tuned_record, &explain.answer, err)
-				    : STATUS_OK;
+	return options->common.json ? common_write_tuned(&explain.answer, err) : STATUS_OK;
 }
 
 const struct command command_explain = {

@@ -318,7 +318,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 			"%s: a tuned file, but --format %s needs a journal", exporting->file,
 			format->name);
 	exporting->source.tuned = &exporting->tuned;
-	TRY(tuned_load_packed(exporting->file, &exporting->tuned, err));
+	TRY(tuned_load(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file need no templates: where there are none, none are built */
 	if (operation || format->compiles || format->suffix)
 		TRY(catalogue_load(
@@ -391,7 +391,7 @@ static enum status export_rule(const struct export_options *options,
 			"--format %s: expected an operation, and at most one -p with keys of its "
 			"entries, found %s",
 			options->format, positional->count < 2 ? "no operation" : "several");
-	TRY(tuned_load_packed(positional->items[0], &tuned, err));
+	TRY(tuned_load(positional->items[0], &tuned, err));
 	if (*module) {
 		const char *old = getenv("PYTHONPATH");
 		CLEANUP(memory_free)

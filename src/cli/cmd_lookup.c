@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "cli/common.h"
 #include "score/learned.h"
-#include "format/tuned_part.h"
 #include "advise/lookup.h"
 
 struct lookup_options {
@@ -112,7 +111,7 @@ static enum status answer_all(const struct lookup_request *request,
 			put_answer(answers, request->tuned, &answer, problems->items[i]);
 	}
 	if (as_json)
-		TRY(common_write_record(&tuned_record, answers, err));
+		TRY(common_write_tuned(answers, err));
 	if (!refused)
 		return STATUS_OK;
 	error_set(err, STATUS_FAILED,
@@ -123,16 +122,6 @@ static enum status answer_all(const struct lookup_request *request,
 		request->bits ? " --bits invariant=KEY" : "",
 		request->bits && !request->assume ? "; --assume takes what the class has unmeasured"
 						  : "");
-}
-
-/* Of a large file little is kept: the problems' own entries, or else every configuration once.
- * --bits needs the entries of the class. */
-static enum status load(const char *path, struct tuned_part *part, bool whole,
-	const struct catalogue *catalogue, struct tuned *tuned, struct error *err)
-{
-	TRY(tuned_load_wanted(path, whole ? NULL : tuned_part_wants, part, tuned, err));
-	tuned_complete(tuned, catalogue);
-	return STATUS_OK;
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -147,10 +136,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	const char *path = positional->items[0];
 	const struct operation *operation;
-	CLEANUP(tuned_part_release)
-	struct tuned_part part = {.objective = common_objective(options->objective),
-		.problems = &problems,
-		.rows = !file_is_regular(path)}; /* is read once */
 	struct lookup_request request = {.catalogue = &catalogue,
 		.tuned = &tuned,
 		.objective = common_objective(options->objective),
@@ -163,18 +148,13 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(catalogue_operation(&catalogue, positional->items[1], &operation, err));
 	catalogue_show_defaults(&catalogue, options->common.verbose);
 	TRY(common_problems(operation, &options->problems, NULL, &problems, err));
-	part.operation = operation->name;
-	TRY(load(path, &part, request.bits, &catalogue, &tuned, err));
+	TRY(tuned_load(path, &tuned, err));
+	tuned_complete(&tuned, &catalogue);
 	TRY(open_spec(options, &tuned, &folders, &spec, err));
 	TRY(learned_open(&(struct learned_choice){.none = options->no_learned}, folders.configs,
 		spec->name, &catalogue, &learned, err));
 	spec->learned = &learned;
 	request.device = spec;
-	if (!request.bits && !part.rows && !lookup_all_exact(&request, &problems)) {
-		part.rows = true;
-		tuned_release(&tuned);
-		TRY(load(path, &part, false, &catalogue, &tuned, err));
-	}
 	tuned_init(&answers, "", gpu_model_of(spec, spec->title));
 	return answer_all(&request, &problems, options->common.json, &answers, err);
 }

@@ -32,7 +32,7 @@ static enum status add_file(const char *path, const struct catalogue *catalogue,
 {
 	CLEANUP(tuned_release) struct tuned next = {0};
 
-	TRY(tuned_load_packed(path, &next, err));
+	TRY(tuned_load(path, &next, err));
 	if (catalogue)
 		tuned_complete(&next, catalogue);
 	if (merged->path)
@@ -51,7 +51,7 @@ static enum status write_merged(const struct merge_options *options, struct tune
 	if (!to_stdout)
 		TRY(tuned_replace(merged, options->output, err));
 	if (machine)
-		TRY(common_write_record(&tuned_record, tuned_open(merged), err));
+		TRY(common_write_tuned(merged, err));
 	common_print(machine ? stderr : stdout,
 		"%s: %zu %s of %zu files; in several files: %zu equal, %zu measured and predicted, "
 		"%zu decided by their dates\n",

@@ -120,8 +120,6 @@ static void problem(const struct report_entry *entry)
 	for (size_t i = 0; tuned && i < tuned->family_count; i++) {
 		const struct tuned_row *row = &tuned->families[i];
 
-		if (strcmp(row->family, winner->family) == 0)
-			continue;
 		common_print(stdout, "  best of %s: ", row->family);
 		time_of(row->time.median);
 		common_print(stdout, ", %.2f times as long\n", row->time.median / winner->time_us);

@@ -268,8 +268,7 @@ static enum status write_streams(
 {
 	if (is_stream && !tuning_to_stdout(tuning))
 		TRY(tuned_replace(&tuning->tuned, tuning->output, err));
-	return machine ? common_write_record(&tuned_record, tuned_open(&tuning->tuned), err)
-		       : STATUS_OK;
+	return machine ? common_write_tuned(&tuning->tuned, err) : STATUS_OK;
 }
 
 /* Fills in what the command line says; the caller fills in the rest. */

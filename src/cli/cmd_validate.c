@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_list.h"
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "check/check.h"
@@ -47,7 +48,7 @@ static enum status read_tuned(const struct checked *file, struct error *err)
 {
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 
-	return tuned_load_packed(file->path, &tuned, err);
+	return tuned_parse(&file->content, file->path, &tuned, err);
 }
 
 static enum status read_journal(const struct checked *file, struct error *err)
@@ -143,17 +144,14 @@ static const struct {
 };
 
 /* ---- formats ---- */
-/* Reads it (but a tuned file): "format" of the whole says what it is, or a journal's first line. */
+/* Reads the file: the member "format" tells what it is, or a journal's first line. */
 static enum status find_format(struct checked *file, struct error *err)
 {
-	CLEANUP(json_release) struct json *line = NULL, *root = NULL;
+	CLEANUP(json_release) struct json *line = NULL;
+	CLEANUP(json_list_release) struct json_list list = {0};
 	struct json_at at, event;
 	const char *format;
 
-	if (tuned_is_file(file->path)) {
-		string_put(file->format, sizeof(file->format), "tiletune.tuned/1");
-		return STATUS_OK;
-	}
 	TRY(file_read(file->path, &file->content, err));
 	const char *content = text_string(&file->content);
 	/* a journal is not one JSON text unless it has one line */
@@ -164,11 +162,10 @@ static enum status find_format(struct checked *file, struct error *err)
 			return STATUS_OK;
 		}
 	}
-	TRY(json_parse(content, file->content.length, file->path, &root, err));
-	at = json_root(root, file->path);
-	TRY(json_expect(&at, JSON_OBJECT, err));
-	TRY(own_kernel_refuse_t1(&at, err));
-	TRY(json_member_string(&at, "format", &format, err));
+	TRY(json_list_open(content, file->content.length, file->path, "entries", &list, err));
+	TRY(json_expect(&list.root, JSON_OBJECT, err));
+	TRY(own_kernel_refuse_t1(&list.root, err));
+	TRY(json_member_string(&list.root, "format", &format, err));
 	string_put(file->format, sizeof(file->format), format);
 	return STATUS_OK;
 }

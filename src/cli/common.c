@@ -371,9 +371,9 @@ void run_new_id(char id[RUN_ID_SIZE])
 		(unsigned)(hash_bytes(&salt, sizeof(salt), 0) & 0xffffff));
 }
 
-enum status common_write_record(const struct record *record, const void *value, struct error *err)
+enum status common_write_tuned(const struct tuned *tuned, struct error *err)
 {
-	CLEANUP(json_release) struct json *json = record_to_json(record, value);
+	CLEANUP(json_release) struct json *json = record_to_json(&tuned_record, tuned);
 
 	return common_write_json("-", json, err);
 }

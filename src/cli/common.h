@@ -123,8 +123,8 @@ void common_say_wrote(const char *path);
 /* Writes text to path ("-": stdout), and reports a full disk. */
 enum status common_write(const char *path, const struct text *text, struct error *err);
 enum status common_write_json(const char *path, const struct json *json, struct error *err);
-/* A record as JSON to stdout. */
-enum status common_write_record(const struct record *record, const void *value, struct error *err);
+/* A tuned file as JSON with many lines to stdout. */
+enum status common_write_tuned(const struct tuned *tuned, struct error *err);
 
 /* Of an option whose word is an objective; NULL: time. */
 const char *common_objective_choice(size_t index, const char **summary);

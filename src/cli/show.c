@@ -221,11 +221,9 @@ static void show_families(FILE *out, const struct tuned_entry *entry)
 	for (size_t f = 0; f < entry->family_count; f++) {
 		const struct tuned_row *best = &entry->families[f];
 
-		if (strcmp(best->family, entry->winner.family) != 0)
-			common_print(out,
-				"  best of %-22s %10.2f us, %.2f times the winner's time\n",
-				best->family, best->time.median,
-				best->time.median / entry->winner.time.median);
+		common_print(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
+			best->family, best->time.median,
+			best->time.median / entry->winner.time.median);
 	}
 }
 

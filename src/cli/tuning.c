@@ -113,7 +113,7 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 		device = (struct gpu_model){0};
 		return STATUS_OK;
 	}
-	if (tuned_load_packed(tuning->output, &tuning->tuned, err) != STATUS_OK)
+	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
 		return error_hint(err, "to replace a file that is no tuned file, remove it first");
 	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
 	TRY(tuned_expect_device(&tuning->tuned, &device, err));

@@ -323,7 +323,7 @@ enum status row_renew(
 
 	TRY(row_predict(candidate, &now, err));
 	*renewed = *row->kernel_hash && strcmp(now.kernel_hash, row->kernel_hash) != 0;
-	if (!*renewed)
+	if (!*renewed && row->launch_count)
 		return STATUS_OK;
 	SWAP(row->defines, now.defines);
 	SWAP(row->options, now.options);

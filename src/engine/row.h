@@ -34,9 +34,10 @@ enum status row_describe(const struct candidate *candidate, const struct result 
 /* As above, for a candidate that is not compiled; the row's time is the prediction. */
 enum status row_predict(
 	const struct candidate *candidate, struct tuned_row *row, struct error *err);
-/* A row that was tuned with other sources than the catalogue's gets what the candidate, which is
- * row_candidate()'s, is built and launched with: defines, launches with their arguments, buffers.
- * Its times stay. *renewed: whether it was; not if the row has no kernel_hash. */
+/* A row that was tuned with other sources than the catalogue's, or that was shortened, gets what
+ * the candidate, which is row_candidate()'s, is built and launched with: defines, launches with
+ * their arguments, buffers. Its times stay. *renewed: whether the sources are others; false if the
+ * row has no kernel_hash. */
 enum status row_renew(
 	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err);
 

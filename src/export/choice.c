@@ -95,10 +95,7 @@ enum status export_choose(const struct operation *operation, const char *const *
 			((problems->count || parts.count) && !wanted[i] &&
 				!has_parts(entry, &parts)))
 			continue;
-		tuned_entry_open(entry);
 		source->entries[source->entry_count++] = entry;
 	}
-	for (size_t i = 0; source->untuned_count && i < tuned->entry_count; i++)
-		tuned_entry_open(&tuned->entries[i]); /* any may answer for these */
 	return STATUS_OK;
 }

@@ -134,6 +134,38 @@ bool named_values_equal(const struct named_values *a, const struct named_values 
 	return true;
 }
 
+struct named_values named_values_difference(
+	const struct named_values *all, const struct named_values *values)
+{
+	struct named_values difference = named_values_new(all->count);
+
+	difference.count = 0;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct value *other = named_values_find(values, all->items[i].name);
+
+		if (!other || other->type != all->items[i].value.type ||
+			!value_equal(*other, all->items[i].value))
+			named_values_put(&difference, difference.count++, all->items[i].name,
+				all->items[i].value);
+	}
+	return difference;
+}
+
+struct named_values named_values_changed(
+	const struct named_values *all, const struct named_values *changed)
+{
+	struct named_values values = named_values_new(all->count);
+
+	values.count = 0;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct value *other = named_values_find(changed, all->items[i].name);
+
+		named_values_put(&values, values.count++, all->items[i].name,
+			other ? *other : all->items[i].value);
+	}
+	return values;
+}
+
 void named_values_format(
 	const struct named_values *values, const char *separator, struct text *text)
 {

@@ -36,6 +36,12 @@ void named_values_put(struct named_values *values, size_t index, const char *nam
 	struct value value); /* index < count of named_values_new() */
 /* The same names with the same values, in any order. */
 bool named_values_equal(const struct named_values *a, const struct named_values *b);
+/* The values of `all`, in its order, that are others in `values` or that `values` lacks. */
+struct named_values named_values_difference(
+	const struct named_values *all, const struct named_values *values);
+/* The values of `all`, but those of `changed` where it has the name. */
+struct named_values named_values_changed(
+	const struct named_values *all, const struct named_values *changed);
 /* "M=4096,dtype=bf16" with separator ",". */
 void named_values_format(
 	const struct named_values *values, const char *separator, struct text *text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "record/record_write.h"
 
 static const char *date_of(const struct tuned *tuned, const struct tuned_entry *entry)
 {
@@ -47,11 +48,10 @@ static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *ent
 /* False: there are none. */
 static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 {
-	const size_t count = entry->family_count;
-	size_t best = 0;
+	const bool winner_stays = is_of_run(&entry->winner, entry, run);
+	size_t best = 0, count = 0;
 
-	entry->family_count = 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < entry->family_count; i++) {
 		struct tuned_row *row = &entry->families[i];
 
 		if (!is_of_run(row, entry, run)) {
@@ -59,12 +59,16 @@ static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 			continue;
 		}
 		if (row->time.median < entry->families[best].time.median)
-			best = entry->family_count;
-		entry->families[entry->family_count++] = *row;
+			best = count;
+		entry->families[count++] = *row;
 	}
-	if (entry->family_count && !is_of_run(&entry->winner, entry, run))
-		tuned_entry_set_winner(entry, &entry->families[best]);
-	return entry->family_count;
+	entry->family_count = count;
+	if (winner_stays || !count)
+		return winner_stays;
+	tuned_entry_promote(entry, best);
+	tuned_row_release(&entry->families[best]);
+	entry->families[best] = entry->families[--entry->family_count];
+	return true;
 }
 
 /* The base is put last: tuned_put_entry() lets the new one stand and adds what the old one has
@@ -82,40 +86,39 @@ static void join(
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
+/* As files have them: their numbers are rounded. */
 static bool is_equal(const struct tuned_entry *a, const struct tuned_entry *b)
 {
-	CLEANUP(memory_free) char *a_text = tuned_entry_text(a);
-	CLEANUP(memory_free) char *b_text = tuned_entry_text(b);
+	CLEANUP(json_release) struct json *a_json = record_to_json(&tuned_entry_record, a);
+	CLEANUP(json_release) struct json *b_json = record_to_json(&tuned_entry_record, b);
+	CLEANUP(memory_free) char *a_text = json_print(a_json, false);
+	CLEANUP(memory_free) char *b_text = json_print(b_json, false);
 
 	return strcmp(a_text, b_text) == 0;
 }
 
 static void merge_entry(struct tuned *into, const struct tuned *from,
-	const struct tuned_entry *packed, const struct decision *decision)
+	const struct tuned_entry *theirs, const struct decision *decision)
 {
 	struct merge_summary *summary = decision->summary;
-	struct tuned_entry theirs = tuned_entry_copy(packed);
-	struct tuned_entry *ours =
-		tuned_find_packed(into, theirs.operation, &theirs.problem, theirs.objective);
+	const struct tuned_entry *ours =
+		tuned_find(into, theirs->operation, &theirs->problem, theirs->objective);
 	const struct conflict conflict = {
-		.into = into, .from = from, .ours = ours, .theirs = &theirs};
+		.into = into, .from = from, .ours = ours, .theirs = theirs};
+	struct tuned_entry copy;
 	const char *kept;
 
-	if (ours && is_equal(ours, &theirs)) {
+	if (ours && is_equal(ours, theirs)) {
 		summary->equal++;
-	} else if (!ours || ours->predicted != theirs.predicted) {
+	} else if (!ours || ours->predicted != theirs->predicted) {
 		/* one measured, one predicted: measured stays, or comes */
 		*(ours ? &summary->outranked : &summary->added) += 1;
-		tuned_put_entry(into, &theirs, NULL, &kept);
+		copy = tuned_entry_copy(theirs);
+		tuned_put_entry(into, &copy, NULL, &kept);
 	} else {
 		summary->conflicts++;
-		tuned_entry_open(ours);
-		tuned_entry_open(&theirs);
 		join(into, &conflict, decision);
-		if (packed->packed.length)
-			tuned_entry_pack(ours);
 	}
-	tuned_entry_release(&theirs);
 }
 
 enum status tuned_merge(struct tuned *into, const struct tuned *from, const char *run,
@@ -234,35 +237,39 @@ static double time_now(
 	return row->time.median * (scale > 0 ? scale : 1);
 }
 
-/* The new rows, but old ones in the place of those that they beat; then old ones of families that
- * were not tuned now. What the same run said before goes. stayed[i]: the i-th is old. The rows of
- * entry are taken. */
-static void merge_rows(const struct pair *pair, struct tuned_entry *entry,
-	const struct tuned_judge *judge, bool *stayed)
+/* The old row takes the place of its family's new one, or is added. The winner's place is a swap
+ * with the last of the other families. */
+static void put_old_row(struct tuned_entry *entry, struct tuned_row *now, struct tuned_row old)
+{
+	if (now && now != &entry->winner) {
+		tuned_row_release(now);
+		*now = old;
+		return;
+	}
+	entry->families =
+		memory_resize(entry->families, entry->family_count + 2, sizeof(*entry->families));
+	entry->families[entry->family_count] = old;
+	if (!now) {
+		entry->family_count++;
+		return;
+	}
+	tuned_entry_promote(entry, entry->family_count);
+	tuned_row_release(&entry->families[entry->family_count]);
+}
+
+/* Rows of other runs that are still worth what they say; what the same run said before goes. */
+static void add_old_rows(
+	const struct pair *pair, struct tuned_entry *entry, const struct tuned_judge *judge)
 {
 	const struct tuned_entry *old = pair->old_entry;
-	const size_t new_count = entry->family_count;
 
-	entry->families = memory_resize(
-		entry->families, new_count + old->family_count + 1, sizeof(*entry->families));
-	for (size_t i = 0; i < new_count; i++) {
-		struct tuned_row *row = &entry->families[i];
-		const struct tuned_row *other = tuned_row_find(old, row->family);
+	for (size_t i = 0; i <= old->family_count; i++) {
+		const struct tuned_row *row = i ? &old->families[i - 1] : &old->winner;
+		struct tuned_row *now = tuned_entry_row(entry, row->family);
 
-		stayed[i] = other && !is_of_run(other, old, entry->run) &&
-			    has_bits_of(entry, other) && old_stays(pair, other, row, judge);
-		if (!stayed[i])
-			continue;
-		tuned_row_release(row);
-		*row = old_row(other, old);
-	}
-	for (size_t i = 0; i < old->family_count; i++) {
-		if (is_of_run(&old->families[i], old, entry->run) ||
-			tuned_row_find(entry, old->families[i].family) ||
-			!has_bits_of(entry, &old->families[i]))
-			continue;
-		stayed[entry->family_count] = true;
-		entry->families[entry->family_count++] = old_row(&old->families[i], old);
+		if (!is_of_run(row, old, entry->run) && has_bits_of(entry, row) &&
+			(!now || old_stays(pair, row, now, judge)))
+			put_old_row(entry, now, old_row(row, old));
 	}
 }
 
@@ -270,50 +277,53 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept)
 {
 	const struct pair pair = {.tuned = tuned, .old_entry = old, .new_entry = entry};
-	const size_t new_count = entry->family_count;
-	CLEANUP(memory_free)
-	bool *stayed = memory_zeroed(new_count + old->family_count + 1, sizeof(*stayed));
-	const struct tuned_row *best = NULL;
+	const char *own = entry->winner.run;
+	size_t best = SIZE_MAX;
 	double best_us;
+	bool is_old;
 
-	merge_rows(&pair, entry, judge, stayed);
+	add_old_rows(&pair, entry, judge);
+	is_old = entry->winner.run != own;
+	if (is_old)
+		*kept = "the winner stays what an earlier run found: nothing that was tried now is "
+			"as fast";
 	/* the fastest of all wins, unless the new winner ties with it */
-	best_us = entry->winner.time.median * (1 - floor_ratio);
+	best_us = entry->winner.time.median * (is_old ? 1 : 1 - floor_ratio);
 	for (size_t i = 0; i < entry->family_count; i++) {
 		const struct tuned_row *row = &entry->families[i];
 		const double row_us = time_now(&pair, row, &entry->winner);
 
-		if (!stayed[i] || !(row_us < best_us))
+		if (!row->run || !(row_us < best_us))
 			continue;
 		best_us = row_us;
-		best = row;
-		*kept = i < new_count ? "the winner stays what an earlier run found: nothing that "
-					"was tried now is as fast"
-				      : "the winner stays one of a family that was not tuned now";
+		best = i;
 	}
-	if (best) {
-		tuned_entry_set_winner(entry, best);
+	if (best != SIZE_MAX) {
+		tuned_entry_promote(entry, best);
+		*kept = "the winner stays one of a family that was not tuned now";
+	}
+	if (*kept)
 		entry->unfinished = old->unfinished;
-	}
+	for (size_t i = 0; i < entry->family_count; i++)
+		tuned_row_shorten(&entry->families[i]);
 }
 
 void tuned_rows_margin(struct tuned_entry *entry)
 {
-	const struct tuned_row *winner = &entry->winner, *second = NULL;
+	const struct tuned_row *second = NULL;
 
 	for (size_t i = 0; i < entry->family_count; i++) {
 		const struct tuned_row *row = &entry->families[i];
 
-		if (strcmp(row->family, winner->family) != 0 && row->time.median > 0 &&
-			(!second || row->time.median < second->time.median))
+		if (row->time.median > 0 && (!second || row->time.median < second->time.median))
 			second = row;
 	}
-	if (!second || !(winner->time.median > 0))
+	if (!second || !(entry->winner.time.median > 0))
 		return;
 	if (entry->margin)
 		free(entry->margin->family);
 	else
 		entry->margin = memory_zeroed(1, sizeof(*entry->margin));
 	*entry->margin = (struct tuned_margin){.family = string_copy(second->family),
-		.ratio = second->time.median / winner->time.median};
+		.ratio = second->time.median / entry->winner.time.median};
 }

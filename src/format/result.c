@@ -78,7 +78,9 @@ static const struct record_rule configuration_rule = {
 /* ---- time ---- */
 const char *const timing_names[] = {"measured", "predicted", NULL};
 
-#define TIME(field) RECORD_VALUE(struct summary, field, #field, .low = 0, .high = INFINITY)
+#define TIME(field)                                                                                \
+	RECORD_VALUE(struct summary, field, #field, .flags = RECORD_ROUNDED, .low = 0,             \
+		.high = INFINITY)
 static const struct record_member time_members[] = {
 	TIME(median),
 	TIME(ci95_low),
@@ -91,7 +93,7 @@ RECORD_DEFINE(struct summary, time_record, time_members, .name = "time_us", .ope
 /* ---- measured in addition to time ---- */
 #define MEASURED(field)                                                                            \
 	RECORD_VALUE(struct measured, field, #field, .low = 0, .high = INFINITY,                   \
-		.flags = RECORD_OPTIONAL | RECORD_NULLABLE)
+		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_ROUNDED)
 static const struct record_member measured_members[] = {
 	MEASURED(energy_j),
 	MEASURED(power_w),

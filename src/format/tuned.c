@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/json_list.h"
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
@@ -16,6 +17,7 @@ static const struct record_member tuned_members[] = {
 	RECORD_NESTED(struct tuned, device, gpu_model_record, "device"),
 	RECORD_RECORDS(struct tuned, runs, run_count, run_record, "runs"),
 	RECORD_RECORDS(struct tuned, entries, entry_count, tuned_entry_record, "entries"),
+	RECORD_UNKNOWN(struct tuned, unknown),
 };
 RECORD_DEFINE(struct tuned, tuned_record, tuned_members, .name = "tuned", .open = true);
 
@@ -24,8 +26,7 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 	*tuned = (struct tuned){.path = string_copy(path),
 		.device = device,
 		.runs = memory_zeroed(1, sizeof(*tuned->runs)),
-		.entries = memory_zeroed(1, sizeof(*tuned->entries)),
-		.index = memory_zeroed(1, sizeof(*tuned->index))};
+		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
 }
 
 /* All members are 0 unless the path is a regular file. */
@@ -39,123 +40,51 @@ static struct tuned_version tuned_version_of(const char *path)
 		(uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec};
 }
 
-/* Entries on their way into a file. */
-struct loading {
-	bool packs;
-	struct tuned_entry *entries;
-	size_t count, capacity;
-	enum status status; /* of the first that is none */
-	struct error err;
-	bool (*wants)(const struct json_text *entry, void *context);
-	void *context;
-};
-
-static bool wants_entry(const struct json_text *entry, void *context)
+static enum status read_entries(struct json_list *list, struct tuned *tuned, struct error *err)
 {
-	const struct loading *loading = context;
+	size_t capacity = 0;
+	struct json_at element;
+	enum status status;
 
-	return !loading->wants || loading->wants(entry, loading->context);
+	while (json_list_next(list, &element, &status, err)) {
+		struct tuned_entry *entry;
+
+		ARRAY_GROW(tuned->entries, tuned->entry_count + 1, capacity);
+		entry = &tuned->entries[tuned->entry_count];
+		*entry = (struct tuned_entry){0};
+		TRY(record_from_json(&tuned_entry_record, &element, entry, NULL, err));
+		tuned->entry_count++;
+	}
+	return status;
 }
 
-static void load_entry(const struct json_at *at, void *context)
+enum status tuned_parse(
+	const struct text *content, const char *path, struct tuned *tuned, struct error *err)
 {
-	struct loading *loading = context;
+	CLEANUP(json_list_release) struct json_list list = {0};
+	CLEANUP(tuned_release) struct tuned read = {0};
 
-	if (loading->status != STATUS_OK)
-		return;
-	ARRAY_GROW(loading->entries, loading->count + 1, loading->capacity);
-	loading->entries[loading->count] = loading->entries[loading->count + 1] =
-		(struct tuned_entry){0};
-	loading->status = record_from_json(
-		&tuned_entry_record, at, &loading->entries[loading->count], NULL, &loading->err);
-	if (loading->status == STATUS_OK && loading->packs)
-		tuned_entry_pack(&loading->entries[loading->count]);
-	loading->count += loading->status == STATUS_OK;
-}
-
-static void loading_release(struct loading *loading)
-{
-	for (size_t i = 0; i < loading->count; i++)
-		tuned_entry_release(&loading->entries[i]);
-	free(loading->entries);
-}
-
-static enum status load(
-	const char *path, const struct loading *how, struct tuned *tuned, struct error *err)
-{
-	CLEANUP(loading_release) struct loading loading = *how;
-	const struct json_elements elements = {
-		.list = "entries", .wants = wants_entry, .visit = load_entry, .context = &loading};
-	CLEANUP(json_release) struct json *tree = NULL;
-	struct json_at root;
-
-	*tuned = (struct tuned){.version = tuned_version_of(path)};
-	TRY(json_load_elements(path, &elements, &tree, err));
-	root = json_root(tree, path);
+	TRY(json_list_open(text_string(content), content->length, path, "entries", &list, err));
 	/* another format says so before its members do */
-	TRY(json_expect(&root, JSON_OBJECT, err));
-	TRY(json_expect_format(&root, "tiletune.tuned/1", err));
-	TRY(record_from_json(&tuned_record, &root, tuned, NULL, err));
-	if (loading.status != STATUS_OK) {
-		tuned_release(tuned);
-		if (err)
-			*err = loading.err;
-		return loading.status;
-	}
-	if (loading.count) {
-		free(tuned->entries);
-		tuned->entries = loading.entries;
-		tuned->entry_count = loading.count;
-		loading = (struct loading){0};
-	}
-	tuned->path = string_copy(path);
-	tuned->index = memory_zeroed(1, sizeof(*tuned->index));
+	TRY(json_expect(&list.root, JSON_OBJECT, err));
+	TRY(json_expect_format(&list.root, "tiletune.tuned/1", err));
+	TRY(record_from_json(&tuned_record, &list.root, &read, NULL, err));
+	TRY(read_entries(&list, &read, err));
+	read.path = string_copy(path);
+	*tuned = read;
+	read = (struct tuned){0};
 	return STATUS_OK;
 }
 
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 {
-	return load(path, &(struct loading){0}, tuned, err);
-}
+	const struct tuned_version version = tuned_version_of(path);
+	CLEANUP(text_release) struct text content = {0};
 
-enum status tuned_load_packed(const char *path, struct tuned *tuned, struct error *err)
-{
-	return load(path, &(struct loading){.packs = true}, tuned, err);
-}
-
-enum status tuned_load_wanted(const char *path,
-	bool (*wants)(const struct json_text *entry, void *context), void *context,
-	struct tuned *tuned, struct error *err)
-{
-	return load(path, &(struct loading){.wants = wants, .context = context}, tuned, err);
-}
-
-struct tuned *tuned_open(struct tuned *tuned)
-{
-	for (size_t i = 0; i < tuned->entry_count; i++)
-		tuned_entry_open(&tuned->entries[i]);
-	return tuned;
-}
-
-static bool wants_none(const struct json_text *entry, void *context)
-{
-	(void)entry;
-	(void)context;
-	return false;
-}
-
-bool tuned_is_file(const char *path)
-{
-	CLEANUP(json_release) struct json *around = NULL;
-	const struct json_elements entries = {.list = "entries", .wants = wants_none};
-	struct json_at root;
-
-	if (!file_is_regular(path) ||
-		json_load_elements(path, &entries, &around, NULL) != STATUS_OK)
-		return false;
-	root = json_root(around, path);
-	return json_type(&root) == JSON_OBJECT &&
-	       json_expect_format(&root, "tiletune.tuned/1", NULL) == STATUS_OK;
+	TRY(file_read(path, &content, err));
+	TRY(tuned_parse(&content, path, tuned, err));
+	tuned->version = version;
+	return STATUS_OK;
 }
 
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
@@ -171,59 +100,65 @@ void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 			problem_from_named_values(operation, &entry->problem, &problem, NULL) !=
 				STATUS_OK)
 			continue;
-		tuned_entry_open(entry);
 		named_values_release(&entry->problem);
 		entry->problem = problem_named_values(problem);
 		problem_free(problem);
-		tuned_index_clear(tuned->index);
 	}
 }
 
-/* As an element of the file's list, which begins two levels deep. */
-static void append_entry(const struct tuned_entry *entry, struct text *text)
+/* ---- writing: a line for each member, run and entry, so that changes are easy to read ---- */
+static void append_list(
+	struct text *text, const struct record *record, const void *items, size_t count)
 {
-	CLEANUP(memory_free) char *printed = tuned_entry_text(entry);
-
-	for (const char *line = printed; *line;) {
-		const size_t length = strcspn(line, "\n");
-
-		text_append_bytes(text, line, length);
-		line += length;
-		if (*line++ != '\n')
-			return;
-		text_append(text, "\n\t\t");
-	}
-}
-
-/* An entry at a time: together their text would take more memory than they do. */
-static enum status write_file(int fd, const void *context, struct error *err)
-{
-	static const char end[] = "]\n}\n";
-	static const size_t piece = 1 << 20;
-	struct tuned around = *(const struct tuned *)context;
-	const size_t count = around.entry_count;
-	CLEANUP(json_release) struct json *tree = NULL;
-	CLEANUP(text_release) struct text text = {0};
-
-	around.entry_count = 0;
-	tree = record_to_json(&tuned_record, &around);
-	json_append(tree, true, &text);
-	text_cut(&text, text.length - strlen(end));
+	text_append(text, "[");
 	for (size_t i = 0; i < count; i++) {
-		text_append(&text, i ? ", " : "");
-		append_entry(&around.entries[i], &text);
-		if (text.length < piece)
-			continue;
-		TRY(file_write_all(fd, text.data, text.length, err));
-		text_clear(&text);
+		CLEANUP(json_release)
+		struct json *json = record_to_json(record, (const char *)items + i * record->size);
+		CLEANUP(memory_free) char *line = json_print(json, false);
+
+		text_appendf(text, "%s\n%s", i ? "," : "", line);
 	}
-	text_append(&text, end);
-	return file_write_all(fd, text.data, text.length, err);
+	text_append(text, count ? "\n]" : "]");
+}
+
+static void append_member(
+	struct text *text, const struct tuned *tuned, const struct json_at *member)
+{
+	CLEANUP(memory_free) char *value = NULL;
+
+	text_appendf(text, "\"%s\": ", member->key);
+	if (strcmp(member->key, "runs") == 0) {
+		append_list(text, &run_record, tuned->runs, tuned->run_count);
+	} else if (strcmp(member->key, "entries") == 0) {
+		append_list(text, &tuned_entry_record, tuned->entries, tuned->entry_count);
+	} else {
+		value = json_print(member->node, false);
+		text_append(text, value);
+	}
+}
+
+void tuned_append(const struct tuned *tuned, struct text *text)
+{
+	struct tuned around = *tuned;
+	CLEANUP(json_release) struct json *tree = NULL;
+	struct json_at root, member = {0};
+
+	around.run_count = around.entry_count = 0;
+	tree = record_to_json(&tuned_record, &around);
+	root = json_root(tree, NULL);
+	while (json_next(&root, &member)) {
+		text_append(text, member.index ? ",\n" : "{\n");
+		append_member(text, tuned, &member);
+	}
+	text_append(text, "\n}\n");
 }
 
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err)
 {
-	TRY(file_write_by(path, write_file, tuned, err));
+	CLEANUP(text_release) struct text text = {0};
+
+	tuned_append(tuned, &text);
+	TRY(file_write(path, text.data, text.length, err));
 	tuned->version = tuned_version_of(path);
 	return STATUS_OK;
 }
@@ -236,7 +171,7 @@ enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run
 
 	if (!now.inode || memcmp(&now, &tuned->version, sizeof(now)) == 0)
 		return STATUS_OK;
-	TRY(tuned_load_packed(path, &theirs, err));
+	TRY(tuned_load(path, &theirs, err));
 	TRY(tuned_merge(tuned, &theirs, run, &ignored, err));
 	tuned->version = theirs.version;
 	return STATUS_OK;
@@ -255,9 +190,6 @@ void tuned_release(struct tuned *tuned)
 {
 	record_release(&tuned_record, tuned);
 	free(tuned->path);
-	if (tuned->index)
-		tuned_index_clear(tuned->index);
-	free(tuned->index);
 	*tuned = (struct tuned){0};
 }
 
@@ -276,25 +208,17 @@ enum status tuned_expect_device(
 	return error_hint(err, "write to another file with -o, or name the file's GPU by --device");
 }
 
-struct tuned_entry *tuned_find_packed(const struct tuned *tuned, const char *operation,
-	const struct named_values *problem, enum objective objective)
-{
-	struct tuned_index own = {0};
-	struct tuned_entry *found = tuned_index_find(tuned->index ? tuned->index : &own,
-		tuned->entries, tuned->entry_count, operation, problem, objective);
-
-	tuned_index_clear(&own);
-	return found;
-}
-
 struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective)
 {
-	struct tuned_entry *found = tuned_find_packed(tuned, operation, problem, objective);
+	for (size_t i = 0; i < tuned->entry_count; i++) {
+		struct tuned_entry *entry = &tuned->entries[i];
 
-	if (found)
-		tuned_entry_open(found);
-	return found;
+		if (entry->objective == objective && strcmp(entry->operation, operation) == 0 &&
+			named_values_equal(&entry->problem, problem))
+			return entry;
+	}
+	return NULL;
 }
 
 struct tuned_entry *tuned_find_problem(

@@ -2,18 +2,17 @@
  *
  * The tuned file: the best configurations of one GPU model, what other builds consume.
  *
- * Members written by a newer version survive a re-write. This module knows the rules: an entry is
- * replaced only by its own canonical problem; predicted never replaces measured; re-tuning some
- * families replaces their rows, unless the old ones are better and still hold, and selects the
- * winner again; a file of another GPU model is refused.
+ * Members that a newer version wrote, of the file, an entry or a row, survive a rewrite. This
+ * module knows the rules: an entry is replaced only by its own canonical problem; predicted never
+ * replaces measured; re-tuning some families replaces their rows, unless the old ones are better
+ * and still hold, and selects the winner again; a file of another GPU model is refused.
  */
 #ifndef FORMAT_TUNED_H
 #define FORMAT_TUNED_H
 
-#include "base/json_elements.h"
 #include "family/catalogue.h"
 #include "format/run.h"
-#include "format/tuned_index.h"
+#include "format/tuned_entry.h"
 
 /* Identifies a file and its last change: a file that another process wrote differs. */
 struct tuned_version {
@@ -28,7 +27,7 @@ struct tuned {
 	size_t run_count;
 	struct tuned_entry *entries;
 	size_t entry_count;
-	struct tuned_index *index; /* of entries; of an empty struct NULL */
+	struct json *unknown; /* members that a newer version wrote; NULL: none */
 };
 RECORD_DECLARE(struct tuned, tuned_record);
 
@@ -36,16 +35,9 @@ RECORD_DECLARE(struct tuned, tuned_record);
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device);
 /* Errors: unreadable, not of the format, with file and JSON path. */
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err);
-/* Its entries are packed: many take little memory. tuned_find() opens the one that it finds. */
-enum status tuned_load_packed(const char *path, struct tuned *tuned, struct error *err);
-/* All of its entries; returns it. */
-struct tuned *tuned_open(struct tuned *tuned);
-/* Whether it is a regular file of the format, by what stands around its entries. */
-bool tuned_is_file(const char *path);
-/* Only the entries that are wanted, by their text; what is wrong in others may go unseen. */
-enum status tuned_load_wanted(const char *path,
-	bool (*wants)(const struct json_text *entry, void *context), void *context,
-	struct tuned *tuned, struct error *err);
+/* As above, of the file's content. */
+enum status tuned_parse(
+	const struct text *content, const char *path, struct tuned *tuned, struct error *err);
 /* Entries that were written before their operation had all of its keys get the defaults of those
  * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
@@ -58,16 +50,16 @@ enum status tuned_refresh(
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err);
 /* Writes it; an existing file is replaced. */
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
+/* The content of its file. */
+void tuned_append(const struct tuned *tuned, struct text *text);
 void tuned_release(struct tuned *tuned);
 
 /* STATUS_BAD_INPUT if the file is for another GPU model. */
 enum status tuned_expect_device(
 	const struct tuned *tuned, const struct gpu_model *device, struct error *err);
 
-/* The entry with this canonical problem and objective, or NULL; opened, or as it is. */
+/* The entry with this canonical problem and objective, or NULL. */
 struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
-	const struct named_values *problem, enum objective objective);
-struct tuned_entry *tuned_find_packed(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective);
 struct tuned_entry *tuned_find_problem(
 	const struct tuned *tuned, const struct problem *problem, enum objective objective);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/memory.h"
 #include "candidate/resources.h"
@@ -19,6 +18,10 @@
 #define AMOUNT(type, field, none, ...)                                                             \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL, .absent = (none), .low = 0,    \
 		.high = INFINITY, ##__VA_ARGS__)
+/* The same, of a real. */
+#define FIGURE(type, field, none)                                                                  \
+	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL | RECORD_ROUNDED,               \
+		.absent = (none), .low = 0, .high = INFINITY)
 #define TIMING(type) RECORD_ENUM(type, predicted, timing_names, "timing")
 
 static enum status argument_read(
@@ -81,7 +84,7 @@ static RECORD_DEFINE(struct tuned_workspace, workspace_record, workspace_members
 
 #define ERROR(field)                                                                               \
 	RECORD_VALUE(struct tuned_errors, field, #field,                                           \
-		.flags = RECORD_OPTIONAL | RECORD_NULLABLE, .absent = NAN)
+		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_ROUNDED, .absent = NAN)
 static const struct record_member errors_members[] = {
 	RECORD_VALUE(struct tuned_errors, verified, "verified"),
 	AMOUNT(struct tuned_errors, points, -1),
@@ -106,9 +109,10 @@ const char *const lost_by_names[] = {[LOST_SLOWER] = "slower",
 
 static const struct record_member lost_members[] = {
 	RECORD_ENUM(struct tuned_lost, by, lost_by_names, "by"),
-	RECORD_VALUE(struct tuned_lost, ratio, "ratio", .low = 0, .high = INFINITY),
-	AMOUNT(struct tuned_lost, ratio_low, NAN),
-	AMOUNT(struct tuned_lost, ratio_high, NAN),
+	RECORD_VALUE(struct tuned_lost, ratio, "ratio", .flags = RECORD_ROUNDED, .low = 0,
+		.high = INFINITY),
+	FIGURE(struct tuned_lost, ratio_low, NAN),
+	FIGURE(struct tuned_lost, ratio_high, NAN),
 	RECORD_VALUE(struct tuned_lost, rounds, "rounds", .flags = RECORD_OPTIONAL),
 	AMOUNT(struct tuned_lost, value, NAN),
 	AMOUNT(struct tuned_lost, winner_value, NAN),
@@ -142,53 +146,55 @@ static struct json *text_write(const void *field)
 
 static const struct record_custom json_text_custom = {text_read, text_write, memory_free};
 
+/* The members of every row; a row that is not a winner has no others. */
+#define SHORT_MEMBERS                                                                              \
+	FAMILY(struct tuned_row), CONFIGURATION(struct tuned_row),                                 \
+		RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),                     \
+		AMOUNT(struct tuned_row, regs_per_thread, -1),                                     \
+		AMOUNT(struct tuned_row, smem_bytes, -1),                                          \
+		AMOUNT(struct tuned_row, spill_bytes, -1),                                         \
+		RECORD_TEXT(                                                                       \
+			struct tuned_row, kernel_hash, "kernel_hash", .rule = &kernel_hash_rule),  \
+		RECORD_ENUM(struct tuned_row, verified, verified_names, "verified",                \
+			.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),                   \
+		RECORD_ENUM(struct tuned_row, by_program, verified_by_names, "verified_by",        \
+			.flags = RECORD_OPTIONAL),                                                 \
+		RECORD_VALUE(struct tuned_row, run, "run", .flags = RECORD_OPTIONAL), LOST,        \
+		RECORD_UNKNOWN(struct tuned_row, unknown)
+static const struct record_member short_members[] = {SHORT_MEMBERS};
+static RECORD_DEFINE(struct tuned_row, short_record, short_members);
+
 static const struct record_member row_members[] = {
-	FAMILY(struct tuned_row),
-	CONFIGURATION(struct tuned_row),
+	SHORT_MEMBERS,
 	RECORD_NAMED_VALUES(struct tuned_row, defines, "defines", .flags = RECORD_OPTIONAL),
 	RECORD_STRINGS(struct tuned_row, options, "options", .flags = RECORD_OPTIONAL,
 		.rule = &compile_option_rule),
 	RECORD_RECORDS(struct tuned_row, launches, launch_count, tuned_launch_record, "launches",
 		.flags = RECORD_OPTIONAL, .count_min = 1),
-	RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),
-	AMOUNT(struct tuned_row, tflops, NAN),
-	AMOUNT(struct tuned_row, gb_per_s, NAN),
+	FIGURE(struct tuned_row, tflops, NAN),
+	FIGURE(struct tuned_row, gb_per_s, NAN),
 	RECORD_FLAT(struct tuned_row, measured, measured_record),
-	AMOUNT(struct tuned_row, regs_per_thread, -1),
-	AMOUNT(struct tuned_row, smem_bytes, -1),
-	AMOUNT(struct tuned_row, spill_bytes, -1),
-	RECORD_FLAGS(struct tuned_row, flags, kernel_flag_names, "flags",
-		.flags = RECORD_OPTIONAL | RECORD_KEPT),
+	RECORD_FLAGS(struct tuned_row, flags, kernel_flag_names, "flags", .flags = RECORD_OPTIONAL),
 	AMOUNT(struct tuned_row, workspace_bytes, -1),
 	RECORD_RECORDS(struct tuned_row, workspaces, workspace_count, workspace_record,
-		"workspaces", .flags = RECORD_OPTIONAL | RECORD_KEPT),
+		"workspaces", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOMS(struct tuned_row, tensor_maps, tensor_map_count, &json_text_custom,
 		"tensor_maps", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct tuned_row, score, &score_custom, "score", .flags = RECORD_OPTIONAL),
-	RECORD_TEXT(struct tuned_row, kernel_hash, "kernel_hash", .rule = &kernel_hash_rule),
 	RECORD_POINTER(struct tuned_row, errors, errors_record, "errors", .flags = RECORD_OPTIONAL),
-	RECORD_ENUM(struct tuned_row, verified, verified_names, "verified",
-		.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),
-	RECORD_ENUM(struct tuned_row, by_program, verified_by_names, "verified_by",
-		.flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct tuned_row, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct tuned_row, run, "run", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, why, "why", .flags = RECORD_OPTIONAL),
-	LOST,
 };
+#undef SHORT_MEMBERS
 RECORD_DEFINE(struct tuned_row, tuned_row_record, row_members, .name = "result", .open = true);
 
-static const struct record_member choice_members[] = {
-	FAMILY(struct tuned_row),
-	CONFIGURATION(struct tuned_row),
-};
-RECORD_DEFINE(struct tuned_row, tuned_choice_record, choice_members, .open = true);
-
 static const struct record_member tied_members[] = {
-	FAMILY(struct tuned_row),
+	RECORD_VALUE(struct tuned_row, family, "family", .flags = RECORD_OPTIONAL,
+		.rule = &family_name_rule),
 	CONFIGURATION(struct tuned_row),
 	RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),
 	LOST,
+	RECORD_UNKNOWN(struct tuned_row, unknown),
 };
 static RECORD_DEFINE(struct tuned_row, tied_record, tied_members, .name = "tied", .open = true);
 
@@ -205,7 +211,7 @@ static RECORD_DEFINE(
 static const struct record_member model_members[] = {
 	RECORD_VALUE(struct tuned_model, measured, "measured"),
 	RECORD_VALUE(struct tuned_model, rank_correlation, "rank_correlation",
-		.flags = RECORD_NULLABLE, .absent = NAN, .low = -1, .high = 1),
+		.flags = RECORD_NULLABLE | RECORD_ROUNDED, .absent = NAN, .low = -1, .high = 1),
 	RECORD_VALUE(struct tuned_model, rank_of_best, "rank_of_best"),
 };
 static RECORD_DEFINE(
@@ -213,7 +219,8 @@ static RECORD_DEFINE(
 
 static const struct record_member margin_members[] = {
 	FAMILY(struct tuned_margin),
-	RECORD_VALUE(struct tuned_margin, ratio, "ratio", .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct tuned_margin, ratio, "ratio", .flags = RECORD_ROUNDED, .low = 0,
+		.high = INFINITY),
 };
 static RECORD_DEFINE(
 	struct tuned_margin, margin_record, margin_members, .name = "margin", .open = true);
@@ -229,7 +236,7 @@ static bool is_bits_rule(const char *text)
 static const struct record_rule bits_rule = {
 	.expected = "same, or invariant=KEY", .accepts = is_bits_rule};
 
-#define LOSS(field) AMOUNT(struct tuned_bits, field, NAN)
+#define LOSS(field) FIGURE(struct tuned_bits, field, NAN)
 static const struct record_member entry_bits_members[] = {
 	RECORD_VALUE(struct tuned_bits, rule, "rule", .rule = &bits_rule),
 	LOSS(loss),
@@ -274,7 +281,7 @@ static const struct record_member entry_members[] = {
 		struct tuned_entry, margin, margin_record, "margin", .flags = RECORD_OPTIONAL),
 	RECORD_POINTER(
 		struct tuned_entry, bits, entry_bits_record, "bits", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct tuned_entry, packed, "packed", .flags = RECORD_NOT_JSON),
+	RECORD_UNKNOWN(struct tuned_entry, unknown),
 };
 RECORD_DEFINE(struct tuned_entry, tuned_entry_record, entry_members, .name = "entry", .open = true);
 
@@ -290,100 +297,10 @@ struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry)
 	return copy;
 }
 
-/* ---- packed entries ---- */
-/* Before the compressed bytes stands how many there are inflated. */
-static char *inflated(const struct text *packed)
-{
-	uLongf size;
-	char *text;
-
-	memcpy(&size, packed->data, sizeof(size));
-	text = memory_zeroed(size + 1, 1);
-	if (uncompress((Bytef *)text, &size, (const Bytef *)packed->data + sizeof(size),
-		    packed->length - sizeof(size)) != Z_OK)
-		BUG("a packed entry is not what was packed");
-	return text;
-}
-
-char *tuned_entry_text(const struct tuned_entry *entry)
-{
-	CLEANUP(json_release) struct json *tree = NULL;
-
-	if (entry->packed.length)
-		return inflated(&entry->packed);
-	tree = record_to_json(&tuned_entry_record, entry);
-	return json_print(tree, true);
-}
-
-void tuned_entry_pack(struct tuned_entry *entry)
-{
-	CLEANUP(memory_free) char *text = NULL;
-	struct tuned_entry packed = {.operation = entry->operation,
-		.problem = entry->problem,
-		.objective = entry->objective,
-		.predicted = entry->predicted,
-		.run = entry->run};
-	uLongf size, room;
-
-	if (entry->packed.length)
-		return;
-	text = tuned_entry_text(entry);
-	size = strlen(text);
-	room = compressBound(size);
-	packed.packed.data = memory_zeroed(sizeof(size) + room, 1);
-	memcpy(packed.packed.data, &size, sizeof(size));
-	if (compress2((Bytef *)packed.packed.data + sizeof(size), &room, (const Bytef *)text, size,
-		    Z_BEST_SPEED) != Z_OK)
-		BUG("an entry was not compressed");
-	packed.packed.length = packed.packed.capacity = sizeof(size) + room;
-	packed.packed.data = memory_resize(packed.packed.data, packed.packed.length, 1);
-	entry->operation = entry->run = NULL;
-	entry->problem = (struct named_values){0};
-	tuned_entry_release(entry);
-	*entry = packed;
-}
-
-void tuned_entry_open(struct tuned_entry *entry)
-{
-	CLEANUP(memory_free) char *text = NULL;
-	CLEANUP(json_release) struct json *tree = NULL;
-	struct tuned_entry open = {0};
-	struct json_at at;
-
-	if (!entry->packed.length)
-		return;
-	text = tuned_entry_text(entry);
-	if (json_parse(text, strlen(text), "", &tree, NULL) != STATUS_OK)
-		BUG("a packed entry is no JSON");
-	at = json_root(tree, "");
-	if (record_from_json(&tuned_entry_record, &at, &open, NULL, NULL) != STATUS_OK)
-		BUG("a packed entry is no entry");
-	tuned_entry_release(entry);
-	*entry = open;
-}
-
 void tuned_row_forget_lost(struct tuned_row *row)
 {
 	free(row->lost);
 	row->lost = NULL;
-}
-
-void tuned_entry_set_winner(struct tuned_entry *entry, const struct tuned_row *row)
-{
-	struct tuned_row winner = tuned_row_copy(row);
-
-	tuned_row_release(&entry->winner);
-	entry->winner = winner;
-	tuned_row_forget_lost(&entry->winner);
-	for (size_t i = 0; i < entry->tied_count; i++)
-		tuned_row_release(&entry->tied[i]);
-	entry->tied_count = 0;
-	if (entry->runner_up)
-		tuned_row_release(entry->runner_up);
-	free(entry->runner_up);
-	entry->runner_up = NULL;
-	for (size_t i = 0; i < entry->family_count; i++)
-		tuned_row_forget_lost(&entry->families[i]);
 }
 
 struct tuned_row tuned_row_copy(const struct tuned_row *row)
@@ -394,12 +311,94 @@ struct tuned_row tuned_row_copy(const struct tuned_row *row)
 	return copy;
 }
 
-struct tuned_row *tuned_row_find(const struct tuned_entry *entry, const char *family)
+/* The members of a table that tells which remain; others are as in a row that was just read. */
+static struct tuned_row part_of(const struct record *record, const struct tuned_row *row)
 {
+	struct tuned_row part = {.tflops = NAN,
+		.gb_per_s = NAN,
+		.regs_per_thread = -1,
+		.smem_bytes = -1,
+		.spill_bytes = -1,
+		.workspace_bytes = -1};
+
+	record_copy(record, row, &part);
+	return part;
+}
+
+void tuned_row_shorten(struct tuned_row *row)
+{
+	struct tuned_row part = part_of(&short_record, row);
+
+	tuned_row_release(row);
+	*row = part;
+}
+
+/* ---- rows that are tied with the winner ---- */
+static struct tuned_row difference_from(const struct tuned_row *winner, struct tuned_row *row)
+{
+	struct tuned_row tied = part_of(&tied_record, row);
+
+	if (strcmp(winner->family, row->family) == 0) {
+		free(tied.family);
+		tied.family = NULL;
+		named_values_release(&tied.configuration);
+		tied.configuration =
+			named_values_difference(&row->configuration, &winner->configuration);
+	}
+	tuned_row_release(row);
+	return tied;
+}
+
+void tuned_entry_add_tied(struct tuned_entry *entry, struct tuned_row *row)
+{
+	entry->tied = memory_resize(entry->tied, entry->tied_count + 2, sizeof(*entry->tied));
+	entry->tied[entry->tied_count++] = difference_from(&entry->winner, row);
+}
+
+void tuned_entry_set_runner_up(struct tuned_entry *entry, struct tuned_row *row)
+{
+	entry->runner_up = memory_zeroed(1, sizeof(*entry->runner_up));
+	*entry->runner_up = difference_from(&entry->winner, row);
+}
+
+struct tuned_row tuned_entry_tied(const struct tuned_entry *entry, const struct tuned_row *tied)
+{
+	const struct named_values none = {0};
+
+	return (struct tuned_row){.family = tied->family ? tied->family : entry->winner.family,
+		.configuration = named_values_changed(
+			tied->family ? &tied->configuration : &entry->winner.configuration,
+			tied->family ? &none : &tied->configuration),
+		.time = tied->time};
+}
+
+/* ---- which row wins ---- */
+struct tuned_row *tuned_entry_row(struct tuned_entry *entry, const char *family)
+{
+	if (strcmp(entry->winner.family, family) == 0)
+		return &entry->winner;
 	for (size_t i = 0; i < entry->family_count; i++)
 		if (strcmp(entry->families[i].family, family) == 0)
 			return &entry->families[i];
 	return NULL;
+}
+
+void tuned_entry_promote(struct tuned_entry *entry, size_t which)
+{
+	const struct tuned_row winner = entry->winner;
+
+	entry->winner = entry->families[which];
+	entry->families[which] = winner;
+	for (size_t i = 0; i < entry->tied_count; i++)
+		tuned_row_release(&entry->tied[i]);
+	entry->tied_count = 0;
+	if (entry->runner_up)
+		tuned_row_release(entry->runner_up);
+	free(entry->runner_up);
+	entry->runner_up = NULL;
+	tuned_row_forget_lost(&entry->winner);
+	for (size_t i = 0; i < entry->family_count; i++)
+		tuned_row_forget_lost(&entry->families[i]);
 }
 
 char *tuned_row_configuration(const struct tuned_row *row)

@@ -83,12 +83,17 @@ struct tuned_row {
 	char *run;                   /* of an older run that the row stayed of; NULL: the entry's */
 	struct json *why;            /* in answers of explain, lookup and advise; NULL: nothing */
 	struct tuned_lost *lost; /* to the entry's winner; NULL: not known, or it is the winner */
+	struct json *unknown;    /* members that a newer version wrote; NULL: none */
 };
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
-/* Family and configuration; of other members nothing is kept. */
-RECORD_DECLARE(struct tuned_row, tuned_choice_record);
 void tuned_row_release(struct tuned_row *row);
+struct tuned_row tuned_row_copy(const struct tuned_row *row);
 void tuned_row_forget_lost(struct tuned_row *row);
+/* Releases what only a winner has: how it is built and launched, its score, errors and bits. What
+ * remains is what `lookup`, `check` and `report` read of another row. */
+void tuned_row_shorten(struct tuned_row *row);
+/* "BM=128,..."; the caller frees it. */
+char *tuned_row_configuration(const struct tuned_row *row);
 
 struct tuned_space {
 	double product;
@@ -142,33 +147,34 @@ struct tuned_entry {
 	bool unfinished; /* the winner is the best so far of a search that was stopped */
 	char *run;
 	struct tuned_row winner;
-	struct tuned_row *tied; /* family, configuration, time, lost */
+	/* Configuration, time, lost. If the family is NULL it is the winner's, and the
+	 * configuration has only the values that are not the winner's: tuned_entry_tied() gives the
+	 * whole. */
+	struct tuned_row *tied;
 	size_t tied_count;
 	struct tuned_row *runner_up; /* the same members, of the next fastest; or NULL */
-	struct tuned_row *families;  /* the best of each */
+	struct tuned_row *families;  /* the best of each family but the winner's, shortened */
 	size_t family_count;
 	struct tuned_space *space; /* these may be NULL */
 	struct tuned_model *model;
 	struct tuned_margin *margin;
 	struct tuned_bits *bits;
-	struct text packed; /* of length 0 in an open entry */
+	struct json *unknown; /* members that a newer version wrote; NULL: none */
 };
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);
-/* This row wins, and nothing is known of how others compare with it. */
-void tuned_entry_set_winner(struct tuned_entry *entry, const struct tuned_row *row);
 struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry);
-/* Of a packed entry there are operation, problem, objective, timing and run; the whole is in
- * `packed`, as compressed JSON that takes a tenth of the memory. */
-void tuned_entry_pack(struct tuned_entry *entry);
-void tuned_entry_open(struct tuned_entry *entry);
-/* Its JSON, as a text with lines; a packed entry stays so. Caller frees. */
-char *tuned_entry_text(const struct tuned_entry *entry);
-struct tuned_row tuned_row_copy(const struct tuned_row *row);
-
-/* The row of "families", or NULL. */
-struct tuned_row *tuned_row_find(const struct tuned_entry *entry, const char *family);
-/* "BM=128,..."; the caller frees it. */
-char *tuned_row_configuration(const struct tuned_row *row);
+/* Appends a row of the winner's family or of another to the tied ones, or makes it the runner-up;
+ * takes what the row holds. */
+void tuned_entry_add_tied(struct tuned_entry *entry, struct tuned_row *row);
+void tuned_entry_set_runner_up(struct tuned_entry *entry, struct tuned_row *row);
+/* Family, configuration and time of one of `tied`, or of the runner-up. It borrows the family; the
+ * caller releases the configuration. */
+struct tuned_row tuned_entry_tied(const struct tuned_entry *entry, const struct tuned_row *tied);
+/* The row of a family, or NULL. */
+struct tuned_row *tuned_entry_row(struct tuned_entry *entry, const char *family);
+/* families[which] wins, and the winner takes its place. How the others compare with the new winner
+ * is not known. */
+void tuned_entry_promote(struct tuned_entry *entry, size_t which);
 
 #endif

@@ -76,6 +76,8 @@ enum {
 	RECORD_LONE = 1 << 3,     /* a list: one item alone may stand for it */
 	RECORD_WHOLE = 1 << 4,    /* a real, written and read as a whole number */
 	RECORD_NOT_JSON = 1 << 5, /* packed only */
+	RECORD_OTHERS = 1 << 6,   /* JSON members that the table does not name */
+	RECORD_ROUNDED = 1 << 7,  /* a real: a fraction is written with seven significant digits */
 };
 
 struct record;
@@ -126,8 +128,8 @@ struct record {
 	size_t size;
 	const struct record_member *members;
 	size_t member_count;
-	/* Unknown members, such as a newer program writes, are skipped; else they are an error.
-	 */
+	/* Members that the table does not name, such as a newer program writes, are not an error.
+	 * A member RECORD_UNKNOWN() keeps them for the next writing, else they are dropped. */
 	bool open;
 	/* Checks members against each other, computes others; after reading and unpacking. `at` is
 	 * for json_error() in both cases. */
@@ -238,6 +240,9 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_FLAT(type, field, id)                                                               \
 	RECORD_MEMBER(                                                                             \
 		type, field, "", .shape = RECORD_FLATTENED, RECORD_ITEM(((type *)0)->field, id))
+/* `struct json *field`: an object of the members that the table does not name, or NULL. */
+#define RECORD_UNKNOWN(type, field)                                                                \
+	RECORD_VALUE(type, field, "", .flags = RECORD_NOT_JSON | RECORD_OTHERS)
 #define RECORD_CUSTOM(type, field, functions, key, ...)                                            \
 	RECORD_MEMBER(type, field, key, RECORD_MADE(type, field, functions), ##__VA_ARGS__)
 /* Read from and written for the whole struct. */

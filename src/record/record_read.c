@@ -279,15 +279,33 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 	}
 }
 
-/* The error of a member that the table does not name; none where such are skipped. */
+/* A copy, in the struct's member RECORD_UNKNOWN() if it has one. */
+static void keep_unknown(const struct record *record, const struct json_at *item, void *value)
+{
+	for (size_t i = 0; i < record->member_count; i++) {
+		struct json *object;
+
+		if (!(record->members[i].flags & RECORD_OTHERS))
+			continue;
+		memcpy(&object, (char *)value + record->members[i].offset, sizeof(object));
+		if (!object)
+			object = json_new_object();
+		json_put(object, item->key, json_copy(item->node));
+		memcpy((char *)value + record->members[i].offset, &object, sizeof(object));
+	}
+}
+
+/* A member that the table does not name: an error, unless the record is open. */
 static enum status read_unknown(const struct record *record, const struct record_fields *fields,
-	const struct json_at *item, const struct reading *reading)
+	const struct json_at *item, void *value, const struct reading *reading)
 {
 	const char *names[RECORD_MEMBERS_MAX + 1] = {NULL};
 	size_t count = 0;
 
-	if (record->open)
+	if (record->open) {
+		keep_unknown(record, item, value);
 		return STATUS_OK;
+	}
 	for (size_t i = 0; i < fields->count; i++)
 		if (record_is_json(fields->items[i].member))
 			names[count++] = fields->items[i].member->name;
@@ -313,7 +331,7 @@ static enum status read_object(const struct record *record, const struct json_at
 			found[index] = item;
 			next = index + 1;
 		} else {
-			TRY(read_unknown(record, &fields, &item, reading));
+			TRY(read_unknown(record, &fields, &item, value, reading));
 		}
 	}
 	for (size_t i = 0; i < fields.count; i++) {

@@ -2,6 +2,8 @@
 #include "record/record_write.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_object(const struct record *record, const void *value,
@@ -15,13 +17,24 @@ static struct json *integer_to_json(const struct record_member *member, const vo
 						: json_new_int(value);
 }
 
+/* Seven significant digits: a millionth is far below what any measurement resolves. */
+static double round_to_digits(double value)
+{
+	char text[32];
+
+	if (!isfinite(value) || value == floor(value))
+		return value;
+	snprintf(text, sizeof(text), "%.7g", value);
+	return strtod(text, NULL);
+}
+
 static struct json *real_to_json(const struct record_member *member, const void *item)
 {
 	const double value = record_load_real(member, item);
 
 	if (member->flags & RECORD_WHOLE && fabs(value) < 0x1p62)
 		return json_new_int(llround(value));
-	return json_new_double(value);
+	return json_new_double(member->flags & RECORD_ROUNDED ? round_to_digits(value) : value);
 }
 
 static struct json *flags_to_json(const struct record_member *member, const void *item)
@@ -156,6 +169,15 @@ static struct json *member_to_json(const struct record_member *member, const voi
 	}
 }
 
+static void put_unknown(const struct json *members, struct json *object)
+{
+	const struct json_at at = json_root(members, NULL);
+	struct json_at item = {0};
+
+	while (json_next(&at, &item))
+		json_put(object, item.key, json_copy(item.node));
+}
+
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object)
 {
@@ -167,6 +189,10 @@ static void put_object(const struct record *record, const void *value,
 		const struct record_member *member = fields.items[i].member;
 		const char *base = (const char *)value + fields.items[i].base;
 
+		if (member->flags & RECORD_OTHERS) {
+			memcpy(&json, base + member->offset, sizeof(json));
+			put_unknown(json, object);
+		}
 		if (!record_is_json(member) || member == key)
 			continue;
 		json = member_to_json(member, base);

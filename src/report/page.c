@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -9,7 +8,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "engine/row.h"
 #include "spec/device_spec.h"
 
 /* ---- data: gzip in base64, in a script element that no browser runs ---- */
@@ -106,66 +104,24 @@ static void sheets_release(struct sheets *sheets)
 	free(sheets->items);
 }
 
-/* NULL: there is none. */
-static const struct device_spec *sheet_of(struct sheets *sheets, const struct gpu_model *device)
+static void add_sheet(struct sheets *sheets, const struct gpu_model *device)
 {
 	struct device_spec *spec = NULL;
 
 	if (!device || !device->sheet)
-		return NULL;
+		return;
 	for (size_t i = 0; i < sheets->count; i++)
 		if (strcmp(sheets->items[i]->name, device->sheet) == 0)
-			return sheets->items[i];
+			return;
 	if (device_spec_load(device->sheet, sheets->folders, &spec, NULL) != STATUS_OK)
-		return NULL;
+		return;
 	ARRAY_GROW(sheets->items, sheets->count, sheets->capacity);
-	return sheets->items[sheets->count++] = spec;
+	sheets->items[sheets->count++] = spec;
 }
 
-/* ---- what a file of an earlier version does not say of those that are tied ---- */
-/* NaN: not known. */
-static double smem_of(const struct report *report, const struct problem *problem,
-	const struct device_spec *spec, const struct tuned_row *row)
-{
-	CLEANUP(candidate_release) struct candidate candidate = {0};
-	CLEANUP(result_release) struct result today = {0};
-
-	if (row_candidate(&report->catalogue, problem, spec, row, &candidate, NULL, NULL) !=
-			STATUS_OK ||
-		candidate_describe(&candidate, &today, NULL) != STATUS_OK ||
-		!today.score.launch_count)
-		return NAN;
-	return (double)today.score.launches[today.score.longest].smem_bytes;
-}
-
-/* Their shared memory by today's templates, if those still say of the winner what the file says. */
-static struct json *tied_smem_json(const struct report *report, const struct report_entry *entry,
-	const struct device_spec *spec)
-{
-	const struct tuned_entry *tuned = entry->tuned;
-	CLEANUP(problem_cleanup) struct problem *problem = NULL;
-	const struct operation *operation;
-	struct json *list;
-
-	if (!tuned || !tuned->tied_count || tuned->tied[0].lost || !spec ||
-		catalogue_operation(&report->catalogue, tuned->operation, &operation, NULL) !=
-			STATUS_OK ||
-		problem_from_named_values(operation, &tuned->problem, &problem, NULL) !=
-			STATUS_OK ||
-		fabs(smem_of(report, problem, spec, &tuned->winner) -
-			(double)tuned->winner.smem_bytes) > 0)
-		return NULL;
-	list = json_new_array();
-	for (size_t i = 0; i < tuned->tied_count; i++)
-		json_push(list, json_new_double(smem_of(report, problem, spec, &tuned->tied[i])));
-	return list;
-}
-
-static struct json *entry_json(const struct report *report, const struct report_entry *entry,
-	const struct device_spec *spec)
+static struct json *entry_json(const struct report *report, const struct report_entry *entry)
 {
 	struct json *json = json_new_object(), *searches = json_new_array();
-	struct json *tied_smem = tied_smem_json(report, entry, spec);
 
 	json_put_int(json, "source", entry->source - report->sources);
 	if (entry->source->has_tuned)
@@ -182,8 +138,6 @@ static struct json *entry_json(const struct report *report, const struct report_
 		json_push(searches, search);
 	}
 	json_put(json, "searches", searches);
-	if (tied_smem)
-		json_put(json, "tied_smem", tied_smem);
 	return json;
 }
 
@@ -196,8 +150,9 @@ static void append_index(
 	struct json *entries = json_new_array(), *rates = json_new_object();
 
 	for (size_t i = 0; i < report->entry_count; i++)
-		json_push(entries, entry_json(report, &report->entries[i],
-					   sheet_of(&sheets, report->entries[i].device)));
+		json_push(entries, entry_json(report, &report->entries[i]));
+	for (size_t i = 0; i < report->entry_count; i++)
+		add_sheet(&sheets, report->entries[i].device);
 	for (size_t i = 0; i < sheets.count; i++)
 		json_put(rates, sheets.items[i]->name, sheet_json(sheets.items[i]));
 	json_put(index, "entries", entries);

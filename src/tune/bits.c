@@ -189,7 +189,7 @@ enum status bits_rule_open(
 	if (string_starts_with(text, invariant))
 		return open_class(run, text + strlen(invariant), rule, err);
 	if (string_starts_with(text, same_file)) {
-		TRY(tuned_load_packed(text + strlen(same_file), &rule->file, err));
+		TRY(tuned_load(text + strlen(same_file), &rule->file, err));
 		tuned_complete(&rule->file, &run->context->catalogue);
 		rule->reference = &rule->file;
 		return STATUS_OK;

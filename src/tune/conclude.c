@@ -103,7 +103,8 @@ static enum status row_of(
 	return row_describe(&candidate, &evaluated->result, row, err);
 }
 
-static struct tuned_row tied_of(
+/* One that is tied, or the runner-up. */
+static struct tuned_row tied_row(
 	const struct search *search, const struct selection *selection, size_t which)
 {
 	const struct candidates *pool = &search->pool;
@@ -117,7 +118,7 @@ static struct tuned_row tied_of(
 		.lost = selection_lost(search, selection, which)};
 }
 
-/* The best of each family, by times of one kind. */
+/* The best of each other family, by times of one kind. */
 static enum status put_families(const struct search *search, const struct selection *selection,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -137,15 +138,15 @@ static enum status put_families(const struct search *search, const struct select
 				items[i].result.time.median < items[*of_family].result.time.median))
 			*of_family = i;
 	}
-	best[search->pool.family_of[items[winner].candidate]] = winner;
+	best[search->pool.family_of[items[winner].candidate]] = SIZE_MAX;
 	for (size_t f = 0; f < search->pool.family_count; f++) {
 		struct tuned_row *row = &entry->families[entry->family_count];
 
 		if (best[f] == SIZE_MAX)
 			continue;
 		TRY(row_of(search, best[f], row, err));
-		if (best[f] != winner)
-			row->lost = selection_lost(search, selection, best[f]);
+		tuned_row_shorten(row);
+		row->lost = selection_lost(search, selection, best[f]);
 		entry->family_count++;
 	}
 	return STATUS_OK;
@@ -159,24 +160,27 @@ static enum status entry_new(const struct search *search, const struct selection
 	const struct tune_run *run = search->run;
 	const bool predicted = !run->context->device->kind->measures;
 	const size_t winner = selection_winner(selection);
+	struct tuned_row tied;
 
 	*entry = (struct tuned_entry){.operation = string_copy(pool->problem->operation->name),
 		.problem = problem_named_values(pool->problem),
 		.objective = run->options->objective,
 		.predicted = predicted,
 		.run = string_copy(run->run_id),
-		.tied = memory_zeroed(evaluated->count + 1, sizeof(*entry->tied)),
+		.tied = memory_zeroed(1, sizeof(*entry->tied)),
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
 		.space = space_of(pool, evaluated),
 		.bits = bits_of_entry(run, pool->problem)};
 	TRY(row_of(search, winner, &entry->winner, err));
-	for (size_t i = 0; i < selection->count; i++)
-		if (selection->items[i].is_tied && i != selection->winner)
-			entry->tied[entry->tied_count++] =
-				tied_of(search, selection, selection->items[i].evaluated);
+	for (size_t i = 0; i < selection->count; i++) {
+		if (!selection->items[i].is_tied || i == selection->winner)
+			continue;
+		tied = tied_row(search, selection, selection->items[i].evaluated);
+		tuned_entry_add_tied(entry, &tied);
+	}
 	if (selection->runner_up != SIZE_MAX) {
-		entry->runner_up = memory_zeroed(1, sizeof(*entry->runner_up));
-		*entry->runner_up = tied_of(search, selection, selection->runner_up);
+		tied = tied_row(search, selection, selection->runner_up);
+		tuned_entry_set_runner_up(entry, &tied);
 	}
 	TRY(put_families(search, selection, entry, err));
 	if (!predicted && !run->context->program) {

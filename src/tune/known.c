@@ -30,7 +30,7 @@ static enum status load(
 		gpu_model_of(context->device->spec, context->device->identity.name);
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 
-	TRY(tuned_load_packed(path, &tuned, err));
+	TRY(tuned_load(path, &tuned, err));
 	if (!gpu_model_same(&tuned.device, &device))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a tuned file of %s, found one of %s", path, device.name,
@@ -203,7 +203,6 @@ size_t known_near(const struct known *known, const struct tuned *also,
 		ptrdiff_t candidate;
 		size_t same = 0;
 
-		tuned_entry_open(near[i].entry);
 		candidate = candidates_find_named(pool, winner->family, &winner->configuration);
 		while (same < count && (ptrdiff_t)candidates[same] != candidate)
 			same++;

@@ -78,8 +78,8 @@ def hostile_paths(folder: str) -> None:
 	problem = ["-p", "M=64,N=64,K=64,dtype=bf16"]
 	work = os.path.join(folder, EVIL.replace("/", ""))
 	os.mkdir(work)
-	for name in ("tuned.json", "journal.jsonl"):
-		shutil.copy(f"tests/data/compat/{name}", os.path.join(work, name))
+	for name, source in (("tuned.json", "small.json"), ("journal.jsonl", "small.journal.jsonl")):
+		shutil.copy(f"tests/data/report/{source}", os.path.join(work, name))
 	for name in ("vector_add.json", "vector_add.cu"):
 		shutil.copy(f"tests/own/{name}", os.path.join(work, name))
 	with open(os.path.join(work, "bad.json"), "w", encoding="utf-8") as file:
@@ -112,7 +112,7 @@ def hostile_paths(folder: str) -> None:
 def hostile_names(folder: str) -> None:
 	own = ["x.json", "--device", "model:h200-sxm", "--path", ROOT]
 	commands = {
-		"tests/data/compat/tuned.json": [["validate", "x.json"], ["report", "x.json"], ["merge", "x.json", "-o", "y.json"],
+		"tests/data/report/small.json": [["validate", "x.json"], ["report", "x.json"], ["merge", "x.json", "-o", "y.json"],
 			["check", "x.json", "--device", "model:h200-sxm", *PATHS], ["lookup", "x.json", "gemm", "-p", "M=64,N=64,K=64,dtype=bf16", *PATHS],
 			["export", "x.json", "--format", "cmake", "-o", "y.cmake", *PATHS]],
 		"tests/own/vector_add.json": [["validate", "x.json"], ["explain", *own], ["tune", *own, "-n"], ["advise", *own],
@@ -138,7 +138,7 @@ def hostile_names(folder: str) -> None:
 				run(folder, *command, machine="-" in command)
 		if "toy" in path:
 			shutil.copy(path, os.path.join(folder, name))
-	line = first_line("tests/data/compat/journal.jsonl")
+	line = first_line("tests/data/report/small.journal.jsonl")
 	for number, place in enumerate(places(line)):
 		with open(os.path.join(folder, "x.jsonl"), "w", encoding="utf-8") as file:
 			file.write(json.dumps(damaged(line, place)) + "\n")

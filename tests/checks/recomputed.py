@@ -22,7 +22,7 @@ ENVIRONMENT = {**os.environ, "TILETUNE_PATH": ROOT + ":" + ROOT + "/tests/data/r
 failures = 0
 
 
-def expect(what, found, wanted, tolerance=1e-6):
+def expect(what, found, wanted, tolerance=2e-6):
 	global failures
 	if isinstance(wanted, float) or isinstance(found, float):
 		same = abs(found - wanted) <= tolerance * max(1.0, abs(wanted))

@@ -1,6 +1,5 @@
-"""Why a runner-up lost, on the report's page: what the tuned file says of the decision in one sentence with its numbers;
-of files that do not say it, what follows from times, resources and parameters. What is drawn names no row twice, hides no
-point, and says nothing of measurements that were not made.
+"""Why a runner-up lost, on the report's page: what the tuned file says of the decision in one sentence with its numbers.
+What is drawn names no row twice, hides no point, and says nothing of measurements that were not made.
 
 	report_why.py OUT            OUT/tiletune makes the pages"""
 import copy
@@ -74,33 +73,15 @@ def check_said(browser, folder):
 		done(page, path, lost["by"])
 
 
-# ---- what is worked out where a file does not say it ----
-def check_worked_out(browser, folder):
-	"""A run on a recording, with and without what it wrote of the decision: the same ratio, interval and rounds."""
-	path, sentences = os.path.join(folder, "reasons.json"), []
-	command = [binary, "tune", "tile", "-p", "M=1000,N=1000,K=512", "-f", "direct", "-d", f"replay:{RECORDING}", "-o", path, "--path", ".", "--path", "tests/data/replay"]
-	subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-	tuned = load(path)
-	lost = tuned["entries"][0]["runner_up"]["lost"]
-	expect("the runner-up was timed in turn with the winner", lost["rounds"] >= 6, True)
-	for _ in range(2):
-		page = show_page(browser, report(folder, "reasons.html", path))
-		sentences.append(why(page))
-		page.close()
-		tuned["entries"][0].pop("runner_up", None)
-		for row in tuned["entries"][0]["tied"] + tuned["entries"][0]["families"]:
-			row.pop("lost", None)
-		write(folder, "reasons.json", json.dumps(tuned))
-	wanted = f"{100 * (lost['ratio'] - 1):.1f}% slower than the winner in {lost['rounds']} common rounds (95%: {100 * (lost['ratio_low'] - 1):.1f} to {100 * (lost['ratio_high'] - 1):.1f}%)"
-	expect("worked out and said", [wanted in sentence for sentence in sentences], [True, True])
-
-
 def check_few_blocks(browser, folder):
 	"""Where few blocks run the place of the code adds noise, by which more than 1% may be tied."""
 	tuned = load("results/nvidia-h200/decode.json")
-	index, entry = next((i, e) for i, e in enumerate(tuned["entries"]) if any(row["time_us"]["median"] < 0.985 * e["winner"]["time_us"]["median"] for row in e["tied"]))
+	entry = next(e for e in tuned["entries"] if any(row["time_us"]["median"] < 0.985 * e["winner"]["time_us"]["median"] for row in e["tied"]))
 	expect("few blocks", entry["winner"]["score"]["tiles"] < 66, True)
-	page = show_page(browser, report(folder, "few.html", "results/nvidia-h200/decode.json"), f"#p{index}")
+	row = next(row for row in entry["tied"] if row["time_us"]["median"] < 0.985 * entry["winner"]["time_us"]["median"])
+	row["lost"] = {"by": "order", "ratio": 0.984, "ratio_low": 0.984, "ratio_high": 0.985, "rounds": 20}
+	entry["runner_up"], tuned["entries"] = row, [entry]
+	page = show_page(browser, report(folder, "few.html", write(folder, "few.json", json.dumps(tuned))))
 	expect("the place of the code", "which counts as tied (where few blocks run, one load of the code may be up to 0.3 µs slower than another); the winner was chosen" in why(page), True)
 	page.close()
 
@@ -110,7 +91,7 @@ def check_energy(browser, folder):
 	path = report(folder, "energy.html", "results/nvidia-h200/energy.json.gz")
 	page = show_page(browser, path, "#p3")
 	expect("chosen by energy", text(page, "#detail h2").endswith("(best energy)"), True)
-	expect("a ratio of times", re.search(r"[\d.]+% faster than the winner in the final measurement; the file counts it as tied by energy; ", why(page)) is not None, True)
+	expect("a ratio of times", re.search(r"[\d.]+% faster than the winner in the final measurement; the file counts it as tied", why(page)) is not None, True)
 	expect("the rule of energy", "chooses, not the energy" in text(page, "#rule"), True)
 	done(page, path, "energy")
 
@@ -118,14 +99,13 @@ def check_energy(browser, folder):
 def check_suite(browser, folder):
 	entries, path = load(SUITE)["entries"], report(folder, "suite.html", SUITE)
 	expect("the file does not say why others lost", any("lost" in row for e in entries for row in e["tied"]), False)
-	untold, page, earlier = [], None, 0
+	page, earlier = None, 0
 	for i, entry in enumerate(entries):
 		if i % 20 == 0: # a browser follows only so many links of one page in a row
 			page = page and page.close()
 			page = show_page(browser, path)
 		time = show_time(entry["winner"]["time_us"]["median"])
 		show_problem(page, i, time)
-		untold += [i] if "do not tell" in why(page) else []
 		said, rule = why(page), text(page, "#rule")
 		expect(f"#p{i}: the rule is said where others are tied", (rule or "").count("then one that every search of the problem tries first (planned: "), int(bool(entry["tied"])))
 		if "in an earlier round" in text(page, "#runner-up p"):
@@ -136,14 +116,8 @@ def check_suite(browser, folder):
 			earlier += len(times) == 2
 			expect(f"#p{i}: the runner-up is the least over the winner", [f"+{share[1]}%" in marked, f"{times[0]} µs" in marked, least], [True, True, float(share[1])])
 			expect(f"#p{i}: time and per cent", abs(float(times[-1]) / entry["winner"]["time_us"]["median"] - 1 - float(share[1]) / 100) < 0.0006, True)
-		distance = re.search(r"([\d.]+)% (faster|slower) than the winner in", said)
-		if distance and float(distance[1]) > 1.05:
-			expect(f"#p{i}: more than 1% is not within 1%", "within 1%" in said, False)
-		if distance and distance[2] == "faster":
-			expect(f"#p{i}: a faster one did not win by its time", "chosen among those that are tied, not by its time" in said, True)
 		cells = page.value("[...document.querySelectorAll('#detail figure[data-figure^=tiles] svg')].flatMap(svg => [...svg.querySelectorAll('rect.winner')].map(r => r.previousSibling.textContent))")
 		expect(f"#p{i}: the winner's cell has the winner's own time", [cell for cell in cells if cell.startswith("-")], [])
-	expect("problems whose runner-up has no reason", untold, [])
 	expect("some runner-up is of an earlier round, at another clock", earlier > 0, True)
 	page.close()
 	# launches of one kernel are told apart
@@ -198,7 +172,7 @@ def main():
 		print("skipped: no chromium, and none can be installed from here")
 		sys.exit(77)
 	with tempfile.TemporaryDirectory() as folder, chromium.Chromium() as browser:
-		for check in (check_said, check_worked_out, check_few_blocks, check_energy, check_suite, check_labels, check_predicted):
+		for check in (check_said, check_few_blocks, check_energy, check_suite, check_labels, check_predicted):
 			check(browser, folder)
 	print("\n".join(failure[:600] for failure in failures[:20]))
 	sys.exit(bool(failures))

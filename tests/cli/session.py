@@ -29,7 +29,7 @@ try() {
 }
 # prints something only if it fails
 quiet() { "$@" >talk.txt 2>&1 || cat talk.txt; }
-# a line for each winner and each family's best of a tuned file
+# a line for each winner of a tuned file and for the best of each other family
 table() {
 	/usr/bin/python3 - "$1" <<'PYTHON' | sort
 import json, sys
@@ -38,6 +38,8 @@ for entry in json.load(open(sys.argv[1]))["entries"]:
 		print(entry["operation"], entry["problem"], entry["timing"], kind, row["family"], row["configuration"], row["time_us"]["median"])
 PYTHON
 }
+# rewrites tuned files with a line for each value, for grep and sed
+pretty() { for file; do tiletune merge "$file" -o - >pretty.tmp 2>pretty.err && mv pretty.tmp "$file" || cat pretty.err; rm -f pretty.err; done; }
 # from now on the GPU is the stand-in driver (tests/faults), which does what the file `script` says
 standin() {
 	mkdir lib && ln -s "$OUT/faults/libcuda.so.1" lib/libcuda.so.1 && ln -s libcuda.so.1 lib/libnvidia-ml.so.1

@@ -67,12 +67,18 @@ static enum status json_member_double(
 	return status == STATUS_OK ? json_get_double(&at, value, err) : status;
 }
 
+static const struct record_member choice_members[] = {
+	RECORD_VALUE(struct tuned_row, family, "family"),
+	RECORD_NAMED_VALUES(struct tuned_row, configuration, "configuration"),
+};
+static RECORD_DEFINE(struct tuned_row, choice_record, choice_members, .open = true);
+
 static enum status row_candidate_from_json(const struct catalogue *catalogue,
 	const struct problem *problem, const struct device_spec *device, const struct json_at *at,
 	struct candidate *candidate, struct error *err)
 {
 	struct tuned_row row = {0};
-	enum status status = record_from_json(&tuned_choice_record, at, &row, NULL, err);
+	enum status status = record_from_json(&choice_record, at, &row, NULL, err);
 
 	if (status == STATUS_OK)
 		status = row_candidate(catalogue, problem, device, &row, candidate, NULL, err);

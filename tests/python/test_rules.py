@@ -12,6 +12,7 @@ import pytest
 import tiletune
 from conftest import ROOT
 from tiletune import rules
+from tiletune.tuned import tied_rows
 
 RESULTS = os.path.join(ROOT, "results/nvidia-h200")
 SMALL, LARGE = "BM=64,BN=32", "BM=128,BN=256"
@@ -68,7 +69,7 @@ def test_of_results(tmp_path):
 				times[key] = min(line["time_us"]["median"], times.get(key, math.inf))
 	for entry in entries:
 		problem = ",".join(f"{key}={value}" for key, value in entry["problem"].items())
-		for row in (entry["winner"], *entry["tied"], *entry["families"]):
+		for row in (entry["winner"], *tied_rows(entry), *entry["families"]):
 			key = problem, row["family"], ",".join(f"{name}={value}" for name, value in row["configuration"].items())
 			times[key] = min(row["time_us"]["median"], times.get(key, math.inf))
 	losses = []

@@ -70,7 +70,8 @@ class Search:
 			final[key], rounds[key] = e["time_us"]["median"], number
 			by_round.setdefault(key, {})[number] = e["time_us"]["median"]
 		for row in (*entry.get("tied", []), winner):
-			key = row["family"], named(row["configuration"])
+			# a tied row has what differs from the winner
+			key = row.get("family", winner["family"]), named(row["configuration"] if "family" in row else {**winner["configuration"], **row["configuration"]})
 			final[key], rounds[key] = row["time_us"]["median"], number
 		self.all = [e for e in lines if e["event"] == "evaluation"]
 		self.timed = [e for e in self.all if e["outcome"] == "ok"]

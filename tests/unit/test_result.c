@@ -84,7 +84,7 @@ static const char full_start[] =
 static const char full_middle[] =
 	"\"verification\":{\"points\":524288,\"violations\":3,\"first_bad\":17,\"first_out\":0.5,"
 	"\"first_expected\":0.25,\"max_abs_error\":0.25,\"max_rel_error\":1},"
-	"\"timing\":\"measured\",\"time_us\":{\"median\":12.25,\"ci95_low\":11.6317173";
+	"\"timing\":\"measured\",\"time_us\":{\"median\":12.25,\"ci95_low\":11.63172";
 static const char full_end[] = "\"samples\":7},\"samples_us\":[12.5,11.5,12,13,12.25,12.75,11.75],"
 			       "\"compile_seconds\":0.375,\"from_cache\":true}";
 

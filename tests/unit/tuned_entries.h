@@ -87,14 +87,15 @@ static inline struct tuned_entry entry(
 		char *colon = strchr(item, ':');
 
 		*colon = '\0';
-		if (!entry.family_count)
+		if (!entry.winner.family)
 			entry.winner = row(item, strtod(colon + 1, NULL));
-		entry.families[entry.family_count++] = row(item, strtod(colon + 1, NULL));
+		else
+			entry.families[entry.family_count++] = row(item, strtod(colon + 1, NULL));
 	}
 	entry.tied[0] = row("gemm/tied", 5);
 	entry.runner_up = memory_zeroed(1, sizeof(*entry.runner_up));
 	*entry.runner_up = row("gemm/tied", 5);
-	for (size_t i = 1; i < entry.family_count; i++) {
+	for (size_t i = 0; i < entry.family_count; i++) {
 		entry.families[i].lost = memory_zeroed(1, sizeof(*entry.families[i].lost));
 		*entry.families[i].lost = (struct tuned_lost){.ratio = 2};
 	}
@@ -128,19 +129,23 @@ static inline struct tuned_entry *find(const struct tuned *tuned, int problem)
 	return found;
 }
 
-/* "winner@run | family@run:time ..." of the entry with this problem. */
+static inline void describe_row(const struct tuned_row *row, struct text *text)
+{
+	text_appendf(text, "%s%s%s:%g", row->family, row->run ? "@" : "", row->run ? row->run : "",
+		row->time.median);
+}
+
+/* "winner@run:time | family@run:time ..." of the entry with this problem. */
 static inline char *describe(const struct tuned *tuned, int problem)
 {
 	const struct tuned_entry *entry = find(tuned, problem);
 	struct text text = {0};
 
-	text_appendf(&text, "%s%s%s |", entry->winner.family, entry->winner.run ? "@" : "",
-		entry->winner.run ? entry->winner.run : "");
+	describe_row(&entry->winner, &text);
+	text_append(&text, " |");
 	for (size_t i = 0; i < entry->family_count; i++) {
-		const struct tuned_row *item = &entry->families[i];
-
-		text_appendf(&text, " %s%s%s:%g", item->family, item->run ? "@" : "",
-			item->run ? item->run : "", item->time.median);
+		text_append(&text, " ");
+		describe_row(&entry->families[i], &text);
 	}
 	return text_detach(&text);
 }

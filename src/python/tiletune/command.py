@@ -191,7 +191,7 @@ def check(baseline: str, operation: Optional[str] = None, problem: Union[None, P
 def answers(name: str, operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]], named: Mapping[str, Any], progress: Progress) -> list[Answer]:
     problems, options = split(name, problem, named)
     document = json.loads(run(name, operation, json=True, problem=problems, progress=progress, **options)[1])
-    return [Answer.of({**entry, "winner": row}, "predicted", None) for entry in document["entries"] for row in entry["families"] or [entry["winner"]]]
+    return [Answer.of({**entry, "winner": row}, "predicted", None) for entry in document["entries"] for row in [entry["winner"], *entry["families"]]]
 
 
 def explain(operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> list[Answer]:

@@ -20,7 +20,7 @@ from .errors import Error
 from .files import write_file
 from .operation import Operation
 from .quoting import c_string, identifier
-from .tuned import Tuned
+from .tuned import Tuned, tied_rows
 
 MOE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "num_warps", "num_stages")
 TRITON = ("num_warps", "num_ctas", "num_stages", "maxnreg")
@@ -41,7 +41,7 @@ def rows_of(tuned: Tuned, operation: str, names: Optional[Mapping[str, str]] = N
             raise Error(f"{where}: expected configurations that a program timed, found {entry['winner']['family']}, a CUDA kernel of tiletune",
                 "its parameters mean nothing to another kernel: tune that kernel with a program")
         yield entry["problem"], [({(names or {}).get(key, key): value for key, value in row["configuration"].items()}, row)
-            for row in [entry["winner"], *entry.get("tied", [])]]
+            for row in [entry["winner"], *tied_rows(entry)]]
     if not found:
         raise Error(f"{tuned.path}: expected entries of {operation} with {fixed or 'any keys'}, found none")
 

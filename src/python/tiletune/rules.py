@@ -28,7 +28,7 @@ from .files import write_file
 from .operation import Operation, text_of
 from .quoting import c_string, comment, identifier
 from .t4 import numbers, read_journal
-from .tuned import load
+from .tuned import load, tied_rows
 
 POOL_MAX = 96  # configurations that leaves are chosen of
 FOLDS = 10
@@ -85,7 +85,7 @@ def cases_of(path: str, operation: str, fixed: dict[str, str], journals: Sequenc
     for entry in entries:
         if "bits" in entry:
             cases[text_of(entry["problem"])].bits = entry["winner"]["bits"]["digests"]
-        for row in (entry["winner"], *entry.get("tied", ()), *entry.get("families", ())):
+        for row in (entry["winner"], *tied_rows(entry), *entry.get("families", ())):
             note(cases[text_of(entry["problem"])], (row["family"], text_of(row["configuration"])), row["time_us"]["median"])
     for journal in journals:
         for _, problem, line in read_journal(journal):

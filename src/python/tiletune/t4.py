@@ -91,12 +91,12 @@ def of_tuned(tuned: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for entry in tuned["entries"]:
         problem = ",".join(f"{key}={value}" for key, value in entry["problem"].items())
         is_predicted = entry["timing"] == "predicted"
-        for row in entry["families"] or [entry["winner"]]:
+        for row in [entry["winner"], *entry["families"]]:
             time = milliseconds(row["time_us"]["median"])
             yield result(
                 {"operation": entry["operation"], "problem": problem, "family": row["family"], **row["configuration"]},
                 dates.get(row.get("run", entry.get("run"))), {"runtimes": [] if is_predicted else [time]}, "correct",
-                row.get("errors", {}).get("verified") is True,
+                entry["winner"].get("errors", {}).get("verified") is True,
                 measurement("predicted_time" if is_predicted else "time", time, "ms")
                 + measurement("tflops", row.get("tflops"), "TFLOP/s") + measurement("gb_per_s", row.get("gb_per_s"), "GB/s")
                 + measurement("regs_per_thread", row.get("regs_per_thread"), "registers")

@@ -74,6 +74,13 @@ class Tuned:
         return Answer.of(entry, why.get("grade", "exact"), why.get("expected_loss_ratio"))
 
 
+def tied_rows(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows that are tied with the winner. The file has only what differs from the winner; these have their whole family and configuration."""
+    winner = entry["winner"]
+    return [row if "family" in row else {**row, "family": winner["family"], "configuration": {**winner["configuration"], **row["configuration"]}}
+        for row in entry.get("tied", ())]
+
+
 def load(path: str) -> Tuned:
     """Reads a tuned file. Error: one line with the place, what was expected and what was found."""
     with reading(path, "a tuned file"), open(path, encoding="utf-8") as file:

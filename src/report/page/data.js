@@ -47,6 +47,11 @@ function tileOf(values) {
 	return TILE.filter(name => name in values).map(name => values[name]).join("x");
 }
 
+// Of a tied row the file has only what differs from the winner.
+function tiedOf(json, winner) {
+	return rowOf(json.family ? json : { ...json, family: winner.family, configuration: { ...winner.configuration, ...json.configuration } });
+}
+
 function rowOf(json) {
 	const configuration = configurationText(json), values = valuesOf(configuration), time = json.time_us ?? {};
 	return { family: json.family, configuration, values, tile: tileOf(values), time: time.median, low: time.ci95_low,
@@ -162,7 +167,17 @@ function clockOf(entry, timed, round) {
 	return entry.clocks.get(round);
 }
 
+// The file has the model's account of the winner only, the journal that of every candidate.
+function addScores(entry) {
+	for (const row of entry.families) {
+		const found = entry.candidates.find(c => isOf(c, row));
+		row.score ??= found?.score;
+		row.blocks ??= found?.blocks;
+	}
+}
+
 function finishCandidates(entry) {
+	addScores(entry);
 	const timed = entry.candidates.filter(c => c.search > 0), first = timed[0]?.score;
 	entry.flop ||= first?.predicted_tflops > 0 ? first.predicted_tflops * first.predicted_time_us * 1e6 : 0;
 	entry.chosen = entry.winner && entry.candidates.find(c => isOf(c, entry.winner));
@@ -219,8 +234,8 @@ function entryOf(given, id, source, sheets) {
 		every: Object.entries(json?.problem ?? {}).map(([key, value]) => `${key}=${value}`).join(","),
 		concluded: Boolean(json), predicted: json?.timing === "predicted", space: json?.space, model: json?.model, bits: json?.bits,
 		run: source.tuned?.runs.find(r => r.id === json?.run) ?? run, where: run?.options?.where,
-		families: (json?.families ?? []).map(rowOf), runnerUp: json?.runner_up && rowOf(json.runner_up), objective: json?.objective,
-		tied: (json?.tied ?? []).map((row, i) => ({ ...rowOf(row), smem: given.tied_smem?.[i] ?? undefined })),
+		families: json ? [json.winner, ...json.families ?? []].map(rowOf) : [], objective: json?.objective,
+		runnerUp: json?.runner_up && tiedOf(json.runner_up, json.winner), tied: (json?.tied ?? []).map(row => tiedOf(row, json.winner)),
 		winner: json && rowOf(json.winner) };
 	if (entry.winner) {
 		entry.flop = entry.winner.tflops * entry.winner.time * 1e6 || 0;

@@ -1,29 +1,11 @@
-// Why others lost to the winner: by what the tuned file says of the decision ("lost", src/tune/selection.h), else by what
-// times, resources and parameters tell. What is worked out here is called probable.
+// Why others lost to the winner, by what the tuned file says of the decision ("lost", src/tune/selection.h). Of a row that the
+// file says nothing of the page shows how far it is from the winner.
 //
-// lost: {by, ratio, low, high, rounds, value, winnerValue, worked: it was worked out here}
-
-// ---- statistics, as src/base/statistics.c has them ----
-const STUDENT_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179];
+// lost: {by, ratio, low, high, rounds, value, winnerValue}; without "by" it is a ratio of times
 
 function medianOf(values) {
 	const sorted = [...values].sort((a, b) => a - b), middle = (sorted.length - 1) / 2;
 	return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-}
-
-// The middle of a series and its 95% interval: outliers are moved, the variance is that of the slowest cosine waves.
-function intervalOf(series) {
-	const count = series.length, middle = medianOf(series), most = 5 * 1.4826 * medianOf(series.map(v => Math.abs(v - middle)));
-	const values = most > 0 ? series.map(v => Math.min(Math.max(v, middle - most), middle + most)) : series;
-	const waves = Math.min(Math.max(3, Math.floor(0.41 * Math.cbrt(count * count))), STUDENT_95.length, count - 1);
-	let squares = 0;
-	for (let wave = 1; wave <= waves; wave++) {
-		const part = values.reduce((sum, v, i) => sum + v * Math.cos(Math.PI * wave / count * (i + 0.5)), 0);
-		squares += 2 * part * part / count;
-	}
-	const value = values.reduce((sum, v) => sum + v / count, 0);
-	const half = waves > 0 ? STUDENT_95[waves - 1] * Math.sqrt(squares / waves / count) : 0;
-	return { ratio: value, low: value - half, high: value + half };
 }
 
 // ---- how far two rows are apart ----
@@ -37,14 +19,9 @@ function isLaunchOf(winner, other) {
 	return other.family === winner.family && keys.length > 0 && Boolean(winner.compiled) && keys.every(key => !(key in winner.compiled));
 }
 
-const ROUNDS_MIN = 6;
-
 // A row's time over the winner's, of the last measurement that both were in.
 function comparisonOf(entry, row) {
 	const c = entry.candidates.find(c => isOf(c, row)), { chosen, winner } = entry;
-	const rounds = c?.overWinner && Math.min(c.samples?.length ?? 0, chosen?.samples?.length ?? 0);
-	if (rounds >= ROUNDS_MIN)
-		return { ...intervalOf(c.samples.slice(0, rounds).map((us, i) => us / chosen.samples[i])), rounds };
 	if (c?.overWinner)
 		return { ratio: c.overWinner };
 	if (c?.final > 0)
@@ -54,57 +31,11 @@ function comparisonOf(entry, row) {
 	return { ratio: row.time / winner.time };
 }
 
-// ---- what decided ----
-// Steps of 1%, by which predictions are compared.
-function stepOf(us) {
-	return Math.floor(Math.log(us) / 0.01);
-}
-
-function isListedBefore(entry, a, b) {
-	const parameters = entry.searches[0]?.line?.families.find(f => f.name === a.family)?.parameters ?? [];
-	const first = a.family === b.family && parameters.find(p => a.values[p.name] !== b.values[p.name]);
-	return first ? first.values.indexOf(String(a.values[first.name])) < first.values.indexOf(String(b.values[first.name])) : undefined;
-}
-
-// As many kernels every search tries first: the model's shortlist (src/tune/shortlist.h).
-const SHORTLIST = 8;
-
-function isTriedFirst(entry, row) {
-	const at = entry.candidates.findIndex(c => isOf(c, row));
-	return at >= 0 && at < SHORTLIST;
-}
-
-// Of two that are tied: the first step of the order of preference that tells them apart. A step that is for the other row
-// did not decide: then it was one before it.
-function ruleOf(entry, row, other) {
-	const { winner } = entry, launch = isLaunchOf(winner, other);
-	const smem = launch ? winner.smem : other.smem ?? row.smem, regs = launch ? winner.regs : other.regs ?? row.regs;
-	const of = (by, value, winnerValue, isFor) => isFor ? { by, value, winnerValue } : { by: "before", value: by };
-	if (entry.predicted && stepOf(row.time) !== stepOf(winner.time))
-		return of("prediction", row.time, winner.time, winner.time < row.time);
-	if (!entry.predicted && isTriedFirst(entry, winner) && !isTriedFirst(entry, other))
-		return { by: "planned" };
-	if (!(smem >= 0 && winner.smem >= 0))
-		return { by: "unknown" };
-	if (smem !== winner.smem)
-		return of("shared_memory", smem, winner.smem, (winner.smem > smem) === !entry.predicted);
-	if (!(regs >= 0 && winner.regs >= 0))
-		return { by: "unknown" };
-	if (regs !== winner.regs)
-		return of("registers", regs, winner.regs, winner.regs < regs);
-	return of("order", undefined, undefined, isListedBefore(entry, winner, other) !== false);
-}
-
 function lostOf(entry, row) {
 	const tied = entry.tied.find(other => isOf(other, row));
 	const said = [tied, entry.runnerUp, ...entry.families].find(other => other?.lost && isOf(other, row))?.lost;
-	if (said)
-		return { by: said.by, ratio: said.ratio, low: said.ratio_low, high: said.ratio_high, rounds: said.rounds ?? 0,
-			value: said.value, winnerValue: said.winner_value, earlier: !said.rounds && !tied && !entry.predicted };
-	const found = { ...comparisonOf(entry, row), worked: true };
-	if (tied)
-		return { ...found, ...ruleOf(entry, tied, row) };
-	return { ...found, by: found.earlier && found.ratio < 1 + TIE ? "earlier_round" : found.ratio < 1 ? "untied" : "slower" };
+	return said ? { by: said.by, ratio: said.ratio, low: said.ratio_low, high: said.ratio_high, rounds: said.rounds ?? 0, value: said.value,
+		winnerValue: said.winner_value, earlier: !said.rounds && !tied && !entry.predicted } : comparisonOf(entry, row);
 }
 
 // ---- as text ----
@@ -116,8 +47,7 @@ function smemTexts(...sizes) {
 
 // "2.1% slower in 9 common rounds (95%: 1.2 to 3.0%)"
 function distanceText(entry, lost) {
-	// what is worked out here is a ratio of times
-	const text = showOver(lost.ratio), energy = entry.objective === "energy" && !lost.worked, faster = lost.ratio < 1;
+	const text = showOver(lost.ratio), energy = entry.objective === "energy" && Boolean(lost.by), faster = lost.ratio < 1;
 	const words = Number(text) === 0 ? energy ? "as much energy" : "as fast as the winner"
 		: `${text.replace(/[+-]/, "")}% ${energy ? faster ? "less energy" : "more energy" : faster ? "faster" : "slower"} than the winner`;
 	const ends = (faster ? [lost.high, lost.low] : [lost.low, lost.high]).map(end => 100 * (end - 1) * (faster ? -1 : 1));
@@ -144,8 +74,6 @@ function tieText(entry, row, lost) {
 	const few = !energy && !entry.predicted && winner.score?.tiles < entry.sheet?.sm_count / 2 ? 2 * PLACE_US / winner.time : 0;
 	const end = (faster ? lost.high : lost.low) || NaN, beyond = (faster ? 1 - end : end - 1) - TIE / 2 * lost.ratio - TIE / 2;
 	const chosen = faster && Number(showOver(lost.ratio)) ? `the winner was chosen among those that are tied, not by its ${energy ? "energy" : "time"}: ` : "";
-	if (energy && lost.worked)
-		return "; the file counts it as tied by energy; ";
 	if (Math.abs(lost.ratio - 1) <= TIE)
 		return `, which counts as tied (within 1% or noise); ${chosen}`;
 	if (beyond <= 0)
@@ -159,34 +87,31 @@ function tieText(entry, row, lost) {
 }
 
 function ruleText(entry, lost, row) {
-	const { winner } = entry, maybe = lost.worked ? "probably " : "";
+	const { winner } = entry;
 	const key = row.family === winner.family ? differing(row, winner)[0] : undefined;
 	const both = texts => lost.value >= 0 ? `: ${texts[0]}, this one ${texts[1]}` : "", values = [lost.winnerValue, lost.value];
 	return {
 		incumbent: () => "the file's former winner stays",
-		planned: () => `the rule ${maybe}took the winner as one of the few that every search tries first (the model's shortlist)`,
-		prediction: () => `the rule ${maybe}took the better prediction${both(values.map(showTime))}`,
-		shared_memory: () => `the rule ${maybe}took the one with ${lost.winnerValue > lost.value ? "more" : "less"} shared memory${both(smemTexts(...values))}`,
-		registers: () => `with equal shared memory the rule ${maybe}took the one with fewer registers${both(values.map(show))}`,
-		order: () => `with equal shared memory and registers the rule ${maybe}took the first in the order of the space${key ? `: ${key}=${winner.values[key]} before ${row.values[key]}` : ""}`,
-		before: () => `the winner probably stood in the file before, or is one of the few that every search tries first (${
-			{ prediction: "the prediction", shared_memory: "shared memory", registers: "registers" }[lost.value] ?? "the order of the space"} alone would have preferred this one)`,
-	}[lost.by]?.() ?? "which step of the rule decided, the files do not tell";
+		planned: () => `the rule took the winner as one of the few that every search tries first (the model's shortlist)`,
+		prediction: () => `the rule took the better prediction${both(values.map(showTime))}`,
+		shared_memory: () => `the rule took the one with ${lost.winnerValue > lost.value ? "more" : "less"} shared memory${both(smemTexts(...values))}`,
+		registers: () => `with equal shared memory the rule took the one with fewer registers${both(values.map(show))}`,
+		order: () => `with equal shared memory and registers the rule took the first in the order of the space${key ? `: ${key}=${winner.values[key]} before ${row.values[key]}` : ""}`,
+	}[lost.by]?.() ?? "";
 }
 
 // One sentence: why a row is not the winner.
 function lostText(entry, row) {
-	const { winner } = entry, lost = lostOf(entry, row), distance = distanceText(entry, lost), maybe = lost.worked ? "probably " : "";
+	const { winner } = entry, lost = lostOf(entry, row), distance = distanceText(entry, lost);
 	const launch = isLaunchOf(winner, row) ? `the same kernel, launched with ${differing(row, winner).map(key =>
 		`${key}=${row.values[key]} instead of ${winner.values[key]}`).join(", ")}: ` : "";
 	const over = lost.value > 0 ? ` (${showOver(lost.value)}% over it; the winner ${showOver(lost.winnerValue)}%)` : "";
-	if (lost.worked && entry.objective === "energy" && !entry.tied.some(other => isOf(other, row)))
-		return `${launch}${distance}; the winner was chosen by energy, which the files do not tell of this one`;
+	if (!lost.by)
+		return `${launch}${distance}${entry.tied.some(other => isOf(other, row)) ? "; the file counts it as tied" : ""}`;
 	const say = {
-		slower: () => lost.search && entry.concluded && !entry.predicted ? `${distance}; it was not among those that were timed again`
-			: `${distance}${entry.predicted || lost.search || !entry.concluded ? "" : ", which is more than noise"}`,
+		slower: () => `${distance}${entry.predicted ? "" : ", which is more than noise"}`,
 		untied: () => `${distance}, but not tied with the fastest of all, as a launch of the winner's kernel is${over}`,
-		earlier_round: () => `${distance}; it was not timed in the last round, ${maybe}because the rule prefers others that are as fast`,
+		earlier_round: () => `${distance}; it was not timed in the last round, because the rule prefers others that are as fast`,
 	}[lost.by];
 	return `${launch}${say ? say() : `${distance}${tieText(entry, row, lost)}${ruleText(entry, lost, row)}`}`;
 }
@@ -271,6 +196,6 @@ function otherFamilies(entry) {
 	return node("ul", {}, rows.map(row => {
 		const over = lostOf(entry, row), list = differences(entry, row);
 		return node("li", {}, `The best of ${row.family}, ${row.tile || row.configuration}, takes ${over.ratio.toFixed(2)} times as long${
-			over.search && !entry.predicted ? " in the search" : ""}${over.by === "slower" ? "" : ` (${lostText(entry, row)})`}${list.length ? `: ${list.join("; ")}` : ""}.`);
+			over.search && !entry.predicted ? " in the search" : ""}${!over.by || over.by === "slower" ? "" : ` (${lostText(entry, row)})`}${list.length ? `: ${list.join("; ")}` : ""}.`);
 	}));
 }

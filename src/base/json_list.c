@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json_list.h"
+
+#include "base/memory.h"
+
+static const char *skip_space(const char *at, const char *end)
+{
+	while (at < end && strchr(" \t\r\n", *at))
+		at++;
+	return at;
+}
+
+/* The comma or bracket that ends the element or member that begins here, or the end of the text. */
+static const char *item_end(const char *at, const char *end)
+{
+	bool in_string = false;
+	size_t depth = 0;
+
+	for (; at < end; at++) {
+		if (in_string) {
+			if (*at == '\\')
+				at++;
+			else if (*at == '"')
+				in_string = false;
+		} else if (*at == '"') {
+			in_string = true;
+		} else if (*at == '[' || *at == '{') {
+			depth++;
+		} else if (*at == ']' || *at == '}') {
+			if (!depth--)
+				return at;
+		} else if (*at == ',' && !depth) {
+			return at;
+		}
+	}
+	return end;
+}
+
+/* Sets at behind the bracket that opens the list, or to NULL, and returns the bracket that closes
+ * it, or the end of the text. */
+static const char *find_list(struct json_list *list, const char *name)
+{
+	const char *end = list->text + list->size, *at = skip_space(list->text, end);
+	const size_t length = strlen(name);
+
+	while (at < end && (*at == '{' || *at == ',')) {
+		const char *member = skip_space(at + 1, end);
+
+		at = item_end(member, end);
+		if ((size_t)(at - member) < length + 2 || *member != '"' ||
+			member[length + 1] != '"' || memcmp(member + 1, name, length) != 0)
+			continue;
+		member = skip_space(member + length + 2, at);
+		if (member < at && *member == ':')
+			member = skip_space(member + 1, at);
+		if (member >= at || *member != '[')
+			continue;
+		list->at = member + 1;
+		while (at > list->at && at[-1] != ']')
+			at--;
+		return at > list->at ? at - 1 : end;
+	}
+	return end;
+}
+
+/* The text is not JSON somewhere: where, only the whole tells. */
+static enum status refuse(const struct json_list *list, struct error *err)
+{
+	CLEANUP(json_release) struct json *whole = NULL;
+
+	if (json_parse(list->text, list->size, list->file, &whole, err) != STATUS_OK)
+		return STATUS_BAD_INPUT;
+	return error_set(
+		err, STATUS_BAD_INPUT, "%s: expected JSON, found a list that is none", list->file);
+}
+
+enum status json_list_open(const char *text, size_t size, const char *file, const char *name,
+	struct json_list *list, struct error *err)
+{
+	CLEANUP(text_release) struct text around = {0};
+	const char *end;
+
+	*list = (struct json_list){.text = text, .size = size, .file = file};
+	list->end = end = find_list(list, name);
+	text_append_bytes(&around, text, (size_t)((list->at ? list->at : end) - text));
+	text_append_bytes(&around, end, (size_t)(text + size - end));
+	if (json_parse(text_string(&around), around.length, file, &list->tree, NULL) != STATUS_OK)
+		return refuse(list, err);
+	list->root = json_root(list->tree, file);
+	if (!list->at || skip_space(list->at, end) == end)
+		list->at = NULL;
+	else if (!json_find(&list->root, name, &list->list))
+		return refuse(list, err);
+	return STATUS_OK;
+}
+
+bool json_list_next(
+	struct json_list *list, struct json_at *element, enum status *status, struct error *err)
+{
+	const char *from = list->at, *end;
+
+	json_release(&list->element);
+	*status = STATUS_OK;
+	if (!from)
+		return false;
+	end = item_end(from, list->text + list->size);
+	list->at = end < list->end ? end + 1 : NULL;
+	if (end > list->end || json_parse(from, (size_t)(end - from), list->file, &list->element,
+				       NULL) != STATUS_OK) {
+		*status = refuse(list, err);
+		return false;
+	}
+	*element = (struct json_at){.node = list->element,
+		.file = list->file,
+		.parent = &list->list,
+		.index = list->index++};
+	return true;
+}
+
+void json_list_release(struct json_list *list)
+{
+	json_free(list->tree);
+	json_free(list->element);
+	*list = (struct json_list){0};
+}
