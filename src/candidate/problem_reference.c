@@ -15,6 +15,8 @@ struct making {
 	struct value *values; /* keys, then the device's names */
 	struct build *build;
 	struct reference_plan *plan;
+	size_t attempt; /* of configurations that nobody named */
+	char **chosen;
 };
 
 /* ---- kernels ---- */
@@ -58,9 +60,46 @@ static enum status build_kernel(
 }
 
 /* ---- a configuration that is trusted ---- */
+/* The default configuration or, for later attempts, the nearest legal one in which one parameter
+ * has another value: the parameters take turns. */
+static enum status choose_attempt(const struct bound_family *bound, size_t attempt, choice *choices,
+	bool *found, struct error *err)
+{
+	const struct space *space = bound->space;
+	CLEANUP(memory_free)
+	struct value *values = memory_zeroed(space->parameter_count + 1, sizeof(*values));
+	choice defaults[SPACE_PARAMETERS_MAX] = {0};
+	size_t left = attempt, most = 1;
+
+	TRY(configuration_default(bound, defaults, found, err));
+	memcpy(choices, defaults, sizeof(defaults));
+	for (size_t i = 0; i < space->parameter_count; i++) {
+		const size_t count = space->parameters[i].values.count;
+
+		most = count > most ? count : most;
+	}
+	if (!attempt || !*found)
+		return STATUS_OK;
+	for (size_t step = 1; step < most; step++)
+		for (size_t i = 0; i < space->parameter_count; i++) {
+			const struct value_list *list = &space->parameters[i].values;
+			bool fixed[SPACE_PARAMETERS_MAX] = {false};
+
+			if (step >= list->count || --left)
+				continue;
+			for (size_t k = 0; k < space->parameter_count; k++)
+				values[k] = space->parameters[k].values.items[defaults[k]];
+			values[i] = list->items[(defaults[i] + step) % list->count];
+			fixed[i] = true;
+			return configuration_nearest(bound, values, fixed, choices, found, err);
+		}
+	*found = false;
+	return STATUS_OK;
+}
+
 /* The legal configuration that holds what is asked for, else near the defaults. */
-static enum status choose(const struct bound_family *bound, const struct reference *reference,
-	choice *choices, bool *found, struct error *err)
+static enum status choose(const struct making *making, const struct bound_family *bound,
+	const struct reference *reference, choice *choices, bool *found, struct error *err)
 {
 	CLEANUP(memory_free)
 	struct value *values = memory_zeroed(bound->space->parameter_count + 1, sizeof(*values));
@@ -68,7 +107,7 @@ static enum status choose(const struct bound_family *bound, const struct referen
 	struct json_at config;
 
 	if (!reference)
-		return configuration_default(bound, choices, found, err);
+		return choose_attempt(bound, making->attempt, choices, found, err);
 	config = json_root(reference->configuration, bound->problem->operation->file);
 	if (configuration_from_json(bound, &config, values, fixed, err) != STATUS_OK)
 		return error_context(err, "$.reference.configuration of %s", bound->family->name);
@@ -118,9 +157,16 @@ static enum status trust(
 		TRY(family_bind_if_applies(catalogue->families[i], making->problem, making->device,
 			NULL, &bound, &left_out, err));
 		if (bound)
-			TRY(choose(bound, reference, choices, &found, err));
-		if (found)
-			return take_configuration(making, bound, choices, err);
+			TRY(choose(making, bound, reference, choices, &found, err));
+		if (!found)
+			continue;
+		if (making->chosen && !reference) {
+			struct text text = {0};
+
+			configuration_format(bound, choices, &text);
+			*making->chosen = text_detach(&text);
+		}
+		return take_configuration(making, bound, choices, err);
 	}
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: %s: expected a configuration%s to compare the others with, found no legal one",
@@ -229,12 +275,23 @@ enum status problem_reference(const struct problem *problem, const struct catalo
 	const struct device_spec *device, struct build *build, struct reference_plan *reference,
 	struct error *err)
 {
+	return problem_reference_attempt(
+		problem, catalogue, device, 0, build, reference, NULL, err);
+}
+
+enum status problem_reference_attempt(const struct problem *problem,
+	const struct catalogue *catalogue, const struct device_spec *device, size_t attempt,
+	struct build *build, struct reference_plan *reference, char **chosen, struct error *err)
+{
 	const size_t keys = problem->operation->key_count, names = DEVICE_VALUE_COUNT;
 	CLEANUP(memory_free) struct value *values = memory_zeroed(keys + names, sizeof(*values));
-	const struct making making = {problem, catalogue, device, values, build, reference};
+	const struct making making = {
+		problem, catalogue, device, values, build, reference, attempt, chosen};
 
 	*build = (struct build){0};
 	*reference = (struct reference_plan){0};
+	if (chosen)
+		*chosen = NULL;
 	memcpy(values, problem->values, keys * sizeof(*values));
 	for (size_t i = 0; i < names; i++)
 		values[keys + i] = device_spec_value(device, i);

@@ -17,5 +17,11 @@
 enum status problem_reference(const struct problem *problem, const struct catalogue *catalogue,
 	const struct device_spec *device, struct build *build, struct reference_plan *reference,
 	struct error *err);
+/* As above. Where the operation names no reference, the attempt-th configuration serves: 0 is the
+ * default one, others differ from it in one parameter. *chosen: its text, to be freed; NULL if
+ * another kind of reference serves. Errors: also that there is no such configuration. */
+enum status problem_reference_attempt(const struct problem *problem,
+	const struct catalogue *catalogue, const struct device_spec *device, size_t attempt,
+	struct build *build, struct reference_plan *reference, char **chosen, struct error *err);
 
 #endif

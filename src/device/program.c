@@ -275,6 +275,8 @@ static bool is_valid(const struct executor_request *request, const struct progra
 	else if (measured && request->verifies && !answer->verification.done)
 		text_append(why, "the program was asked to verify and answered without "
 				 "\"verification\"");
+	else if (measured && request->verifies && !answer->verification.points)
+		text_append(why, "the program verified 0 points");
 	return !why->length;
 }
 

@@ -13,12 +13,19 @@ static const double wait_s = 0.2;
 /* What is on the device may end a little after the budget. */
 static const double overtime_s = 2;
 
+enum {
+	ATTEMPTS_MAX = 16 /* configurations that are tried as the reference */
+};
+
 /* What the device is told of a problem: its tensors and, where it measures, the compiled reference
  * that candidates are compared with. */
 struct prepared_problem {
 	const struct problem *problem;     /* borrowed */
 	struct build build;                /* of the reference */
 	struct device_problem description; /* owns the reference; code is the store's */
+	size_t attempt;  /* of the configurations that may serve as the reference */
+	char *chosen;    /* its text; NULL: the operation names its reference */
+	bool has_failed; /* another one took its place; jobs may still refer to this */
 };
 
 static void prepared_problem_free(struct prepared_problem *prepared)
@@ -26,6 +33,7 @@ static void prepared_problem_free(struct prepared_problem *prepared)
 	build_release(&prepared->build);
 	reference_plan_release(&prepared->description.reference);
 	free(prepared->description.cubins);
+	free(prepared->chosen);
 	free(prepared);
 }
 
@@ -142,8 +150,9 @@ static enum status prepare_problem(
 
 	prepared->description.operation = problem->operation->name;
 	prepared->description.text = problem->text;
-	TRY(problem_reference(problem, runs ? &context->catalogue : NULL, context->device->spec,
-		build, &prepared->description.reference, err));
+	TRY(problem_reference_attempt(problem, runs ? &context->catalogue : NULL,
+		context->device->spec, prepared->attempt, build, &prepared->description.reference,
+		&prepared->chosen, err));
 	prepared->description.cubins =
 		memory_zeroed(build->unit_count + 1, sizeof(*prepared->description.cubins));
 	for (size_t i = 0; runs && i < build->unit_count; i++) {
@@ -160,29 +169,69 @@ static struct prepared_problem *prepared_problem_find(
 	const struct evaluator *evaluator, const struct problem *problem)
 {
 	for (size_t i = 0; i < evaluator->prepared_count; i++)
-		if (evaluator->prepared[i]->problem == problem)
+		if (evaluator->prepared[i]->problem == problem &&
+			!evaluator->prepared[i]->has_failed)
 			return evaluator->prepared[i];
 	return NULL;
+}
+
+static void say_attempt(const struct evaluator *evaluator, const struct prepared_problem *prepared,
+	const char *failed, const char *why)
+{
+	CLEANUP(memory_free)
+	char *words = string_format("%s: %s cannot be the reference: %.*s; the others are compared "
+				    "with %s. \"reference\": {\"configuration\": {...}} names one "
+				    "that is right",
+		prepared->problem->title, failed, (int)strcspn(why, "\n"), why, prepared->chosen);
+
+	if (evaluator->notice)
+		evaluator->notice(evaluator->notice_context, words);
+}
+
+/* The first attempt from `attempt` on that compiles. failed: the one before it, or NULL; why it
+ * did. */
+static enum status prepare_attempt(struct evaluator *evaluator, const struct problem *problem,
+	size_t attempt, const char *failed, const char *why, struct error *err)
+{
+	CLEANUP(memory_free) char *last = failed ? string_copy(failed) : NULL;
+	struct error first = {0}, found = {0};
+	enum status status = STATUS_FAILED;
+
+	if (why)
+		error_set(&first, STATUS_FAILED, "%s", why);
+	for (; attempt < ATTEMPTS_MAX; attempt++) {
+		struct prepared_problem *prepared = memory_zeroed(1, sizeof(*prepared));
+
+		prepared->problem = problem;
+		prepared->attempt = attempt;
+		status = prepare_problem(evaluator->context, prepared, &found);
+		if (status == STATUS_OK) {
+			if (last)
+				say_attempt(evaluator, prepared, last, first.message);
+			ARRAY_GROW(evaluator->prepared, evaluator->prepared_count,
+				evaluator->prepared_capacity);
+			evaluator->prepared[evaluator->prepared_count++] = prepared;
+			return STATUS_OK;
+		}
+		if (!first.message[0])
+			first = found;
+		if (!last && prepared->chosen)
+			last = string_copy(prepared->chosen);
+		status = prepared->chosen ? status : STATUS_NO_DEVICE;
+		prepared_problem_free(prepared);
+		if (status == STATUS_NO_DEVICE)
+			break;
+	}
+	*err = first;
+	return first.status;
 }
 
 enum status evaluator_prepare_problem(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
-	struct prepared_problem *prepared;
-	enum status status;
-
 	if (prepared_problem_find(evaluator, problem))
 		return STATUS_OK;
-	prepared = memory_zeroed(1, sizeof(*prepared));
-	prepared->problem = problem;
-	status = prepare_problem(evaluator->context, prepared, err);
-	if (status != STATUS_OK) {
-		prepared_problem_free(prepared);
-		return status;
-	}
-	ARRAY_GROW(evaluator->prepared, evaluator->prepared_count, evaluator->prepared_capacity);
-	evaluator->prepared[evaluator->prepared_count++] = prepared;
-	return STATUS_OK;
+	return prepare_attempt(evaluator, problem, 0, NULL, NULL, err);
 }
 
 /* ---- asking the device ---- */
@@ -243,6 +292,38 @@ static enum status advance_trials(struct evaluator *evaluator, struct error *err
 	return STATUS_OK;
 }
 
+/* The job's problem as it was prepared. */
+static struct prepared_problem *prepared_problem_of(
+	const struct evaluator *evaluator, const struct trial *trial)
+{
+	for (size_t i = 0; i < evaluator->prepared_count; i++)
+		if (&evaluator->prepared[i]->description == trial->job.problem)
+			return evaluator->prepared[i];
+	return NULL;
+}
+
+/* Whether another configuration serves as the reference now, so that the trial can be asked for
+ * again. */
+static bool replace_reference(
+	struct evaluator *evaluator, struct trial *trial, const struct result *found)
+{
+	struct prepared_problem *prepared = prepared_problem_of(evaluator, trial);
+	struct error ignored = {0};
+	CLEANUP(memory_free) char *why = NULL;
+
+	if (!prepared || !prepared->chosen || found->outcome == OUTCOME_DEVICE_LOST)
+		return false;
+	if (!prepared->has_failed) {
+		why = string_format("%s: %s", outcome_name(found->outcome),
+			found->detail ? found->detail : outcome_summary(found->outcome));
+		prepared->has_failed = true;
+		if (prepare_attempt(evaluator, trial->problem, prepared->attempt + 1,
+			    prepared->chosen, why, &ignored) != STATUS_OK)
+			prepared->has_failed = false;
+	}
+	return prepared->has_failed && prepared_problem_find(evaluator, trial->problem);
+}
+
 /* Ends the trial, and is an error unless the caller outlives failing references. */
 static enum status take_failed_reference(const struct evaluator *evaluator, struct trial *trial,
 	const struct result *found, struct error *err)
@@ -254,8 +335,14 @@ static enum status take_failed_reference(const struct evaluator *evaluator, stru
 		found->detail ? found->detail : outcome_summary(found->outcome));
 
 	trial_finish(trial, found->outcome, words);
-	return evaluator->outlives_references ? STATUS_OK
-					      : error_set(err, STATUS_FAILED, "%s", words);
+	if (evaluator->outlives_references)
+		return STATUS_OK;
+	error_set(err, STATUS_FAILED, "%s", words);
+	if (!trial->problem->operation->references.count)
+		error_hint(err,
+			"\"reference\": {\"configuration\": {...}} names a configuration that "
+			"is right");
+	return STATUS_FAILED;
 }
 
 static enum status take_reply(struct evaluator *evaluator, struct trial *trial,
@@ -263,6 +350,10 @@ static enum status take_reply(struct evaluator *evaluator, struct trial *trial,
 {
 	if (evaluator->context->device->kind->measures)
 		time_floor_apply(trial->problem, evaluator->context->device->spec, &reply->result);
+	if (reply->reference_failed && replace_reference(evaluator, trial, &reply->result)) {
+		trial->stage = TRIAL_COMPILED;
+		return STATUS_OK;
+	}
 	trial_take_reply(trial, reply, evaluator->bits);
 	return reply->reference_failed
 		       ? take_failed_reference(evaluator, trial, &reply->result, err)

@@ -33,6 +33,9 @@ struct evaluator {
 	struct prepared_problem **prepared; /* problems as the device gets them */
 	size_t prepared_count, prepared_capacity;
 	bool moved; /* whether the last step moved a trial */
+	/* Told what the user should know of a reference; may be NULL. */
+	void (*notice)(void *context, const char *text);
+	void *notice_context;
 };
 
 /* Frees all trials; prepared problems stay. */

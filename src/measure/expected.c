@@ -312,6 +312,14 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 	       cipher_all(gpu, problem, inputs);
 }
 
+static bool has_kernel(const struct problem_data *problem)
+{
+	for (size_t i = 0; i < problem->description.reference.output_count; i++)
+		if (problem->description.reference.outputs[i].launch)
+			return true;
+	return false;
+}
+
 bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
 	if (problem->expected[INPUTS_FIRST])
@@ -322,7 +330,7 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	}
 	while (getrandom(problem->cipher, sizeof(problem->cipher), 0) != sizeof(problem->cipher))
 		;
-	gpu_progress_reference(gpu);
+	gpu_progress_reference(gpu, has_kernel(problem));
 	if (problem_data_restore(gpu, problem) && problem_data_rewind(gpu, problem, 0) &&
 		make(gpu, problem, INPUTS_FIRST))
 		return true;
@@ -341,7 +349,7 @@ bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *probl
 
 	if (problem->expected[INPUTS_SECOND] || problem->has_no_second)
 		return true;
-	gpu_progress_reference(gpu);
+	gpu_progress_reference(gpu, has_kernel(problem));
 	done = problem_data_fill_second(gpu, problem, 0) && make(gpu, problem, INPUTS_SECOND);
 	if (!done && gpu->failure.fatal)
 		return false;

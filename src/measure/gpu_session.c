@@ -225,9 +225,10 @@ void gpu_progress(const struct gpu_session *gpu, double allow_s)
 	tell(gpu, allow_s, false);
 }
 
-void gpu_progress_reference(const struct gpu_session *gpu)
+void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel)
 {
-	tell(gpu, gpu->options.reference_timeout_s, true);
+	tell(gpu, is_kernel ? gpu->options.reference_timeout_s : gpu->options.kernel_timeout_s,
+		true);
 }
 
 bool gpu_synchronize(struct gpu_session *gpu, const char *what)

@@ -86,8 +86,9 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 
 /* Tells the other side what is about to happen (measure/protocol.h). */
 void gpu_progress(const struct gpu_session *gpu, double allow_s);
-/* As above, for the reference of the job's problem. */
-void gpu_progress_reference(const struct gpu_session *gpu);
+/* As above, for the reference of the job's problem. A plain reference kernel may take longer than a
+ * candidate; a configuration that is trusted may not. */
+void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 
 /* No line of the L2 cache that an earlier kernel made persistent stays so. */

@@ -279,11 +279,18 @@ static void limit_time(struct search *search)
 			clock_seconds() + budget_search_left_seconds(budget));
 }
 
+static void tell_notice(void *run, const char *text)
+{
+	tune_notice(run, text);
+}
+
 enum status search_open(struct search *search, struct error *err)
 {
 	struct tune_run *run = search->run;
 
 	search->evaluator = (struct evaluator){.context = run->context,
+		.notice = tell_notice,
+		.notice_context = run,
 		.interrupted = run->options->interrupted,
 		.on_device_max = run->context->device->ahead,
 		/* what a user gives is tried, even against the family's rules */

@@ -74,6 +74,8 @@ def answer(request, job, configuration):
 		raw(json.dumps({"id": request["id"] + 7, **good}))
 	elif what == "another_job":
 		say(**{**good, "job": 5})
+	elif what == "no_points":
+		say(**{**good, "verification": {**right, "points": 0}})
 	elif what == "unverified":
 		del good["verification"]
 		say(**good)
