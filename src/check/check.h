@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The regression gate: are the winners of a tuned file (the baseline) still what they were?
+ * The regression gate: it finds out whether the winners of a tuned file (the baseline) are as fast
+ *as before.
  *
  *	check_open -> check_run -> check_to_json, check_report_text -> [check_update] ->
  *	[check_keep] -> check_release
  *
  * Every winner is compiled again from today's templates with today's compiler. On a GPU it is
- * verified and timed, interleaved with the anchor kernel and, where the baseline's cubin was kept,
- * with that; on a device model its resources are compared. The baseline is not changed but
- * by check_update().
+ * verified and timed in turn with the anchor kernel and, if the baseline's cubin was stored, with
+ *that cubin. On a device model its resources are compared. Only check_update() changes the
+ *baseline.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -17,7 +18,8 @@
 #include "engine/candidates.h"
 #include "engine/contenders.h"
 
-/* ---- what else is not as it was: the GPU, its partition, the driver, the compiler, the kernels
+/* ---- differences of the environment: the GPU, its partition, the driver, the compiler, the
+ * kernels
  * ---- */
 enum environment_part {
 	ENVIRONMENT_GPU,
@@ -32,7 +34,7 @@ enum environment_part {
 extern const char
 	*const environment_part_names[ENVIRONMENT_COUNT + 1]; /* "sm_count"; NULL-terminated */
 #define CHECK_DIFFERS(part) (1u << ENVIRONMENT_##part)
-/* What a check is there to look at may differ without being asked for. */
+/* Differences that are tolerated without --allow: finding their effects is what a check is for. */
 #define CHECK_ALLOWED_DEFAULT                                                                      \
 	(CHECK_DIFFERS(UUID) | CHECK_DIFFERS(DRIVER) | CHECK_DIFFERS(NVRTC) | CHECK_DIFFERS(KERNEL))
 
@@ -43,21 +45,21 @@ struct environment_difference {
 };
 
 /* ---- rows ---- */
-/* Something of a compiled kernel that is not as it was. */
+/* A property of a compiled kernel that changed. */
 struct check_difference {
 	char *text;    /* "registers 128 -> 168" */
-	bool is_worse; /* a regression without a clock: spills, fewer blocks, no room */
+	bool is_worse; /* a regression if nothing is timed: spills, fewer blocks per SM */
 };
 
-/* What a time is compared with. */
+/* The reference that a time is compared with. */
 enum check_against {
-	CHECK_AGAINST_NOTHING, /* no time on this device, or none to compare with */
+	CHECK_AGAINST_NOTHING, /* nothing is timed, or the baseline has no measured time */
 	CHECK_AGAINST_TUNED,   /* the time that tuning found */
-	CHECK_AGAINST_KEPT,    /* the baseline's binary, in the same rounds */
+	CHECK_AGAINST_KEPT,    /* the baseline's stored binary, in the same rounds */
 	CHECK_AGAINST_COUNT
 };
 
-/* What a check measured of one kernel. */
+/* The measured times of one kernel. */
 struct check_times {
 	double time_us, anchor_us;  /* medians over the rounds; 0: not measured */
 	struct interval per_anchor; /* time over anchor */
@@ -68,8 +70,8 @@ struct check_times {
 struct check_slowdown {
 	struct interval ratio; /* value 0: not compared */
 	enum check_against against;
-	double floor_ratio; /* by which the verdict widened it */
-	size_t rounds;      /* in which both were timed */
+	double floor_ratio; /* the verdict widened the interval by this */
+	size_t rounds;      /* rounds in which both were timed */
 };
 
 struct check_row {
@@ -81,22 +83,22 @@ struct check_row {
 	size_t difference_count;
 	bool kernel_changed;
 	bool by_program;    /* verified and timed today by a program of the user's */
-	double baseline_us; /* 0: none that was measured */
+	double baseline_us; /* 0: the baseline has no measured time */
 	bool timed, compared;
-	bool same_binary; /* the kept cubin and today's are the same bytes */
+	bool same_binary; /* the stored cubin and today's are the same bytes */
 	struct check_slowdown slowdown;
 	double machine_ratio; /* the baseline's own binary, now over then; 0: not known */
 	struct check_times now;
 	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel, where it has several
 				      */
 	size_t loads;
-	/* on its way to a compiled candidate (check/row.h) */
-	struct problem *problem; /* NULL: today's operation cannot have it */
+	/* on the way to a compiled candidate (check/row.h) */
+	struct problem *problem; /* NULL: today's operation does not allow it */
 	struct candidate winner;
 	struct trial *trial;      /* of today's kernel; the evaluator's; NULL: it cannot be built */
 	bool can_run;             /* it compiled */
-	uint32_t differs;         /* CHECK_DIFFERS(...), of what the baseline has now */
-	struct device_job binary; /* of an earlier check; no cubins: none */
+	uint32_t differs;         /* CHECK_DIFFERS(...): differences from the baseline */
+	struct device_job binary; /* stored by an earlier check; without cubins if there is none */
 	/* While they are timed: today's kernel, whose first load is the trial, and the baseline's
 	 * own binary, which has no loads if it is not stored or does not load. */
 	struct contender *today, *kept;
@@ -107,7 +109,7 @@ struct check_options {
 	const char *const *problems; /* texts, of the last operation in `only`; NULL: all */
 	double threshold_ratio;      /* 0.05 */
 	double budget_s;             /* for timing; 0: CHECK_SECONDS_PER_ENTRY for each */
-	bool bits;                   /* also of entries that were not tuned for certain bits */
+	bool bits;        /* compare outputs bitwise, also of entries that --bits did not tune */
 	uint32_t allowed; /* CHECK_DIFFERS(...): differences from the baseline to tolerate */
 	volatile sig_atomic_t *interrupted;
 };
@@ -122,41 +124,41 @@ struct check {
 	size_t row_count;
 	struct environment_difference *environment;
 	size_t environment_count, environment_capacity;
-	uint32_t of_device;           /* parts of the device as a whole that differ */
-	struct problem_list problems; /* that were asked for; none: all */
-	bool measures;                /* false: a device model, resources only */
-	double anchor_us;             /* among the kernels of this check; 0: not measured */
+	uint32_t of_device;           /* CHECK_DIFFERS(...) of the device, for all rows */
+	struct problem_list problems; /* the selected problems; empty: all */
+	bool measures;                /* false: a device model, only resources are compared */
+	double anchor_us;             /* measured with the kernels of this check; 0: not measured */
 	char *kept_folder;            /* check_kept_folder() of the baseline */
-	char *notice;                 /* what else the user should know, or NULL */
+	char *notice;                 /* a notice for the user, or NULL */
 };
 
 bool check_is_asked_for(const struct check_options *options, const struct problem_list *problems,
 	const struct tuned_entry *entry);
-/* Borrows context and baseline. Errors: STATUS_BAD_INPUT if nothing is left to check, or the device
- * is a recording. */
+/* Borrows context and baseline. Errors: STATUS_BAD_INPUT if no entry is selected, or the device is
+ * a recording. */
 enum status check_open(struct context *context, struct tuned *baseline,
 	const struct check_options *options, struct check *check, struct error *err);
-/* Fills in every row. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED; what is wrong with a kernel is
- * its verdict. */
+/* Decides every row. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED; a kernel that fails is a
+ * verdict, not an error. */
 enum status check_run(struct check *check, struct error *err);
 void check_release(struct check *check);
 /* STATUS_FAILED if a row failed, else STATUS_REGRESSION if one is slower or has other bits, else
  * STATUS_INCONCLUSIVE if one is unclear or not comparable. */
 enum status check_status(const struct check *check);
-/* Of a row of which there is nothing more to say. */
+/* The reason of a row whose resources did not change. */
 extern const char check_same_reason[];
 size_t check_count(const struct check *check, enum check_verdict verdict);
 
-/* ---- what a check leaves (baseline.c): today's kernel and its time as the winner, and the
- * binaries in <baseline>.cubins: KEY.N.cubin, and KEY.json (tiletune.kernel/1), which says how they
- * are launched. KEY is a hash of the entry's operation, problem, winner and kernel hash: an entry
- * that was tuned again has no stored binaries. ---- */
-/* Puts what was found into the baseline, as entries of run: winner, resources, times. For a check
- * whose status is STATUS_OK. The caller saves. On a device model, where nothing was timed, only
- * resources and hashes of the winners are renewed. */
+/* ---- what a check writes (baseline.c): today's kernel and its time as the winner, and the
+ * binaries in <baseline>.cubins: KEY.N.cubin, and KEY.json (tiletune.kernel/1), which describes
+ * their launches. KEY is a hash of the entry's operation, problem, winner and kernel hash, so that
+ * an entry that was tuned again has no stored binaries. ---- */
+/* Puts today's winners, resources and times into the baseline as entries of the run. The check must
+ * have ended with STATUS_OK; the caller saves the file. On a device model, which times nothing,
+ * only resources and hashes of the winners are renewed. */
 enum status check_update(struct check *check, const char *run_id, struct error *err);
-/* Stores the cubins of this check in check->kept_folder, of entries whose kernel is the
- * baseline's only. *kept: how many. */
+/* Stores the cubins of entries whose kernel is still the baseline's in check->kept_folder. *kept:
+ * the number of entries. */
 enum status check_keep(struct check *check, size_t *kept, struct error *err);
 
 /* ---- for people and for CI servers ---- */
@@ -164,9 +166,9 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err);
 struct check_document;
 RECORD_DECLARE(struct check_document, check_document_record);
 struct json *check_to_json(const struct check *check);
-/* For a terminal. */
+/* Text for a terminal. */
 void check_report_text(const struct check *check, struct text *text);
-/* For the summary of a CI job: what GitHub's $GITHUB_STEP_SUMMARY takes. */
+/* Markdown for the summary of a CI job, as GitHub's $GITHUB_STEP_SUMMARY. */
 void check_report_markdown(const struct check *check, struct text *text);
 /* JUnit XML: slower and other bits are failures; failed an error; unclear and not comparable are
  * skipped. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * When is a kernel slower? Pure functions of measured ratios, no device, no clock; and the verdict
- * of a row that was timed.
+ * Decides whether a kernel is slower: pure functions of measured ratios, without a device or a
+ * clock; and the verdict of a row that was timed.
  *
  * A check measures in rounds. In each round every kernel and the anchor (or the kept binary of the
  * baseline) are sampled in turn, and the round's ratio of times is one observation: what the
@@ -23,30 +23,32 @@ enum check_verdict {
 	CHECK_SAME,
 	CHECK_FASTER,
 	CHECK_SLOWER,
-	CHECK_UNCLEAR,        /* the noise does not allow to tell */
-	CHECK_NOT_COMPARABLE, /* measured under other circumstances, or not at all */
-	CHECK_OTHER_BITS,     /* results are right, but not bit for bit what they were */
-	CHECK_FAILED,         /* wrong result, crash, does not compile any more */
+	CHECK_UNCLEAR,        /* noise hides the answer */
+	CHECK_NOT_COMPARABLE, /* measured under other conditions, or not measured */
+	CHECK_OTHER_BITS,     /* results are right, but not bitwise equal to the baseline's */
+	CHECK_FAILED,         /* wrong result, crash, no longer compiles */
 	CHECK_VERDICT_COUNT
 };
 extern const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1]; /* NULL-terminated */
 
 struct check_rule {
 	double threshold_ratio; /* smallest slowdown to detect */
-	double floor_ratio;     /* what differs between runs of one binary on one GPU */
+	double floor_ratio;     /* the difference between runs of one binary on one GPU */
 };
 
-/* Of the intervals of a check: CONFIDENCE_99. */
+/* The confidence of all intervals of a check: CONFIDENCE_99. */
 #define CHECK_CONFIDENCE_RATIO 0.99
 
 /* now / baseline; the relative widths of both intervals add up as independent errors do. */
 struct interval check_estimate_over(const struct interval *now, const struct interval *baseline);
 /* Stretches an interval of 95% to CHECK_CONFIDENCE_RATIO (statistics_interval()). */
 struct interval check_estimate_stretched(const struct interval *estimate);
-/* Widened on both sides, as by one more independent error of half_width (of the value's unit). */
+/* Widens an interval on both sides by one more independent error of half_width, in the value's
+ * unit.
+ */
 struct interval check_estimate_widened(const struct interval *estimate, double half_width);
-/* What the mean of `loads` may be off by, if CHECK_LOADS single ones deviate from it by deviation:
- * Student's distribution with CHECK_LOADS - 1 degrees of freedom. */
+/* Half of the interval of a mean over `loads` loads, if `deviation` is the standard deviation of
+ * CHECK_LOADS loads: Student's distribution with CHECK_LOADS - 1 degrees of freedom. */
 double check_loads_half_width(double deviation, size_t loads);
 /* Half of the interval over the value. */
 double check_estimate_half_ratio(const struct interval *estimate);
@@ -67,7 +69,7 @@ double check_estimate_half_ratio(const struct interval *estimate);
  * this limit comes up to the threshold. */
 enum check_verdict check_judge(const struct check_rule *rule, const struct interval *slowdown);
 
-/* Beyond this the clocks of both runs are too far apart to trust one explanation alone. */
+/* If the clocks of both runs differ by more, no single explanation of a slowdown is trusted. */
 #define CHECK_CLOCK_TRUST_RATIO 0.03
 
 /* The same for times that were taken at different clocks. time: the kernel's time now over then;
