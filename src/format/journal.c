@@ -149,8 +149,6 @@ void journal_close(struct journal *journal)
 struct reader {
 	struct journal_record *record;
 	struct journal_run *run; /* of the current line */
-	bool has_checksums;      /* of any line so far */
-	bool is_refused;         /* the journal, not only the current line */
 	char where[512];         /* "path: line N" */
 };
 
@@ -295,14 +293,6 @@ static enum status find_run(
 	return json_error(&named, err, "the id of a run line above");
 }
 
-/* What earlier versions wrote with `export --format journal`. */
-static enum status refuse_table(struct reader *reader, const struct json_at *at, struct error *err)
-{
-	reader->is_refused = true;
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected one evaluation a line, found a table of evaluations", at->file);
-}
-
 static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
 {
 	const char *event;
@@ -317,8 +307,6 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 		return read_evaluation(reader, at, false, err);
 	if (strcmp(event, "final") == 0)
 		return read_evaluation(reader, at, true, err);
-	if (strcmp(event, "evaluations") == 0)
-		return refuse_table(reader, at, err);
 	if (strcmp(event, "entry") == 0)
 		return read_entry(reader, at, err);
 	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
@@ -330,21 +318,16 @@ static enum status read_line(
 {
 	CLEANUP(json_release) struct json *root = NULL;
 	struct json_at at;
-	bool has_checksum;
-	enum status status;
 
 	*whole = false;
-	status = journal_line_check(line, length, reader->where, &has_checksum, err);
-	reader->has_checksums |= has_checksum;
-	TRY(status);
+	TRY(journal_line_check(line, length, reader->where, err));
 	TRY(json_parse(line, length, reader->where, &root, err));
 	*whole = true;
 	at = json_root(root, reader->where);
 	return read_event(reader, &at, err);
 }
 
-static enum status read_lines(
-	struct reader *reader, const char *path, const struct text *content, struct error *err)
+static void read_lines(struct reader *reader, const char *path, const struct text *content)
 {
 	struct journal_record *record = reader->record;
 	size_t number = 0;
@@ -364,37 +347,23 @@ static enum status read_lines(
 		/* a kill tears the last line of a run; the next run began a new one */
 		if (!whole && (!newline || string_starts_with(content->data + at, run_line_start)))
 			record->ignored_lines++;
-		else if (reader->is_refused) {
-			*err = reason;
-			return reason.status;
-		} else if (!record->bad_lines++) {
+		else if (!record->bad_lines++)
 			record->bad_line = string_copy(reason.message);
-		}
 	}
-	return STATUS_OK;
 }
 
 static enum status read_record(const char *path, struct journal_record *record, struct error *err)
 {
 	CLEANUP(text_release) struct text content = {0};
 	struct reader reader = {.record = record};
-	enum status status;
 
 	TRY(file_read(path, &content, err));
-	status = read_lines(&reader, path, &content, err);
-	if (status == STATUS_OK && record->bad_lines && !record->run_count) {
-		error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
-		status = error_hint(err,
-			"the line that says what a run is about is damaged: without "
-			"it the others say nothing");
-	}
-	if (status != STATUS_OK && (reader.is_refused || !reader.has_checksums))
-		error_hint(err,
-			"a journal of an earlier version is rewritten by `python3 "
-			"tests/tools/journal_expand.py %s -o expanded.jsonl` in the sources of "
-			"tiletune",
-			path);
-	return status;
+	read_lines(&reader, path, &content);
+	if (!record->bad_lines || record->run_count)
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
+	return error_hint(err, "the line that says what a run is about is damaged: without "
+			       "it the others say nothing");
 }
 
 enum status journal_read(const char *path, struct journal_record *record, struct error *err)

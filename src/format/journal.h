@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The journal of a run: every event as one JSON line, written with one write and flushed, so that
- * a kill or a full disk loses nothing that was measured. Enough to resume a run without repeating
- * a measurement, and to replay it without a GPU. Plain or gzip when read; appended to when written.
+ * The journal of a run has every event as one JSON line, written with one call, so that a kill or a
+ * full disk loses nothing that was measured. It is enough to resume a run without repeating a
+ * measurement, and to replay it without a GPU. Plain and gzip files are read; writing appends to
+ * plain files.
  *
  * Lines, by their "event":
  *
@@ -13,12 +14,11 @@
  *	entry       the problem's number, and entry as in the tuned file: the problem is concluded
  *	finish      run, status
  *
- * The records of format/journal_line.c have the members of each. Each line names its run, as
+ * The records of format/journal_line.c have the members of each. Each line names its run, because
  * several processes may write to one journal, and ends with a checksum: CRC-32 of the characters
- * before `,"checksum"`, in hexadecimal digits. Journals of earlier versions, without checksums or
- * with tables of evaluations, are refused (tests/tools/journal_expand.py rewrites them).
+ * before `,"checksum"`, in hexadecimal digits.
  *
- * Nothing is ever truncated; a torn last line is ignored, a damaged one is skipped.
+ * No line is ever removed. A torn last line is ignored, and a damaged line is skipped.
  */
 #ifndef FORMAT_JOURNAL_H
 #define FORMAT_JOURNAL_H
@@ -32,20 +32,21 @@
 /* ---- writing ---- */
 struct journal;
 
-/* Opens path for appending (made if absent, with its folder); a torn last line left by a kill is
- * closed with a newline first. A gzip file cannot be appended to: STATUS_BAD_INPUT. */
+/* Opens a file for appending, and makes it and its folder if they are absent. A torn last line,
+ * which a kill leaves, gets its newline first. A gzip file cannot be appended to: STATUS_BAD_INPUT.
+ */
 enum status journal_open(const char *path, struct journal **journal, struct error *err);
-/* Appends {"event": event, ...members of line}; takes line. On a full disk: STATUS_FAILED, and
- * what stood before is intact. After a failure nothing more is written: a later, shorter line that
- * still fits (a finish) would speak for lines that are not there. */
+/* Appends {"event": event, ...members of line}; takes line. If the disk is full, it returns
+ * STATUS_FAILED, and all earlier lines are intact. After a failure nothing more is written: a
+ * later, shorter line that still fits, such as a finish, would promise lines that are missing. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
-/* Whether a process is still at that run: it is not resumed. */
+/* Whether a process still runs this run, so that it must not be resumed. */
 bool journal_run_lives(const char *path, const char *run_id);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */
-/* Whether a file's name says that it is one: "x.jsonl", "x.jsonl.gz". */
+/* Whether a file has the name of a journal: "x.jsonl", "x.jsonl.gz". */
 static inline bool journal_is_named(const char *path)
 {
 	return string_ends_with(path, ".jsonl") || string_ends_with(path, ".jsonl.gz");

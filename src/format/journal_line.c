@@ -156,15 +156,14 @@ void journal_line_put(const char *event, struct json *line, const char *run_id, 
 }
 
 enum status journal_line_check(
-	const char *line, size_t length, const char *where, bool *has_checksum, struct error *err)
+	const char *line, size_t length, const char *where, struct error *err)
 {
 	const size_t key_length = strlen(checksum_key);
 	const size_t end_length = key_length + CHECKSUM_DIGITS + strlen("\"}");
 	const char *end = line + length - end_length;
 	char digits[CHECKSUM_DIGITS + 1];
 
-	*has_checksum = length > end_length && strncmp(end, checksum_key, key_length) == 0;
-	if (!*has_checksum)
+	if (length <= end_length || strncmp(end, checksum_key, key_length) != 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a line that ends with its checksum, found %zu characters "
 			"without one",

@@ -45,7 +45,7 @@ extern const struct journal_line {
 void journal_line_put(const char *event, struct json *line, const char *run_id, struct text *text);
 /* Errors, after `where`: its checksum is not that of what stands before it. */
 enum status journal_line_check(
-	const char *line, size_t length, const char *where, bool *has_checksum, struct error *err);
+	const char *line, size_t length, const char *where, struct error *err);
 /* The form of every whole line of a journal; what a kill tore is the reader's to judge. */
 enum status journal_form_check(const char *path, const char *text, struct error *err);
 
