@@ -6,6 +6,7 @@
 #	tests/cuda.sh pip                    exit 0 if there is a pip
 #	tests/cuda.sh fetch DEST HEADERS     gets them if they are needed, and says so
 #	tests/cuda.sh wheels DEST            the wheels that tiletune's own requires, for CUDA 13, as files in DEST
+#	tests/cuda.sh tile DEST              what compiles CUDA Tile C++, in DEST/bin, DEST/lib and DEST/include
 set -u
 
 # for pip; one file for x86_64 and one for aarch64 each, any other is refused
@@ -37,6 +38,30 @@ nvidia-cuda-cccl==13.0.85 \
 nvidia-cuda-crt==13.0.88 \
   --hash=sha256:2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4 \
   --hash=sha256:ee2ea2a97073e02ee62bb27841f437332be2c248e3eac013df07997ada39c003
+LIST
+}
+
+# What compiles CUDA Tile C++: 225 MB to download, 560 MB on the disk.
+tile_requirements() {
+	cat <<'LIST'
+nvidia-cuda-nvrtc==13.5.37 \
+  --hash=sha256:86b4d68058807988b7d9af5b44917a0601e9c337f35ccd657bfb3c759ff8d8bc \
+  --hash=sha256:36e4fa2a8ada293f5693d308e531c196ab6f91cf7a0ff479bf96a537d43a6096
+nvidia-cuda-tileiras==13.5.37 \
+  --hash=sha256:d1657aa03ef05bba0ae22baa34728d955fa11524ef3be5a4f6401ef589dba5b5 \
+  --hash=sha256:095bc8ab525f5c551a1fff55f00e684d7c3ef6303513307e60d28924f5fb02bc
+nvidia-nvvm==13.5.37 \
+  --hash=sha256:c41bfa362e407405163f103c2229f0765f8cc2ed7d148b754dc77f228bf7e070 \
+  --hash=sha256:b659bd3115b7ac7ec8931e67d0e2c0dd09cd35b08a6a7372df6f8f22c67da80a
+nvidia-cuda-nvcc==13.5.37 \
+  --hash=sha256:f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7 \
+  --hash=sha256:588eda18eb5076ae859fe272844b526459228af22df0b117f54eec3aa82bc9c8
+nvidia-cuda-crt==13.5.37 \
+  --hash=sha256:e898b7f73d3035fa89915a3f7bf3b54a73e90249746111aed295822c4729bb29 \
+  --hash=sha256:9ed2c565fdf3244fa6719769a80a466b85bfd4b1467ea339353bc91c971d09e0
+nvidia-cuda-runtime==13.5.37 \
+  --hash=sha256:df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d \
+  --hash=sha256:de2dc5a7367974228b0a69588a9acc9340d3768bef1bf38bf0801eb08497cd2d
 LIST
 }
 
@@ -120,6 +145,24 @@ wheels() { # into DEST, whole or not at all
 	touch "$dest/complete"
 }
 
+tile() { # into DEST: the folder that src/compile/tile.h describes, whole or not at all
+	[ -e "$dest/bin/tileiras" ] && return
+	echo "fetching the compiler of CUDA Tile C++ from PyPI (225 MB)"
+	find_python || { echo "skipped: no pip" >&2; exit 1; }
+	rm -rf "$new"
+	mkdir -p "$new" || exit 1
+	tile_requirements >"$new/list"
+	"$python" -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 30 --no-deps --only-binary :all: \
+		--require-hashes -r "$new/list" -d "$new" >"$new/log" 2>&1 || { tail -n 2 "$new/log" >&2; exit 1; }
+	for wheel in "$new"/*.whl; do
+		"$python" -m zipfile -e "$wheel" "$new/files" || exit 1
+	done
+	chmod +x "$new"/files/nvidia/cu13/bin/* "$new"/files/nvidia/cu13/nvvm/bin/*
+	rm -rf "$dest"
+	mv "$new/files/nvidia/cu13" "$dest"
+	rm -rf "$new"
+}
+
 dest=${2:-} headers=${3:-}
 new=$dest.new
 case ${1:-} in
@@ -127,5 +170,6 @@ missing) missing ;;
 pip) find_python ;;
 fetch) if missing; then fetch; fi ;;
 wheels) wheels ;;
+tile) tile ;;
 *) exit 2 ;;
 esac

@@ -63,18 +63,33 @@ static struct value *fixed_values(const struct family *family, const struct prob
 	return values;
 }
 
+/* Whether all hold; if not, why_not (may be NULL) gets the first that does not. */
+static enum status all_hold(const struct expression_list *list, const struct value *values,
+	bool *hold, struct text *why_not, struct error *err)
+{
+	*hold = true;
+	for (size_t i = 0; i < list->count && *hold; i++) {
+		TRY(expression_test(list->items[i], values, hold, err));
+		if (!*hold && why_not)
+			text_append(why_not, expression_text(list->items[i]));
+	}
+	return STATUS_OK;
+}
+
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err)
 {
 	CLEANUP(memory_free) struct value *values = fixed_values(family, problem, device);
 
-	*applies = true;
-	for (size_t i = 0; i < family->requires.count && *applies; i++) {
-		TRY(expression_test(family->requires.items[i], values, applies, err));
-		if (!*applies && why_not)
-			text_append(why_not, expression_text(family->requires.items[i]));
-	}
-	return STATUS_OK;
+	return all_hold(&family->requires, values, applies, why_not, err);
+}
+
+enum status family_competes(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, bool *competes, struct error *err)
+{
+	CLEANUP(memory_free) struct value *values = fixed_values(family, problem, device);
+
+	return all_hold(&family->competes, values, competes, NULL, err);
 }
 
 /* ---- launches and models ---- */

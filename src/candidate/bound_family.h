@@ -40,6 +40,10 @@ struct bound_family {
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err);
 
+/* Whether the family takes part in a search that does not name it. */
+enum status family_competes(const struct family *family, const struct problem *problem,
+	const struct device_spec *device, bool *competes, struct error *err);
+
 /* where: extra constraints (`--where`), one a line, or NULL. */
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,

@@ -169,25 +169,28 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 /* ---- builds ---- */
 /* What every unit is compiled with; the architecture is added by who knows it. */
 static const char *const fixed_options[] = {
-	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v"};
+	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v", NULL};
+static const char *const tile_options[] = {"--std=c++20", "-DNDEBUG", NULL};
 
-/* A unit with the fixed options, the given ones (NULL-terminated, or NULL) and the -D list, without
- * entries. */
-static void unit_make(struct build_unit *unit, const char *name, const char *source,
+/* A unit with the options of its language, the given ones (NULL-terminated, or NULL) and the -D
+ * list, without entries. */
+static void unit_make(struct build_unit *unit, const char *name, const char *source, bool is_tile,
 	const char *const *options, const struct define_list *defines)
 {
+	const char *const *fixed = is_tile ? tile_options : fixed_options;
 	size_t count = 0, given = 0;
 	bool has_standard = false;
 
 	for (; options && options[given]; given++)
 		has_standard |= compile_option_is_standard(options[given]);
-	*unit = (struct build_unit){
-		.name = string_copy(name), .source = string_copy(source ? source : "")};
+	*unit = (struct build_unit){.name = string_copy(name),
+		.source = string_copy(source ? source : ""),
+		.is_tile = is_tile};
 	unit->options = memory_zeroed(
 		ARRAY_COUNT(fixed_options) + given + defines->count + 1, sizeof(*unit->options));
-	for (size_t i = 0; i < ARRAY_COUNT(fixed_options); i++)
-		if (!has_standard || !compile_option_is_standard(fixed_options[i]))
-			unit->options[count++] = string_copy(fixed_options[i]);
+	for (; *fixed; fixed++)
+		if (!has_standard || !compile_option_is_standard(*fixed))
+			unit->options[count++] = string_copy(*fixed);
 	for (size_t i = 0; i < given; i++)
 		unit->options[count++] = string_copy(options[i]);
 	for (size_t i = 0; i < defines->count; i++)
@@ -231,6 +234,8 @@ void build_finish(struct build *build)
 		hash_add_string(hash, unit->source);
 		add_strings(hash, unit->options, unit->option_count);
 		add_strings(hash, unit->entries, unit->entry_count);
+		if (unit->is_tile)
+			hash_add_string(hash, "tile");
 		hash_finish(hash, unit->hash);
 		hash_add_string(whole, unit->hash);
 	}
@@ -278,8 +283,8 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 
 		if (units[i] < 0)
 			continue;
-		unit_make(&made.units[units[i]], source->name, source->text, family->options,
-			&defines);
+		unit_make(&made.units[units[i]], source->name, source->text,
+			family->language == LANGUAGE_TILE, family->options, &defines);
 		made.unit_count++;
 	}
 	for (size_t i = 0; i < family->launch_count; i++) {
@@ -304,7 +309,7 @@ void build_of_source(struct build *build, const char *name, const char *source,
 	const struct define_list *defines, const char *entry)
 {
 	*build = (struct build){.units = memory_zeroed(1, sizeof(*build->units)), .unit_count = 1};
-	unit_make(&build->units[0], name, source, NULL, defines);
+	unit_make(&build->units[0], name, source, false, NULL, defines);
 	if (entry)
 		unit_add_entry(&build->units[0], entry);
 	build_finish(build);

@@ -45,7 +45,8 @@ struct build_unit {
 	size_t option_count;
 	char **entries; /* kernels that are launched from it */
 	size_t entry_count;
-	char hash[HASH_SIZE]; /* of source, options, entries */
+	bool is_tile;         /* CUDA Tile C++ (compile/tile.h) */
+	char hash[HASH_SIZE]; /* of source, options, entries, language */
 };
 
 struct build {

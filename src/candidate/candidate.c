@@ -91,6 +91,9 @@ static enum status plan_launch(const struct bound_family *bound, size_t index, s
 	const struct launch *launch = &bound->family->launches[index];
 
 	TRY(launch_shape_evaluate(bound, index, values, &result->shape, err));
+	result->is_tile = bound->family->language == LANGUAGE_TILE;
+	for (size_t i = 0; i < 3 && result->is_tile; i++)
+		result->shape.block[i] = 1;
 	result->unit = (uint32_t)units[launch->source];
 	TRY(entry_evaluate(&launch->entry, values, &result->entry, err));
 	return arguments_evaluate(&launch->arguments, values, result, err);

@@ -18,6 +18,8 @@ static const struct record_member resources_members[] = {
 	AMOUNT(spill_load_bytes),
 	AMOUNT(stack_bytes),
 	AMOUNT(barriers),
+	RECORD_VALUE(struct kernel_resources, threads_per_block, "threads_per_block",
+		.flags = RECORD_OPTIONAL, .low = 0, .high = INT32_MAX),
 	RECORD_FLAGS(struct kernel_resources, flags, kernel_flag_names, "flags"),
 	AMOUNT(blocks_per_sm),
 	AMOUNT(max_clusters),
@@ -25,3 +27,10 @@ static const struct record_member resources_members[] = {
 #undef AMOUNT
 RECORD_DEFINE(
 	struct kernel_resources, kernel_resources_record, resources_members, .name = "resources");
+
+int launch_threads(const struct launch_shape *shape, const struct kernel_resources *resources)
+{
+	if (resources->threads_per_block > 0)
+		return resources->threads_per_block;
+	return (int)(shape->block[0] * shape->block[1] * shape->block[2]);
+}

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "plan/plan.h"
 #include "record/record.h"
 
 /* Compiler remarks that matter; bits in `flags`. */
@@ -27,11 +28,15 @@ struct kernel_resources {
 	int32_t spill_store_bytes, spill_load_bytes;
 	int32_t stack_bytes;
 	int32_t barriers;
+	int32_t threads_per_block; /* that the compiler chose (tile kernels); 0: as launched */
 	uint32_t flags;
 	/* for the launch's block size and dynamic shared memory; -1: not known */
 	int32_t blocks_per_sm;
 	int32_t max_clusters; /* from the driver; -1 without clusters or GPU */
 };
 RECORD_DECLARE(struct kernel_resources, kernel_resources_record);
+
+/* Threads of a block: those that the compiler chose, else those of the launch. */
+int launch_threads(const struct launch_shape *shape, const struct kernel_resources *resources);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/format_text.h"
 #include "base/memory.h"
+#include "compile/tile.h"
 #include "cli/common.h"
 #include "compile/cache.h"
 
@@ -135,6 +136,24 @@ static void show_places(const struct compiler_options *options, bool is_text, st
 	json_put(json, "places", list);
 }
 
+/* What compiles CUDA Tile C++, or how to install it. */
+static void show_tile_toolkit(struct compiler *compiler, bool is_text, struct json *json)
+{
+	const struct tile_toolkit *toolkit;
+	struct error missing = {0};
+
+	if (compiler_find_tile(compiler, &toolkit, &missing) == STATUS_OK) {
+		json_put_string(json, "tile", toolkit->identity);
+		json_put_string(json, "tile_path", toolkit->folder);
+		if (is_text)
+			common_print(stdout, "  tile kernels: %s, %s\n", toolkit->identity,
+				toolkit->folder);
+	} else if (is_text) {
+		common_print(
+			stdout, "  tile kernels: %s\n  hint: %s\n", missing.message, missing.hint);
+	}
+}
+
 /* A missing compiler is reported, it is not a failure. */
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
@@ -155,6 +174,7 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 				compiler_identity(compiler), compiler_path(compiler),
 				compiler_worker_count(compiler));
 		show_places(&compiler_options, !options->common.json, json);
+		show_tile_toolkit(compiler, !options->common.json, json);
 		compiler_close(compiler);
 	} else {
 		json_put_string(json, "missing", reason.message);

@@ -8,6 +8,7 @@
 #include "compile/cache.h"
 #include "compile/nvrtc_find.h"
 #include "compile/ptxas_report.h"
+#include "compile/tile.h"
 #include "compile/toolkit.h"
 #include "compile/worker.h"
 #include "process/host_limits.h"
@@ -25,6 +26,8 @@ struct compiler {
 	struct cache *cache;        /* NULL: none */
 	struct error cache_problem; /* the first failure to write to it */
 	struct toolkit toolkit;     /* whose headers are part of keys */
+	struct tile_toolkit tile;   /* found when the first tile kernel comes */
+	struct error tile_problem;  /* why none was found */
 	double timeout_s;           /* per unit */
 	struct pool pool;
 	size_t pending;   /* submitted and not yet filled */
@@ -35,6 +38,7 @@ struct compiler {
 struct job {
 	struct pool_task task;         /* comes first */
 	struct compile_result *result; /* the submitter's */
+	const char *compiler;          /* identity; borrowed */
 	char key[HASH_SIZE];
 	char *name, *arch;
 	struct text frame; /* for the process */
@@ -86,7 +90,8 @@ bool compile_is_done(const struct compile_result *result)
 static void store(
 	struct compiler *compiler, const struct job *job, const struct compile_result *result)
 {
-	const struct cache_entry entry = {job->name, job->arch, compiler->nvrtc.identity, *result};
+	const struct cache_entry entry = {
+		job->name, job->arch, (char *)(uintptr_t)job->compiler, *result};
 	struct error err = {0};
 
 	/* a crash or a timeout may be the machine's fault: it is tried again next time */
@@ -352,6 +357,7 @@ void compiler_close(struct compiler *compiler)
 	pool_close(&compiler->pool);
 	cache_close(compiler->cache);
 	toolkit_release(&compiler->toolkit);
+	tile_toolkit_release(&compiler->tile);
 	record_release(&compile_loaded_record, &compiler->nvrtc);
 	free(compiler->worker_path);
 	free(compiler);
@@ -384,21 +390,45 @@ const char *compiler_cache_problem(const struct compiler *compiler)
 	return problem->status == STATUS_OK ? NULL : problem->message;
 }
 
+enum status compiler_find_tile(
+	struct compiler *compiler, const struct tile_toolkit **toolkit, struct error *err)
+{
+	CLEANUP(memory_free) char *executable = path_executable();
+	CLEANUP(memory_free) char *folder = path_parent(executable);
+
+	if (!compiler->tile.folder && compiler->tile_problem.status == STATUS_OK)
+		(void)tile_toolkit_find(folder, &compiler->tile, &compiler->tile_problem);
+	if (toolkit)
+		*toolkit = &compiler->tile;
+	if (compiler->tile.folder)
+		return STATUS_OK;
+	*err = compiler->tile_problem;
+	return err->status;
+}
+
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
 	const char *arch, struct compile_result *result, struct error *err)
 {
 	struct compile_request request = {.unit = *unit, .arch = (char *)(uintptr_t)arch};
+	const char *identity = compiler->nvrtc.identity, *headers = toolkit_prelude();
 	struct compile_result cached;
 	struct job *job;
 
 	if (!string_starts_with(arch, "sm_") && !string_starts_with(arch, "compute_"))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected an architecture like sm_90a, found \"%s\"", unit->name, arch);
+	if (unit->is_tile) {
+		TRY(compiler_find_tile(compiler, NULL, err));
+		request.tile_folder = compiler->tile.folder;
+		request.tile_nvrtc = compiler->tile.nvrtc;
+		identity = compiler->tile.identity;
+		headers = ""; /* the toolkit's identity says which they are */
+	} else if (toolkit_is_included(unit->source)) {
+		headers = toolkit_hash(&compiler->toolkit);
+	}
 	job = memory_zeroed(1, sizeof(*job));
-	cache_key(unit, arch, compiler->nvrtc.identity,
-		toolkit_is_included(unit->source) ? toolkit_hash(&compiler->toolkit)
-						  : toolkit_prelude(),
-		job->key);
+	job->compiler = identity;
+	cache_key(unit, arch, identity, headers, job->key);
 	job->name = string_copy(unit->name ? unit->name : "kernel.cu");
 	job->result = result;
 	*result = (struct compile_result){0};

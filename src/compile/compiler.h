@@ -13,6 +13,7 @@
 
 struct compiler;
 struct pool;
+struct tile_toolkit;
 
 struct compiler_options {
 	unsigned workers;         /* 0: one per core, bounded by memory */
@@ -53,6 +54,11 @@ const char *compiler_path(const struct compiler *compiler);
 unsigned compiler_worker_count(const struct compiler *compiler);
 /* Why the cache could not be written to, the first time it failed; NULL: it never did. */
 const char *compiler_cache_problem(const struct compiler *compiler);
+
+/* The toolkit that compiles tile kernels, borrowed (toolkit may be NULL). It is looked for at the
+ * first call. Errors: those of tile_toolkit_find(). */
+enum status compiler_find_tile(
+	struct compiler *compiler, const struct tile_toolkit **toolkit, struct error *err);
 
 /* Queues a unit (copied). arch: "sm_90a". The result, which the caller keeps until then and
  * releases, is zeroed, and filled by a call of compiler_poll() or, where it is cached, by this one.

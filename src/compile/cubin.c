@@ -13,6 +13,9 @@ enum {
 	MACHINE_CUDA = 190,      /* EM_CUDA */
 	SYMBOL_IS_KERNEL = 0x10, /* in st_other: STO_CUDA_ENTRY */
 	FORMAT_SIZED = 4,
+	ATTRIBUTE_THREADS = 0x10,     /* sized: u32 x, y, z of a block */
+	ATTRIBUTE_STACK = 0x11,       /* sized, of all kernels: u32 symbol, u32 bytes */
+	ATTRIBUTE_REGISTERS = 0x2f,   /* likewise */
 	ATTRIBUTE_PARAM = 0x17,       /* sized: u32, u16 ordinal, u16 offset, u32 with the bytes */
 	ATTRIBUTE_PARAM_BYTES = 0x19, /* value: of all, where there are any */
 	PARAM_BYTES_SHIFT = 18,
@@ -197,29 +200,47 @@ static void param_read(const unsigned char *payload, struct cubin_kernel *kernel
 		kernel->param_count = ordinal + 1;
 }
 
+struct info_record {
+	unsigned char attribute;
+	bool is_sized;
+	uint16_t value;               /* of a sized one: bytes of the payload */
+	const unsigned char *payload; /* of a sized one */
+};
+
+/* The record at *at of an .nv.info section, which moves on; false at the end or where the layout is
+ * not known. */
+static bool info_next(const struct cubin *cubin, const Elf64_Shdr *section, size_t *at,
+	struct info_record *record)
+{
+	const unsigned char *bytes = cubin->data + section->sh_offset + *at;
+	const size_t left = (size_t)section->sh_size - *at;
+	size_t size = 4;
+
+	if (left < size)
+		return false;
+	memcpy(&record->value, bytes + 2, sizeof(record->value));
+	record->attribute = bytes[1];
+	record->is_sized = bytes[0] == FORMAT_SIZED;
+	record->payload = bytes + 4;
+	size += record->is_sized ? record->value : 0;
+	if (bytes[0] == 0 || bytes[0] > FORMAT_SIZED || size > left)
+		return false;
+	*at += size;
+	return true;
+}
+
 /* The parameters that the records of a kernel's section tell of; what all of them take. */
 static uint32_t info_read(
 	const struct cubin *cubin, const Elf64_Shdr *section, struct cubin_kernel *kernel)
 {
-	const unsigned char *at = cubin->data + section->sh_offset;
-	size_t left = (size_t)section->sh_size;
+	struct info_record record;
 	uint32_t bytes = 0;
 
-	while (left >= 4) {
-		const bool is_sized = at[0] == FORMAT_SIZED;
-		uint16_t value;
-		size_t size = 4;
-
-		memcpy(&value, at + 2, sizeof(value));
-		size += is_sized ? value : 0;
-		if (at[0] == 0 || at[0] > FORMAT_SIZED || size > left)
-			break;
-		if (at[1] == ATTRIBUTE_PARAM && is_sized && value >= 12)
-			param_read(at + 4, kernel);
-		if (at[1] == ATTRIBUTE_PARAM_BYTES && !is_sized)
-			bytes = value;
-		at += size;
-		left -= size;
+	for (size_t at = 0; info_next(cubin, section, &at, &record);) {
+		if (record.attribute == ATTRIBUTE_PARAM && record.is_sized && record.value >= 12)
+			param_read(record.payload, kernel);
+		if (record.attribute == ATTRIBUTE_PARAM_BYTES && !record.is_sized)
+			bytes = record.value;
 	}
 	return bytes;
 }
@@ -244,15 +265,23 @@ static void params_check(
 		kernel->param_count = -1;
 }
 
-bool cubin_has_kernel(const struct cubin *cubin, const char *name)
+/* The index of the kernel's symbol; symbol_count if there is none. */
+static size_t kernel_find(const struct cubin *cubin, const char *name)
 {
-	for (size_t i = 0; i < cubin->symbol_count; i++) {
+	size_t i = 0;
+
+	for (; i < cubin->symbol_count; i++) {
 		const char *found = kernel_symbol(cubin, i);
 
 		if (found && strcmp(found, name) == 0)
-			return true;
+			break;
 	}
-	return false;
+	return i;
+}
+
+bool cubin_has_kernel(const struct cubin *cubin, const char *name)
+{
+	return kernel_find(cubin, name) < cubin->symbol_count;
 }
 
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel)
@@ -265,4 +294,57 @@ bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin
 	if (section_find(cubin, ".nv.info.", name, &section) && section.sh_type != SHT_NOBITS)
 		params_check(cubin, name, info_read(cubin, &section, kernel), kernel);
 	return true;
+}
+
+static int32_t word_at(const unsigned char *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word > INT32_MAX ? INT32_MAX : (int32_t)word;
+}
+
+/* x*y*z, or 0 beyond what any GPU launches. */
+static int32_t block_threads(const unsigned char *payload)
+{
+	int64_t threads = 1;
+
+	for (size_t i = 0; i < 3; i++) {
+		threads *= word_at(payload + 4 * i);
+		if (threads > UINT16_MAX)
+			return 0;
+	}
+	return (int32_t)threads;
+}
+
+void cubin_resources(
+	const struct cubin *cubin, const char *name, struct kernel_resources *resources)
+{
+	const size_t symbol = kernel_find(cubin, name);
+	struct info_record record;
+	Elf64_Shdr section;
+
+	if (symbol == cubin->symbol_count)
+		return;
+	if (table_find(cubin, ".nv.info", &section))
+		for (size_t at = 0; info_next(cubin, &section, &at, &record);) {
+			if (!record.is_sized || record.value < 8 ||
+				(size_t)word_at(record.payload) != symbol)
+				continue;
+			if (record.attribute == ATTRIBUTE_REGISTERS)
+				resources->regs_per_thread = word_at(record.payload + 4);
+			if (record.attribute == ATTRIBUTE_STACK)
+				resources->stack_bytes = word_at(record.payload + 4);
+		}
+	if (section_find(cubin, ".nv.info.", name, &section) && section.sh_type != SHT_NOBITS)
+		for (size_t at = 0; info_next(cubin, &section, &at, &record);)
+			if (record.attribute == ATTRIBUTE_THREADS && record.is_sized &&
+				record.value >= 12)
+				resources->threads_per_block = block_threads(record.payload);
+	resources->smem_static_bytes = 0;
+	if (section_find(cubin, ".nv.shared.", name, &section))
+		resources->smem_static_bytes =
+			section.sh_size > INT32_MAX ? INT32_MAX : (int32_t)section.sh_size;
+	if (resources->stack_bytes > 0)
+		resources->flags |= FLAG_MASK(SPILLS);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "candidate/resources.h"
 
 enum {
 	CUBIN_PARAMS_MAX = 64 /* of a kernel; of one with more it is not known how many */
@@ -53,5 +54,10 @@ bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_var
 bool cubin_has_kernel(const struct cubin *cubin, const char *name);
 /* False if there is no kernel of this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
+
+/* Registers, static shared memory, stack and threads of a block, for a kernel without a report of
+ * ptxas; members that the cubin does not tell stay as they are. */
+void cubin_resources(
+	const struct cubin *cubin, const char *name, struct kernel_resources *resources);
 
 #endif

@@ -19,6 +19,15 @@ static const struct library_entry calls[] = {
 #define CALL(member, name) {#name, offsetof(struct nvrtc_functions, member), 1},
 	NVRTC_CALLS(CALL)
 #undef CALL
+		{"nvrtcGetTileIRSize", offsetof(struct nvrtc_functions, tile_ir_size), 0},
+	{"nvrtcGetTileIR", offsetof(struct nvrtc_functions, tile_ir), 0},
+};
+
+/* What a program is compiled to. */
+enum image_kind {
+	IMAGE_CUBIN,
+	IMAGE_PTX,
+	IMAGE_TILE_IR,
 };
 
 /* Options that older versions lack: the word in their error message, and the option. */
@@ -65,10 +74,8 @@ static bool build_in_bytes(const char *bytes, size_t size, char *build, size_t b
 	return length > 1;
 }
 
-/* The build's version from the library's own text; else a hash of the whole file. */
-static enum status identify(struct nvrtc *nvrtc, struct error *err)
+char *nvrtc_file_build(const char *path)
 {
-	const char *path = nvrtc->library.path;
 	char build[48];
 	struct stat info;
 	void *bytes = MAP_FAILED;
@@ -79,11 +86,20 @@ static enum status identify(struct nvrtc *nvrtc, struct error *err)
 	if (fd >= 0)
 		close(fd);
 	if (bytes == MAP_FAILED)
-		return error_set(err, STATUS_NO_DEVICE, "%s: cannot be read", path);
+		return NULL;
 	if (!build_in_bytes(bytes, (size_t)info.st_size, build, sizeof(build)))
 		snprintf(build, sizeof(build), "file %016llx",
 			(unsigned long long)hash_bytes(bytes, (size_t)info.st_size, 0));
 	munmap(bytes, (size_t)info.st_size);
+	return string_copy(build);
+}
+
+static enum status identify(struct nvrtc *nvrtc, struct error *err)
+{
+	CLEANUP(memory_free) char *build = nvrtc_file_build(nvrtc->library.path);
+
+	if (!build)
+		return error_set(err, STATUS_NO_DEVICE, "%s: cannot be read", nvrtc->library.path);
 	snprintf(nvrtc->identity, sizeof(nvrtc->identity), "NVRTC %d.%d (%s)", nvrtc->major,
 		nvrtc->minor, build);
 	return STATUS_OK;
@@ -161,7 +177,8 @@ static nvrtcResult get_text(
  * templates that are asked for. */
 static bool needs_lowering(const struct build_unit *unit, const char *entry)
 {
-	return !name_is_valid(entry) || !strstr(unit->source, "extern \"C\"");
+	return !unit->is_tile && /* the compiler looks up names of SIMT code only */
+	       (!name_is_valid(entry) || !strstr(unit->source, "extern \"C\""));
 }
 
 static nvrtcResult add_expressions(
@@ -193,17 +210,27 @@ static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 static nvrtcResult create(
 	const struct nvrtc *nvrtc, const struct build_unit *unit, nvrtcProgram *program)
 {
-	CLEANUP(stand_ins_release) struct stand_ins all = toolkit_stand_ins();
+	/* tile kernels include the toolkit's real headers */
+	CLEANUP(stand_ins_release)
+	struct stand_ins all = unit->is_tile ? (struct stand_ins){0} : toolkit_stand_ins();
 
 	return nvrtc->functions.create(program, unit->source, unit->name, (int)all.count,
 		(const char *const *)all.texts, (const char *const *)all.names);
 }
 
 static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *unit,
-	const char *const *options, int option_count, bool to_ptx, char **symbols,
+	const char *const *options, int option_count, enum image_kind kind, char **symbols,
 	struct text *image, struct text *log)
 {
 	const struct nvrtc_functions *functions = &nvrtc->functions;
+	const struct {
+		get_size *size;
+		get_bytes *bytes;
+	} images[] = {
+		[IMAGE_CUBIN] = {functions->cubin_size, functions->cubin},
+		[IMAGE_PTX] = {functions->ptx_size, functions->ptx},
+		[IMAGE_TILE_IR] = {functions->tile_ir_size, functions->tile_ir},
+	};
 	nvrtcProgram program = NULL;
 	nvrtcResult result = create(nvrtc, unit, &program);
 
@@ -216,8 +243,7 @@ static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *un
 	get_text(program, functions->log_size, functions->log, log);
 	if (result == NVRTC_SUCCESS) {
 		take_symbols(nvrtc, program, unit, symbols);
-		result = to_ptx ? get_text(program, functions->ptx_size, functions->ptx, image)
-				: get_text(program, functions->cubin_size, functions->cubin, image);
+		result = get_text(program, images[kind].size, images[kind].bytes, image);
 	}
 	functions->destroy(&program);
 	return result;
@@ -280,7 +306,9 @@ static void put_hint(const struct build_unit *unit, const struct toolkit *toolki
 			"uses "
 			"it) to stubs/%.*s next to the JSON, with \"include_paths\": [\"stubs\"]\n",
 			(int)length, missing);
-	} else if (macro)
+	} else if (unit->is_tile && strstr(text, "constraint"))
+		text_append(&hinted, "hint: every extent of a tile is a power of two\n");
+	else if (macro)
 		text_appendf(&hinted,
 			"hint: the macro %.*s has a name of that header's; \"as\": \"macro OTHER\" "
 			"gives it another\n",
@@ -304,15 +332,26 @@ static const char **options_of(const struct nvrtc *nvrtc, const struct build_uni
 	const struct toolkit *toolkit, const char *arch, struct name_set *made, size_t *count)
 {
 	const char **all = memory_zeroed(
-		unit->option_count + TOOLKIT_FOLDERS_MAX + EXTRA_COUNT + 2, sizeof(*all));
+		unit->option_count + TOOLKIT_FOLDERS_MAX + EXTRA_COUNT + 3, sizeof(*all));
 
 	const bool has_headers = toolkit && toolkit_is_included(unit->source);
+	const size_t digits = strcspn(arch, "0123456789");
 
 	*count = 0;
 	for (size_t i = 0; i < unit->option_count; i++)
 		all[(*count)++] = unit->options[i];
-	add_option(made, "-arch=", arch);
-	if (toolkit)
+	if (unit->is_tile) {
+		/* Tile IR is for a virtual architecture without a suffix: compute_90 */
+		CLEANUP(memory_free)
+		char *virtual = string_format(
+			"compute_%.*s", (int)strspn(arch + digits, "0123456789"), arch + digits);
+
+		add_option(made, "-arch=", virtual);
+		add_option(made, "-enable-tile", "");
+	} else {
+		add_option(made, "-arch=", arch);
+	}
+	if (toolkit && !unit->is_tile)
 		add_option(made, "--pre-include=", TOOLKIT_PRELUDE);
 	for (size_t i = 0; has_headers && i < toolkit->folder_count; i++)
 		add_option(made, "-I", toolkit->folders[i]);
@@ -329,6 +368,9 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 	struct text *log)
 {
 	const bool to_ptx = string_starts_with(arch, "compute_");
+	const enum image_kind kind = unit->is_tile ? IMAGE_TILE_IR
+				     : to_ptx      ? IMAGE_PTX
+						   : IMAGE_CUBIN;
 	nvrtcResult result;
 
 	do {
@@ -337,12 +379,12 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 		CLEANUP(memory_free)
 		const char **all = options_of(nvrtc, unit, toolkit, arch, &made, &count);
 
-		result = compile_once(nvrtc, unit, all, (int)count, to_ptx, symbols, image, log);
+		result = compile_once(nvrtc, unit, all, (int)count, kind, symbols, image, log);
 	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
 	/* both count the NUL at the end of a string */
 	while (log->length && log->data[log->length - 1] == '\0')
 		log->length--;
-	while (to_ptx && image->length && image->data[image->length - 1] == '\0')
+	while (kind == IMAGE_PTX && image->length && image->data[image->length - 1] == '\0')
 		image->length--;
 	if (result == NVRTC_SUCCESS && image->length)
 		return NVRTC_COMPILED;

@@ -32,6 +32,9 @@ struct nvrtc_functions {
 #define CALL(member, name) __typeof__(name) *member;
 	NVRTC_CALLS(CALL)
 #undef CALL
+	/* since CUDA 13.3, for tile kernels; NULL in older versions */
+	nvrtcResult (*tile_ir_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*tile_ir)(nvrtcProgram, char *);
 };
 
 struct nvrtc {
@@ -53,10 +56,15 @@ enum nvrtc_answer {
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
 void nvrtc_release(struct nvrtc *nvrtc);
 
+/* The full version of a library or program of the toolkit ("V13.0.88"), from its own text; else a
+ * hash of the file ("file 0123..."). NULL if it cannot be read. Caller frees. */
+char *nvrtc_file_build(const char *path);
+
 /* Compiles an empty kernel: shows that the installation is complete. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
-/* arch: "sm_90a" gives a cubin, "compute_90a" PTX text. `log` is what the compiler said, with the
+/* arch: "sm_90a" gives a cubin, "compute_90a" PTX text. A tile kernel's unit gives Tile IR
+ * (compile/tile.h assembles it). `log` is what the compiler said, with the
  * report of ptxas, with every answer. symbols[i], where the unit was compiled: what the code
  * calls the unit's i-th entry, which is a name or a C++ name expression (the caller frees it).
  * toolkit: whose headers it may include; NULL: none. */

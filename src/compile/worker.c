@@ -14,6 +14,7 @@
 #include "compile/cubin.h"
 #include "compile/nvrtc.h"
 #include "compile/ptxas_report.h"
+#include "compile/tile.h"
 #include "source/kernel_source.h"
 
 /* A compilation takes 120 to 650 MB; one that takes this much does not end. */
@@ -190,6 +191,10 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 	if (readable)
 		find_symbols(&cubin, result);
 	ptxas_report_read(text_string(log), result->entries, result->entry_count, &rest);
+	if (unit->is_tile && readable)
+		for (size_t i = 0; i < result->entry_count; i++)
+			cubin_resources(
+				&cubin, result->entries[i].symbol, &result->entries[i].resources);
 	result->outcome = answer == NVRTC_COMPILED  ? OUTCOME_OK
 			  : answer == NVRTC_REFUSED ? OUTCOME_COMPILE_FAILED
 						    : OUTCOME_COMPILE_CRASHED;
@@ -240,8 +245,50 @@ static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
 		&(struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major}, err);
 }
 
-static enum status answer_unit(struct nvrtc *nvrtc, const struct toolkit *toolkit,
-	const struct message *message, int reply_fd, struct error *err)
+/* Loads the toolkit's NVRTC on first use; it stays beside the other one. */
+static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *log)
+{
+	struct error err = {0};
+
+	if (nvrtc->library.handle)
+		return true;
+	if (nvrtc_load(nvrtc, path, &err) == STATUS_OK && nvrtc->functions.tile_ir)
+		return true;
+	text_appendf(log, "error: %s\n",
+		err.message[0] ? err.message : "this NVRTC is older than 13.3: no tile kernels");
+	return false;
+}
+
+/* Source -> Tile IR -> cubin. */
+static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_request *request,
+	char **symbols, struct text *cubin, struct text *log)
+{
+	CLEANUP(text_release) struct text tile_ir = {0};
+	CLEANUP(memory_free) char *include = path_join(request->tile_folder, "include");
+	CLEANUP(memory_free)
+	char *arch = string_format("sm_%d", (int)strtol(request->arch + strlen("sm_"), NULL, 10));
+	const struct toolkit toolkit = {.folders = {include}, .folder_count = 1};
+	enum nvrtc_answer answer;
+
+	if (!load_tile_nvrtc(nvrtc, request->tile_nvrtc, log))
+		return NVRTC_BROKEN;
+	answer = nvrtc_compile(
+		nvrtc, &request->unit, &toolkit, request->arch, symbols, &tile_ir, log);
+	if (answer != NVRTC_COMPILED)
+		return answer;
+	switch (tile_assemble(request->tile_folder, arch, &tile_ir, cubin, log)) {
+	case TILE_ASSEMBLED:
+		return NVRTC_COMPILED;
+	case TILE_REFUSED:
+		return NVRTC_REFUSED;
+	default:
+		return NVRTC_BROKEN;
+	}
+}
+
+static enum status answer_unit(struct nvrtc *nvrtc, struct nvrtc *tile_nvrtc,
+	const struct toolkit *toolkit, const struct message *message, int reply_fd,
+	struct error *err)
 {
 	struct compile_request request;
 	struct compile_result result = {0};
@@ -249,15 +296,18 @@ static enum status answer_unit(struct nvrtc *nvrtc, const struct toolkit *toolki
 	enum nvrtc_answer answer;
 	enum status status;
 	CLEANUP(memory_free) char **symbols = NULL;
-	const struct build_unit *unit = &request.unit;
+	struct build_unit *unit = &request.unit;
 	double start, seconds;
 
 	TRY(message_unpack(message, &compile_request_record, "worker-compile", &request, err));
+	unit->is_tile = request.tile_folder != NULL;
 	start = clock_seconds();
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
 	symbols = memory_zeroed(unit->entry_count + 1, sizeof(*symbols));
-	answer = nvrtc_compile(nvrtc, unit, toolkit, request.arch, symbols, &result.cubin, &log);
+	answer = unit->is_tile ? compile_tile(tile_nvrtc, &request, symbols, &result.cubin, &log)
+			       : nvrtc_compile(nvrtc, unit, toolkit, request.arch, symbols,
+					 &result.cubin, &log);
 	for (size_t i = 0; i < unit->entry_count; i++)
 		result.entries[i] = (struct compiler_entry){.name = string_copy(unit->entries[i]),
 			.symbol = symbols[i] ? symbols[i] : string_copy(unit->entries[i])};
@@ -273,7 +323,7 @@ static enum status answer_unit(struct nvrtc *nvrtc, const struct toolkit *toolki
 
 int compile_worker_main(void)
 {
-	struct nvrtc nvrtc = {0};
+	struct nvrtc nvrtc = {0}, tile_nvrtc = {0};
 	struct toolkit toolkit = {0};
 	struct text pending = {0};
 	struct message message;
@@ -289,7 +339,8 @@ int compile_worker_main(void)
 		if (message.kind == COMPILE_LOAD && !nvrtc.library.handle)
 			status = answer_load(&nvrtc, &toolkit, &message, reply_fd, &err);
 		else if (message.kind == COMPILE_UNIT && nvrtc.library.handle)
-			status = answer_unit(&nvrtc, &toolkit, &message, reply_fd, &err);
+			status = answer_unit(
+				&nvrtc, &tile_nvrtc, &toolkit, &message, reply_fd, &err);
 		else
 			status = error_set(&err, STATUS_FAILED,
 				"worker-compile: expected frames on its standard input");
@@ -322,6 +373,8 @@ static const struct record_member request_members[] = {
 	RECORD_VALUE(struct compile_request, arch, "arch"),
 	RECORD_VALUES(struct compile_request, unit.options, unit.option_count, "options"),
 	RECORD_VALUES(struct compile_request, unit.entries, unit.entry_count, "entries"),
+	RECORD_VALUE(struct compile_request, tile_folder, "tile_folder"),
+	RECORD_VALUE(struct compile_request, tile_nvrtc, "tile_nvrtc"),
 };
 RECORD_DEFINE(
 	struct compile_request, compile_request_record, request_members, .name = "compile_request");

@@ -39,6 +39,7 @@ RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
 struct compile_request {
 	struct build_unit unit;
 	char *arch;
+	char *tile_folder, *tile_nvrtc; /* struct tile_toolkit of a tile kernel; else NULL */
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
 

@@ -30,10 +30,8 @@ static void inspect(
 
 		*resources = job->resources[i];
 		resources->blocks_per_sm = occupancy_blocks_per_sm(device->spec,
-			(int)(launch->shape.block[0] * launch->shape.block[1] *
-				launch->shape.block[2]),
-			resources->regs_per_thread, resources->smem_static_bytes,
-			launch->shape.smem_dynamic_bytes, &limiter);
+			launch_threads(&launch->shape, resources), resources->regs_per_thread,
+			resources->smem_static_bytes, launch->shape.smem_dynamic_bytes, &limiter);
 		resources->max_clusters = -1;
 		if (resources->blocks_per_sm >= 1 || result->outcome != OUTCOME_OK)
 			continue;

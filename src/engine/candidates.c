@@ -2,6 +2,7 @@
 #include "engine/candidates.h"
 
 #include "base/format_text.h"
+#include "compile/compiler.h"
 #include "engine/row.h"
 
 /* Appends room for one more configuration; returns it. */
@@ -301,6 +302,29 @@ static void describe_view(struct candidates *pool)
 		.families = pool->search_families};
 }
 
+static bool is_only_family(const struct catalogue *catalogue, const struct family *family)
+{
+	for (size_t i = 0; i < catalogue->family_count; i++)
+		if (catalogue->families[i] != family &&
+			catalogue->families[i]->operation == family->operation)
+			return false;
+	return true;
+}
+
+/* Whether a family that nobody named takes part in a competition. Tile kernels need a compiler of
+ * their own. */
+static enum status takes_part(const struct family *family, const struct candidates_options *options,
+	const struct candidates *pool, bool *wanted, struct error *err)
+{
+	struct error missing = {0};
+
+	TRY(family_competes(family, pool->problem, pool->device, wanted, err));
+	if (family->language == LANGUAGE_TILE && *wanted)
+		*wanted = options->compiler &&
+			  compiler_find_tile(options->compiler, NULL, &missing) == STATUS_OK;
+	return STATUS_OK;
+}
+
 static enum status fill(const struct catalogue *catalogue, const struct candidates_options *options,
 	struct candidates *pool, struct error *err)
 {
@@ -308,9 +332,13 @@ static enum status fill(const struct catalogue *catalogue, const struct candidat
 
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
+		bool wanted = family->operation == pool->problem->operation &&
+			      candidates_family_wanted(family, options->families);
 
-		if (family->operation == pool->problem->operation &&
-			candidates_family_wanted(family, options->families))
+		if (wanted && !(options->families && *options->families) &&
+			!is_only_family(catalogue, family))
+			TRY(takes_part(family, options, pool, &wanted, err));
+		if (wanted)
 			TRY(add_family(pool, family, options, &left_out, err));
 	}
 	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;

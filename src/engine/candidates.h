@@ -40,8 +40,9 @@ struct candidates {
 struct candidates_options {
 	const char *const *families; /* names to take; NULL or empty: all that apply */
 	const char *where;           /* extra constraint, or NULL */
-	const char *config; /* "BM=128,...": these parameters have these values; NULL: any */
-	bool score;         /* false: sizes only (--dry-run) */
+	const char *config;        /* "BM=128,...": these parameters have these values; NULL: any */
+	bool score;                /* false: sizes only (--dry-run) */
+	struct compiler *compiler; /* NULL: families in CUDA Tile C++ only where they are named */
 	const struct device *device;     /* only what it can answer for (replay); NULL: all */
 	const volatile int *interrupted; /* STATUS_INTERRUPTED; NULL: nothing ends it */
 };

@@ -93,10 +93,8 @@ static void take_compiler_resources(struct trial *trial)
 		resources[i] = kernel_take_entry(trial->kernels[launch->unit], launch);
 		resources[i].max_clusters = -1;
 		resources[i].blocks_per_sm = occupancy_blocks_per_sm(trial->candidate.bound->device,
-			(int)(launch->shape.block[0] * launch->shape.block[1] *
-				launch->shape.block[2]),
-			resources[i].regs_per_thread, resources[i].smem_static_bytes,
-			launch->shape.smem_dynamic_bytes, &limiter);
+			launch_threads(&launch->shape, &resources[i]), resources[i].regs_per_thread,
+			resources[i].smem_static_bytes, launch->shape.smem_dynamic_bytes, &limiter);
 		trial->result.flags |= resources[i].flags;
 	}
 	trial->result.resources = resources;
@@ -156,9 +154,8 @@ static const char *limit_of_none(const struct trial *trial)
 
 		if (resources->blocks_per_sm == 0 &&
 			occupancy_blocks_per_sm(trial->candidate.bound->device,
-				(int)(launch->shape.block[0] * launch->shape.block[1] *
-					launch->shape.block[2]),
-				0, resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
+				launch_threads(&launch->shape, resources), 0,
+				resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
 				NULL) > 0)
 			return GPU_LIMIT ": registers of a thread times threads of a block";
 	}

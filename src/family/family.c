@@ -298,8 +298,8 @@ static enum status refuse_members(
 static enum status family_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	static const char *const not_of_program[] = {"source", "include_paths", "options", "prune",
-		"workspaces", "tensor_maps", "launches", "symbols", NULL};
+	static const char *const not_of_program[] = {"source", "include_paths", "options",
+		"language", "prune", "workspaces", "tensor_maps", "launches", "symbols", NULL};
 	const struct family *family = value;
 	const struct reading *reading = context;
 
@@ -311,6 +311,8 @@ static enum status family_check(
 		       ? STATUS_OK
 		       : json_error(at, err, "\"tensors\" of the operation, which kernels work on");
 }
+
+const char *const language_names[] = {"cuda", "tile", NULL};
 
 #define LIST(items, count, id, key)                                                                \
 	RECORD_RECORDS(struct family, items, count, id, key, .flags = RECORD_OPTIONAL)
@@ -325,8 +327,11 @@ static const struct record_member family_members[] = {
 	RECORD_STRINGS(struct family, include_paths, "include_paths", .flags = RECORD_OPTIONAL),
 	RECORD_STRINGS(struct family, options, "options", .flags = RECORD_OPTIONAL,
 		.rule = &compile_option_rule),
+	RECORD_ENUM(struct family, language, language_names, "language", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOMS(struct family, requires.items, requires.count, &expression_fixed_member,
 		"requires", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOMS(struct family, competes.items, competes.count, &expression_fixed_member,
+		"competes", .flags = RECORD_OPTIONAL),
 	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
 		.flags = RECORD_OPTIONAL, .count_max = SPACE_PARAMETERS_MAX),
 	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",

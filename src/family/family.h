@@ -61,6 +61,13 @@ struct family_fact {
 	size_t name_index; /* where later facts read it; 0: it has no name of its own */
 };
 
+/* The language of a family's sources. */
+enum language {
+	LANGUAGE_CUDA,
+	LANGUAGE_TILE, /* CUDA Tile C++: the compiler chooses the threads */
+};
+extern const char *const language_names[]; /* NULL-terminated */
+
 struct family {
 	struct json *tree;
 	char *file;
@@ -70,6 +77,7 @@ struct family {
 	struct scope scope;
 	struct name_table names; /* SCOPE_PLAIN, of all indices */
 	struct expression_list requires;
+	struct expression_list competes; /* if false, it takes part only where it is named */
 	struct parameter *parameters;
 	size_t parameter_count;
 	struct constant *constants;
@@ -87,6 +95,7 @@ struct family {
 	const char **program;
 	const char **include_paths; /* from the file's folder; NULL-terminated, or NULL */
 	const char **options;       /* of the compiler; NULL-terminated, or NULL */
+	enum language language;
 	struct family_source *sources;
 	size_t source_count;
 	struct launch *launches;

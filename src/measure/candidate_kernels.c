@@ -166,6 +166,10 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 		return false;
 	*resources = (struct kernel_resources){
 		.regs_per_thread = regs, .smem_static_bytes = smem, .max_clusters = -1};
+	if (launch->is_tile) {
+		threads = (uint64_t)most;
+		resources->threads_per_block = most;
+	}
 	if (threads > (uint64_t)most)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: expected at most %d threads per block (%d registers per thread), "

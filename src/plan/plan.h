@@ -85,6 +85,7 @@ struct plan_launch {
 	uint32_t unit; /* index of the build unit (cubin) */
 	char *entry;
 	struct launch_shape shape;
+	bool is_tile; /* a block is launched as one thread, and the compiler chose how many work */
 	struct plan_argument *arguments;
 	size_t argument_count;
 };

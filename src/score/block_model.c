@@ -80,8 +80,7 @@ struct block_model block_model_of(const struct time_model_input *input)
 {
 	const struct device_spec *device = input->device;
 	const struct launch_work *launch = input->launch;
-	const double threads = (double)launch->shape.block[0] * (double)launch->shape.block[1] *
-			       (double)launch->shape.block[2];
+	const double threads = input->threads;
 	const double clocks_per_us = device->clock_hz * 1e-6;
 	struct block_model model = {
 		.prologue = phase_of(input, launch->prologue),

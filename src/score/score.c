@@ -36,8 +36,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	const struct kernel_resources *resources, struct launch_score *score)
 {
 	const struct occupancy_demand demand = {
-		.threads = (int)(launch->shape.block[0] * launch->shape.block[1] *
-				 launch->shape.block[2]),
+		.threads = launch_threads(&launch->shape, resources),
 		.regs_per_thread = resources->regs_per_thread,
 		.smem_static_bytes = resources->smem_static_bytes,
 		.smem_dynamic_bytes = launch->shape.smem_dynamic_bytes,
@@ -76,6 +75,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 		.launch = launch,
 		.traffic = &traffic,
 		.slots = &slots,
+		.threads = demand.threads,
 		.spill_store_bytes = resources->spill_store_bytes,
 		.spill_load_bytes = resources->spill_load_bytes,
 		.wgmma_serialized = (resources->flags & FLAG_MASK(WGMMA_SERIALIZED)) != 0,

@@ -57,6 +57,7 @@ struct time_model_input {
 	const struct launch_work *launch;
 	const struct traffic *traffic;
 	const struct quantization_slots *slots;
+	int threads;                                /* of a block */
 	double spill_store_bytes, spill_load_bytes; /* per thread; 0 if not known */
 	bool wgmma_serialized;
 };

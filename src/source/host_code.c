@@ -39,8 +39,9 @@ static bool is_device(const struct reading *reading, const char *word, size_t le
 static void find_device_words(struct reading *reading)
 {
 	static const char *const words[] = {"__global__", "__device__", "__constant__",
-		"__shared__", "__managed__", "constexpr", "consteval", "__CUDA_FP16_DECL__",
-		"_CCCL_DEVICE", "_CCCL_HOST_DEVICE", "_CCCL_API"};
+		"__tile_global__", "__tile__", "__shared__", "__managed__", "constexpr",
+		"consteval", "__CUDA_FP16_DECL__", "_CCCL_DEVICE", "_CCCL_HOST_DEVICE",
+		"_CCCL_API"};
 	struct directive directive;
 	size_t count = 0;
 

@@ -145,7 +145,7 @@ static const char *template_before(const char *text, const char *kernel)
 	return found && *found == '<' && text_matching(found) ? found : NULL;
 }
 
-/* The name behind `__global__`, over what stands between; NULL: none. */
+/* The name behind `__global__` or `__tile_global__`, over what stands between; NULL: none. */
 static const char *kernel_name(const char *text, size_t *length)
 {
 	static const char *const attributes[] = {
@@ -214,19 +214,21 @@ static bool declares_extern_shared(const char *text, const char *end)
 }
 
 /* Behind what was read. */
-static const char *read_kernel(struct kernel_source *source, const char *text, const char *global)
+static const char *read_kernel(
+	struct kernel_source *source, const char *text, const char *global, size_t global_length)
 {
 	struct source_kernel kernel = {0};
 	const char *open, *close, *body, *angle = template_before(text, global);
 	size_t length;
-	const char *name = kernel_name(global + strlen("__global__"), &length);
+	const char *name = kernel_name(global + global_length, &length);
 
 	open = name ? text_skip(name + length) : NULL;
 	close = open ? text_matching(open) : NULL;
 	body = close ? text_skip(close) : NULL;
 	if (!body || *body != '{') /* declared only */
-		return global + strlen("__global__");
+		return global + global_length;
 	kernel.name = string_copy_bytes(name, length);
+	kernel.is_tile = text_word_is(global, global_length, "__tile_global__");
 	kernel.is_sized_at_launch = declares_extern_shared(body, text_matching(body));
 	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
 	if (angle)
@@ -257,8 +259,9 @@ static void read_view(struct kernel_source *source, const char *text)
 	for (const char *c = text; *c;) {
 		const size_t length = text_word_length(c);
 
-		if (text_word_is(c, length, "__global__")) {
-			c = read_kernel(source, text, c);
+		if (text_word_is(c, length, "__global__") ||
+			text_word_is(c, length, "__tile_global__")) {
+			c = read_kernel(source, text, c, length);
 		} else if (text_word_is(c, length, "__constant__")) {
 			c = read_symbol(source, c);
 		} else {

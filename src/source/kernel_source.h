@@ -28,6 +28,7 @@ struct source_kernel {
 	struct source_variable *arguments, *templates;
 	size_t argument_count, template_count;
 	bool is_sized_at_launch; /* its body has extern __shared__ */
+	bool is_tile;            /* __tile_global__ */
 };
 
 /* A macro that the source expects from outside, or defines under #ifndef. */

@@ -257,6 +257,7 @@ enum status search_prepare(
 	prepared->number = number;
 	options.device = run->context->device;
 	options.interrupted = run->options->interrupted;
+	options.compiler = run->context->compiler;
 	status = candidates_open(&run->context->catalogue, run->problems->items[number],
 		run->context->device->spec, &options, &prepared->pool, err);
 	if (status != STATUS_OK)

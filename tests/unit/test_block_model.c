@@ -35,7 +35,8 @@ static void fixture_init(struct fixture *fixture)
 	case_mma_work(&mma, &fixture->work);
 	fixture->input = (struct time_model_input){.device = &fixture->hopper,
 		.traffic = &fixture->traffic,
-		.launch = &fixture->work.launches[0]};
+		.launch = &fixture->work.launches[0],
+		.threads = (int)fixture->work.launches[0].shape.block[0]};
 }
 
 static double clocks_of_launch(const struct fixture *fixture)
@@ -84,12 +85,12 @@ TEST(test_schedulers)
 
 	fixture_init(&fixture);
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1); /* 8 warps */
-	launch->shape.block[0] = 5 * 32;
+	fixture.input.threads = 5 * 32;
 	assert_true(fabs(block_model_of(&fixture.input).scheduler_ratio - 1.6) < 1e-9);
-	launch->shape.block[0] = 32;
+	fixture.input.threads = 32;
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 4);
 	launch->per_step[PIPE_TENSOR_WGMMA] = launch->per_step[PIPE_TENSOR_MMA];
-	launch->shape.block[0] = 5 * 32;
+	fixture.input.threads = 5 * 32;
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1);
 }
 

@@ -47,8 +47,8 @@ static struct result result_full(void)
 	const struct device_spec device = case_device_hopper();
 	const struct case_mma mma = {128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4};
 	const struct kernel_resources resources[2] = {
-		{168, 16, 8, 12, 32, 2, FLAG_MASK(SPILLS), 1, -1},
-		{32, 0, 0, 0, 0, 1, 0, 8, -1},
+		{168, 16, 8, 12, 32, 2, 384, FLAG_MASK(SPILLS), 1, -1},
+		{32, 0, 0, 0, 0, 1, 0, 0, 8, -1},
 	};
 	struct result result = result_pruned();
 	struct case_work work;
@@ -76,7 +76,8 @@ static const char full_start[] =
 	"\"kernel_hash\":\"0123456789abcdef0123456789abcdef\",\"outcome\":\"wrong_result\","
 	"\"flags\":[\"spills\",\"throttled\"],\"resources\":[{\"regs_per_thread\":168,"
 	"\"smem_static_bytes\":16,\"spill_store_bytes\":8,\"spill_load_bytes\":12,"
-	"\"stack_bytes\":32,\"barriers\":2,\"flags\":[\"spills\"],\"blocks_per_sm\":1,"
+	"\"stack_bytes\":32,\"barriers\":2,\"threads_per_block\":384,\"flags\":[\"spills\"],"
+	"\"blocks_per_sm\":1,"
 	"\"max_clusters\":-1},{\"regs_per_thread\":32,\"smem_static_bytes\":0,"
 	"\"spill_store_bytes\":0,\"spill_load_bytes\":0,\"stack_bytes\":0,\"barriers\":1,"
 	"\"flags\":[],\"blocks_per_sm\":8,\"max_clusters\":-1}],\"score\":{\"tiles\":128,";

@@ -73,7 +73,8 @@ TEST(spills_are_read_and_written)
 	const struct device_spec device = case_device_hopper();
 	const struct launch_work launch = uneven_launch();
 	const struct traffic traffic = {.lines_read_ratio = 1, .lines_written_ratio = 1};
-	struct time_model_input input = {.device = &device, .launch = &launch, .traffic = &traffic};
+	struct time_model_input input = {
+		.device = &device, .launch = &launch, .traffic = &traffic, .threads = 128};
 	const double without = block_model_of(&input).step.clocks[BOUND_SMEM];
 
 	input.spill_store_bytes = 24;

@@ -25,6 +25,9 @@ from typing import Optional
 
 EPOCH = 315532800  # 1980, the first year of zip
 # headers and NVRTC; the program takes CUDA 12's where the driver loads no newer ones
+# of CUDA Tile C++, as tests/cuda.sh pins them: all of one release
+TILE = ["cuda-nvrtc", "cuda-tileiras", "nvvm", "cuda-nvcc", "cuda-crt", "cuda-runtime"]
+TILE_VERSION = "13.5.37"
 REQUIRED = {"": ["nvrtc", "runtime", "cccl", "crt"], "cu12": ["nvrtc", "runtime", "cccl"]}
 
 
@@ -55,7 +58,7 @@ def metadata(licences: list[str]) -> bytes:
         "Keywords: autotuner,cuda,gpu,gemm,attention", "Author: The tiletune maintainers",
         f"License-Expression: {'MIT AND BSD-2-Clause AND Zlib' if len(licences) > 1 else 'MIT'}", *(f"License-File: {name}" for name in licences),
         "Classifier: Environment :: Console", "Classifier: Environment :: GPU :: NVIDIA CUDA", "Classifier: Operating System :: POSIX :: Linux",
-        "Classifier: Programming Language :: C", "Requires-Python: >=3.9", "Provides-Extra: cu12", *required,
+        "Classifier: Programming Language :: C", "Requires-Python: >=3.9", "Provides-Extra: cu12", "Provides-Extra: tile", *required,
         "Description-Content-Type: text/markdown", "", description()]).encode()
 
 

@@ -1,0 +1,98 @@
+"""CUDA Tile C++ without a GPU: kernels compile, figures come from the cubin, and what goes wrong has a message.
+
+	tile.py OUT    OUT/tiletune is the binary; the compilers are fetched into build/cuda-tile"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BINARY = os.path.abspath(sys.argv[1] + "/tiletune")
+BUILD = os.path.abspath(os.environ.get("TEST_BUILD", "build"))
+TOOLKIT = os.environ.get("TILETUNE_TILE") or BUILD + "/cuda-tile"
+failures = []
+
+
+def tiletune(*arguments, toolkit=TOOLKIT, **environment):
+	names = dict(os.environ, TILETUNE_PATH=os.getcwd(), TILETUNE_TILE=toolkit, XDG_CACHE_HOME=BUILD + "/test-cache", **environment)
+	return subprocess.run([BINARY, *arguments], env=names, capture_output=True, text=True, timeout=300)
+
+
+def expect(what, ran, *texts, code=None):
+	missing = [text for text in texts if text not in ran.stdout + ran.stderr]
+	if missing or (code is not None and ran.returncode != code):
+		failures.append(f"{what}: exit {ran.returncode}, without {missing}:\n{ran.stdout}{ran.stderr}")
+
+
+def own_kernel(folder, source, **members):
+	"""A kernel that writes one tile, and its JSON."""
+	with open(folder + "/kernel.cu", "w", encoding="utf-8") as file:
+		file.write("#include <cuda_tile.h>\nnamespace ct = cuda::tiles;\n" + source)
+	tree = {"format": "tiletune.own_kernel/1", "source": "kernel.cu", "language": "tile", "keys": {"n": {"default": 4096}},
+		"tensors": {"y": {"shape": ["n"], "dtype": "fp32", "role": "out"}}, "parameters": {"SIZE": [64, 128]},
+		"launches": [{"entry": "fill", "grid": ["ceil_div(n, SIZE)"], "block": [128], "args": ["y", "n"]}], **members}
+	with open(folder + "/kernel.json", "w", encoding="utf-8") as file:
+		json.dump(tree, file)
+	return folder + "/kernel.json"
+
+
+FILL = """__tile_global__ void fill(float *y, int n)
+{
+	ct::partition_view(ct::tensor_span(y, ct::extents(n)), ct::shape<SIZE>()).store_masked(ct::full<ct::tile<float, ct::shape<SIZE>>>(1.0f), ct::bid().x);
+}
+"""
+
+
+def main():
+	if not os.path.exists(TOOLKIT + "/bin/tileiras"):
+		fetched = subprocess.run(["sh", "tests/cuda.sh", "tile", TOOLKIT], capture_output=True, text=True)
+		if fetched.returncode:
+			print("skipped: the compiler of CUDA Tile C++ could not be fetched: " + fetched.stderr.strip()[-200:])
+			sys.exit(77)
+	with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+		predicted = ("--device", "model:h200-sxm", "--evaluations", "1", "--fresh", "-o", folder + "/tuned.json")
+		kernel = own_kernel(folder, FILL)
+
+		# the whole path; threads, registers and shared memory are those of the cubin
+		explained = tiletune("explain", "gemm", "-p", "M=512,N=512,K=512,dtype=bf16", "-f", "tile", "--config",
+			"BM=128,BN=128,BK=64,WARPS=8,CLUSTER=0,OCCUPANCY=0,BAND=1", "--device", "model:h200-sxm", "--json")
+		expect("gemm/tile", explained, code=0)
+		if explained.returncode == 0:
+			winner = json.loads(explained.stdout)["entries"][0]["winner"]
+			if not (0 < winner["regs_per_thread"] <= 255 and winner["smem_bytes"] > 100_000 and winner["launches"][0]["block"] == [1, 1, 1]
+					and winner["score"]["occupancy_ratio"] >= 8 / 64):
+				failures.append(f"gemm/tile: expected the cubin's figures, found {winner}")
+		expect("own kernel", tiletune("explain", kernel, "-p", "n=4096", "--device", "model:h200-sxm"), "registers", code=0)
+		expect("devices", tiletune("devices"), "tile kernels: NVRTC V13.5", "tileiras V13.5", code=0)
+		# an older toolkit in CUDA_HOME does no harm
+		expect("old CUDA_HOME", tiletune("explain", kernel, "-p", "n=128", "--device", "model:h200-sxm", "--cache-dir", folder + "/cache", CUDA_HOME="/usr/local/cuda"), "registers", code=0)
+
+		# without the compilers
+		lost = tiletune("tune", kernel, *predicted, toolkit=folder)
+		expect("no toolkit", lost, "tileiras was not found", 'pip install "tiletune[tile]"', code=5)
+		os.makedirs(folder + "/part/bin")
+		shutil.copy(TOOLKIT + "/bin/tileiras", folder + "/part/bin/")
+		expect("half a toolkit", tiletune("devices", toolkit=folder + "/part"), "tileiras was not found", code=0)
+
+		# bad sources
+		odd = own_kernel(folder, FILL, parameters={"SIZE": [48]})
+		expect("no power of two", tiletune("tune", odd, *predicted), "compile_failed", "power of two", code=1)
+		inline = own_kernel(folder, FILL.replace("{\n", '{\n\tasm volatile("nop;");\n', 1))
+		expect("inline PTX", tiletune("tune", inline, *predicted), "compile_failed", "asm", code=1)
+
+		# an assembler that crashes costs its configurations only
+		kernel = own_kernel(folder, FILL)
+		for name in ("include", "lib", "nvvm"):
+			os.symlink(f"{TOOLKIT}/{name}", f"{folder}/part/{name}")
+		os.symlink(TOOLKIT + "/bin/ptxas", folder + "/part/bin/ptxas")
+		os.remove(folder + "/part/bin/tileiras")
+		with open(folder + "/part/bin/tileiras", "w", encoding="utf-8") as file:
+			file.write("#!/bin/sh\nkill -SEGV $$\n")
+		os.chmod(folder + "/part/bin/tileiras", 0o755)
+		expect("crash", tiletune("tune", kernel, *predicted, "--cache-dir", folder + "/cache", toolkit=folder + "/part"), "compile_crashed", "ended by signal 11", code=1)
+	print("\n".join(failures) or "tile kernels compile")
+	sys.exit(1 if failures else 0)
+
+
+main()
