@@ -123,6 +123,25 @@ def test_a_table_of_vllm_comes_from_the_file():
 		1: {**fixed, "BLOCK_SIZE_N": 32}, 256: {**fixed, "BLOCK_SIZE_N": 64}}
 
 
+def test_where_results_are(monkeypatch, tmp_path):
+	"""TILETUNE_FILE, with the name of the device; else the user's cache folder. A file of another GPU is left alone."""
+	script, device = DOUBLE.replace('file="tuned.json", ', ""), os.uname().machine
+	assert run(script) == "1" and (tmp_path / "cache" / "tiletune" / "autotune" / device / "double.json").exists()
+	monkeypatch.setenv("TILETUNE_FILE", "of-{device}.json")
+	assert run(script) == "1" and os.path.exists(f"of-{device}.json")
+	with open("other.json", "w", encoding="utf-8") as file:
+		json.dump({"format": "tiletune.tuned/1", "device": {"name": "another"}, "entries": []}, file)
+	monkeypatch.setenv("TILETUNE_FILE", "other.json")
+	process = start(script)
+	assert "other.json is of another GPU" in process.communicate(timeout=60)[1] and process.returncode == 0
+
+
+def test_the_users_own_benchmark():
+	"""do_bench has the meaning that it has in triton.autotune: what it returns is the time. Here the slowest is the best."""
+	bench = "def bench(call, quantiles):\n\tbegin = time.perf_counter()\n\tcall()\n\treturn [1e-3 / (time.perf_counter() - begin)] * 3\nMORE = {'do_bench': bench}\n"
+	assert run(HEAD + bench + DOUBLE.removeprefix(HEAD)) == "20"
+
+
 def test_only_what_is_new_is_tuned():
 	assert run(DOUBLE, "4096", "20,80") == "20"
 	assert run(DOUBLE, "4096", "20,80,2") == "2"
