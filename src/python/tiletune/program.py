@@ -4,8 +4,9 @@
 	from tiletune.program import serve
 	serve(make, reference, inputs)
 
-`inputs(problem)` is a list of (shape, dtype), filled with random numbers in [-1, 1] from tiletune's seed, of functions of a
-random generator, or of arrays; dtypes are torch's, or numpy's for a program on the CPU. `make(problem, configuration)` returns
+`inputs(problem)` is a list of (shape, dtype), filled with random numbers from tiletune's seed (in [-1, 1]; integers in [-100, 100] or
+[0, 200], bool 0 or 1), of functions of a random generator, or of arrays; dtypes are torch's, or numpy's for a program on the CPU.
+Inputs that a run changes are restored before they are used again. `make(problem, configuration)` returns
 `run` and a list of (shape, dtype), the outputs; `run(*inputs, *outputs)` fills them. `reference(problem, *inputs)` returns what
 they should hold. `prepare(problem, configuration)` compiles, if that can be done ahead in processes of their own.
 """
