@@ -15,8 +15,11 @@ PYTHON  ?= /usr/bin/python3
 .SECONDARY:
 .SUFFIXES:
 Q := $(if $(V),,@)
-# a line that is overwritten on a terminal, a line for each file elsewhere; V=1 shows every command
-PROGRESS = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,say() { if [ -t 1 ]; then printf '\r\033[K  %s' "$$1"; else echo "  $$1"; fi; }; say)
+# a line that is overwritten on a terminal, elsewhere one line for all files; V=1 shows every command
+SAY = say() { if [ -t 1 ]; then printf '\r\033[K  %s' "$$1"; else case $$1 in \
+	CC*) mkdir -p $(OUT) && mkdir $(OUT)/.compiling 2>/dev/null && echo "  compiling, up to $(words $(SOURCES)) files" || :;; \
+	*) rmdir $(OUT)/.compiling 2>/dev/null; echo "  $$1";; esac; fi; }; say
+PROGRESS = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,$(SAY))
 # all cores, also where nobody asked for them with -j (clean and what follows it are not made at once)
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
@@ -122,6 +125,7 @@ run: all
 	@mkdir -p $(BUILD)/run
 	TILETUNE_PATH=. $(BUILD)/tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16 \
 		--cache-dir $(BUILD)/run/cache -o $(BUILD)/run/tuned.json
+	@echo 'next: TILETUNE_PATH=. $(BUILD)/tiletune report $(BUILD)/run/tuned.json $(BUILD)/run/tuned.journal.jsonl -o report.html'
 
 ## install: binary, header, templates, configs, man page and completion under $(DESTDIR)$(PREFIX)
 SHARE = $(DESTDIR)$(PREFIX)/share

@@ -55,12 +55,20 @@ fi
 [ -z "$missing$wanted" ] && exit 0
 
 names=$(echo $missing)
-echo "installing: $(echo $missing $wanted)"
+without_root() { # says how to go on, and ends
+	cat >&2 <<TEXT
+These packages are missing, and apt-get cannot install them here: $names
+Install them as root, or unpack them without root and run make again:
+  mkdir -p ~/tiletune-packages && cd ~/tiletune-packages && apt-get download $names && for file in *.deb; do dpkg -x \$file .; done && cd -
+  export CPATH=~/tiletune-packages/usr/include LIBRARY_PATH=~/tiletune-packages/usr/lib/$(uname -m)-linux-gnu
+TEXT
+	exit 1
+}
+echo "apt-get installs these Debian packages: $(echo $missing $wanted)"
 if [ "$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null 2>&1; then sudo="sudo -n"; else sudo=no; fi
 if ! command -v apt-get >/dev/null 2>&1 || [ "$sudo" = no ]; then
 	[ -z "$missing" ] && exit 0
-	echo "These packages are missing and cannot be installed from here: $names" >&2
-	exit 1
+	without_root
 fi
 install() { # install PACKAGE...; none is fine
 	[ $# = 0 ] ||
@@ -69,8 +77,7 @@ install() { # install PACKAGE...; none is fine
 if ! install $missing $wanted; then
 	$sudo apt-get update >/dev/null 2>&1
 	if ! install $missing; then
-		echo "These packages are missing and apt-get could not install them: $names" >&2
-		exit 1
+		without_root
 	fi
 	for package in $wanted; do
 		install "$package" || echo "not to be had here, and not needed: $package"

@@ -16,7 +16,7 @@ TEST_CFLAGS = -Itests -DTEST_DATA='"tests/data"' -DTEST_BUILD='"$(OUT)"' -DTEST_
 define program_rules
 $(OUT)/tests/$(1).o: $(2) | packages-test
 	@mkdir -p $$(@D)
-	@$(PROGRESS) 'CC   $(2)'
+	@$$(PROGRESS) 'CC   $(2)'
 	$(Q)$$(CC) $$(ALL_CFLAGS) $$(TEST_CFLAGS) $(if $(filter bench_%,$(1)),,-O0) -MMD -MP -MT $$@ -c -o $$@ $(2)
 $(OUT)/tests/$(1): $(OUT)/tests/$(1).o $(3) $(LIBRARY) | $(OUT)/gen/version.o
 	@mkdir -p $(BUILD)/tmp

@@ -99,10 +99,8 @@ static void explain_score(const struct advice *asked, struct advice *row)
 	if (now->wave_efficiency_ratio > before->wave_efficiency_ratio + notable_ratio ||
 		now->waves < before->waves)
 		add(row, "waves",
-			string_format("%.0f tiles in %.0f wave%s (%.2f exactly), not %.0f in %.0f "
-				      "(%.2f)",
-				now->tiles, now->waves, now->waves > 1 ? "s" : "", now->waves_exact,
-				before->tiles, before->waves, before->waves_exact));
+			string_format("%.0f tiles in %.2f waves, not %.0f in %.2f", now->tiles,
+				now->waves_exact, before->tiles, before->waves_exact));
 }
 
 void advice_explain(const struct device_spec *device, const struct catalogue *catalogue,

@@ -148,10 +148,16 @@ static enum status syntax_error(
 	const size_t left = size - (size_t)(at - text);
 	size_t line = 1, column = 1;
 
+	if (!text[strspn(text, " \t\r\n")])
+		return error_set(err, STATUS_BAD_INPUT, "%s: the file is empty", file);
 	for (const char *c = text; c < at; c++) {
 		column = *c == '\n' ? 1 : column + 1;
 		line += *c == '\n';
 	}
+	if (!left)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: line %zu, column %zu: the file ends before its JSON does", file, line,
+			column);
 	return error_set(err, STATUS_BAD_INPUT,
 		"%s: line %zu, column %zu: expected valid JSON, found \"%.*s\"", file, line, column,
 		left < 20 ? (int)left : 20, at);

@@ -138,9 +138,8 @@ static void print_point(const struct range *range, size_t i)
 	if (!score)
 		return;
 	winner = &range->entries[i]->winner;
-	common_print(stdout, "  %s: %.0f tiles, %.0f wave%s (%.2f exactly), %.2f us, ", sizes,
-		score->tiles, score->waves, score->waves > 1 ? "s" : "", score->waves_exact,
-		winner->time.median);
+	common_print(stdout, "  %s: %.0f tiles, %.2f waves, %.2f us, ", sizes, score->tiles,
+		score->waves_exact, winner->time.median);
 	show_speed(stdout, 0, range->problems->items[i], &winner->score, winner->time.median);
 	putchar('\n');
 }

@@ -49,7 +49,7 @@ static const struct option export_option_table[] = {
 	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
 	OPTION("cache-dir", 0, STRING, cache, "DIR", "where compiled kernels are kept"),
 	LEARNED_OPTION(no_learned),
-	OPTION("path", 0, STRINGS, paths, "DIR",
+	OPTION("path", 0, PLACES, paths, "DIR",
 		"look for templates/ and configs/ here first; an own kernel's file"),
 	{0},
 };

@@ -22,7 +22,7 @@ struct report_command_options {
 static const struct option report_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"write one HTML file; without it a table goes to stdout"),
-	OPTION("path", 0, STRINGS, paths, "DIR",
+	OPTION("path", 0, PLACES, paths, "DIR",
 		"look for templates/ and configs/ here first; an own kernel's file"),
 	VERBOSE_OPTION(verbose),
 	{0},
@@ -109,11 +109,10 @@ static void problem(const struct report_entry *entry)
 		common_print(stdout, "  %s\n", words);
 	if (launch)
 		common_print(stdout,
-			"  %.0f tiles in %.0f wave%s (%.2f exactly), %d block%s per SM (%s), bound "
+			"  %.0f tiles in %.2f waves, %d block%s per SM (%s), bound "
 			"by "
 			"%s\n",
-			launch->tiles, launch->waves, launch->waves > 1 ? "s" : "",
-			launch->waves_exact, launch->blocks_per_sm,
+			launch->tiles, launch->waves_exact, launch->blocks_per_sm,
 			launch->blocks_per_sm == 1 ? "" : "s",
 			occupancy_limiter_names[launch->occupancy_limiter],
 			bound_kind_names[launch->bound]);

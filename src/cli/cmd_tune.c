@@ -238,6 +238,23 @@ static enum status choose_bits(
 	return STATUS_OK;
 }
 
+/* A tuned file that is refused must not hide a mistake in --where or --config. */
+static enum status find_earlier_error(const struct tuning *tuning, struct error *err)
+{
+	const struct candidates_options options = chosen_pool(tuning, false);
+	struct error reason = {0};
+	struct candidates pool;
+
+	if (!tuning->problems.count || (!options.where && !options.config))
+		return err->status;
+	if (candidates_open(&tuning->context.catalogue, tuning->problems.items[0],
+		    tuning->context.device->spec, &options, &pool, &reason) == STATUS_OK)
+		candidates_release(&pool);
+	else
+		*err = reason;
+	return err->status;
+}
+
 /* Begins the run, with the files that it writes opened. */
 static enum status begin_run(struct tuning *tuning, struct error *err)
 {
@@ -255,7 +272,8 @@ static enum status begin_run(struct tuning *tuning, struct error *err)
 			"%s: expected a device that measures, found %s, whose times are predicted",
 			tuning->context.l2_warm ? "--l2 warm" : "--objective energy",
 			tuning->context.device->identity.name);
-	TRY(tuning_open_tuned(tuning, err));
+	if (tuning_open_tuned(tuning, err) != STATUS_OK)
+		return find_earlier_error(tuning, err);
 	tuning_sign(tuning);
 	TRY(tuning_open_known(tuning, request->objective, err));
 	request->known = &tuning->known;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -122,12 +123,15 @@ static enum status store(
 	if (option->type == OPTION_STRING || option->type == OPTION_WORD ||
 		option->type == OPTION_MAYBE)
 		*(const char **)place(option, options) = value;
-	else if (option->type == OPTION_STRINGS)
+	else if (option->type == OPTION_STRINGS || option->type == OPTION_PLACES)
 		string_list_add(place(option, options), value);
 	else if (option->type == OPTION_COUNT)
 		status = store_count(value, place(option, options), err);
 	else if (option->type == OPTION_DURATION || option->type == OPTION_BUDGET)
 		status = store_duration(option, value, place(option, options), err);
+	if (option->type == OPTION_PLACES && access(value, F_OK) != 0)
+		status = error_set(
+			err, STATUS_BAD_INPUT, "%s: there is no such folder or file", value);
 	return status == STATUS_OK ? status : error_context(err, "--%s", option->name);
 }
 
@@ -219,14 +223,22 @@ static enum status check_positional(
 	if (positional->count >= command->positional_min &&
 		positional->count <= command->positional_max)
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %zu argument%s", command->name,
-		command->positional_max ? command->arguments : "no arguments", positional->count,
-		positional->count == 1 ? "" : "s");
+	if (positional->count < command->positional_min) {
+		const char *word = command->arguments;
+
+		for (size_t i = 0; i < positional->count; i++)
+			word += strcspn(word, " ") + 1;
+		error_set(err, STATUS_BAD_INPUT, "%s: %.*s is missing", command->name,
+			(int)strcspn(word, " "), word);
+		return error_hint(err, "usage: tiletune %s %s", command->name, command->arguments);
+	}
+	error_set(err, STATUS_BAD_INPUT, "%s: unexpected argument \"%s\"", command->name,
+		positional->items[command->positional_max]);
 	for (size_t i = 0; i < positional->count; i++)
 		if (strchr(positional->items[i], '='))
 			return error_hint(err, "a problem is one word without blanks: -p "
 					       "M=4096,N=4096,K=4096,dtype=bf16");
-	return error_hint(err, "`tiletune help %s` shows how it is used", command->name);
+	return error_hint(err, "usage: tiletune %s %s", command->name, command->arguments);
 }
 
 enum status option_parse(const struct command *command, int count, char **arguments, void *options,
@@ -257,7 +269,7 @@ enum status option_parse(const struct command *command, int count, char **argume
 void option_release(const struct command *command, void *options)
 {
 	for (const struct option *option = command->options; option->name; option++)
-		if (option->type == OPTION_STRINGS)
+		if (option->type == OPTION_STRINGS || option->type == OPTION_PLACES)
 			string_list_release(place(option, options));
 }
 

@@ -20,6 +20,7 @@ enum option_type {
 	OPTION_WORD,    /* the same, but it may be something else than a choice */
 	OPTION_MAYBE,   /* the same, but the first choice where none of them follows */
 	OPTION_STRINGS, /* struct string_list: may be given several times */
+	OPTION_PLACES,  /* the same; each is a folder or file that exists */
 	OPTION_COUNT,   /* unsigned, from 1 */
 	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
 	OPTION_BUDGET,   /* the same, above 0 */

@@ -96,11 +96,8 @@ static const char *const *roots_find(const struct string_list *paths, const char
 	struct string_list list = {.items = memory_zeroed(1, sizeof(*list.items))};
 
 	/* named folders count even if they are empty: the error then names them */
-	for (size_t i = 0; i < paths->count; i++) {
-		if (access(paths->items[i], F_OK) != 0)
-			common_notice("--path %s: there is no such folder", paths->items[i]);
+	for (size_t i = 0; i < paths->count; i++)
 		string_list_add(&list, string_copy(paths->items[i]));
-	}
 	while (variable && *variable) {
 		size_t length = strcspn(variable, ":");
 

@@ -26,7 +26,7 @@ struct common_options {
 	bool json, verbose;
 };
 #define COMMON_OPTIONS                                                                             \
-	OPTION("path", 0, STRINGS, common.paths, "DIR",                                            \
+	OPTION("path", 0, PLACES, common.paths, "DIR",                                             \
 		"look for templates/ and configs/ here first; an own kernel's file"),              \
 		OPTION("json", 0, FLAG, common.json, NULL,                                         \
 			"the answer as JSON on stdout, messages on stderr")

@@ -130,11 +130,10 @@ static void show_launch(FILE *out, const struct device_spec *device,
 		return;
 	}
 	common_print(out,
-		"%.0f tiles on %.0f slots: %.0f wave%s (%.2f exactly), wave efficiency %.0f%%, "
+		"%.0f tiles on %.0f slots: %.2f waves, wave efficiency %.0f%%, "
 		"tile efficiency %.1f%%",
-		launch->tiles, launch->slots_per_wave, launch->waves, launch->waves > 1 ? "s" : "",
-		launch->waves_exact, 100 * launch->wave_efficiency_ratio,
-		100 * launch->tile_efficiency_ratio);
+		launch->tiles, launch->slots_per_wave, launch->waves_exact,
+		100 * launch->wave_efficiency_ratio, 100 * launch->tile_efficiency_ratio);
 	if (idle > 0)
 		common_print(out, ", %.0f of %lld SMs idle", idle, (long long)device->sm_count);
 	common_print(out,
@@ -385,7 +384,9 @@ static void show_end(struct show *show, const struct problem_result *result)
 		common_print(show->out, "             timed in a %s L2\n",
 			winner->result.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
 	if (result->runner_up != SIZE_MAX) {
-		show_row(show->out, "runner-up", problem,
+		const struct tuned_lost *lost = result->entry->runner_up->lost;
+
+		show_row(show->out, lost && lost->by != LOST_SLOWER ? "tied" : "runner-up", problem,
 			&result->evaluated->items[result->runner_up]);
 		show_lost(show->out, result->entry);
 	}

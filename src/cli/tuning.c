@@ -121,10 +121,8 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 		if (tuning->tuned.entries[i].predicted || tuning->context.device->kind->measures)
 			continue;
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected no measured entries where times are predicted, found "
-			"some",
-			tuning->output);
-		return error_hint(err, "-o FILE names the file for the predicted ones");
+			"%s has measured entries, but times are predicted here", tuning->output);
+		return error_hint(err, "-o FILE writes the predicted entries to another file");
 	}
 	return STATUS_OK;
 }

@@ -281,6 +281,16 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 	}
 	if (status != STATUS_NO_DEVICE)
 		return status;
+	if (search->given) {
+		error_set(err, STATUS_NO_DEVICE, "NVRTC: the library that was named does not work");
+		if (refusals.length)
+			text_append(&message, refusals.data);
+		else
+			indent_lines(&message, text_string(&candidates.places));
+		error_lines(err, message.data);
+		return error_hint(err, "name a libnvrtc.so.N; `tiletune devices` lists the places "
+				       "where one is found without --nvrtc");
+	}
 	if (refusals.length)
 		text_appendf(&message, "; tried:%s", refusals.data);
 	text_append(&message, "\nlooked in:");

@@ -163,8 +163,9 @@ static enum status open_program(const struct context_options *options, struct co
 		return device_open("model:", device_options, &context->device, err);
 	if (strcmp(options->device, "auto") != 0 || !options->program_starts) {
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a kernel, found a program, which is a device itself",
-			family->file);
+			"--device %s does not apply: %s runs a program, which selects its own "
+			"device",
+			options->device, family->file);
 		return error_hint(err, "`tune` and `check` run it, without --device");
 	}
 	for (const char **word = family->program; *word; word++)

@@ -167,6 +167,30 @@ enum status own_kernel_refuse(const char *path, struct error *err)
 		err, STATUS_BAD_INPUT, "%s: expected a CUDA source, found a JSON file", path);
 }
 
+/* Another file of tiletune is a frequent slip. */
+static enum status refuse_other_format(const struct json_at *root, struct error *err)
+{
+	static const struct {
+		const char *format, *what, *command;
+	} others[] = {
+		{"tiletune.tuned/", "a tuned file", "check"},
+		{"tiletune.suite/", "a suite", "tune --suite"},
+		{"tiletune.device/", "a device sheet", "validate"},
+	};
+	const char *found;
+
+	if (json_member_string(root, "format", &found, NULL) != STATUS_OK)
+		return STATUS_OK;
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+		if (string_starts_with(found, others[i].format)) {
+			error_set(err, STATUS_BAD_INPUT, "%s: %s, not a kernel", root->file,
+				others[i].what);
+			return error_hint(
+				err, "`tiletune %s %s` reads it", others[i].command, root->file);
+		}
+	return STATUS_OK;
+}
+
 enum status own_kernel_load(const char *path, struct own_kernel *own, struct error *err)
 {
 	CLEANUP(json_release) struct json *tree = NULL;
@@ -180,6 +204,7 @@ enum status own_kernel_load(const char *path, struct own_kernel *own, struct err
 	root = json_root(tree, made.file);
 	TRY(own_kernel_refuse_t1(&root, err));
 	TRY(json_expect(&root, JSON_OBJECT, err));
+	TRY(refuse_other_format(&root, err));
 	marks = count_marks(&root);
 	if (marks)
 		return refuse_marks(&root, marks, err);

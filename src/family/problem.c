@@ -101,6 +101,23 @@ void key_describe(const struct key *key, struct text *text)
 	text_append_names(text, (const char *const *)key->values);
 }
 
+/* "4k" and "1e6" are written out. */
+static enum status hint_at_digits(const struct key *key, const char *found, struct error *err)
+{
+	static const char suffixes[] = "kMG";
+	char *end;
+	double number = strtod(found, &end);
+	const char *suffix = *end ? strchr(suffixes, *end == 'K' ? 'k' : *end) : NULL;
+
+	if (key->is_real || end == found || !isfinite(number) || (*end && (!suffix || end[1])))
+		return STATUS_BAD_INPUT;
+	for (const char *at = suffixes; suffix && at <= suffix; at++)
+		number *= 1000;
+	if (number < (double)key->min || number > (double)key->max || fmod(number, 1) > 0)
+		return STATUS_BAD_INPUT;
+	return error_hint(err, "write the digits: %s=%.0f", key->name, number);
+}
+
 static enum status refuse(const struct key *key, const char *found, struct error *err)
 {
 	CLEANUP(text_release) struct text expected = {0};
@@ -108,7 +125,7 @@ static enum status refuse(const struct key *key, const char *found, struct error
 	key_describe(key, &expected);
 	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found \"%s\"", key->name,
 		text_string(&expected), found);
-	return key->values ? name_hint(found, key->values, err) : STATUS_BAD_INPUT;
+	return key->values ? name_hint(found, key->values, err) : hint_at_digits(key, found, err);
 }
 
 /* A key's value from one of the expression language; an integral float is an integer, for a real

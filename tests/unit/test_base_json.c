@@ -24,7 +24,7 @@ TEST(what_cjson_lets_pass_is_refused)
 		{"\"\xff\"", "valid UTF-8"},
 		{"\"\xc3\"", "valid UTF-8"},
 		{"\"a\tb\"", "control character"},
-		{"", "valid JSON"},
+		{"", "the file is empty"},
 		{"{\"a\":", "line 1, column"},
 		{"[1,\n2,\nx]", "line 3, column"},
 	};
