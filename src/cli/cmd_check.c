@@ -29,19 +29,22 @@ static const char *part_choice(size_t index, const char **summary)
 }
 
 static const struct option check_option_table[] = {
-	OPTION("only", 0, STRINGS, only, "OPERATION", "only these entries; may be repeated"),
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM", "only these entries of OPERATION"),
+	OPTION("only", 0, STRINGS, only, "OPERATION",
+		"check only entries of OPERATION; may be repeated"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"check only the entries of these problems"),
 	OPTION("threshold", 't', STRING, threshold, "RATIO",
 		"smallest slowdown to detect; default 5%"),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"for timing; default 0.3 s per entry, less where the result is clear"),
+		"time for all measurements (default 0.3 s per entry, less where the result is "
+		"clear)"),
 	CHOICE("allow", 0, WORD, allow, "WHAT,...",
 		"differences from the baseline to tolerate; default uuid,driver,nvrtc,kernel",
 		part_choice),
-	CHOICE("l2", 0, STRING, l2, "STATE", "of the L2 when a run begins; default cold",
+	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
 		common_l2_choice),
 	OPTION("bits", 0, FLAG, bits, NULL,
-		"other bits are a regression, also of entries that `tune --bits` did not make"),
+		"report different bits as a regression for every entry"),
 	OPTION("junit", 0, STRING, junit, "FILE", "write JUnit XML"),
 	OPTION("markdown", 0, STRING, markdown, "FILE", "write Markdown, as for a job's summary"),
 	OPTION("update", 0, FLAG, update, NULL,

@@ -29,7 +29,7 @@ static const struct option explain_option_table[] = {
 		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
 	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
-		"BM=128,...; what is left out is filled in by the model"),
+		"explain this configuration: BM=128,...; the model fills in the rest"),
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
 	DEVICE_OPTIONS,
 	VERBOSE_OPTION(common.verbose),

@@ -32,22 +32,23 @@ static const char *format_choice(size_t index, const char **summary)
 }
 
 static const struct option export_option_table[] = {
-	CHOICE("format", 'F', STRING, format, "FORMAT", "what to write:", format_choice),
+	CHOICE("format", 'F', STRING, format, "FORMAT", "format to write:", format_choice),
 	OPTION("output", 'o', STRING, output, "FILE",
-		"default: standard output; metadata of kernels goes to FILE.json"),
+		"output file (default standard output); kernels also get FILE.json"),
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
 		"select entries of OPERATION; lists and ranges per key, or some keys alone "
 		"(dtype=bf16); a bundle also gets untuned problems, with the configuration "
 		"`lookup` predicts"),
 	OPTION("arch", 0, STRINGS, arches, "ARCH",
-		"also compile a bundle for sm_80; compute_80: as PTX for that and later"),
-	OPTION("leaves", 0, COUNT, leaves, "N", "of a rule's tree, at most; default 32"),
+		"compile a bundle also for sm_80, or as PTX for compute_80 and later"),
+	OPTION("leaves", 0, COUNT, leaves, "N", "maximum number of leaves of a rule (default 32)"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
-		"only entries that were tuned for it; default time", common_objective_choice),
+		"export entries that were tuned for this objective (default time)",
+		common_objective_choice),
 	OPTION("device", 'd', STRING, device, "DEVICE",
-		"that kernels are compiled for: cuda:N, model:NAME; default: the file's own"),
+		"compile for this device: cuda:N, model:NAME (default: the file's own)"),
 	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
-	OPTION("cache-dir", 0, STRING, cache, "DIR", "where compiled kernels are kept"),
+	OPTION("cache-dir", 0, STRING, cache, "DIR", "folder of compiled kernels"),
 	LEARNED_OPTION(no_learned),
 	OPTION("path", 0, PLACES, paths, "DIR",
 		"look for templates/ and configs/ here first; an own kernel's file"),

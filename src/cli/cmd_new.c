@@ -22,8 +22,8 @@ struct new_options {
 
 static const struct option new_option_table[] = {
 	OPTION("entry", 'e', STRING, entry, "NAME",
-		"the kernel, where the file has several; default the first"),
-	OPTION("output", 'o', STRING, output, "FILE", "where it is written to; default stdout"),
+		"kernel to describe (default the first in the file)"),
+	OPTION("output", 'o', STRING, output, "FILE", "output file (default standard output)"),
 	COMMON_OPTIONS,
 	{0},
 };

@@ -45,7 +45,7 @@ static const char *strategy_choice(size_t index, const char **summary)
 static const char *shared_choice(size_t index, const char **summary)
 {
 	static const char *const summaries[] = {
-		"the best geometric mean of the times", "the smallest largest loss"};
+		"best geometric mean of the times", "smallest largest loss"};
 
 	if (!shared_goal_names[index])
 		return NULL;
@@ -68,8 +68,8 @@ static const struct option tune_option_table[] = {
 	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
 		"only configurations with these values: BM=128,BN=256,..."),
-	CHOICE("effort", 'e', STRING, effort, "EFFORT", "how much is tried; default quick",
-		effort_choice),
+	CHOICE("effort", 'e', STRING, effort, "EFFORT",
+		"how many candidates are tried (default quick)", effort_choice),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"time limit per problem, re-measurement of the best included"),
 	OPTION("evaluations", 0, COUNT, evaluations, "N",
@@ -77,22 +77,24 @@ static const struct option tune_option_table[] = {
 	CHOICE("strategy", 0, STRING, strategy, "NAME",
 		"search strategy instead of the effort's own", strategy_choice),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
-		"what the winner is the best in; default time", common_objective_choice),
+		"quantity that the winner minimises (default time)", common_objective_choice),
 	CHOICE("shared", 0, MAYBE, shared, "[WHAT]",
-		"one configuration for all problems, and its price for each; the file holds its "
-		"entries; default mean",
+		"choose one configuration for all problems and print its cost for each (default "
+		"mean)",
 		shared_choice),
 	OPTION("bits", 0, STRING, bits, "RULE",
-		"who may win: same[:FILE], as the entry there; invariant=KEY, for all its values"),
-	CHOICE("l2", 0, STRING, l2, "STATE", "of the L2 when a run begins; default cold",
+		"require bitwise equal results: same[:FILE] as the tuned entry, invariant=KEY for "
+		"every value of KEY"),
+	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
 		common_l2_choice),
 	OPTION("seed", 0, COUNT, seed, "N",
-		"of the search; default 1. Inputs are the same for all"),
+		"seed of the search (default 1); inputs do not depend on it"),
 	OPTION("output", 'o', STRING, output, "FILE", "the tuned file; default tuned.json"),
 	OPTION("journal", 0, STRING, journal, "FILE",
-		"default: next to the tuned file, X.journal.jsonl"),
-	OPTION("no-journal", 0, FLAG, no_journal, NULL, "write none: nothing can be resumed"),
-	OPTION("fresh", 0, FLAG, fresh, NULL, "start again even if a run was interrupted"),
+		"journal file (default X.journal.jsonl next to the tuned file)"),
+	OPTION("no-journal", 0, FLAG, no_journal, NULL,
+		"write no journal; an interrupted run cannot be resumed"),
+	OPTION("fresh", 0, FLAG, fresh, NULL, "start a new run even if one was interrupted"),
 	OPTION("dry-run", 'n', FLAG, dry_run, NULL,
 		"print the size of the space and what each constraint removes; with "
 		"--compile-only also what limits of the GPU remove of compiled kernels"),

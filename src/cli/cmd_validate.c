@@ -30,7 +30,7 @@ struct validate_options {
 
 static const struct option validate_option_table[] = {
 	OPTION("schema-only", 0, FLAG, schema_only, NULL,
-		"check the form alone, not what our readers make of it"),
+		"check only the form, without reading the file as tiletune does"),
 	COMMON_OPTIONS,
 	{0},
 };

@@ -33,8 +33,7 @@ struct common_options {
 
 #define VERBOSE_OPTION(member)                                                                     \
 	OPTION("verbose", 'v', FLAG, member, NULL,                                                 \
-		"name a problem by all of its keys, those with their defaults too, and say why "   \
-		"families do not compete")
+		"name problems with all keys, and say why families do not compete")
 
 #define LEARNED_OPTION(member)                                                                     \
 	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
@@ -45,15 +44,15 @@ struct common_options {
 	OPTION("nvrtc", 0, STRING, device.compiler.nvrtc_path, "FILE",                             \
 		"the NVRTC library to use"),                                                       \
 		OPTION("cache-dir", 0, STRING, device.compiler.cache_folder, "DIR",                \
-			"where compiled kernels are kept"),                                        \
+			"folder of compiled kernels"),                                             \
 		OPTION("workers", 'j', COUNT, device.compiler.workers, "N",                        \
-			"compilers at once; by default one per core, less where memory is short")
+			"number of compilers (default one per core, fewer if memory is short)")
 #define DEVICE_OPTIONS                                                                             \
 	OPTION("device", 'd', STRING, device.device, "DEVICE",                                     \
-		"auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"),                               \
+		"use this device: auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"),              \
 		TOOLCHAIN_OPTIONS,                                                                 \
 		OPTION("cache-seed", 0, STRING, device.compiler.cache_seed, "DIR",                 \
-			"another cache, which is only read"),                                      \
+			"read a second cache that is never written"),                              \
 		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
 			"compile everything again, keep nothing"),                                 \
 		LEARNED_OPTION(device.learned.none),                                               \

@@ -316,7 +316,7 @@ const char *strategy_program_why(const void *state)
 }
 
 const struct strategy strategy_program = {.name = "program",
-	.summary = "a program that is told the space and each result, and says what is next",
+	.summary = "a program that gets the space and each result, and names the next candidate",
 	.ask = program_ask,
 	.tell = program_tell,
 	.close = program_close};

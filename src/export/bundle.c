@@ -283,7 +283,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 
 const struct export_format export_format_bundle = {
 	.name = "bundle",
-	.summary = "kernels, compiled, with all that launching them needs: tiletune_launch.h",
+	.summary = "compiled kernels with everything that tiletune_launch.h needs to launch them",
 	.compiles = true,
 	.write = write,
 };

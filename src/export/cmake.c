@@ -9,35 +9,7 @@
 #include "base/memory.h"
 #include "export/export.h"
 #include "family/compile_option.h"
-
-/* {"operation", "problem": "M=...", "timing", "family", "configuration", "defines": "BM=128;...",
- * "time_us", "workspace_bytes", "tensor_maps", "launches": [...]} */
-static struct json *launch_json(const struct tuned_launch *launch)
-{
-	const struct {
-		const char *name;
-		const uint32_t *dimensions;
-	} sizes[] = {{"grid", launch->shape.grid}, {"block", launch->shape.block},
-		{"cluster", launch->shape.cluster}};
-	struct json *json = json_new_object(), *arguments = json_new_array();
-
-	json_put_string(json, "source", launch->source);
-	json_put_string(json, "entry", launch->entry);
-	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
-		struct json *list = json_new_array();
-
-		for (size_t k = 0; k < 3; k++)
-			json_push(list, json_new_int(sizes[i].dimensions[k]));
-		json_put(json, sizes[i].name, list);
-	}
-	json_put_int(json, "smem_dynamic_bytes", launch->shape.smem_dynamic_bytes);
-	if (launch->shape.repeat > 1)
-		json_put_int(json, "repeat", launch->shape.repeat);
-	for (size_t i = 0; i < launch->argument_count; i++)
-		json_push(arguments, named_value_custom.write(&launch->arguments[i]));
-	json_put(json, "args", arguments);
-	return json;
-}
+#include "record/record_write.h"
 
 static void put_values(struct json *json, const char *name, const struct named_values *values,
 	const char *separator)
@@ -81,6 +53,8 @@ static void put_options(struct json *json, char *const *options)
 	json_put_string(json, "options", text_string(&list));
 }
 
+/* {"operation", "problem": "M=...", "timing", "family", "configuration", "defines": "BM=128;...",
+ * "time_us", "workspace_bytes", "tensor_maps", "launches": [...]} */
 static struct json *entry_json(const struct tuned_entry *entry)
 {
 	const struct tuned_row *winner = &entry->winner;
@@ -100,7 +74,7 @@ static struct json *entry_json(const struct tuned_entry *entry)
 		json_put_int(json, "workspace_bytes", winner->workspace_bytes);
 	json_put_int(json, "tensor_maps", (int64_t)winner->tensor_map_count);
 	for (size_t i = 0; i < winner->launch_count; i++)
-		json_push(launches, launch_json(&winner->launches[i]));
+		json_push(launches, record_to_json(&tuned_launch_record, &winner->launches[i]));
 	json_put(json, "launches", launches);
 	return json;
 }

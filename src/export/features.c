@@ -123,7 +123,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 
 const struct export_format export_format_features = {
 	.name = "features",
-	.summary = "the numbers that python3 -m tiletune.learn learns from, of a journal",
+	.summary = "training data for python3 -m tiletune.learn, from a journal",
 	.of_journals = true,
 	.write = write,
 };

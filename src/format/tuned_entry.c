@@ -66,7 +66,7 @@ static const struct record_member launch_members[] = {
 		.absent = -1),
 };
 #undef DIMENSIONS
-static RECORD_DEFINE(
+RECORD_DEFINE(
 	struct tuned_launch, tuned_launch_record, launch_members, .name = "launch", .open = true);
 
 /* ---- rows ---- */

@@ -85,6 +85,7 @@ struct tuned_row {
 	struct tuned_lost *lost; /* to the entry's winner; NULL: not known, or it is the winner */
 	struct json *unknown;    /* members that a newer version wrote; NULL: none */
 };
+RECORD_DECLARE(struct tuned_launch, tuned_launch_record);
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
 void tuned_row_release(struct tuned_row *row);
 struct tuned_row tuned_row_copy(const struct tuned_row *row);

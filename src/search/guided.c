@@ -323,4 +323,4 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 }
 
 STRATEGY(guided, guided, guided_close,
-	"where the prediction, corrected by what was measured, promises most");
+	"the best predicted candidates, corrected by what was measured");
