@@ -17,19 +17,20 @@ enum {
 /* ---- classes ---- */
 struct bits_class {
 	const struct bits *bits;
-	double mean, largest; /* logarithms of losses; of what is not known gather_untimed_loss */
-	bool is_whole;        /* a configuration for each problem, after all were timed */
+	double mean, largest; /* logarithms of losses; matrix_untimed_loss for a problem without a
+				 time */
+	bool is_whole;        /* every problem has a timed configuration of this class */
 };
 
-static struct bits_class class_of(const struct gather *gather, const struct bits *bits)
+static struct bits_class class_of(const struct timing_matrix *matrix, const struct bits *bits)
 {
-	const size_t problems = gather->run->problems->count;
-	struct bits_class class = {.bits = bits, .is_whole = !gather->is_search};
+	const size_t problems = matrix->run->problems->count;
+	struct bits_class class = {.bits = bits, .is_whole = !matrix->is_search};
 
 	for (size_t p = 0; p < problems; p++) {
-		const struct row *best = gather_best(gather, bits, p);
+		const struct config_times *best = matrix_best(matrix, bits, p);
 		const double loss =
-			best ? log(best->us[p] / gather_best_us(gather, p)) : gather_untimed_loss;
+			best ? log(best->us[p] / matrix_best_us(matrix, p)) : matrix_untimed_loss;
 
 		class.mean += loss / (double)problems;
 		class.largest = fmax(class.largest, loss);
@@ -48,66 +49,69 @@ static int class_compare(const void *a_, const void *b_)
 				  : strcmp(a->bits->digests[0], b->bits->digests[0]);
 }
 
-/* Different digests of the problem with the most rows, the best class first; the caller frees. */
-static struct bits_class *find_classes(const struct gather *gather, size_t *count)
+/* Returns a class for each digest that occurs in the problem with the most rows, the best first;
+ * the caller frees. */
+static struct bits_class *find_classes(const struct timing_matrix *matrix, size_t *count)
 {
-	struct bits_class *classes = memory_zeroed(gather->count + 1, sizeof(*classes));
+	struct bits_class *classes = memory_zeroed(matrix->count + 1, sizeof(*classes));
 	uint64_t rows = 0;
 	size_t problem = 0;
 
 	*count = 0;
-	for (size_t i = 0; i < gather->count; i++)
-		for (size_t p = 0; p < gather->run->problems->count; p++)
-			if (gather->rows[i].bits[p] && gather->rows[i].bits[p]->rows > rows) {
-				rows = gather->rows[i].bits[p]->rows;
+	for (size_t i = 0; i < matrix->count; i++)
+		for (size_t p = 0; p < matrix->run->problems->count; p++)
+			if (matrix->rows[i].bits[p] && matrix->rows[i].bits[p]->rows > rows) {
+				rows = matrix->rows[i].bits[p]->rows;
 				problem = p;
 			}
-	for (size_t i = 0; i < gather->count; i++) {
-		const struct bits *bits = gather->rows[i].bits[problem];
+	for (size_t i = 0; i < matrix->count; i++) {
+		const struct bits *bits = matrix->rows[i].bits[problem];
 		size_t k = 0;
 
 		while (bits && k < *count && bits_compare(classes[k].bits, bits, NULL) != BITS_SAME)
 			k++;
 		if (bits && k == *count)
-			classes[(*count)++] = class_of(gather, bits);
+			classes[(*count)++] = class_of(matrix, bits);
 	}
 	if (*count)
 		qsort(classes, *count, sizeof(*classes), class_compare);
 	return classes;
 }
 
-/* What was the fastest of one of the best classes for some problem, or of all. */
-static void keep_classes(struct gather *gather, const struct bits_class *classes, size_t count)
+/* Keeps the fastest configuration of each problem, overall and in each of the best classes. */
+static void keep_classes(
+	struct timing_matrix *matrix, const struct bits_class *classes, size_t count)
 {
-	const size_t problems = gather->run->problems->count;
+	const size_t problems = matrix->run->problems->count;
 
 	for (size_t c = 0; c <= count && c <= CLASSES_MAX; c++)
 		for (size_t p = 0; p < problems; p++) {
-			struct row *best = gather_best(gather, c ? classes[c - 1].bits : NULL, p);
+			struct config_times *best =
+				matrix_best(matrix, c ? classes[c - 1].bits : NULL, p);
 
 			if (best)
 				best->has_won = true;
 		}
-	gather_keep(gather, 0);
+	matrix_keep(matrix, 0);
 }
 
-static void take_class(
-	const struct gather *gather, const struct bits_class *class, struct shared_choice *shared)
+static void take_class(const struct timing_matrix *matrix, const struct bits_class *class,
+	struct shared_choice *shared)
 {
-	const size_t problems = gather->run->problems->count;
+	const size_t problems = matrix->run->problems->count;
 
 	shared->bits = bits_copy(class->bits);
 	shared->mean_loss = expm1(class->mean);
 	shared->largest_loss = expm1(class->largest);
-	shared->members = memory_zeroed(gather->count + 1, sizeof(*shared->members));
+	shared->members = memory_zeroed(matrix->count + 1, sizeof(*shared->members));
 	for (size_t p = 0; p < problems; p++)
-		shared->us[p] = gather_best(gather, class->bits, p)->us[p];
-	for (size_t i = 0; i < gather->count; i++) {
-		const struct row *row = &gather->rows[i];
+		shared->us[p] = matrix_best(matrix, class->bits, p)->us[p];
+	for (size_t i = 0; i < matrix->count; i++) {
+		const struct config_times *row = &matrix->rows[i];
 		bool is_any = false;
 
 		for (size_t p = 0; p < problems; p++)
-			is_any |= gather_has_bits(row, class->bits, p);
+			is_any |= matrix_has_bits(row, class->bits, p);
 		if (is_any)
 			shared->members[shared->member_count++] = (struct shared_member){
 				string_copy(row->family), string_copy(row->configuration)};
@@ -117,28 +121,28 @@ static void take_class(
 static enum status choose_class(
 	const struct tune_run *run, struct shared_choice *shared, struct error *err)
 {
-	CLEANUP(gather_release) struct gather gather = {.run = run, .is_search = true};
+	CLEANUP(matrix_release) struct timing_matrix matrix = {.run = run, .is_search = true};
 	const size_t problems = run->problems->count;
 	CLEANUP(memory_free) struct bits_class *found = NULL, *classes = NULL;
 	size_t count;
 
-	TRY(gather_run(&gather, &run->options->candidates, err));
-	found = find_classes(&gather, &count);
-	keep_classes(&gather, found, count);
-	gather.is_search = false;
-	TRY(gather_compare(&gather, err));
-	classes = find_classes(&gather, &count);
+	TRY(matrix_run(&matrix, &run->options->candidates, err));
+	found = find_classes(&matrix, &count);
+	keep_classes(&matrix, found, count);
+	matrix.is_search = false;
+	TRY(matrix_compare(&matrix, err));
+	classes = find_classes(&matrix, &count);
 	if (!count || !classes[0].is_whole) {
 		error_set(err, STATUS_FAILED,
 			"--bits: expected configurations with the same bits for all %zu problems, "
 			"found none among the %zu best",
-			problems, gather.count);
+			problems, matrix.count);
 		return error_hint(err, "the key should count the outermost rows of the outputs; "
 				       "--effort thorough tries more");
 	}
-	gather_choice(&gather, shared);
+	matrix_choice(&matrix, shared);
 	shared->classes = count;
-	take_class(&gather, &classes[0], shared);
+	take_class(&matrix, &classes[0], shared);
 	return STATUS_OK;
 }
 
@@ -204,8 +208,8 @@ void bits_rule_release(struct bits_rule *rule)
 	shared_choice_release(&rule->class);
 }
 
-/* ---- what is wanted ---- */
-/* Verifies it for its digests. */
+/* ---- the required digests ---- */
+/* Verifies the reference configuration to get its digests. */
 static enum status verify_reference(struct search *search, size_t candidate, struct error *err)
 {
 	struct trial *trial = NULL;
@@ -281,7 +285,7 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 }
 
 /* ---- parameters that keep bits ---- */
-/* Whether two candidates of a family differ in such parameters alone. */
+/* Whether two candidates differ only in parameters that keep bits. */
 static bool differ_in_these_alone(const struct candidates *pool, size_t a, size_t b)
 {
 	const struct family_candidates *family = candidates_family_of(pool, a);
@@ -335,8 +339,8 @@ char *bits_contradiction(const struct search *search)
 				bits_compare(items[i].result.bits, items[k].result.bits, NULL) ==
 					BITS_OTHER)
 				return string_format(
-					"%s: expected the same bits of {%s} and {%s}, which differ "
-					"in parameters that \"keeps_bits\" names, found others",
+					"%s: {%s} and {%s} differ only in parameters marked "
+					"\"keeps_bits\", but their outputs are not bitwise equal",
 					items[i].result.family, items[k].result.configuration,
 					items[i].result.configuration);
 	return NULL;

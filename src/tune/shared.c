@@ -11,54 +11,56 @@
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
-	COMPARED_MIN = 24 /* configurations that are timed for all problems; more: all that won */
+	COMPARED_MIN =
+		24 /* configurations that are timed for all problems; all winners in any case */
 };
 
-static void rows_cut(struct gather *gather, size_t count)
+static void rows_cut(struct timing_matrix *matrix, size_t count)
 {
-	while (gather->count > count) {
-		struct row *row = &gather->rows[--gather->count];
+	while (matrix->count > count) {
+		struct config_times *row = &matrix->rows[--matrix->count];
 
 		free(row->family);
 		free(row->configuration);
-		for (size_t p = 0; p < gather->run->problems->count; p++)
+		for (size_t p = 0; p < matrix->run->problems->count; p++)
 			bits_free(&row->bits[p]);
 		free(row->bits);
 		free(row->us);
 	}
 }
 
-void gather_release(struct gather *gather)
+void matrix_release(struct timing_matrix *matrix)
 {
-	rows_cut(gather, 0);
-	free(gather->rows);
+	rows_cut(matrix, 0);
+	free(matrix->rows);
 }
 
-static struct row *row_of(struct gather *gather, const char *family, const char *configuration)
+static struct config_times *row_of(
+	struct timing_matrix *matrix, const char *family, const char *configuration)
 {
-	struct row *row;
+	struct config_times *row;
 
-	for (size_t i = 0; i < gather->count; i++) {
-		row = &gather->rows[i];
+	for (size_t i = 0; i < matrix->count; i++) {
+		row = &matrix->rows[i];
 		if (strcmp(row->configuration, configuration) == 0 &&
 			strcmp(row->family, family) == 0)
 			return row;
 	}
-	if (!gather->is_search)
+	if (!matrix->is_search)
 		return NULL;
-	ARRAY_GROW(gather->rows, gather->count, gather->capacity);
-	row = &gather->rows[gather->count++];
-	*row = (struct row){.family = string_copy(family),
+	ARRAY_GROW(matrix->rows, matrix->count, matrix->capacity);
+	row = &matrix->rows[matrix->count++];
+	*row = (struct config_times){.family = string_copy(family),
 		.configuration = string_copy(configuration),
-		.us = memory_zeroed(gather->run->problems->count, sizeof(*row->us)),
-		.bits = memory_zeroed(gather->run->problems->count, sizeof(*row->bits))};
+		.us = memory_zeroed(matrix->run->problems->count, sizeof(*row->us)),
+		.bits = memory_zeroed(matrix->run->problems->count, sizeof(*row->bits))};
 	return row;
 }
 
 /* ---- what the run measures ---- */
-static size_t number_of(const struct gather *gather, const struct problem *problem)
+static size_t number_of(const struct timing_matrix *matrix, const struct problem *problem)
 {
-	const struct problem_list *problems = gather->run->problems;
+	const struct problem_list *problems = matrix->run->problems;
 	size_t p = 0;
 
 	while (p < problems->count && strcmp(problems->items[p]->text, problem->text) != 0)
@@ -66,9 +68,10 @@ static size_t number_of(const struct gather *gather, const struct problem *probl
 	return p;
 }
 
-static void take_time(struct gather *gather, size_t problem, const struct result *tried, double us)
+static void take_time(
+	struct timing_matrix *matrix, size_t problem, const struct result *tried, double us)
 {
-	struct row *row = row_of(gather, tried->family, tried->configuration);
+	struct config_times *row = row_of(matrix, tried->family, tried->configuration);
 
 	if (!row)
 		return;
@@ -79,7 +82,7 @@ static void take_time(struct gather *gather, size_t problem, const struct result
 	row->bits[problem] = bits_copy(tried->bits);
 }
 
-/* Compared with the fastest by the rounds that both have, where they were timed side by side. */
+/* For candidates that were timed in turn, the time that their shared rounds give. */
 static double time_us(const struct problem_result *result, size_t which)
 {
 	const struct selection_item *timed = selection_find(result->selection, which);
@@ -91,38 +94,38 @@ static double time_us(const struct problem_result *result, size_t which)
 
 static void take_result(void *context, const struct problem_result *result)
 {
-	struct gather *gather = context;
-	const size_t p = number_of(gather, result->pool->problem);
+	struct timing_matrix *matrix = context;
+	const size_t p = number_of(matrix, result->pool->problem);
 
-	for (size_t i = 0; p < gather->run->problems->count && i < result->evaluated->count; i++) {
+	for (size_t i = 0; p < matrix->run->problems->count && i < result->evaluated->count; i++) {
 		const struct result *tried = &result->evaluated->items[i].result;
 
 		if (tried->outcome == OUTCOME_OK && tried->time.count)
-			take_time(gather, p, tried, time_us(result, i));
+			take_time(matrix, p, tried, time_us(result, i));
 	}
 }
 
-enum status gather_run(
-	struct gather *gather, const struct candidates_options *pool, struct error *err)
+enum status matrix_run(
+	struct timing_matrix *matrix, const struct candidates_options *pool, struct error *err)
 {
-	const struct context *context = gather->run->context;
-	struct tune_options options = *gather->run->options;
+	const struct context *context = matrix->run->context;
+	struct tune_options options = *matrix->run->options;
 	struct tuned tuned;
 	struct tune_run run = {.options = &options,
-		.context = gather->run->context,
-		.problems = gather->run->problems,
+		.context = matrix->run->context,
+		.problems = matrix->run->problems,
 		.tuned = &tuned,
-		.run_id = gather->run->run_id};
+		.run_id = matrix->run->run_id};
 	enum status status;
 
 	tuned_init(&tuned, "", gpu_model_of(context->device->spec, context->device->identity.name));
 	options.tuned_path = NULL;
 	options.keep_going = true;
 	options.candidates = *pool;
-	options.sink = (struct result_sink){gather, take_result};
+	options.sink = (struct result_sink){matrix, take_result};
 	options.observer.taken = NULL;
-	if (!gather->is_search) {
-		/* a family that does not apply to a problem is no news then */
+	if (!matrix->is_search) {
+		/* the user need not see families that do not apply to a problem */
 		options.observer.begin = NULL;
 		options.observer.end = NULL;
 		options.observer.failed = NULL;
@@ -134,37 +137,38 @@ enum status gather_run(
 	return status;
 }
 
-/* ---- what is compared ---- */
-bool gather_has_bits(const struct row *row, const struct bits *bits, size_t problem)
+/* ---- the comparison ---- */
+bool matrix_has_bits(const struct config_times *row, const struct bits *bits, size_t problem)
 {
 	return !bits ||
 	       (row->bits[problem] && bits_compare(row->bits[problem], bits, NULL) == BITS_SAME);
 }
 
-struct row *gather_best(const struct gather *gather, const struct bits *bits, size_t problem)
+struct config_times *matrix_best(
+	const struct timing_matrix *matrix, const struct bits *bits, size_t problem)
 {
-	struct row *best = NULL;
+	struct config_times *best = NULL;
 
-	for (size_t i = 0; i < gather->count; i++) {
-		struct row *row = &gather->rows[i];
+	for (size_t i = 0; i < matrix->count; i++) {
+		struct config_times *row = &matrix->rows[i];
 
-		if (row->us[problem] > 0 && gather_has_bits(row, bits, problem) &&
+		if (row->us[problem] > 0 && matrix_has_bits(row, bits, problem) &&
 			(!best || row->us[problem] < best->us[problem]))
 			best = row;
 	}
 	return best;
 }
 
-double gather_best_us(const struct gather *gather, size_t problem)
+double matrix_best_us(const struct timing_matrix *matrix, size_t problem)
 {
-	const struct row *best = gather_best(gather, NULL, problem);
+	const struct config_times *best = matrix_best(matrix, NULL, problem);
 
 	return best ? best->us[problem] : INFINITY;
 }
 
 static int row_compare(const void *a_, const void *b_)
 {
-	const struct row *a = a_, *b = b_;
+	const struct config_times *a = a_, *b = b_;
 
 	if (a->has_won != b->has_won)
 		return a->has_won ? -1 : 1;
@@ -172,55 +176,56 @@ static int row_compare(const void *a_, const void *b_)
 				    : strcmp(a->configuration, b->configuration);
 }
 
-static void forget_times(struct gather *gather)
+static void forget_times(struct timing_matrix *matrix)
 {
-	for (size_t i = 0; i < gather->count; i++)
-		memset(gather->rows[i].us, 0,
-			gather->run->problems->count * sizeof(*gather->rows[i].us));
+	for (size_t i = 0; i < matrix->count; i++)
+		memset(matrix->rows[i].us, 0,
+			matrix->run->problems->count * sizeof(*matrix->rows[i].us));
 }
 
-void gather_keep(struct gather *gather, size_t least)
+void matrix_keep(struct timing_matrix *matrix, size_t least)
 {
 	size_t winners = 0;
 
-	for (size_t i = 0; i < gather->count; i++)
-		winners += gather->rows[i].has_won;
-	if (gather->count)
-		qsort(gather->rows, gather->count, sizeof(*gather->rows), row_compare);
-	if (gather->count > least)
-		rows_cut(gather, winners > least ? winners : least);
-	forget_times(gather);
+	for (size_t i = 0; i < matrix->count; i++)
+		winners += matrix->rows[i].has_won;
+	if (matrix->count)
+		qsort(matrix->rows, matrix->count, sizeof(*matrix->rows), row_compare);
+	if (matrix->count > least)
+		rows_cut(matrix, winners > least ? winners : least);
+	forget_times(matrix);
 }
 
-/* What won somewhere, then what was good in most problems. Their times are forgotten. */
-static void keep_best(struct gather *gather)
+/* Keeps the configurations that won a problem, then those with the smallest losses; clears all
+ * times. */
+static void keep_best(struct timing_matrix *matrix)
 {
-	const size_t problems = gather->run->problems->count;
+	const size_t problems = matrix->run->problems->count;
 
 	for (size_t p = 0; p < problems; p++) {
-		const double best = gather_best_us(gather, p);
+		const double best = matrix_best_us(matrix, p);
 
-		for (size_t i = 0; i < gather->count; i++) {
-			struct row *row = &gather->rows[i];
+		for (size_t i = 0; i < matrix->count; i++) {
+			struct config_times *row = &matrix->rows[i];
 
-			row->score += row->us[p] > 0 ? log(row->us[p] / best) : gather_untimed_loss;
+			row->score += row->us[p] > 0 ? log(row->us[p] / best) : matrix_untimed_loss;
 			row->has_won |= row->us[p] > 0 && row->us[p] <= best;
 		}
 	}
-	gather_keep(gather, COMPARED_MIN);
+	matrix_keep(matrix, COMPARED_MIN);
 }
 
 /* "(BM == 128 and BN == 256) or (...)", of the run's sub-space: the rows of a family. */
-static void where_text(const struct gather *gather, const char *family, struct text *text)
+static void where_text(const struct timing_matrix *matrix, const char *family, struct text *text)
 {
-	const char *where = gather->run->options->candidates.where;
+	const char *where = matrix->run->options->candidates.where;
 	const char *between = "";
 
 	text_appendf(text, "(%s) and (", where ? where : "True");
-	for (size_t i = 0; i < gather->count; i++) {
-		const char *at = gather->rows[i].configuration;
+	for (size_t i = 0; i < matrix->count; i++) {
+		const char *at = matrix->rows[i].configuration;
 
-		if (strcmp(gather->rows[i].family, family) != 0)
+		if (strcmp(matrix->rows[i].family, family) != 0)
 			continue;
 		text_appendf(text, "%s(", between);
 		between = " or ";
@@ -239,25 +244,25 @@ static void where_text(const struct gather *gather, const char *family, struct t
 }
 
 /* Times all rows for all problems, family by family. */
-enum status gather_compare(struct gather *gather, struct error *err)
+enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
 {
-	for (size_t i = 0; i < gather->count; i++) {
+	for (size_t i = 0; i < matrix->count; i++) {
 		CLEANUP(text_release) struct text where = {0};
-		const char *const families[] = {gather->rows[i].family, NULL};
-		struct candidates_options pool = gather->run->options->candidates;
+		const char *const families[] = {matrix->rows[i].family, NULL};
+		struct candidates_options pool = matrix->run->options->candidates;
 		struct error ignored;
 		size_t first = 0;
 		enum status status;
 
-		while (strcmp(gather->rows[first].family, families[0]) != 0)
+		while (strcmp(matrix->rows[first].family, families[0]) != 0)
 			first++;
 		if (first < i)
 			continue;
-		where_text(gather, families[0], &where);
+		where_text(matrix, families[0], &where);
 		pool.families = families;
 		pool.where = text_string(&where);
-		status = gather_run(gather, &pool, &ignored);
-		/* that it does not apply to some problem is no error here */
+		status = matrix_run(matrix, &pool, &ignored);
+		/* a family may not apply to some problem */
 		if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE) {
 			*err = ignored;
 			return status;
@@ -266,35 +271,35 @@ enum status gather_compare(struct gather *gather, struct error *err)
 	return STATUS_OK;
 }
 
-void gather_choice(const struct gather *gather, struct shared_choice *shared)
+void matrix_choice(const struct timing_matrix *matrix, struct shared_choice *shared)
 {
-	const size_t problems = gather->run->problems->count;
+	const size_t problems = matrix->run->problems->count;
 
 	shared->us = memory_zeroed(problems, sizeof(*shared->us));
 	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
-	shared->compared = gather->count;
+	shared->compared = matrix->count;
 	for (size_t p = 0; p < problems; p++)
-		shared->best_us[p] = gather_best_us(gather, p);
+		shared->best_us[p] = matrix_best_us(matrix, p);
 }
 
 enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 	struct shared_choice *shared, struct error *err)
 {
-	CLEANUP(gather_release) struct gather gather = {.run = run, .is_search = true};
+	CLEANUP(matrix_release) struct timing_matrix matrix = {.run = run, .is_search = true};
 	const size_t problems = run->problems->count;
-	const struct row *chosen = NULL;
+	const struct config_times *chosen = NULL;
 	double least = INFINITY;
 
-	TRY(gather_run(&gather, &run->options->candidates, err));
-	keep_best(&gather);
-	gather.is_search = false;
-	TRY(gather_compare(&gather, err));
-	gather_choice(&gather, shared);
-	for (size_t i = 0; i < gather.count; i++) {
+	TRY(matrix_run(&matrix, &run->options->candidates, err));
+	keep_best(&matrix);
+	matrix.is_search = false;
+	TRY(matrix_compare(&matrix, err));
+	matrix_choice(&matrix, shared);
+	for (size_t i = 0; i < matrix.count; i++) {
 		double sum = 0, largest = 0;
 
 		for (size_t p = 0; p < problems; p++) {
-			const double us = gather.rows[i].us[p];
+			const double us = matrix.rows[i].us[p];
 			const double loss = us > 0 ? log(us / shared->best_us[p]) : INFINITY;
 
 			sum += loss / (double)problems;
@@ -302,7 +307,7 @@ enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 		}
 		if ((goal == SHARED_WORST ? largest : sum) < least) {
 			least = goal == SHARED_WORST ? largest : sum;
-			chosen = &gather.rows[i];
+			chosen = &matrix.rows[i];
 			shared->mean_loss = expm1(sum);
 			shared->largest_loss = expm1(largest);
 		}
@@ -311,7 +316,7 @@ enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 		error_set(err, STATUS_FAILED,
 			"--shared: expected a configuration that works for all %zu problems, found "
 			"none among the %zu best",
-			problems, gather.count);
+			problems, matrix.count);
 		return error_hint(err, "name problems that are more alike, or --family");
 	}
 	shared->family = string_copy(chosen->family);

@@ -39,8 +39,8 @@ enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 void shared_choice_release(struct shared_choice *shared);
 
 /* ---- what was timed of the run's problems (also tune/bits.c) ---- */
-/* A configuration with its times. */
-struct row {
+/* The times of one configuration. */
+struct config_times {
 	char *family, *configuration;
 	double *us;         /* per problem; 0: none */
 	struct bits **bits; /* per problem; NULL: not known */
@@ -48,31 +48,32 @@ struct row {
 	bool has_won;
 };
 
-struct gather {
+struct timing_matrix {
 	const struct tune_run *run;
-	struct row *rows;
+	struct config_times *rows;
 	size_t count, capacity;
 	bool is_search; /* new rows are taken, the observer is told */
 };
 
-static const double gather_untimed_loss =
+static const double matrix_untimed_loss =
 	0.3; /* logarithm that a problem without a time counts for */
 
 /* Tunes the run's problems on this pool and adds to the rows; without is_search only to those
  * that exist. */
-enum status gather_run(
-	struct gather *gather, const struct candidates_options *pool, struct error *err);
+enum status matrix_run(
+	struct timing_matrix *matrix, const struct candidates_options *pool, struct error *err);
 /* Times all rows for all problems, family by family. */
-enum status gather_compare(struct gather *gather, struct error *err);
+enum status matrix_compare(struct timing_matrix *matrix, struct error *err);
 /* Leaves the rows that have won and the best others, `least` rows at least; forgets times. */
-void gather_keep(struct gather *gather, size_t least);
+void matrix_keep(struct timing_matrix *matrix, size_t least);
 /* A row with these bits (NULL: any) for a problem. */
-bool gather_has_bits(const struct row *row, const struct bits *bits, size_t problem);
+bool matrix_has_bits(const struct config_times *row, const struct bits *bits, size_t problem);
 /* The fastest of those; NULL: none. */
-struct row *gather_best(const struct gather *gather, const struct bits *bits, size_t problem);
-double gather_best_us(const struct gather *gather, size_t problem); /* infinite: none */
+struct config_times *matrix_best(
+	const struct timing_matrix *matrix, const struct bits *bits, size_t problem);
+double matrix_best_us(const struct timing_matrix *matrix, size_t problem); /* infinite: none */
 /* Fills in best_us and how many were compared; us is zeroed. */
-void gather_choice(const struct gather *gather, struct shared_choice *shared);
-void gather_release(struct gather *gather);
+void matrix_choice(const struct timing_matrix *matrix, struct shared_choice *shared);
+void matrix_release(struct timing_matrix *matrix);
 
 #endif
