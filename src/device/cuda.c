@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuda:N or cuda:GPU-UUID, a real GPU. This process never opens the driver: a worker does
- * (src/measure), and is replaced when a kernel takes it along.
+ * cuda:N or cuda:GPU-UUID, a real GPU. A worker process (src/measure) opens the driver, and is
+ * replaced when a kernel crashes it. This process never opens the driver.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "measure/helper_layout.h"
 
 enum {
-	REQUESTS_MAX = 4 /* that the worker has at once: enough that it never waits for us */
+	REQUESTS_MAX = 4 /* that the worker holds, so that it never waits for this process */
 };
 
 static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
@@ -104,7 +104,7 @@ static const struct executor_protocol protocol = {.name = "the measuring worker"
 	.read = read_reply};
 
 /* ---- the device ---- */
-/* $TILETUNE_KERNEL_TIMEOUT: for sanitizers, under which kernels take a thousand times as long. */
+/* $TILETUNE_KERNEL_TIMEOUT is for sanitizers, which slow kernels down a thousand times. */
 static double kernel_timeout_s(const struct device_options *options)
 {
 	const char *chosen = getenv("TILETUNE_KERNEL_TIMEOUT");
@@ -151,7 +151,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 	if (status != STATUS_OK)
 		return error_context(err, "cuda:%s", rest);
 	device->identity = cuda->found.gpus[0].identity;
-	/* from here on it is this GPU, even if the numbering changes */
+	/* later processes look for the same GPU, even if the numbering changes */
 	free(cuda->selector);
 	cuda->selector = string_copy(device->identity.uuid);
 	cuda->setup = (struct measure_setup){
@@ -168,7 +168,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 	TRY(device_spec_match(
 		&cuda->found.gpus[0].facts, options->config_folders, &device->spec, err));
 	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &device->lock_fd, err));
-	/* the context is made while our caller compiles the helper kernels */
+	/* the worker makes its context while the caller compiles the helper kernels */
 	executor_add(&cuda->executor, NULL, 0, &none, NULL);
 	pool_work(&cuda->executor.measures);
 	return STATUS_OK;
@@ -182,7 +182,7 @@ static void cuda_close(struct device *device)
 
 /* The anchor: a fixed kernel of the helpers whose time depends on the clock alone. Every run stores
  * it, so that a slower clock is not mistaken for a slower kernel. It is a job like any candidate,
- * by this plan, with the helpers' cubin and without a problem. */
+ * with this plan, the helpers' cubin and no problem. */
 static void anchor_plan(int64_t sm_count, struct plan *plan)
 {
 	uint32_t blocks = (uint32_t)sm_count * ANCHOR_BLOCKS_PER_SM;
@@ -264,7 +264,7 @@ static enum status cuda_helpers(struct device *device, const struct text *cubin,
 	return status;
 }
 
-/* ---- what is in the machine ---- */
+/* ---- the machine's GPUs ---- */
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err)
 {

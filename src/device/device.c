@@ -55,7 +55,8 @@ static enum status kind_unknown(const char *name, struct error *err)
 	CLEANUP(memory_free) char *prefix = string_copy_bytes(name, strcspn(name, ":"));
 	const char *nearest;
 
-	for (size_t i = 0; device_kinds[i] != &device_kind_program; i++) { /* its JSON names it */
+	for (size_t i = 0; device_kinds[i] != &device_kind_program;
+		i++) { /* a kernel's JSON names a program */
 		names[i] = device_kinds[i]->name;
 		text_appendf(&expected, "%s%s:", i ? ", " : "", device_kinds[i]->name);
 	}
@@ -113,7 +114,7 @@ enum status device_helpers(struct device *device, const struct text *cubin, stru
 	return device->kind->helpers ? device->kind->helpers(device, cubin, err) : STATUS_OK;
 }
 
-/* From when it was asked something until nothing is left to answer. */
+/* The device is busy from the first unanswered job until every job is answered. */
 static void count_busy(struct device *device)
 {
 	const bool is_busy = device->unanswered > 0;
@@ -158,7 +159,7 @@ bool device_poll(struct device *device, double timeout_s, struct device_reply *r
 	const double deadline = clock_seconds() + timeout_s;
 
 	for (;;) {
-		/* what the last ones prepare is for the first one */
+		/* the last pools prepare what the first one measures */
 		for (size_t i = device->pool_count; i--;)
 			pool_work(device->pools[i]);
 		if (device->reply_count || !device->unanswered || clock_seconds() >= deadline)

@@ -73,7 +73,7 @@ void executor_add(struct executor *executor, const struct device_job *jobs, size
 		add_to_measure(executor, request);
 }
 
-/* SIZE_MAX: none without an answer has it. */
+/* Returns the unanswered job with this ticket, or SIZE_MAX. */
 static size_t find(const struct executor_request *request, uint64_t ticket)
 {
 	for (size_t i = 0; i < request->run.job_count; i++)
@@ -91,7 +91,7 @@ static bool was_sent(const struct executor_request *request, uint64_t ticket)
 }
 
 /* ---- references that fail ---- */
-/* NULL: the reference of its problem did not fail. */
+/* Returns NULL if the reference of the job's problem did not fail. */
 static const struct executor_failed *failed_of(
 	const struct executor *executor, const struct device_job *job)
 {
@@ -145,7 +145,7 @@ static void answer_outcome(struct executor *executor, struct executor_request *r
 			.result = {.outcome = outcome, .detail = string_copy(detail)}});
 }
 
-/* The only job of a request that prepares is done. */
+/* Ends a request that prepares a job, and sends the request that measures it. */
 static void finish_preparing(struct executor *executor, struct executor_request *request,
 	enum outcome outcome, const char *detail)
 {
@@ -164,7 +164,7 @@ static void finish_preparing(struct executor *executor, struct executor_request 
 		request_free(next);
 }
 
-/* The next that did not pass by itself, else all together. */
+/* Requests the next job that did not pass by itself; after the last one, all together. */
 static void request_next_alone(struct executor_request *request)
 {
 	size_t next = 0;
@@ -305,7 +305,7 @@ static void blame(struct executor *executor, struct executor_request *request, e
 				 : known           ? progress->ticket
 						   : request->run.jobs[0].ticket;
 
-	/* between two steps; a lost device is no fault of theirs the first time */
+	/* no job was in progress, or the device was lost: no job is to blame the first time */
 	if ((!known || outcome == OUTCOME_DEVICE_LOST) && ++request->attempts < ATTEMPTS_MAX)
 		return;
 	/* the references of other problems get less time */
@@ -332,7 +332,7 @@ static void expire(struct executor *executor, struct executor_request *request)
 	request_free(request);
 }
 
-/* The process that measures compiles, too: nothing is lost where none prepares. */
+/* Without processes that prepare, the process that measures compiles. */
 static void fail_preparing(struct executor *executor, struct executor_request *request,
 	enum pool_end end, const char *how)
 {

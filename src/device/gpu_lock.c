@@ -34,7 +34,8 @@ static char *lock_path(const char *uuid)
 	return path;
 }
 
-/* In a sticky folder the kernel may refuse O_CREAT on another user's file: open first. */
+/* Opens without O_CREAT first: in a sticky folder the kernel may refuse it for another user's file.
+ */
 static int lock_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -70,7 +71,7 @@ static enum status lock_error(const char *path, struct error *err)
 	return error_hint(err, "TILETUNE_LOCK_FOLDER names another folder for locks");
 }
 
-/* Until we have it, or the time is up. */
+/* Waits until this process has the lock, or the time is over. */
 static enum status lock_wait(
 	int fd, const char *uuid, const char *path, double deadline, struct error *err)
 {

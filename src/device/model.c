@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model:NAME, a device that is a spec sheet. Nothing runs: a job's blocks per SM are computed, and
- * its time is the predicted one.
+ * model:NAME, a device that is a spec sheet. Nothing runs: the blocks per SM of a job are computed,
+ * and its time is predicted.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ static enum status model_open(struct device *device, const char *rest,
 	return STATUS_OK;
 }
 
-/* The compiler's, with the blocks that fit on an SM; one that does not fit fails. */
+/* Adds the blocks per SM to the compiler's resources. A job of which no block fits fails. */
 static void inspect(
 	const struct device *device, const struct device_job *job, struct result *result)
 {

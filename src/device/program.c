@@ -18,7 +18,7 @@ enum {
 	PREPARE_MAX = 16
 };
 
-/* How long it may be silent: importing libraries, compiling, anything else. */
+/* How long a program may be silent while it imports libraries, compiles, or measures. */
 static const double handshake_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
 
 /* A configuration that the program was given. */
@@ -41,9 +41,9 @@ struct program_hello {
 /* Any other line. */
 struct program_answer {
 	int64_t id;
-	int64_t job, progress; /* index of what was asked; progress -1: this is an answer */
+	int64_t job, progress; /* index in the request; progress -1: this is a result */
 	double allow_s;
-	int outcome; /* enum outcome; -1: not said */
+	int outcome; /* enum outcome; -1: none */
 	char *detail;
 	double *samples_us;
 	size_t sample_count;
@@ -113,7 +113,7 @@ static struct program_known *known_add(struct program *program, const struct dev
 	return &program->known[program->known_count++];
 }
 
-/* Of a request's job, whose configuration is known_add()'s. */
+/* The same for a job of a request, whose configuration is the one that known_add() stored. */
 static struct program_known *known_of(struct program *program, const struct device_job *job)
 {
 	for (size_t i = 0; i < program->known_count; i++)
@@ -128,7 +128,7 @@ static bool times(const struct executor_request *request)
 }
 
 /* ---- requests ---- */
-/* As a line, with the next number of the process; takes the request. */
+/* Posts the request as a line, with the next number of the process; takes it. */
 static void post(struct worker *worker, const char *kind, struct json *request)
 {
 	CLEANUP(text_release) struct text line = {0};
@@ -231,7 +231,7 @@ static void answer_unmeasured(struct executor *executor, struct executor_request
 }
 
 /* ---- answers ---- */
-/* One line, if one is there: POOL_WORKS, and value is what the record says. */
+/* Reads one line into value. Returns POOL_WORKS, or why there is none. */
 static enum pool_event read_line(
 	struct worker *worker, const struct record *record, void *value, struct text *why)
 {
@@ -257,7 +257,7 @@ static enum pool_event read_line(
 	return POOL_FAILED;
 }
 
-/* False: the answer is invalid, and *why says how. */
+/* Returns false and says *why if the answer is invalid. */
 static bool is_valid(const struct executor_request *request, const struct program_answer *answer,
 	struct text *why)
 {
@@ -369,7 +369,7 @@ static const struct executor_protocol protocol = {.name = "the program",
 	.prepared = answer_unmeasured};
 
 /* ---- the device ---- */
-/* What the program says of its device, for what is written down of the run. */
+/* Takes the program's device over as the run's, and locks its GPU. */
 static enum status describe(struct program *program, const struct program_hello *hello,
 	const struct device_options *options, struct error *err)
 {

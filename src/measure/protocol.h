@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tuner and its measuring worker say to each other, in frames of process/worker.h.
+ * Messages between the tuner and its measuring worker, in frames of process/message.h.
  *
- * A request carries all that it needs: the process that gets it may have been started a moment ago.
- * One that has served others keeps tensors, expected values and loaded kernels of them, known by
- * what they are made of. LIST gets one reply. RUN gets a result of each of its jobs, in the order
- * in which they end, and none if it has no jobs. What fails as such is answered with REPLY_ERROR,
- * and the worker ends; the failure of a candidate is a result with an outcome, never an error.
+ * A request carries everything that it needs, because the process that gets it may be new. A
+ * process caches the tensors, expected values and loaded kernels of earlier requests by hash. LIST
+ * is the handshake and gets one reply. RUN gets a result for each of its jobs, in the order in
+ * which they end, and none if it has no jobs. A request that fails as a whole is answered with
+ * REPLY_ERROR, and the worker ends. The failure of a candidate is a result with an outcome, never
+ * an error.
  *
- * Before each step that can take long or kill the worker a REPLY_PROGRESS names the job that is in
- * progress and how long the step may take: the other side's watchdog lives on it. A result that is
- * `fatal` is the worker's last: its context is gone, and the process ends.
+ * Before each step that can take long or crash the worker, a REPLY_PROGRESS names the job in
+ * progress and how long the step may take; the other side's watchdog uses it. A result that is
+ * `fatal` is the last one: the context is lost, and the process ends.
  */
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
@@ -19,7 +20,7 @@
 #include "process/worker.h"
 
 enum measure_request {
-	REQUEST_LIST = 1, /* which GPUs are there; no context is made */
+	REQUEST_LIST = 1, /* lists the GPUs; makes no context */
 	REQUEST_RUN
 };
 
@@ -49,10 +50,10 @@ RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
 /* What candidates compute and are compared with. */
 struct device_problem {
-	const char *operation, *text; /* canonical: a recording and a program know it by them, the
-				       * worker does not */
+	const char *operation,
+		*text; /* canonical; for recordings and programs, not for the worker */
 	struct reference_plan reference;
-	struct text *cubins; /* the reference's, one per build unit; none where nothing is run */
+	struct text *cubins; /* the reference's, one per build unit; none if nothing runs */
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct device_problem, device_problem_record);
@@ -65,12 +66,12 @@ struct device_job {
 	struct plan *plan;
 	struct text *cubins; /* one per build unit */
 	size_t cubin_count;
-	uint32_t load; /* jobs that are equal but for this are loaded each for itself, in order */
+	uint32_t load; /* jobs that differ only in this are loaded separately, in order */
 	bool verify;
 	/* not for the worker: */
-	const char *family, *configuration;       /* replay and programs know it by them */
+	const char *family, *configuration;       /* for recordings and programs */
 	const struct kernel_resources *resources; /* per launch, from the compiler; or NULL */
-	double predicted_time_us;                 /* what the model device answers */
+	double predicted_time_us;                 /* the model device's answer */
 };
 RECORD_DECLARE(struct device_job, device_job_record);
 
@@ -78,11 +79,12 @@ RECORD_DECLARE(struct device_job, device_job_record);
  * round. Neither rounds nor energy: nothing is timed. */
 struct sampling {
 	unsigned rounds;
-	unsigned rounds_before; /* that earlier requests had of the same series: for a recording */
-	double seconds_max;     /* after which no observation is begun; 0: no limit */
-	double give_up_us;      /* a job whose first observation is above it stops; 0: never */
+	unsigned rounds_before; /* of earlier requests of the same series; for recordings */
+	double seconds_max;     /* no observation begins later; 0: no limit */
+	double give_up_us;      /* a job with a slower first observation stops; 0: never */
 	double rest_ratio;      /* idle time after each visit over what the visit took */
-	double energy_s; /* above 0: no samples, but energy: each runs alone for so long at least */
+	double energy_s; /* above 0: measures energy instead; each job runs by itself for at least
+			    this long */
 	double until_s;  /* clock_seconds() when a program's jobs are given up; 0: never */
 };
 
@@ -124,9 +126,9 @@ RECORD_DECLARE(struct device_reply, device_reply_record);
 
 struct measure_progress {
 	uint64_t ticket; /* of the job that is in progress */
-	bool has_job;    /* false: it is between two, or makes its context */
+	bool has_job;    /* false: between two jobs, or while the context is made */
 	float allow_s;   /* 0: the usual limit */
-	bool reference;  /* the job's problem's reference is computed */
+	bool reference;  /* the reference of the job's problem is being computed */
 };
 RECORD_DECLARE(struct measure_progress, measure_progress_record);
 

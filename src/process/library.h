@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared libraries at run time: one binary starts on machines with and without a GPU.
+ * Shared libraries that are loaded at run time, so that one binary starts with and without a GPU.
  */
 #ifndef PROCESS_LIBRARY_H
 #define PROCESS_LIBRARY_H
@@ -14,9 +14,9 @@ struct library {
 	char *path;   /* where the loader found it */
 };
 
-/* Loads one file or SONAME; RTLD_NOW, local. The error is the loader's own words. */
+/* Loads a file or SONAME (RTLD_NOW | RTLD_LOCAL). The error is the loader's message. */
 enum status library_open(struct library *library, const char *name, struct error *err);
-/* NULL if missing. */
+/* Returns NULL if the library has no such symbol. */
 void *library_symbol(const struct library *library, const char *symbol);
 void library_close(struct library *library);
 

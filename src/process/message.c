@@ -28,7 +28,7 @@ struct frame {
 	uint64_t size;
 };
 
-/* A request of a hundred jobs has the code of each. */
+/* A request of a hundred jobs contains the code of each. */
 static const uint64_t frame_size_max = (uint64_t)1 << 32;
 
 void message_pack(uint32_t kind, const struct record *record, const void *value, struct text *frame)
@@ -55,7 +55,7 @@ enum status message_send(
 	return status;
 }
 
-/* Takes a whole frame out of pending, if there is one. */
+/* Removes the first frame from pending, if it is complete. */
 static enum message_result take_frame(struct text *pending, struct message *message)
 {
 	struct frame frame;
@@ -77,7 +77,7 @@ static enum message_result take_frame(struct text *pending, struct message *mess
 	return MESSAGE_READY;
 }
 
-/* Waits for bytes, until the deadline (infinite: forever), and adds them. */
+/* Waits for bytes until the deadline (may be infinite) and appends them to pending. */
 static enum message_result receive_bytes(int fd, struct text *pending, double deadline)
 {
 	for (;;) {

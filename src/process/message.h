@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What processes say to each other through pipes: frames (magic, kind, size, payload; host byte
- * order), the payload being a packed record (record/record_wire.h), or lines.
+ * Messages between processes through pipes: lines, or frames (magic, kind, size, payload; host byte
+ * order) whose payload is a packed record (record/record_wire.h).
  */
 #ifndef PROCESS_MESSAGE_H
 #define PROCESS_MESSAGE_H
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/record.h"
 
-/* An error that a process has; status OK: none. */
+/* An error of another process; status OK means none. */
 RECORD_DECLARE(struct error, error_record);
 
 struct message {
@@ -26,23 +26,23 @@ enum {
 
 enum message_result {
 	MESSAGE_READY,
-	MESSAGE_NONE,   /* time is up; what came in so far is kept */
-	MESSAGE_CLOSED, /* the other side is gone, or spoke nonsense */
+	MESSAGE_NONE,   /* the time is over; bytes received so far stay in pending */
+	MESSAGE_CLOSED, /* the other side has ended, or sent invalid bytes */
 };
 
-/* Appends a frame. record: NULL for no payload. */
+/* Appends a frame. A NULL record means no payload. */
 void message_pack(
 	uint32_t kind, const struct record *record, const void *value, struct text *frame);
 enum status message_send(
 	int fd, uint32_t kind, const struct record *record, const void *value, struct error *err);
-/* Waits up to timeout_s (negative: forever, 0: only what is there) for a whole frame.
- * `pending` carries bytes over between calls. */
+/* Waits up to timeout_s (negative: forever, 0: not at all) for a whole frame. `pending` keeps the
+ * bytes of an incomplete one between calls. */
 enum message_result message_receive(
 	int fd, struct text *pending, double timeout_s, struct message *message);
-/* The same for a line, without its end; more than LINE_BYTES_MAX without one is nonsense. */
+/* The same for a line, which is returned without its newline. A line of more than LINE_BYTES_MAX
+ * bytes is invalid. */
 enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line);
-/* value is zeroed first; STATUS_FAILED if the payload is no such record. `what` names the sender.
- */
+/* Zeroes value first. STATUS_FAILED: the payload is not such a record. `what` names the sender. */
 enum status message_unpack(const struct message *message, const struct record *record,
 	const char *what, void *value, struct error *err);
 void message_release(struct message *message);

@@ -19,7 +19,7 @@ enum {
 	START_FAILURES_MAX = 3
 };
 
-/* The kernel takes a while to free much memory, a driver to give back a GPU. */
+/* The kernel needs a while to free much memory, and a driver to release a GPU. */
 static const double end_timeout_s = 30;
 static const double messages_at_once_s = 0.1;
 
@@ -44,7 +44,7 @@ static void queue_insert(struct pool_queue *queue, struct pool_task *task)
 	queue->count++;
 }
 
-/* NULL: it is empty. */
+/* Returns NULL if the queue is empty. */
 static struct pool_task *queue_take(struct pool_queue *queue)
 {
 	struct pool_task *task = queue->first;
@@ -85,7 +85,7 @@ static double until_of(const struct pool_task *task)
 	return task && task->until_s > 0 ? task->until_s : INFINITY;
 }
 
-/* Fails the tasks that wait, and may wait no longer. */
+/* Fails the waiting tasks whose time is over. */
 static void expire(struct pool *pool)
 {
 	for (size_t left = pool->queue.count; left; left--) {
@@ -131,7 +131,7 @@ void pool_adopt(struct pool *pool, struct worker *worker)
 	*worker = (struct worker){.stderr_fd = -1};
 }
 
-/* What it has not begun with is for others. */
+/* Puts the tasks of a process back to the front of the pool's queue. */
 static void take_back(struct pool *pool, struct pool_member *member)
 {
 	CLEANUP(memory_free)
@@ -145,7 +145,8 @@ static void take_back(struct pool *pool, struct pool_member *member)
 		queue_insert(&pool->queue, tasks[--count]);
 }
 
-/* Its first task may be what ended it, unless it said nothing yet, or that it cannot work. */
+/* Ends a process that failed. Its first task may be the cause, unless the process sent no message
+ * yet or refused to work. */
 static void worker_failed(
 	struct pool *pool, struct pool_member *member, bool refuses, const char *why)
 {
@@ -161,7 +162,7 @@ static void worker_failed(
 	killed = !*why && worker_was_killed(&how);
 	words = *why ? string_copy(why)
 		     : string_format("%s %s", pool->kind->name, text_string(&how));
-	if (refuses) /* its handshake said nothing */
+	if (refuses) /* then its handshake does not count as a successful start */
 		pool->start_failures += member->start_failures;
 	if (!works)
 		start_failed(pool, !pool->has_worked && !killed, words);
@@ -172,7 +173,7 @@ static void worker_failed(
 		pool->kind->fail(pool->context, task, POOL_ENDED, words);
 }
 
-/* Its end is seen to later. */
+/* Kills a process that is late. attend() reaps it later. */
 static void give_up(struct pool *pool, struct pool_member *member, double timeout_s)
 {
 	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
@@ -189,7 +190,7 @@ static void give_up(struct pool *pool, struct pool_member *member, double timeou
 		pool->kind->fail(pool->context, task, POOL_TIMED_OUT, how);
 }
 
-/* How long it may say nothing; infinite: nothing is expected of it. */
+/* How long a process may be silent; infinite if no message is expected. */
 static double timeout_of(const struct pool *pool, const struct pool_member *member)
 {
 	const double startup_timeout_s = member->has_spoken ? 0 : pool->kind->startup_timeout_s;
@@ -208,18 +209,18 @@ static double timeout_of(const struct pool *pool, const struct pool_member *memb
 	return INFINITY;
 }
 
-/* When it is given up. */
+/* When a process is killed. */
 static double deadline_of(const struct pool *pool, const struct pool_member *member)
 {
 	return fmin(
 		member->last_activity_s + timeout_of(pool, member), until_of(member->tasks.first));
 }
 
-/* True: there may be more to hear. */
+/* Takes one message. Returns true if there may be more. */
 static bool receive(struct pool *pool, struct pool_member *member)
 {
 	CLEANUP(text_release) struct text why = {0};
-	/* its owner may have freed it when it is done */
+	/* the owner may free the task in on_message() */
 	struct pool_task *next = member->tasks.first ? member->tasks.first->next : NULL;
 	const enum pool_event event = pool->kind->on_message(pool->context, &member->worker,
 		member->state == POOL_HANDSHAKE, member->tasks.first, &why);
@@ -269,7 +270,7 @@ static void attend(struct pool *pool, struct pool_member *member)
 		return;
 	}
 	worker_flush(&member->worker);
-	/* one that speaks without pause is not all that there is to do */
+	/* a process that sends messages without pause must not block the others */
 	until_s = clock_seconds() + messages_at_once_s;
 	while ((member->has_more = receive(pool, member)) && clock_seconds() < until_s)
 		;
@@ -289,7 +290,7 @@ void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, s
 
 void pool_rest(struct pool *pool)
 {
-	/* all are killed before the first is waited for */
+	/* kill all of them before waiting for the first one */
 	for (size_t i = 0; i < pool->member_count; i++)
 		if (pool->members[i].state != POOL_ABSENT)
 			worker_kill(&pool->members[i].worker);
@@ -307,7 +308,7 @@ void pool_close(struct pool *pool)
 	*pool = (struct pool){0};
 }
 
-/* Those that have nothing to do come first. */
+/* Fills a process's queue up to `depth` tasks. Idle processes come first. */
 static void hand_out(struct pool *pool, struct pool_member *member, size_t depth)
 {
 	while (member->state == POOL_CAN_WORK && pool->queue.first && member->tasks.count < depth) {
@@ -330,7 +331,7 @@ static size_t count_in(const struct pool *pool, enum pool_state state)
 	return count;
 }
 
-/* No more processes than there are tasks to keep them busy. */
+/* There are never more processes than tasks. */
 static bool wants_process(const struct pool *pool)
 {
 	return pool->broken.status == STATUS_OK && count_in(pool, POOL_ABSENT) &&
@@ -381,7 +382,7 @@ double pool_next_s(const struct pool *pool)
 	return wants_process(pool) ? fmin(next_s, pool->not_before_s) : next_s;
 }
 
-/* At most two of each process. */
+/* Adds at most two descriptors for each process. */
 static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 {
 	size_t count = 0;
@@ -391,7 +392,7 @@ static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 
 		if (pool->members[i].state == POOL_ABSENT)
 			continue;
-		/* of one that dies nothing counts but its end */
+		/* of a terminating process only the end counts */
 		fds[count++] = (struct pollfd){.fd = worker->from_fd,
 			.events = pool->members[i].state == POOL_TERMINATING ? 0 : POLLIN};
 		if (worker->unsent.length)

@@ -76,7 +76,7 @@ struct pool_member {
 	bool has_spoken;         /* since it was started */
 	unsigned start_failures; /* the pool's before this process's handshake */
 	bool has_more;           /* there are messages that were not taken yet */
-	struct pool_queue tasks; /* that it was sent; it is at the first */
+	struct pool_queue tasks; /* sent to the process, which works on the first one */
 	double last_activity_s; /* when it last said something, or was asked; of one that dies: when
 				 * killed
 				 */
@@ -87,9 +87,9 @@ struct pool {
 	void *context;
 	struct pool_member *members;
 	size_t member_count;
-	size_t depth; /* requests that a process has at once: it need not wait for the next one */
+	size_t depth; /* requests that a process holds, so that it need not wait for the next one */
 	struct pool_queue queue;
-	unsigned start_failures; /* in a row: since a process last said something */
+	unsigned start_failures; /* in a row */
 	double not_before_s;     /* no process is started earlier */
 	bool has_worked;
 	struct error broken; /* status not OK: why no process can be started any more */
@@ -97,22 +97,22 @@ struct pool {
 
 void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, size_t members,
 	size_t depth);
-/* Kills all processes, and waits until they have ended. Tasks stay their owners'. A zeroed pool is
- * closed. */
+/* Kills all processes and waits until they have ended. Tasks still belong to their owners. A zeroed
+ * pool is closed. */
 void pool_close(struct pool *pool);
-/* The same; processes are started again when there is work. Only while no task is in progress. */
+/* The same, but processes are started again when there is work. No task may be in progress. */
 void pool_rest(struct pool *pool);
-/* A process that can be asked becomes the first one's; takes it. */
+/* Makes a started process that needs no handshake the pool's first one; takes it. */
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
-/* Any that is not answered, before the pool is closed; NULL: there is none. */
+/* Removes an unanswered task, before the pool is closed. Returns NULL if there is none. */
 struct pool_task *pool_take(struct pool *pool);
-/* Hears, hands out, starts, gives up. */
+/* Takes messages, sends tasks, starts processes, and kills late ones. Never waits. */
 void pool_work(struct pool *pool);
-/* When pool_work() has something to do though no message came; infinite: never. */
+/* When pool_work() must be called even if no message arrives; infinite: never. */
 double pool_next_s(const struct pool *pool);
-/* Until then, or until one of them has something to say; at most timeout_s. */
+/* Waits until then, or until a message arrives; at most timeout_s. */
 void pool_wait(struct pool *const *pools, size_t count, double timeout_s);
 
 #endif

@@ -26,13 +26,14 @@ enum {
 	LAST_MESSAGE_BYTES = 600,
 };
 
-/* Memory of a GPU takes seconds to give back. */
+/* Releasing the memory of a GPU takes seconds. */
 static const double end_timeout_default_s = 30;
 
 extern char **environ;
 
-/* Workers have this in their environment. A program that links us and does not serve the worker's
- * command would else run its own main again, start workers there, and so on without end. */
+/* Set in the environment of workers. Without it, a program that links the library and does not
+ * serve the worker's command would run its own main again, start workers there, and so on without
+ * end. */
 static const char inside_name[] = "TILETUNE_INSIDE_WORKER";
 static char inside[] = "TILETUNE_INSIDE_WORKER=1";
 
@@ -58,7 +59,7 @@ static void close_pair(int pair[2])
 			close(pair[i]);
 }
 
-/* Returns errno's number. */
+/* Returns 0 or an errno. */
 static int spawn(pid_t *pid, const char *const *arguments, char **environment, int input,
 	int output, int stderr_fd)
 {
@@ -72,7 +73,7 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (stderr_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, stderr_fd, STDERR_FILENO);
-	/* its own process group: an interrupt at the terminal is for us to handle */
+	/* its own process group, so that an interrupt at the terminal reaches only this process */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&none);
 	sigfillset(&defaults);
@@ -88,13 +89,13 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	return result;
 }
 
-/* Our ends of the pipes. */
+/* Keeps this process's ends of the pipes. */
 static void take_pipes(struct worker *worker, pid_t pid, int to_fd, int from_fd, int stderr_fd)
 {
 	*worker = (struct worker){
 		.pid = pid, .to_fd = to_fd, .from_fd = from_fd, .stderr_fd = stderr_fd};
 	fcntl(to_fd, F_SETFL, O_NONBLOCK);
-	/* neither side waits for the other while that is busy elsewhere */
+	/* large pipes, so that neither side waits while the other one is busy */
 	fcntl(to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 	fcntl(from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 }
@@ -177,7 +178,7 @@ int worker_program_log(void)
 		   : memfd_create("program-stderr", MFD_CLOEXEC);
 }
 
-/* write(), but EPIPE without a SIGPIPE. */
+/* As write(), but a closed pipe raises no SIGPIPE. */
 static ssize_t write_quietly(int fd, const char *data, size_t size)
 {
 	const struct timespec no_time = {0};
@@ -235,7 +236,7 @@ bool worker_is_closed(const struct worker *worker)
 {
 	struct pollfd end = {.fd = worker->from_fd};
 
-	return poll(&end, 1, 0) > 0; /* POLLHUP, also where there is more to read */
+	return poll(&end, 1, 0) > 0; /* POLLHUP, even if there is more to read */
 }
 
 void worker_kill(struct worker *worker)
@@ -259,7 +260,8 @@ static void append_last_message(int fd, struct text *how)
 	text_appendf(how, "; its last message:%c%s", strchr(message, '\n') ? '\n' : ' ', message);
 }
 
-/* False: it does not end, as where a driver's call cannot be interrupted. It is left alone then. */
+/* Returns false if the process does not end, for example in a driver call that cannot be
+ * interrupted. It is left behind then. */
 static bool reap(const struct worker *worker, int *status)
 {
 	const double end_timeout_s =
@@ -322,7 +324,7 @@ int worker_begin(void)
 {
 	int fd;
 
-	/* A parent that ended before this line closed our input: the worker's loop sees that. */
+	/* If the parent ended before this line, standard input is closed and the loop ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -336,7 +338,7 @@ const char worker_program_command[] = "worker-program";
 
 static pid_t watcher_parent;
 
-/* The parent process has ended. (A thread of it that ends raises the same signal.) */
+/* Handles the end of the parent process. (The end of one of its threads sends the same signal.) */
 static void end_group(int signal_number)
 {
 	(void)signal_number;
@@ -344,7 +346,7 @@ static void end_group(int signal_number)
 		kill(0, SIGKILL);
 }
 
-/* In the program's process, before it begins. */
+/* Runs in the program's process before the program begins. */
 static void become_program(char **command)
 {
 	static const int handled[] = {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
@@ -357,7 +359,7 @@ static void become_program(char **command)
 	_exit(127);
 }
 
-/* Kills what the program has started, and ends as the program did. */
+/* Kills everything that the program has started, and ends as the program did. */
 static _Noreturn void end_as(int status)
 {
 	const pid_t group = getpgrp();

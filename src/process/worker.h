@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Worker processes, and the messages that we exchange with them.
+ * Worker processes, and the pipes to and from them.
  *
  * A worker is this program (or a path that an option names) started with a hidden command by
  * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
@@ -17,20 +17,20 @@
 
 /* ---- the parent's side ---- */
 struct worker {
-	pid_t pid;            /* 0: not running */
-	int to_fd;            /* we write */
-	int from_fd;          /* we read; close-on-exec, non-blocking is not set */
-	int stderr_fd;        /* what it prints there, kept; -1: it goes where ours goes */
-	struct text pending;  /* bytes received that do not make a whole frame yet */
-	struct text unsent;   /* bytes posted, while the pipe has no room for all of them */
-	size_t sent;          /* of these */
-	int64_t id;           /* of what it was asked last, where requests have numbers */
-	double end_timeout_s; /* for waiting until it has ended; 0: 30 */
+	pid_t pid;           /* 0: not running */
+	int to_fd;           /* its standard input; non-blocking */
+	int from_fd;         /* its standard output; blocking */
+	int stderr_fd;       /* a file with its standard error; -1: shared with this process */
+	struct text pending; /* bytes received that do not make a whole frame yet */
+	struct text unsent;  /* bytes posted, of which the first `sent` are in the pipe */
+	size_t sent;
+	int64_t id;           /* of the last request, if requests have numbers */
+	double end_timeout_s; /* how long worker_end() waits; 0: 30 s */
 };
 
-/* path: NULL for this executable. keep_stderr: for the last message that worker_end() tells.
- * Fails within a worker: a main() that does not serve the command would start itself without end.
- */
+/* A NULL path means this executable. keep_stderr stores standard error, whose end worker_end()
+ * reports. Fails within a worker, because a main() that does not serve the command would start
+ * itself without end. */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
 /* Starts any program instead, found as a shell finds it, in `folder` (NULL: this process's). A
@@ -42,30 +42,32 @@ enum status worker_start_program(struct worker *worker, const char *path,
 	const char *const *command, const char *folder, int stderr_fd, struct error *err);
 /* A file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in memory. */
 int worker_program_log(void);
-/* Frames of message_pack(), or lines, to be written: now as far as the pipe takes them, the rest by
- * worker_flush(), called when to_fd can be written to. So we never wait for a process that is busy
- * or hangs; that one is gone shows when it is read from, never as a SIGPIPE. */
+/* Writes frames of message_pack(), or lines: as much as the pipe has room for. worker_flush()
+ * writes the rest when to_fd is writable, so that the caller never waits for a process that is busy
+ * or hangs. The end of the process shows when its output is read, never as a SIGPIPE. */
 void worker_post(struct worker *worker, const struct text *frame);
 void worker_flush(struct worker *worker);
-/* Until it says something, or reads what was posted, which is written then. */
+/* Waits for a message, or until the process reads what was posted, and flushes. */
 void worker_wait(struct worker *worker, double timeout_s);
-/* Whether it has closed its output, as when it ends. */
+/* Whether the process has closed its output, usually because it has ended. */
 bool worker_is_closed(const struct worker *worker);
-/* SIGKILL to it and to what it started; does not wait. */
+/* Sends SIGKILL to the process and to everything that it has started; does not wait. */
 void worker_kill(struct worker *worker);
-/* Kills it if it still runs, waits, closes. Appends to how (NULL is fine): "was killed by signal 11
- * (Segmentation fault)", "ended with exit code 3" or, if it still ran, "sent an invalid reply",
- * with its last message. Returns the exit code; -1 if a signal or this function ended it. */
+/* Kills the process if it still runs, waits for its end, and closes the pipes. Appends to how (NULL
+ * is fine): "was killed by signal 11 (Segmentation fault)", "ended with exit code 3" or, if it
+ * still ran, "sent an invalid reply", with its last message. Returns the exit code; -1 if a signal
+ * or this function ended it. */
 int worker_end(struct worker *worker, struct text *how);
-/* Whether worker_end() said that it was killed from outside, as when memory is short: it can be
- * retried. */
+/* Whether worker_end() reported a SIGKILL from outside, for example because memory was short. The
+ * request can be repeated then. */
 bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
-/* The first call of a worker: ends it with its parent, and leaves standard output to any
- * libraries print. Returns where its frames go; negative: failed. */
+/* The first call of a worker. The process then ends with its parent, and libraries that print to
+ * standard output print to standard error instead. Returns the descriptor for replies; negative:
+ * failed. */
 int worker_begin(void);
-/* The process that starts and watches a program: worker_program_command PARENT FOLDER COMMAND... */
+/* The hidden command that starts and watches a program: worker-program PARENT FOLDER COMMAND... */
 extern const char worker_program_command[];
 int worker_program_main(int count, char **arguments);
 
