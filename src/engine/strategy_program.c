@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "process/worker.h"
+#include "process/pool.h"
 #include "record/record_read.h"
 
 enum {
@@ -22,7 +22,15 @@ struct proposal {
 };
 
 struct outside {
-	struct worker process;
+	struct pool
+		processes; /* of one: it is never started again, as it knows the results so far */
+	struct pool_task question;
+	const char *worker_path;
+	char *words; /* of the command */
+	const char **arguments;
+	bool was_started, is_answered;
+	struct proposal proposal; /* the answer to the last question */
+	struct text invalid;      /* what is wrong with it */
 	const struct candidates *pool;
 	volatile sig_atomic_t *interrupted;
 	bool *taken; /* by candidate: asked for, or known */
@@ -42,26 +50,16 @@ static const struct record_member proposal_members[] = {
 };
 static RECORD_DEFINE(struct proposal, proposal_record, proposal_members, .name = "proposal");
 
-static void end(struct outside *outside)
-{
-	struct text how = {0};
-
-	worker_end(&outside->process, &how);
-	if (!outside->why)
-		outside->why = string_format("the strategy's program %s", text_string(&how));
-	text_release(&how);
-}
-
-/* Takes the line. */
-static void say(struct outside *outside, const char *what, struct json *line)
+/* Posts the line; takes it. */
+static void say(struct worker *worker, const char *what, struct json *line)
 {
 	CLEANUP(text_release) struct text text = {0};
 
 	json_put_string(line, "request", what);
 	json_append(line, false, &text);
 	json_free(line);
-	if (!outside->why)
-		worker_post(&outside->process, &text);
+	if (worker->pid)
+		worker_post(worker, &text);
 }
 
 /* ---- the space ---- */
@@ -115,35 +113,6 @@ static struct json *space_json(const struct candidates *pool)
 	return json;
 }
 
-enum status strategy_program_open(const char *command, const char *worker_path,
-	const struct candidates *pool, volatile sig_atomic_t *interrupted, void **state,
-	struct error *err)
-{
-	CLEANUP(memory_free) char *words = string_copy(command);
-	CLEANUP(memory_free)
-	const char **arguments = memory_zeroed(strlen(command) + 1, sizeof(*arguments));
-	struct outside *outside;
-	struct worker process;
-	char *rest = NULL;
-	size_t count = 0;
-
-	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		arguments[count++] = word;
-	if (!count)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--strategy: expected a command after program:, found nothing");
-	TRY(worker_start_program(
-		&process, worker_path, arguments, NULL, worker_program_log(), err));
-	*state = outside = memory_zeroed(1, sizeof(*outside));
-	*outside = (struct outside){.process = process,
-		.pool = pool,
-		.interrupted = interrupted,
-		.until_s = INFINITY,
-		.taken = memory_zeroed(pool->count + 1, sizeof(bool))};
-	say(outside, "space", space_json(pool));
-	return STATUS_OK;
-}
-
 /* ---- proposals ---- */
 /* False: there is none of this answer; *why says what it was instead. */
 static bool find(const struct outside *outside, const struct proposal *proposal, size_t *candidate,
@@ -190,90 +159,161 @@ static bool read_line(const struct outside *outside, const struct text *line,
 	return !is_read || proposal->id >= outside->id;
 }
 
-static void refuse(struct outside *outside, const char *why)
+static void refuse(struct outside *outside, struct worker *worker, const char *why)
 {
 	struct json *line = json_new_object();
 
 	json_put_int(line, "id", outside->id);
 	json_put_string(line, "error", why);
-	say(outside, "error", line);
-	if (++outside->refusals < REFUSALS_MAX || outside->why)
-		return;
-	outside->why = string_format("the strategy's program made %d proposals in a row that "
-				     "could not be taken; the last: %s",
-		(int)REFUSALS_MAX, why);
-	worker_end(&outside->process, NULL);
+	say(worker, "error", line);
+	if (++outside->refusals == REFUSALS_MAX)
+		outside->why = string_format("the strategy's program made %d proposals in a row "
+					     "that could not be taken; the last: %s",
+			(int)REFUSALS_MAX, why);
 }
 
-/* Waits for the answer to the last question; why: what is wrong with it. */
-static void hear(struct outside *outside, struct proposal *proposal, struct text *why)
+/* ---- the process ---- */
+static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
-	const double until_s = fmin(clock_seconds() + answer_seconds, outside->until_s);
+	struct outside *outside = pool->context;
 
-	while (!outside->why && !*outside->interrupted) {
-		CLEANUP(text_release) struct text line = {0};
+	if (outside->was_started)
+		return error_set(err, STATUS_FAILED, "%s", pool->last_end);
+	outside->was_started = true;
+	TRY(worker_start_program(
+		worker, outside->worker_path, outside->arguments, NULL, worker_program_log(), err));
+	say(worker, "space", space_json(outside->pool));
+	return STATUS_OK;
+}
 
-		switch (line_receive(
-			outside->process.from_fd, &outside->process.pending, 0, &line)) {
-		case MESSAGE_CLOSED:
-			end(outside);
-			return;
-		case MESSAGE_NONE:
-			if (clock_seconds() < until_s) {
-				worker_wait(&outside->process, slice_seconds);
-				continue;
-			}
-			if (clock_seconds() >= outside->until_s)
-				outside->why = string_copy("the strategy's program gave no answer "
-							   "before the budget was spent");
-			else
-				text_appendf(why, "expected an answer within %g s", answer_seconds);
-			return;
-		case MESSAGE_READY:
-			break;
-		}
-		record_release(&proposal_record, proposal);
-		if (read_line(outside, &line, proposal, why))
-			return;
-		refuse(outside, why->data);
-		text_clear(why);
-	}
+static bool send_question(void *context, struct worker *worker, struct pool_task *task)
+{
+	struct outside *outside = context;
+	struct json *question = json_new_object();
+
+	(void)task;
+	json_put_int(question, "id", ++outside->id);
+	say(worker, "next", question);
+	return true;
+}
+
+static enum pool_event take_line(void *context, struct worker *worker, bool handshake,
+	struct pool_task *task, struct text *why)
+{
+	struct outside *outside = context;
+	CLEANUP(text_release) struct text line = {0};
+	const enum pool_event event =
+		pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
+
+	(void)handshake;
+	(void)why;
+	if (event != POOL_WORKS || !task)
+		return event;
+	record_release(&proposal_record, &outside->proposal);
+	text_clear(&outside->invalid);
+	outside->is_answered = read_line(outside, &line, &outside->proposal, &outside->invalid);
+	if (outside->is_answered)
+		return POOL_DONE;
+	refuse(outside, worker, outside->invalid.data);
+	return POOL_WORKS;
+}
+
+static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+{
+	struct outside *outside = context;
+	const bool is_late = end == POOL_TIMED_OUT && clock_seconds() >= task->until_s;
+
+	if (!outside->why)
+		outside->why = string_copy(is_late ? "the strategy's program gave no answer before "
+						     "the budget was spent"
+						   : how);
+}
+
+static const struct pool_kind strategy_pool = {.name = "the strategy's program",
+	.start = start,
+	.send = send_question,
+	.on_message = take_line,
+	.fail = fail};
+
+/* The worker process; its pid is 0 if it does not run. */
+static struct worker *worker_of(struct outside *outside)
+{
+	return &outside->processes.members[0].worker;
+}
+
+/* Waits for the answer to a question. */
+static void ask(struct outside *outside)
+{
+	struct pool *const pool = &outside->processes;
+
+	outside->is_answered = false;
+	outside->question =
+		(struct pool_task){.timeout_s = answer_seconds, .until_s = outside->until_s};
+	pool_add(pool, &outside->question);
+	for (pool_work(pool); !outside->is_answered && !outside->why && !*outside->interrupted;
+		pool_work(pool))
+		pool_wait(&pool, 1, slice_seconds);
+}
+
+enum status strategy_program_open(const char *command, const char *worker_path,
+	const struct candidates *pool, volatile sig_atomic_t *interrupted, void **state,
+	struct error *err)
+{
+	CLEANUP(memory_free) char *words = string_copy(command);
+	CLEANUP(memory_free)
+	const char **arguments = memory_zeroed(strlen(command) + 1, sizeof(*arguments));
+	struct outside *outside;
+	struct worker worker;
+	char *rest = NULL;
+	size_t count = 0;
+
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		arguments[count++] = word;
+	if (!count)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--strategy: expected a command after program:, found nothing");
+	*state = outside = memory_zeroed(1, sizeof(*outside));
+	*outside = (struct outside){.worker_path = worker_path,
+		.words = words,
+		.arguments = arguments,
+		.pool = pool,
+		.interrupted = interrupted,
+		.until_s = INFINITY,
+		.taken = memory_zeroed(pool->count + 1, sizeof(bool))};
+	words = NULL;
+	arguments = NULL;
+	pool_open(&outside->processes, &strategy_pool, outside, 1, 1);
+	TRY(start(&outside->processes, &worker, err));
+	pool_adopt(&outside->processes, &worker);
+	return STATUS_OK;
 }
 
 static enum ask_result program_ask(void *state, size_t *candidate)
 {
 	struct outside *outside = state;
+	const struct proposal *proposal = &outside->proposal;
+	struct text *invalid = &outside->invalid;
 
 	while (!outside->why && !*outside->interrupted) {
-		CLEANUP(text_release) struct text why = {0};
-		struct proposal proposal = {0};
-		struct json *question = json_new_object();
-		bool found;
-
-		json_put_int(question, "id", ++outside->id);
-		say(outside, "next", question);
-		hear(outside, &proposal, &why);
-		const bool waits = proposal.waits, is_done = proposal.is_done,
-			   asks = proposal.configuration.count > 0;
-
-		found = !why.length && asks && find(outside, &proposal, candidate, &why);
-		record_release(&proposal_record, &proposal);
-		if (outside->why || *outside->interrupted)
+		ask(outside);
+		if (!outside->is_answered)
 			break;
-		if (found) {
+		if (!invalid->length && proposal->configuration.count &&
+			find(outside, proposal, candidate, invalid)) {
 			outside->refusals = 0;
 			outside->taken[*candidate] = true;
 			return ASK_CANDIDATE;
 		}
-		if (!why.length && is_done)
+		if (!invalid->length && proposal->is_done)
 			outside->why =
 				string_copy("the strategy's program has nothing more to try");
-		else if (!why.length && waits)
+		else if (!invalid->length && proposal->waits)
 			return ASK_WAIT;
 		else
-			refuse(outside,
-				why.length ? why.data
-					   : "expected \"configuration\", \"wait\" or \"done\"");
+			refuse(outside, worker_of(outside),
+				invalid->length
+					? invalid->data
+					: "expected \"configuration\", \"wait\" or \"done\"");
 	}
 	return *outside->interrupted ? ASK_WAIT : ASK_DONE;
 }
@@ -292,14 +332,18 @@ static void program_tell(void *state, size_t candidate, double time_us)
 	json_put(line, "configuration", named_values_to_json(&configuration));
 	named_values_release(&configuration);
 	json_put_double(line, "time_us", time_us);
-	say(outside, "result", line);
+	say(worker_of(outside), "result", line);
 }
 
 static void program_close(void *state)
 {
 	struct outside *outside = state;
 
-	worker_end(&outside->process, NULL);
+	pool_close(&outside->processes);
+	record_release(&proposal_record, &outside->proposal);
+	text_release(&outside->invalid);
+	free(outside->words);
+	free(outside->arguments);
 	free(outside->taken);
 	free(outside->why);
 	free(outside);

@@ -153,15 +153,16 @@ static void worker_failed(
 	const bool works = member->has_spoken && !refuses;
 	struct pool_task *task = works ? queue_take(&member->tasks) : NULL;
 	CLEANUP(text_release) struct text how = {0};
-	CLEANUP(memory_free) char *words = NULL;
+	char *words;
 	bool killed;
 
 	take_back(pool, member);
 	worker_end(&member->worker, &how);
 	member->state = POOL_ABSENT;
 	killed = !*why && worker_was_killed(&how);
-	words = *why ? string_copy(why)
-		     : string_format("%s %s", pool->kind->name, text_string(&how));
+	free(pool->last_end);
+	words = pool->last_end = *why ? string_copy(why)
+				      : string_format("%s %s", pool->kind->name, text_string(&how));
 	if (refuses) /* then its handshake does not count as a successful start */
 		pool->start_failures += member->start_failures;
 	if (!works)
@@ -305,6 +306,7 @@ void pool_close(struct pool *pool)
 {
 	pool_rest(pool);
 	free(pool->members);
+	free(pool->last_end);
 	*pool = (struct pool){0};
 }
 

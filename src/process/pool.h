@@ -92,6 +92,7 @@ struct pool {
 	unsigned start_failures; /* in a row */
 	double not_before_s;     /* no process is started earlier */
 	bool has_worked;
+	char *last_end;      /* how the last process that failed ended, in one sentence; or NULL */
 	struct error broken; /* status not OK: why no process can be started any more */
 };
 
@@ -102,7 +103,7 @@ void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, s
 void pool_close(struct pool *pool);
 /* The same, but processes are started again when there is work. No task may be in progress. */
 void pool_rest(struct pool *pool);
-/* Makes a started process that needs no handshake the pool's first one; takes it. */
+/* Makes a started process, which needs no handshake any more, the pool's first one; takes it. */
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
