@@ -374,6 +374,10 @@ static void compare_anchors(const struct gpus_run *run, const struct tuned *tune
 
 static void gpus_run_release(struct gpus_run *run)
 {
+	for (size_t i = 0; i < run->gpu_count; i++) {
+		text_release(&run->gpus[i].stderr_line);
+		text_release(&run->gpus[i].message);
+	}
 	free(run->gpus);
 	free(run->parts);
 	text_release(&run->command);

@@ -278,6 +278,8 @@ enum status device_list_cuda(const struct device_options *options, struct device
 	*why = NULL;
 	cuda->found = (struct measure_gpus){0};
 	cuda_free(cuda);
+	for (size_t i = 0; i < asked.reply_count; i++)
+		device_reply_release(&asked.replies[i]);
 	free(asked.replies);
 	if (status == STATUS_FAILED) {
 		*err = reason;
