@@ -83,7 +83,7 @@ static enum status header_check(
 	bool right = false;
 
 	for (int i = 0; descr && i < 2; i++)
-		right |= codes[i] && (descr[0] == '\'') && strchr("<|=", descr[1]) &&
+		right |= codes[i] && descr[0] == '\'' && descr[1] && strchr("<|=", descr[1]) &&
 			 strncmp(descr + 2, codes[i], strlen(codes[i])) == 0 &&
 			 descr[2 + strlen(codes[i])] == '\'';
 	if (!right) {

@@ -156,12 +156,11 @@ static enum status workspace_check(
 	return STATUS_OK;
 }
 
-static const char *const init_names[] = {"none", "once", "each", NULL};
 static const struct record_member workspace_members[] = {
 	RECORD_TEXT(struct plan_buffer, name, "name", .rule = &name_rule),
 	RECORD_VALUE(struct plan_buffer, bytes, "bytes", COMPUTED, .high = 0x1p63,
 		.expected = "a size of at least 0"),
-	RECORD_ENUM(struct plan_buffer, init, init_names, "init", .flags = RECORD_OPTIONAL),
+	RECORD_ENUM(struct plan_buffer, init, buffer_init_names, "init", .flags = RECORD_OPTIONAL),
 	RECORD_ENUM(struct plan_buffer, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,
 		COMPUTED, .expected = "an element type"),
 	RECORD_COMMENT("help"),

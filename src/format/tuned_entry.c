@@ -70,14 +70,10 @@ RECORD_DEFINE(
 	struct tuned_launch, tuned_launch_record, launch_members, .name = "launch", .open = true);
 
 /* ---- rows ---- */
-static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
-	[BUFFER_INIT_ONCE] = "once",
-	[BUFFER_INIT_EACH] = "each",
-	NULL};
 static const struct record_member workspace_members[] = {
 	RECORD_VALUE(struct tuned_workspace, name, "name"),
 	RECORD_VALUE(struct tuned_workspace, bytes, "bytes"),
-	RECORD_ENUM(struct tuned_workspace, init, init_names, "init"),
+	RECORD_ENUM(struct tuned_workspace, init, buffer_init_names, "init"),
 };
 static RECORD_DEFINE(struct tuned_workspace, workspace_record, workspace_members,
 	.name = "workspace", .open = true);

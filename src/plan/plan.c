@@ -20,11 +20,12 @@ const char *const buffer_contents_names[] = {[CONTENTS_UNIFORM] = "uniform",
 	[CONTENTS_EXPRESSION] = "expression",
 	[CONTENTS_FILE] = "file",
 	NULL};
-static const char *const init_names[] = {[BUFFER_INIT_NONE] = "none",
+const char *const buffer_init_names[] = {[BUFFER_INIT_NONE] = "none",
 	[BUFFER_INIT_ONCE] = "once",
 	[BUFFER_INIT_EACH] = "each",
-	[BUFFER_INIT_GIVEN] = "given",
 	NULL};
+/* A tensor of a plan has a fourth way, which JSON leaves out. */
+static const char *const init_names[] = {"none", "once", "each", "given", NULL};
 
 #define TENSOR_VALUE(field)                                                                        \
 	RECORD_VALUE(struct plan_buffer, field, #field, .flags = RECORD_OPTIONAL)

@@ -38,8 +38,8 @@ enum buffer_contents {
 	CONTENTS_EXPRESSION,  /* struct plan_contents */
 	CONTENTS_FILE,
 };
-/* As JSON says them, NULL-terminated. */
-extern const char *const buffer_contents_names[];
+/* As JSON says them, NULL-terminated; BUFFER_INIT_GIVEN has no name. */
+extern const char *const buffer_contents_names[], *const buffer_init_names[];
 
 enum buffer_init {
 	BUFFER_INIT_NONE,

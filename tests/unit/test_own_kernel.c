@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "unit/unit.h"
+#include "base/file.h"
 #include "candidate/array_file.h"
 #include "candidate/bound_family.h"
 #include "candidate/candidate_work.h"
@@ -149,6 +150,30 @@ TEST(test_computed)
 	assert_fails(array_compute("1", &keys, &large, &elements, &err), STATUS_BAD_INPUT,
 		"X: expected at most 16777216 elements of an expression, found 16781312");
 	named_values_release(&keys);
+}
+
+/* The header is read no further than it goes, wherever it ends (seen by SAN=address). */
+TEST(npy_headers_that_end_early_are_refused)
+{
+	static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 8), }";
+	static const char path[] = TEST_SCRATCH "/early.npy";
+	const struct plan_buffer tensor = {
+		.name = "x", .dtype = DTYPE_FP32, .rows = 1, .columns = 8};
+
+	for (size_t length = 2; length < strlen(header); length++) {
+		struct text content = {0}, elements = {0};
+		struct error err = {0};
+
+		text_append_bytes(&content, "\x93NUMPY\1\0", 8);
+		text_append_char(&content, (char)length);
+		text_append_char(&content, 0);
+		text_append_bytes(&content, header, length);
+		assert_ok(file_write(path, content.data, content.length, &err));
+		text_release(&content);
+		if (array_file_read(path, &tensor, &elements, &err) == STATUS_OK)
+			fail_msg("%zu bytes of a header were read as one", length);
+	}
+	remove(path);
 }
 
 /* A number is what its type holds. */
