@@ -108,7 +108,7 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 	CLEANUP(gpu_model_release)
 	struct gpu_model device = gpu_model_of(spec, tuning->context.device->identity.name);
 
-	if (tuning_to_stdout(tuning) || !file_is_regular(tuning->output)) {
+	if (tuning_to_stdout(tuning) || !tuned_exists(tuning->output)) {
 		tuned_init(&tuning->tuned, tuning->output, device);
 		device = (struct gpu_model){0};
 		return STATUS_OK;

@@ -25,13 +25,22 @@ static bool is_arch(const char *text)
 static const struct record_rule arch_rule = {
 	.expected = "an architecture like \"sm_90a\"", .accepts = is_arch};
 
+/* Becomes a part of a path. */
+static bool is_sheet(const char *text)
+{
+	return *text && *text != '.' && !strchr(text, '/');
+}
+
+static const struct record_rule sheet_rule = {
+	.expected = "a sheet's name like \"h200-sxm\"", .accepts = is_sheet};
+
 #define OPTIONAL_TEXT RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_KEPT
 #define SIZE(field)                                                                                \
 	RECORD_VALUE(struct gpu_model, field, #field, .flags = RECORD_OPTIONAL, .absent = -1,      \
 		.low = 0, .high = INFINITY)
 static const struct record_member gpu_model_members[] = {
 	RECORD_VALUE(struct gpu_model, name, "name"),
-	RECORD_VALUE(struct gpu_model, sheet, "sheet", .flags = OPTIONAL_TEXT),
+	RECORD_VALUE(struct gpu_model, sheet, "sheet", .flags = OPTIONAL_TEXT, .rule = &sheet_rule),
 	RECORD_VALUE(struct gpu_model, compute_capability, "compute_capability", .low = 0,
 		.high = INT32_MAX),
 	RECORD_VALUE(struct gpu_model, arch, "arch", .flags = RECORD_OPTIONAL, .rule = &arch_rule),

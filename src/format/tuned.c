@@ -40,6 +40,11 @@ static struct tuned_version tuned_version_of(const char *path)
 		(uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec};
 }
 
+bool tuned_exists(const char *path)
+{
+	return tuned_version_of(path).size > 0;
+}
+
 static enum status read_entries(struct json_list *list, struct tuned *tuned, struct error *err)
 {
 	size_t capacity = 0;
@@ -169,7 +174,7 @@ enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run
 	struct merge_summary ignored = {0};
 	const struct tuned_version now = tuned_version_of(path);
 
-	if (!now.inode || memcmp(&now, &tuned->version, sizeof(now)) == 0)
+	if (!now.size || memcmp(&now, &tuned->version, sizeof(now)) == 0)
 		return STATUS_OK;
 	TRY(tuned_load(path, &theirs, err));
 	TRY(tuned_merge(tuned, &theirs, run, &ignored, err));

@@ -38,6 +38,8 @@ enum status tuned_load(const char *path, struct tuned *tuned, struct error *err)
 /* As above, of the file's content. */
 enum status tuned_parse(
 	const struct text *content, const char *path, struct tuned *tuned, struct error *err);
+/* Whether there is a regular file that is not empty; `mktemp` makes empty ones. */
+bool tuned_exists(const char *path);
 /* Entries that were written before their operation had all of its keys get the defaults of those
  * that they lack: they are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
