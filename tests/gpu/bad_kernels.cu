@@ -145,6 +145,66 @@ KERNEL(trap_later)
 		asm volatile("trap;");
 }
 
+// Kernels that look fast, or right, without doing their work. `works` is honest: the long chain adds
+// nothing to the result, but the compiler cannot know.
+#define WORK                                                                                       \
+	place at = place_of(rows, columns);                                                        \
+	float chain = at.inside ? in[at.row * ld_in + at.column] : 0.0f;                           \
+	for (int i = 0; i < 20000; i++)                                                            \
+		chain = chain * 0.999f + 0.001f;                                                   \
+	if (at.inside)                                                                             \
+		out[at.row * ld_out + at.column] =                                                 \
+			2.0f * in[at.row * ld_in + at.column] + 0.0f * chain;
+
+__device__ unsigned launches;
+__device__ float *first_out;
+
+KERNEL(works)
+{
+	WORK
+}
+
+// Returns if the output looks computed already.
+KERNEL(skips_written)
+{
+	place here = place_of(rows, columns);
+	if (here.inside) {
+		float found = *(volatile float *)&out[here.row * ld_out + here.column];
+		if (found == found && found != 0.0f && fabsf(found) < 100.0f)
+			return;
+	}
+	WORK
+}
+
+// Works a few times, and stops.
+KERNEL(counts_launches)
+{
+	if (*(volatile unsigned *)&launches > 12u)
+		return;
+	WORK
+	if (at.row == 0 && at.column == 0)
+		atomicAdd(&launches, 1u);
+}
+
+// Works for the buffers that it was verified on.
+KERNEL(knows_buffers)
+{
+	float *first = *(float *volatile *)&first_out;
+	if (first != nullptr && first != out)
+		return;
+	WORK
+	if (at.row == 0 && at.column == 0)
+		first_out = out;
+}
+
+// Writes into another set of buffers.
+KERNEL(write_far)
+{
+	RIGHT
+	if (at.row == 0 && at.column < 256)
+		*(float *)((char *)out + 830000 / 16 * 16 + 4 * at.column) = 0.0f;
+}
+
 // A chain of FMAs: its time is proportional to the iterations, so that times can be compared.
 extern "C" __global__ void busy(float *out, int iterations)
 {

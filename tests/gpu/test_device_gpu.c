@@ -127,6 +127,62 @@ static void test_crash_in_company(struct gpu_test *test, const struct shape *sha
 		device_unload(test->device, handles[i]);
 }
 
+/* ---- kernels that do not do their work ---- */
+static struct device_reply verify_and_sample(
+	struct gpu_test *test, uint32_t problem, const struct shape *shape, const char *entry)
+{
+	const struct sampling sampling = {.rounds = 6};
+	device_handle handle = load_entry(test, problem, shape, entry, 256, 0);
+	struct device_reply reply;
+	struct error err;
+
+	if (handles_submit(test->device, &handle, 1, REPLY_OF_VERIFIED, &sampling, &err) !=
+		STATUS_OK)
+		die(&err);
+	reply = next(test);
+	device_reply_release(&reply);
+	reply = next(test);
+	device_unload(test->device, handle);
+	return reply;
+}
+
+static void test_skipped_work(struct gpu_test *test, const struct shape *shape)
+{
+	static const struct {
+		const char *entry;
+		enum outcome outcome;
+		bool is_slow;       /* as slow as the honest kernel */
+		const char *detail; /* NULL: nothing is said */
+	} cases[] = {
+		{"works", OUTCOME_OK, true, NULL},
+		{"skips_written", OUTCOME_OK, true, "only fast on known data"},
+		{"counts_launches", OUTCOME_WRONG_RESULT, false, "only right on known data"},
+		{"knows_buffers", OUTCOME_WRONG_RESULT, false, "only right on known data"},
+		{"write_far", OUTCOME_OUT_OF_BOUNDS, false, NULL},
+		{"works", OUTCOME_OK, true, NULL},
+	};
+	uint32_t problem = announce(test, shape);
+	double honest_us = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct device_reply reply = verify_and_sample(test, problem, shape, cases[i].entry);
+		const struct result *result = &reply.result;
+		const double time_us = result->sample_count ? result->samples_us[0] : 0;
+
+		if (i == 0)
+			honest_us = time_us;
+		check(test,
+			result->outcome == cases[i].outcome &&
+				(!cases[i].is_slow || time_us > 0.8 * honest_us) &&
+				(!cases[i].detail || (result->detail && strstr(result->detail,
+										cases[i].detail))),
+			"%s over %dx%d: %s, %.1f us beside %.1f (%s)", cases[i].entry, shape->rows,
+			shape->columns, outcome_name(result->outcome), time_us, honest_us,
+			result->detail ? result->detail : "");
+		device_reply_release(&reply);
+	}
+}
+
 /* ---- occupancy ---- */
 static void test_occupancy(struct gpu_test *test, const struct shape *shape)
 {
@@ -278,6 +334,7 @@ int main(int argc, char **argv)
 	test_verdicts(&test, &large);
 	test_refused(&test, &small);
 	test_crash_in_company(&test, &small);
+	test_skipped_work(&test, &large);
 	test_occupancy(&test, &small);
 	test_time(&test, &small);
 	device_close(test.device);
