@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time: a monotonic clock for measuring, the calendar for records.
+ * A monotonic clock for measurements, and dates for records.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -9,9 +9,11 @@ enum {
 	CLOCK_DATE_SIZE = 24
 };
 
-double clock_seconds(void); /* monotonic */
+double clock_seconds(void); /* seconds of a monotonic clock; only differences have a meaning */
 void clock_sleep(double seconds);
-void clock_date(char text[CLOCK_DATE_SIZE]); /* now, "2026-01-31T12:00:00Z" */
-void clock_format_duration(double seconds, char *text, unsigned size); /* "1m 03s", "850 ms" */
+/* Writes the current UTC time, e.g. "2026-01-31T12:00:00Z". */
+void clock_date(char text[CLOCK_DATE_SIZE]);
+/* Writes e.g. "1m 03s" or "850 ms". */
+void clock_format_duration(double seconds, char *text, unsigned size);
 
 #endif

@@ -39,7 +39,7 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 	return STATUS_OK;
 }
 
-/* zlib reads plain files, too. */
+/* Also reads uncompressed files, as zlib does. */
 static enum status read_all(
 	gzFile file, const char *path, file_piece *take, void *context, struct error *err)
 {
@@ -107,13 +107,13 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 
 	status = file_read_pieces(path, take_all, &(struct whole_file){path, content}, err);
 	if (status == STATUS_OK)
-		text_append_bytes(content, "", 0); /* terminated, even if there is nothing */
+		text_append_bytes(content, "", 0); /* terminates the text even if it is empty */
 	else if (content->length > before)
 		text_cut(content, before);
 	return status;
 }
 
-/* Whether another user may have put the link where it is. */
+/* Returns whether another user may have created the link. */
 static bool is_foreign_link(const char *path, const struct stat *link)
 {
 	CLEANUP(memory_free) char *folder = path_parent(path);
@@ -140,7 +140,8 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 	}
 	free(*target);
 	*target = realpath(path, NULL);
-	if (!*target && (length = readlink(path, to, sizeof(to) - 1)) > 0) { /* to a new file */
+	if (!*target && (length = readlink(path, to, sizeof(to) - 1)) >
+				0) { /* to a file that does not exist */
 		CLEANUP(memory_free) char *folder = path_parent(path);
 
 		to[length] = '\0';
@@ -162,10 +163,11 @@ static enum status write_through(
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
 }
 
-/* Between the name of a file and the random end of the temporary file that will replace it. */
+/* Separates the name of a file from the random end of its temporary file. */
 #define TEMPORARY ".tmp-"
 
-/* A new file in target's folder, locked while this process has it open. Caller frees *path. */
+/* Creates a file in target's folder, locked while this process has it open. The caller frees *path.
+ */
 static int create_temporary(const char *target, char **path)
 {
 	int fd = -1;
@@ -188,10 +190,10 @@ static int create_temporary(const char *target, char **path)
 }
 
 struct leftovers {
-	const char *folder, *prefix; /* of the temporary files of one target */
+	const char *folder, *prefix; /* of the temporary files of a target */
 };
 
-/* Removes a temporary file of a writer that was killed: nobody has locked it for a minute. */
+/* Removes a temporary file that has been unlocked for a minute, because its writer was killed. */
 static enum status remove_leftover(const char *name, void *context, struct error *err)
 {
 	const struct leftovers *leftovers = context;
@@ -222,7 +224,7 @@ static void remove_leftovers(const char *target, const char *folder)
 	(void)directory_list(folder, remove_leftover, &(struct leftovers){folder, prefix}, NULL);
 }
 
-/* mode: of the file that is replaced; NULL: it is new. */
+/* mode is that of the replaced file, or NULL for a new one. */
 static enum status write_replacing(const char *target, file_writer *write, const void *context,
 	const mode_t *mode, struct error *err)
 {
@@ -247,7 +249,7 @@ static enum status write_replacing(const char *target, file_writer *write, const
 	return status;
 }
 
-/* What is at the end of the links; *exists: something is there. */
+/* Follows links to the end. Sets *exists if a file is there. */
 static enum status find_target(
 	const char *path, char **target, struct stat *info, bool *exists, struct error *err)
 {
@@ -336,7 +338,8 @@ enum status file_expect_no_link(const char *path, struct error *err)
 		       : STATUS_OK;
 }
 
-/* NFS locks files that are open for writing, and no folders: a file in it, which stays there. */
+/* NFS cannot lock folders, only files open for writing, so the lock is on a file in the folder,
+ * which stays there. */
 static bool open_lock_file(const char *folder, int *lock)
 {
 	CLEANUP(memory_free) char *path = path_join(folder, ".tiletune.lock");
@@ -399,7 +402,7 @@ bool file_is_regular(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* "a/./b" -> "/.../a/b", whether there is such a file or not. */
+/* Makes a path absolute and removes "."; the file need not exist. */
 static char *whole_path(const char *path)
 {
 	CLEANUP(memory_free) char *parent = path_parent(path);
@@ -490,7 +493,7 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 					     : NULL;
 	if (*folder)
 		return STATUS_OK;
-	/* everybody knows this name */
+	/* Other users can predict this name. */
 	*folder = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
 	return directory_make_own(*folder, err);
 }

@@ -95,7 +95,7 @@ void format_markdown(struct text *text, const char *string)
 {
 	static const char *const replaced[128] = {['<'] = "&lt;",
 		['&'] = "&amp;",
-		['@'] = "&#64;", /* would notify the user of this name */
+		['@'] = "&#64;", /* GitHub would notify the user of this name */
 		['`'] = "'",
 		['\\'] = "\\\\",
 		['|'] = "\\|",
@@ -116,11 +116,11 @@ void format_markdown(struct text *text, const char *string)
 	}
 }
 
-/* One conversion of printf, with numbers in the place of stars: "%-8.3f". */
+/* A printf conversion with numbers instead of stars: "%-8.3f". */
 struct conversion {
 	char spec[48];
-	size_t length; /* of spec */
-	size_t size;   /* of what the format has */
+	size_t length; /* length of spec */
+	size_t size;   /* bytes that it takes in the format */
 };
 
 static struct conversion parse_conversion(const char *from, va_list *args)
@@ -142,7 +142,7 @@ static struct conversion parse_conversion(const char *from, va_list *args)
 	return found;
 }
 
-/* One conversion, whose format is not a literal. */
+/* Formats a single conversion whose format is not a literal. */
 static void put_one(struct text *text, const char *spec, ...)
 {
 	va_list args;
@@ -152,7 +152,7 @@ static void put_one(struct text *text, const char *spec, ...)
 	va_end(args);
 }
 
-/* What is escaped is no longer than the precision, what is written no shorter than the width. */
+/* Precision limits the string before escaping; width pads it after escaping. */
 static void put_string(
 	struct text *text, format_escape *escape, struct conversion *conversion, const char *string)
 {
@@ -242,7 +242,7 @@ bool pair_find(const char *list, const char *name, struct pair *pair)
 }
 
 /* ---- forms ---- */
-/* The part that begins here; NULL: it is text. */
+/* Returns the part that begins here, or NULL. */
 static const struct text_part *part_at(const char *at, const struct text_part *parts)
 {
 	for (; parts->name; parts++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text: numbers as people read them (`format_time(us).text`), strings escaped, and lists as
- * journals have them.
+ * Formats numbers for people (`format_time(us).text`), escapes strings, and reads lists of pairs.
  */
 #ifndef BASE_FORMAT_TEXT_H
 #define BASE_FORMAT_TEXT_H
@@ -21,16 +20,17 @@ struct format_text format_time(double time_us);
 /* "1.4 KiB", "208 KiB" */
 struct format_text format_bytes(double bytes);
 
-/* A string inside an element or an attribute of XML or HTML; what XML 1.0 does not allow becomes a
- * question mark. */
+/* Escapes a string for an element or attribute of XML or HTML. Characters that XML 1.0 does not
+ * allow become question marks. */
 void format_xml(struct text *text, const char *string);
 
-/* One line of text for a terminal or a log. */
+/* Escapes a string to one line for a terminal or a log. */
 void format_shown(struct text *text, const char *string);
-/* Plain words of Markdown, in a cell of a table, too. */
+/* Escapes a string as plain text of Markdown, also inside table cells. */
 void format_markdown(struct text *text, const char *string);
 
-/* printf into the text; what %s brings is written by `escape`, the format is written unchanged. */
+/* Works like printf into text. `escape` writes the strings of %s; the format itself is not escaped.
+ */
 typedef void format_escape(struct text *text, const char *string);
 void format_put(struct text *text, format_escape *escape, const char *format, ...)
 	PRINTF_LIKE(3, 4);
@@ -38,20 +38,20 @@ void format_put_args(struct text *text, format_escape *escape, const char *forma
 	PRINTF_LIKE(3, 0);
 
 /* ---- forms ---- */
-/* A form is a text in which @NAME@ stands for a part. */
+/* A form is a template text in which @NAME@ is replaced by the value of that part. */
 struct text_part {
-	const char *name, *value; /* the last: NULL */
+	const char *name, *value; /* name is NULL in the last part */
 };
 void text_fill(const char *form, const struct text_part *parts, struct text *text);
 
 /* ---- lists ---- */
-/* Not terminated: print with %.*s. */
+/* The strings are not terminated; print them with %.*s. */
 struct pair {
 	const char *name, *value;
 	int name_length, value_length;
 };
 
-/* The next pair; false at the end. */
+/* Reads the next pair and advances *list. Returns false at the end. */
 bool pair_next(const char **list, struct pair *pair);
 bool pair_find(const char *list, const char *name, struct pair *pair);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Content addresses: XXH3 with 128 bits, as 32 hexadecimal digits. Every part is added with its
- * length, so that ("ab","c") and ("a","bc") differ.
+ * Content hashes: XXH3 with 128 bits, printed as 32 hexadecimal digits. The length of each part is
+ * hashed too, so that ("ab","c") and ("a","bc") differ.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -14,21 +14,22 @@ enum {
 	HASH_SIZE = 33 /* digits and the terminating zero */
 };
 
-struct hash; /* a hash that is being computed */
+struct hash; /* hash state */
 
 struct hash *hash_new(void);
 void hash_add(struct hash *hash, const void *data, size_t size);
 void hash_add_string(struct hash *hash, const char *string);
 void hash_finish(struct hash *hash, char digits[HASH_SIZE]); /* frees hash */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
-uint64_t hash_xxh64(const void *data, size_t size); /* XXH64, seed 0: of bundles */
+/* XXH64 with seed 0, the hash of bundle files. */
+uint64_t hash_xxh64(const void *data, size_t size);
 
-/* Hashes, each once: a table with open addressing, 0 is free. */
+/* A set of hashes with open addressing. The value 0 marks a free slot. */
 struct hash_set {
 	uint64_t *items;
 	size_t count, size;
 };
-bool hash_set_add(struct hash_set *set, uint64_t hash); /* false: it is there */
+bool hash_set_add(struct hash_set *set, uint64_t hash); /* false if already present */
 void hash_set_release(struct hash_set *set);
 
 #endif

@@ -15,15 +15,14 @@ static const cJSON *json_node(const struct json *json)
 	return (const cJSON *)json;
 }
 
-/* What one text may hold: cJSON takes 64 bytes and more for each value. */
+/* Limits per text: cJSON needs at least 64 bytes for each value. */
 enum {
 	VALUES_MAX = 1 << 24,
 	DEPTH_MAX = 200
 };
 
-/* cJSON lets invalid UTF-8, raw control characters and "\u0000" (which it truncates at) pass, and
- * as many values as memory holds. Returns what was expected and what was found, NULL if all is
- * well. */
+/* cJSON accepts invalid UTF-8, raw control characters, "\u0000" (where it truncates) and any number
+ * of values. Returns what was expected and found, or NULL if the text is valid. */
 static const char *find_forbidden(const char *text, size_t size)
 {
 	bool in_string = false;
@@ -37,7 +36,7 @@ static const char *find_forbidden(const char *text, size_t size)
 			return "valid UTF-8, found an invalid byte sequence";
 		if (in_string && c < 0x20)
 			return "no raw control character in a string, found one";
-		/* cJSON takes every one for a space */
+		/* cJSON treats all control characters as spaces. */
 		if (!in_string && c < 0x20 && !strchr("\t\r\n", c))
 			return "no control character between values, found one";
 		if (in_string && c == '\\') {
@@ -66,7 +65,7 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The first key that stands twice in one object, or NULL. Large objects are sorted first. */
+/* Returns a key that occurs twice in an object, or NULL. Sorts large objects first. */
 static const char *find_duplicate(const cJSON *node)
 {
 	const char *found = NULL;
@@ -94,7 +93,7 @@ static const char *find_duplicate(const cJSON *node)
 	return found;
 }
 
-/* Of the numbers, without their signs. */
+/* Returns the largest absolute value of all numbers. */
 static double find_largest(const cJSON *node)
 {
 	double largest = cJSON_IsNumber(node) ? fabs(node->valuedouble) : 0;
@@ -104,7 +103,7 @@ static double find_largest(const cJSON *node)
 	return largest;
 }
 
-/* An integer in decimal digits, perhaps with a sign, that 64 bits hold; *value is its bits. */
+/* Reads decimal digits with an optional sign as 64 bits. Returns false on overflow. */
 static bool read_digits(const char *digits, uint64_t *value)
 {
 	const bool negative = *digits == '-';
@@ -115,8 +114,8 @@ static bool read_digits(const char *digits, uint64_t *value)
 	return !errno && end > digits + negative && !*end;
 }
 
-/* cJSON reads numbers through a double: integers beyond 2^53 get their digits back from the text.
- * The nodes stand in the order of the text. */
+/* cJSON stores numbers as doubles, so integers beyond 2^53 are read again from the text. Nodes have
+ * the order of the text. */
 static void make_integers_exact(cJSON *node, const char **at)
 {
 	cJSON *item;
@@ -332,7 +331,7 @@ enum status json_get_string(const struct json_at *at, const char **value, struct
 	return STATUS_OK;
 }
 
-/* The 64 bits of an integer; of a negative one the two's complement. */
+/* Gets an integer as 64 bits, in two's complement if it is negative. */
 static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negative)
 {
 	const cJSON *node = json_node(at->node);
@@ -345,7 +344,7 @@ static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negati
 	}
 	*negative = node->valuedouble < 0;
 	*value = (uint64_t)(int64_t)node->valuedouble;
-	/* beyond 2^53 with an exponent or a point: neighbours would be confused */
+	/* Beyond 2^53 a double with a point or exponent may be a neighbouring integer. */
 	return node->valuedouble == floor(node->valuedouble) && fabs(node->valuedouble) <= 0x1p53;
 }
 
@@ -412,7 +411,7 @@ static enum status refuse(
 	CLEANUP(text_release) struct text path = {0}, expected = {0};
 	CLEANUP(memory_free) char *found = NULL;
 
-	if (!err) /* no caller reads it */
+	if (!err) /* saves time if the caller ignores the message */
 		return STATUS_BAD_INPUT;
 	found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	json_path(at, &path);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON, read and written. The only module that sees cJSON.
+ * Reads and writes JSON. Only this module uses cJSON.
  *
- * Reading: json_parse() refuses what cJSON lets pass (duplicate keys, trailing text, invalid
- * UTF-8, NUL in strings, non-finite numbers, more than 16777216 values, more than 200 levels). A
- * `struct json_at` is a cursor: a node with the way to it, so that every message reads "file:
+ * Reading: json_parse() also refuses input that cJSON accepts (duplicate keys, trailing text,
+ * invalid UTF-8, NUL in strings, non-finite numbers, more than 16777216 values, more than 200
+ * levels). A `struct json_at` is a cursor: a node and the path to it, so that messages read "file:
  * $.path[3].to: expected an integer, found a string". Cursors borrow the tree and their parent
  * cursor; they live on the stack.
  *
- * Writing: json_new_object(), json_put_*(), json_push(), json_print(). Children are owned by the
- * tree they were put in. 64-bit integers and doubles are written exactly.
+ * Writing: json_new_object(), json_put_*(), json_push(), json_print(). A tree owns its children.
+ * 64-bit integers and doubles are written exactly.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -38,15 +38,15 @@ struct json_at {
 	const struct json *node;
 	const char *file;             /* borrowed; for messages */
 	const struct json_at *parent; /* NULL at the root */
-	const char *key;              /* in the parent, if that is an object */
-	size_t index;                 /* in the parent */
+	const char *key;              /* key in the parent object, else NULL */
+	size_t index;                 /* position in the parent */
 };
 
 /* ---- reading ---- */
 enum status json_parse(
 	const char *text, size_t size, const char *file, struct json **root, struct error *err);
 enum status json_load(const char *path, struct json **root, struct error *err);
-/* As above, of a file that the user did not name: no pipe, which could wait for ever. */
+/* Loads a file that the user did not name. Refuses pipes and devices, which could block forever. */
 enum status json_load_found(const char *path, struct json **root, struct error *err);
 void json_free(struct json *root); /* NULL is fine */
 /* For CLEANUP(). */
@@ -58,31 +58,30 @@ static inline void json_release(struct json **root)
 struct json_at json_root(const struct json *root, const char *file);
 
 enum json_type json_type(const struct json_at *at);
-size_t json_count(const struct json_at *at); /* members or elements; 0 for anything else */
-/* The index-th member (with its key) or element; index < json_count(). */
+size_t json_count(const struct json_at *at); /* number of members or elements; 0 for other types */
+/* Returns member (with its key) or element `index`, which must be less than json_count(). */
 struct json_at json_item(const struct json_at *at, size_t index);
-/* The members or elements in turn: `struct json_at item = {0}; while (json_next(&at, &item))`. */
+/* Iterates over members or elements: `struct json_at item = {0}; while (json_next(&at, &item))`. */
 bool json_next(const struct json_at *at, struct json_at *item);
 bool json_find(const struct json_at *object, const char *key, struct json_at *member);
 enum status json_member(const struct json_at *object, const char *key, struct json_at *member,
-	struct error *err); /* must be there */
+	struct error *err); /* fails if the member is missing */
 
 enum status json_expect(const struct json_at *at, enum json_type type, struct error *err);
-/* Refuses members that are not in names (NULL-terminated), offering the nearest. */
+/* Refuses members whose name is not in names (NULL-terminated), and suggests the nearest name. */
 enum status json_expect_keys(
 	const struct json_at *object, const char *const *names, struct error *err);
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err);
-/* Exact over the whole range; what is beyond it, or has a point or an exponent beyond 2^53, is
- * none.
- */
+/* Accepts the whole range of int64 exactly. A number with a point or an exponent must be an integer
+ * of at most 2^53. Everything else is refused. */
 enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err);
 enum status json_get_uint(const struct json_at *at, uint64_t *value, struct error *err);
 enum status json_get_double(const struct json_at *at, double *value, struct error *err);
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
-bool json_is_int(const struct json_at *at); /* a number without a fraction, within int64 */
+bool json_is_int(const struct json_at *at); /* an integer within int64 */
 
-/* The string of a member; NULL: there is none. */
+/* Returns the string of a member, or NULL if there is none. */
 static inline const char *json_string_of(const struct json_at *object, const char *key)
 {
 	struct json_at member;
@@ -93,7 +92,7 @@ static inline const char *json_string_of(const struct json_at *object, const cha
 	return string;
 }
 
-/* Of a member: json_member() and json_get_*() in one. */
+/* These combine json_member() and json_get_*(). */
 static inline enum status json_member_string(
 	const struct json_at *object, const char *key, const char **value, struct error *err)
 {
@@ -103,13 +102,13 @@ static inline enum status json_member_string(
 	return status == STATUS_OK ? json_get_string(&at, value, err) : status;
 }
 
-/* An error at this place: "file: $.path: expected <expectation>, found <what is there>". */
+/* Sets an error at this place: "file: $.path: expected <expectation>, found <actual value>". */
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 	PRINTF_LIKE(3, 4);
-/* The same at a member of the object, or at the object if it has none of that name. */
+/* Sets the error at a member, or at the object if it has no member of that name. */
 enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
 	const char *expectation, ...) PRINTF_LIKE(4, 5);
-/* "$.path[3].to" into text. */
+/* Appends a path such as "$.path[3].to". */
 void json_path(const struct json_at *at, struct text *text);
 
 /* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */
@@ -128,13 +127,14 @@ static inline enum status json_expect_format(
 /* ---- writing ---- */
 struct json *json_new_object(void);
 struct json *json_new_array(void);
-struct json *json_new_string(const char *value); /* NULL gives null */
+struct json *json_new_string(const char *value); /* NULL gives JSON null */
 struct json *json_new_int(int64_t value);
 struct json *json_new_uint(uint64_t value);
-struct json *json_new_double(double value); /* not finite: null */
+struct json *json_new_double(double value); /* NaN and infinity give JSON null */
 struct json *json_new_bool(bool value);
 struct json *json_copy(const struct json *node);
-void json_put(struct json *object, const char *key, struct json *child); /* replaces; takes child */
+void json_put(struct json *object, const char *key,
+	struct json *child); /* replaces an existing member; takes ownership of child */
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
 /* Prints into text, with a newline. */

@@ -10,7 +10,7 @@ static const char *skip_space(const char *at, const char *end)
 	return at;
 }
 
-/* The comma or bracket that ends the element or member that begins here, or the end of the text. */
+/* Returns the comma or bracket that ends the element or member at `at`, or the end of the text. */
 static const char *item_end(const char *at, const char *end)
 {
 	bool in_string = false;
@@ -36,8 +36,8 @@ static const char *item_end(const char *at, const char *end)
 	return end;
 }
 
-/* Sets at behind the bracket that opens the list, or to NULL, and returns the bracket that closes
- * it, or the end of the text. */
+/* Sets list->at behind the bracket that opens the list, or to NULL. Returns the closing bracket, or
+ * the end of the text. */
 static const char *find_list(struct json_list *list, const char *name)
 {
 	const char *end = list->text + list->size, *at = skip_space(list->text, end);
@@ -63,7 +63,7 @@ static const char *find_list(struct json_list *list, const char *name)
 	return end;
 }
 
-/* The text is not JSON somewhere: where, only the whole tells. */
+/* Parses the whole text to find where it is not valid JSON. */
 static enum status refuse(const struct json_list *list, struct error *err)
 {
 	CLEANUP(json_release) struct json *whole = NULL;

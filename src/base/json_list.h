@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A JSON text whose root is an object with one long list in it: the list's elements are parsed one
- * at a time, because a tree takes about ten times the memory of its text.
+ * Parses a JSON object with one long list. The elements of the list are parsed one at a time,
+ * because a tree takes about ten times the memory of its text.
  *
  *	CLEANUP(json_list_release) struct json_list list = {0};
  *
@@ -16,21 +16,21 @@
 #include "base/json.h"
 
 struct json_list {
-	struct json_at root; /* without the elements */
+	struct json_at root; /* the object with an empty list */
 	/* ---- for json_list.c ---- */
 	const char *text, *file; /* borrowed */
 	size_t size;
-	const char *at, *end; /* the next element, NULL: there are no more; the closing bracket */
+	const char *at, *end; /* the next element, or NULL at the end; the closing bracket */
 	struct json *tree, *element;
 	struct json_at list;
 	size_t index;
 };
 
-/* Borrows all strings. Where the member `name` is no list, or not there, there are no elements, and
- * root is the whole. Errors: what json_parse() says of the whole text. */
+/* Borrows all strings. If the member `name` is missing or no list, there are no elements, and root
+ * is the whole text's tree. Errors are those of json_parse(). */
 enum status json_list_open(const char *text, size_t size, const char *file, const char *name,
 	struct json_list *list, struct error *err);
-/* False: there are no more, or the element is no JSON, which *status says. */
+/* Returns false at the end, or if the element is invalid JSON, which sets *status. */
 bool json_list_next(
 	struct json_list *list, struct json_at *element, enum status *status, struct error *err);
 void json_list_release(struct json_list *list);

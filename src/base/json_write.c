@@ -35,7 +35,7 @@ struct json *json_new_array(void)
 	return made(cJSON_CreateArray());
 }
 
-/* Compilers and drivers may say anything: bytes that are not UTF-8 become '?'. */
+/* Texts of compilers and drivers may contain invalid UTF-8; such bytes become '?'. */
 static char *valid_utf8(const char *value)
 {
 	char *copy = string_copy(value);
@@ -62,7 +62,7 @@ struct json *json_new_string(const char *value)
 	return node;
 }
 
-/* A plain number where cJSON prints it as it is, so that it reads back as any other. */
+/* Makes an ordinary number if cJSON prints it exactly, so that it equals a parsed one. */
 static struct json *new_integer(const char *digits)
 {
 	return made(strlen(digits) < 15 ? cJSON_CreateNumber(strtod(digits, NULL))
@@ -100,7 +100,7 @@ struct json *json_new_bool(bool value)
 	return made(cJSON_CreateBool(value));
 }
 
-/* cJSON prints what it parsed with 15 digits, which may be a neighbour. */
+/* cJSON prints parsed numbers with 15 digits, which may be a different number. */
 static void make_exact(cJSON *node)
 {
 	struct text digits = {0};

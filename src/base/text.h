@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that grows, and small helpers on strings. A zeroed struct text is an empty text; data is
- * always terminated once something was appended.
+ * Growing text, and helper functions for strings. A zeroed struct text is an empty text. Once
+ * something was appended, data is always terminated.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -24,22 +24,26 @@ void text_append_bytes(struct text *text, const void *data, size_t size);
 void text_append_char(struct text *text, char c);
 void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
-/* The shortest digits that read back as the same number, without a point where there is none. */
+/* Appends the shortest digits that read back as the same number, without a decimal point if it is
+ * an integer. */
 void text_append_real(struct text *text, double real);
 /* "a, b, c" */
 void text_append_names(struct text *text, const char *const *names);
-/* Appends one of a list: ", " before it unless the text is empty. */
+/* Appends a list item, with ", " before it unless the text is empty. */
 void text_append_listed(struct text *text, const char *string);
-void text_cut(struct text *text, size_t length);  /* to a length that it had before */
-void text_clear(struct text *text);               /* empties it, keeps the memory */
+void text_cut(struct text *text, size_t length);  /* truncates to an earlier length */
+void text_clear(struct text *text);               /* empties the text but keeps its memory */
 const char *text_string(const struct text *text); /* "" while empty */
-char *text_detach(struct text *text); /* never NULL; the caller frees it; text is empty */
+/* returns the data, never NULL, which the caller frees; leaves text empty */
+char *text_detach(struct text *text);
 void text_release(struct text *text);
 
-/* How many bytes the character of UTF-8 takes that begins at text; 0: there is none within size. */
+/* Returns the number of bytes of the UTF-8 character at text, or 0 if no valid character fits in
+ * size. */
 size_t utf8_length(const char *text, size_t size);
-/* For terminals and logs: control characters but the ones in `kept`, and what is no UTF-8, as
- * "\x1b"; so is what a CI takes for a command: "::" at the begin of a line, "##[", "##vso[". */
+/* Escapes text for terminals and logs as "\x1b": control characters except those in `kept`, and
+ * invalid UTF-8. Also escapes commands of CI systems: "::" at the beginning of a line, "##[" and
+ * "##vso[". */
 void text_append_shown(struct text *text, const char *string, const char *kept);
 
 char *string_copy(const char *string); /* NULL gives NULL */
@@ -48,37 +52,37 @@ char *string_format(const char *format, ...) PRINTF_LIKE(1, 2);
 bool string_starts_with(const char *string, const char *prefix);
 bool string_ends_with(const char *string, const char *suffix);
 
-/* Copies with termination; truncates. size is that of the destination and must not be 0. */
+/* Copies a string, truncates it to size - 1 bytes, and terminates it. size is the size of the
+ * destination and must not be 0. */
 void string_put(char *destination, size_t size, const char *source);
 
-/* The index of `name` among names, which ends with NULL; -1 if it is none of them. */
+/* Returns the index of `name` in names (NULL-terminated), or -1. */
 int name_find(const char *name, const char *const *names);
-/* The name nearest to `name` by edit distance (transpositions count 1), or NULL where none is
- * near enough to be a typing error. names ends with NULL. */
+/* Returns the name with the smallest edit distance to `name` (a transposition counts 1), or NULL if
+ * none is near enough to be a typing error. names is NULL-terminated. */
 const char *name_nearest(const char *name, const char *const *names);
-/* Hints at the nearest of names, if one is near: `did you mean "NAME"?`. Returns STATUS_BAD_INPUT.
- */
+/* Sets the hint `did you mean "NAME"?` if one of names is near. Returns STATUS_BAD_INPUT. */
 enum status name_hint(const char *name, const char *const *names, struct error *err);
-/* As above, without quotes: "did you mean NAME?"; where none is near "there are NAMES". */
+/* Sets the hint "did you mean NAME?" or, if no name is near, "there are NAMES". */
 enum status name_hint_or_list(const char *name, const char *const *names, struct error *err);
-/* "WHAT: expected one of NAMES, found NAME", with the nearest of them as the hint. */
+/* Sets the error "WHAT: expected one of NAMES, found NAME", with the nearest name as the hint. */
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err);
 
-/* Owned names, each once. */
+/* A set of names, which the set owns. */
 struct name_set {
-	char **items; /* NULL-terminated once there is one */
+	char **items; /* NULL-terminated; NULL if the set is empty */
 	size_t count, capacity;
-	uint32_t *slots; /* hash table of 1 + index of an item; 0: free */
+	uint32_t *slots; /* hash table: 1 + index of an item; 0 marks a free slot */
 	size_t slot_count;
 };
-/* Adds the name unless it is there; returns its index in items. */
+/* Adds the name unless it is present. Returns its index in items. */
 size_t name_set_add(struct name_set *set, const char *name, size_t length);
 bool name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
-/* A non-negative number with one of the suffixes: "5%" -> 0.05 ; "30s", "2m", "1h", "500ms" ->
- * seconds */
+/* These read a non-negative number with a suffix: "5%" is 0.05; "30s", "2m", "1h" and "500ms" are
+ * converted to seconds. */
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err);
 enum status text_parse_duration(const char *string, double *seconds, struct error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Interval arithmetic over trees. A bound is exact or lies outside of what the expression can be:
- * all bounds are integers that a double holds, results of one rounded operation on such bounds, or
- * infinite.
+ * Interval arithmetic over syntax trees. A bound is exact or outside the true range: every bound
+ * is an integer that a double represents exactly, the result of one rounded operation on such
+ * bounds, or infinite.
  */
 #include <math.h>
 
@@ -47,7 +47,7 @@ static struct value_range negated(struct value_range condition)
 	return truth(!is_surely_true(condition), !value_range_is_false(condition));
 }
 
-/* Integers from 2^53 on are rounded in doubles: there the bound moves outwards. */
+/* Moves integer bounds from 2^53 on outwards, because doubles round them. */
 static struct value_range widened(double low, double high)
 {
 	const double exact = 0x1p53;
@@ -69,7 +69,7 @@ struct value_range value_range_of(struct value value)
 
 static double times(double a, double b)
 {
-	return a == 0 || b == 0 ? 0 : a * b; /* also of an infinite one */
+	return a == 0 || b == 0 ? 0 : a * b; /* also if the other one is infinite */
 }
 
 static double divided(double a, double b)
@@ -77,7 +77,7 @@ static double divided(double a, double b)
 	return a / b;
 }
 
-/* The extremes are at the corners. */
+/* The extremes of these operations are at the corners. */
 static struct value_range at_corners(
 	double (*operation)(double, double), struct value_range a, struct value_range b)
 {
@@ -99,14 +99,14 @@ static struct value_range quotient(enum opcode opcode, struct value_range a, str
 	struct value_range result = at_corners(divided, a, b);
 	if (opcode == OPCODE_DIVIDE)
 		return result;
-	/* Python's // of reals may be 1 below the floor of the rounded quotient */
+	/* Python's // of reals may be 1 below the floor of the rounded quotient. */
 	const double slack = is_whole(a) && is_whole(b) ? 0 : 1;
 	return opcode == OPCODE_CEIL_DIV
 		       ? (struct value_range){ceil(result.low), ceil(result.high)}
 		       : (struct value_range){floor(result.low) - slack, floor(result.high)};
 }
 
-/* Of operators that only the values themselves decide: the result of two numbers. */
+/* For operators without interval rules: exact if both intervals are single points. */
 static struct value_range of_points(enum opcode opcode, struct value_range a, struct value_range b)
 {
 	struct evaluation evaluation = {.where = ""};
@@ -201,7 +201,7 @@ static struct value_range unary(enum opcode opcode, struct value_range a)
 }
 
 /* ---- trees ---- */
-/* Where the names of a tree get their intervals from. */
+/* Context of the walk: where the intervals of names come from. */
 struct names {
 	value_range_find *find;
 	void *context;
@@ -209,7 +209,7 @@ struct names {
 
 static struct value_range range_of_node(const struct names *names, const struct node *node);
 
-/* `and` and `or`: the value of one of the operands. */
+/* `and` and `or` return the value of one operand. */
 static struct value_range logical(const struct names *names, const struct node *node)
 {
 	const bool is_or = node->opcode == OPCODE_OR;
@@ -220,7 +220,7 @@ static struct value_range logical(const struct names *names, const struct node *
 		const bool ends = is_or ? holds : fails, is_last = i + 1 == node->count;
 		if (ends || is_last)
 			return hull(result, operand);
-		if (is_or ? !fails : !holds) /* may be the result */
+		if (is_or ? !fails : !holds) /* this operand may be the result */
 			result = hull(result, is_or ? operand : is_false);
 	}
 	return result;

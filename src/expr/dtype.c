@@ -33,7 +33,7 @@ size_t dtype_size(enum dtype dtype)
 	return (size_t)layouts[dtype].bytes;
 }
 
-/* Sign, exponent and mantissa bits of IEEE 754's kind; e4m3 has no infinity. */
+/* Encodes an IEEE 754 float with fewer bits; e4m3 has no infinity. */
 static uint64_t small_float(double value, int exponent_bits, int mantissa_bits, bool has_infinity)
 {
 	const int bias = (1 << (exponent_bits - 1)) - 1, most = has_infinity ? bias : bias + 1;

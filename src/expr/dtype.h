@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Element types. The helper kernels have the same codes: templates/common/helpers.cu.
+ * Element types of tensors and arguments. The helper kernels use the same codes
+ * (templates/common/helpers.cu).
  */
 #ifndef EXPR_DTYPE_H
 #define EXPR_DTYPE_H
@@ -9,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* id, name, bytes of one element, and of floats exponent and mantissa bits. The order is that of
- * the codes in the helper kernels. tf32: fp32 in memory; bool: a byte, 0 or 1. */
+/* Columns: id, name, bytes of an element, and the exponent and mantissa bits of floats. The order
+ * is that of the codes in the helper kernels. tf32 is stored as fp32; bool is a byte, 0 or 1. */
 #define DTYPES(ROW)                                                                                \
 	ROW(FP32, "fp32", 4, 8, 23)                                                                \
 	ROW(TF32, "tf32", 4, 8, 10)                                                                \
@@ -43,12 +44,12 @@ static inline bool dtype_is_float(enum dtype dtype)
 {
 	return dtype <= DTYPE_FP8_E4M3 || dtype == DTYPE_FP64 || dtype == DTYPE_FP8_E5M2;
 }
-static inline bool dtype_is_signed(enum dtype dtype) /* of integers; bool is none */
+static inline bool dtype_is_signed(enum dtype dtype) /* false for bool and floats */
 {
 	return dtype == DTYPE_I8 || dtype == DTYPE_I16 || dtype == DTYPE_I32 || dtype == DTYPE_I64;
 }
-/* The bits of an element in memory, little end first: floats rounded to nearest, ties to even
- * (beyond the largest: infinite, fp8_e4m3 its largest), integers wrapped. */
+/* Returns the little-endian bits of an element. Floats are rounded to nearest even; values beyond
+ * the range become infinite, in fp8_e4m3 the largest value. Integers wrap. */
 uint64_t dtype_bits(enum dtype dtype, double value);
 
 #endif

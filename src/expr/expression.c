@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text -> tree (parser.c) -> names resolved, constants folded (node.c); walk.c evaluates the tree.
+ * Compiles text to a tree (parser.c), then resolves names and folds constants (node.c). walk.c
+ * evaluates the tree.
  */
 #include "expr/expression.h"
 
@@ -169,11 +170,11 @@ const int *expression_indices(const struct expression *expression, size_t *count
 	return expression->indices;
 }
 
-/* Lists lie in `lists`. */
+/* Allocates lists in `lists`. */
 static enum status evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err)
 {
-	struct evaluation evaluation; /* its loop variables need no initialisation */
+	struct evaluation evaluation; /* loop variables need no initialisation */
 	evaluation.values = values;
 	evaluation.arena = lists;
 	evaluation.steps = EVALUATION_STEPS_MAX;
@@ -190,7 +191,7 @@ static enum status evaluate(const struct expression *expression, const struct va
 	return STATUS_OK;
 }
 
-/* As above, for a result that is no list: of a list only the type is left. */
+/* Works like evaluate() for results that are no lists; of a list it keeps only the type. */
 static enum status evaluate_scalar(const struct expression *expression, const struct value *values,
 	struct value *result, struct error *err)
 {

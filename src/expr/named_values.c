@@ -57,14 +57,14 @@ const struct record_custom named_value_custom = {
 	.release = value_release,
 };
 static const struct record_rule name_rule = {"a name of letters, digits and _", name_is_valid};
-/* Sizes of groups from a file, "sizes:8 0 3/5 5 1", in files of version 0.1. */
+/* Group sizes in files of version 0.1, "sizes:8 0 3/5 5 1". */
 static bool is_sizes(const char *string)
 {
 	return string_starts_with(string, "sizes:") &&
 	       !string[6 + strspn(string + 6, "0123456789 /")];
 }
 
-/* What is written into problems' texts, -D lists and files of other programs. */
+/* These characters are safe in problem texts, -D lists and files of other programs. */
 static enum status named_value_check(
 	void *item, const struct json_at *at, void *context, struct error *err)
 {
@@ -111,7 +111,7 @@ void named_values_put(
 	item->value = value.type == VALUE_STRING ? value_string(string_copy(value.string)) : value;
 }
 
-/* NULL: there is none of this name. */
+/* Returns NULL if there is no such name. */
 static const struct value *named_values_find(const struct named_values *values, const char *name)
 {
 	for (size_t i = 0; i < values->count; i++)

@@ -19,7 +19,7 @@ struct node *node_new(struct value_arena *arena, enum node_kind kind, uint32_t c
 void node_push(struct value_arena *arena, struct node *node, const struct node *child)
 {
 	const uint32_t count = node->count;
-	if ((count & (count - 1)) == 0) { /* room for 1, 2, 4, ... */
+	if ((count & (count - 1)) == 0) { /* grows at 1, 2, 4, ... */
 		struct node *children =
 			value_arena_take(arena, (2 * (size_t)count + !count) * sizeof(*children));
 		if (count)
@@ -36,7 +36,7 @@ void node_push(struct value_arena *arena, struct node *node, const struct node *
 struct resolver {
 	const char *where;
 	const struct name_table *names;
-	const char *variables[EVALUATION_LOCALS_MAX]; /* in scope; the last hides those before it */
+	const char *variables[EVALUATION_LOCALS_MAX]; /* innermost last */
 	int count;
 	bool optional, unknown;
 	struct error *err;
@@ -125,7 +125,7 @@ enum status node_resolve(struct node *root, const char *where, const struct name
 
 /* ---- constant folding ---- */
 enum {
-	FOLD_STEPS_MAX = 1 << 12 /* what takes longer is left for the evaluation */
+	FOLD_STEPS_MAX = 1 << 12 /* longer computations are left to evaluation */
 };
 
 static void make_constant(struct node *node, struct value value)
@@ -136,14 +136,14 @@ static void make_constant(struct node *node, struct value value)
 	node->height = 1;
 }
 
-/* Puts a child in the place of its parent. */
+/* Replaces a node by one of its children. */
 static void make_child(struct node *node, size_t child)
 {
 	const struct node copy = node->children[child];
 	*node = copy;
 }
 
-/* Constant operands of `and` and `or` are either skipped or end it. */
+/* A constant operand of `and` or `or` is dropped or ends the chain. */
 static void fold_logical(struct node *node)
 {
 	uint32_t kept = 0;
@@ -171,8 +171,8 @@ static void fold_by_evaluation(struct node *node, struct value_arena *arena)
 		make_constant(node, *value);
 }
 
-/* Returns the least index of a loop variable that it reads; -1 if it reads a name, INT_MAX if it
- * needs nothing from outside. */
+/* Folds a subtree. Returns the smallest index of an outer loop variable that it reads, -1 if it
+ * reads a name, and INT_MAX if it reads neither. */
 static int fold(struct node *node, struct value_arena *arena)
 {
 	int outer = node->kind == NODE_VALUE   ? -1
@@ -184,7 +184,7 @@ static int fold(struct node *node, struct value_arena *arena)
 			outer = of_child;
 	}
 	if (node->kind == NODE_COMPREHENSION && outer >= node->index)
-		outer = INT_MAX; /* its own loop variables, and the variables of lists in it */
+		outer = INT_MAX; /* its own loop variables and those of inner lists */
 	switch (node->kind) {
 	case NODE_LOGICAL:
 		fold_logical(node);
@@ -204,7 +204,7 @@ static int fold(struct node *node, struct value_arena *arena)
 		if (outer == INT_MAX)
 			fold_by_evaluation(node, arena);
 		break;
-	default: /* `x in range(...)` and loops do without the list of a range */
+	default: /* `x in range(...)` and loops need no list of a range */
 		break;
 	}
 	return node->kind == NODE_CONSTANT ? INT_MAX : outer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results are Python's, except that a result beyond 64 bits, or beyond a double's range, is an
- * error.
+ * Results are those of Python, except that results beyond 64 bits or the range of a double are
+ * errors.
  */
 #include "expr/operator.h"
 
@@ -33,9 +33,7 @@ static void describe(const struct value *value, struct text *text)
 		value_format(*value, text);
 }
 
-/* An operator and its operands; result may be one of them. right is NULL where there is one
- * operand.
- */
+/* An operator and its operands. result may alias an operand. right is NULL for unary operators. */
 struct application {
 	struct evaluation *evaluation;
 	enum opcode opcode;
@@ -100,7 +98,7 @@ bool evaluation_append(
 }
 
 /* ---- arithmetic ---- */
-/* Of two integers whose quotient is no integer of 64 bits: rounded once. */
+/* Quotient of two integers that is not an int64, rounded only once. */
 static double integer_quotient(int64_t a, int64_t b)
 {
 	uint64_t dividend = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
@@ -111,14 +109,14 @@ static double integer_quotient(int64_t a, int64_t b)
 	const int divisor_shift = __builtin_clzll(divisor);
 	const unsigned __int128 shifted = (unsigned __int128)(dividend << dividend_shift) << 62;
 	divisor <<= divisor_shift;
-	/* 62 or 63 bits, the last of them set if there is a remainder */
+	/* 62 or 63 bits; the last bit is set if there is a remainder */
 	const uint64_t quotient =
 		(uint64_t)(shifted / divisor) | (uint64_t)(shifted % divisor != 0);
 	const double size = ldexp((double)quotient, divisor_shift - dividend_shift - 62);
 	return (a < 0) != (b < 0) ? -size : size;
 }
 
-/* floor(a / b) and the remainder with the sign of b, as Python computes them. */
+/* Returns floor(a / b); *remainder has the sign of b, as in Python. */
 static double real_floor_div(double a, double b, double *remainder)
 {
 	double rest = fmod(a, b), quotient = (a - rest) / b;
@@ -153,8 +151,7 @@ static bool real_arithmetic(const struct application *a)
 		real = left * right;
 		break;
 	case OPCODE_DIVIDE:
-		/* integers that a double may not hold (2^53 + 1 becomes 2^53) are divided
-		 * before rounding */
+		/* Doubles do not represent all integers beyond 2^53, so divide before rounding. */
 		real = (fabs(left) >= 0x1p53 || fabs(right) >= 0x1p53) &&
 				       value_as_int(*a->left, &dividend) &&
 				       value_as_int(*a->right, &divisor)
@@ -180,7 +177,7 @@ static bool real_arithmetic(const struct application *a)
 	return true;
 }
 
-/* Two numbers, or an error where they are no integers and must be. */
+/* Applies an operator to two numbers. Non-integers are an error if integers_only. */
 static bool arithmetic(const struct application *a, bool integers_only)
 {
 	int64_t left, right;
@@ -248,7 +245,7 @@ static bool membership(const struct application *a)
 	return true;
 }
 
-/* The first of the smallest or largest, as Python's min and max. */
+/* Keeps the first of equal values, as Python's min and max. */
 static bool better(const struct application *a)
 {
 	const bool least = a->opcode == OPCODE_MIN || a->opcode == OPCODE_MIN_LIST;
@@ -313,7 +310,7 @@ static bool best_of_list(const struct application *a)
 	struct value best = list->items[0];
 	if (!evaluation_use(a->evaluation, list->count))
 		return false;
-	/* a single one must be a number, too */
+	/* a single element must also be a number */
 	for (size_t i = list->count > 1; i < list->count; i++)
 		if (!better(&(struct application){
 			    a->evaluation, a->opcode, &best, &list->items[i], &best}))
@@ -347,7 +344,7 @@ bool range_read(struct evaluation *evaluation, const struct value *arguments, si
 			"expected a step other than 0 of range, found 0");
 		return false;
 	}
-	/* exact, although the difference may exceed an int64 */
+	/* exact even if the difference exceeds int64 */
 	if (range->step > 0 && range->start < stop)
 		range->count =
 			((uint64_t)stop - (uint64_t)range->start - 1) / (uint64_t)range->step + 1;
@@ -401,7 +398,7 @@ static bool string_to_int(const char *string, int64_t *integer)
 	return end != string && !end[strspn(end, " \t\r\n")] && errno == 0;
 }
 
-/* Python's int(): towards 0; of a string the decimal number in it. */
+/* Python's int(): truncates towards 0; parses a decimal string. */
 static bool to_integer(const struct application *a)
 {
 	const struct value *operand = a->left;

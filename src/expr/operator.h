@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The operators and functions of the language: integers of 64 bits, checked, with Python's
- * rounding, reals otherwise; ranges and lists.
+ * Operators and functions of the language. Integers have 64 bits, overflow checks and Python's
+ * rounding; other numbers are reals.
  */
 #ifndef EXPR_OPERATOR_H
 #define EXPR_OPERATOR_H
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "expr/value.h"
 
-/* id, and the symbol in messages */
+/* Columns: id and symbol in messages. */
 #define OPCODES(ROW)                                                                               \
 	/* operators of two operands */                                                            \
 	ROW(ADD, "+")                                                                              \
@@ -49,7 +49,7 @@
 	ROW(MAX_LIST, "max")                                                                       \
 	ROW(ANY, "any")                                                                            \
 	ROW(ALL, "all")                                                                            \
-	/* kinds of nodes of their own */                                                          \
+	/* operators with their own node kinds */                                                  \
 	ROW(AND, "and")                                                                            \
 	ROW(OR, "or")                                                                              \
 	ROW(RANGE, "range")                                                                        \
@@ -64,32 +64,32 @@ enum opcode {
 
 enum {
 	LIST_COUNT_MAX = 65536,         /* elements of one list */
-	EVALUATION_STEPS_MAX = 1 << 20, /* loop iterations, list elements made or looked at */
+	EVALUATION_STEPS_MAX = 1 << 20, /* loop iterations, and list elements created or read */
 	EVALUATION_LOCALS_MAX = 64      /* loop variables in scope at one place */
 };
 
-/* What one evaluation reads, and the steps that it may still take. */
+/* Inputs of an evaluation and its remaining steps. */
 struct evaluation {
 	const struct value *values;
-	struct value_arena *arena; /* holds the lists that the evaluation makes */
+	struct value_arena *arena; /* owns the lists that evaluation creates */
 	size_t steps;
 	const char *where; /* for messages */
 	struct error *err;
 	struct value locals[EVALUATION_LOCALS_MAX]; /* loop variables */
 };
 
-/* These return false with an error that names no place and no column: "expected ..., found ...". */
+/* These return false and set an error without place and column: "expected ..., found ...". */
 bool evaluation_use(struct evaluation *evaluation, size_t steps);
 bool evaluation_new_list(struct evaluation *evaluation, struct value_list **list);
 bool evaluation_append(
 	struct evaluation *evaluation, struct value_list *list, const struct value *value);
 
-/* What an operator or a function of the language does, for all types. right is not read by
- * operators of one operand; result may be one of the operands. */
+/* Applies an operator or built-in function to values of any type. Unary operators ignore right.
+ * result may be one of the operands. */
 bool operator_apply(struct evaluation *evaluation, enum opcode opcode, const struct value *left,
 	const struct value *right, struct value *result);
 
-/* A range: its first value, their distance, and how many there are. */
+/* A range: first value, step and number of values. */
 struct range {
 	int64_t start, step;
 	uint64_t count;
@@ -98,18 +98,18 @@ static inline struct value range_at(const struct range *range, uint64_t index)
 {
 	return value_int((int64_t)((uint64_t)range->start + index * (uint64_t)range->step));
 }
-/* arguments: the count (1 to 3) arguments of range() */
+/* Reads the one to three arguments of range(). */
 bool range_read(struct evaluation *evaluation, const struct value *arguments, size_t count,
 	struct range *range);
 bool range_contains(const struct range *range, const struct value *value);
 
-/* The result of an operator of two integers; false where it has none (overflow, a divisor of 0, a
- * negative count), and for operators that are not of integers alone (/ and in). Inline, because
- * enumeration and scoring live from it. */
+/* Applies an operator to two integers. Returns false on overflow, division by 0 or a negative shift
+ * count, and for operators with non-integer results or operands (/ and in). Inline, because
+ * enumeration and scoring depend on its speed. */
 static inline __attribute__((always_inline)) bool integer_apply(
 	enum opcode opcode, int64_t a, int64_t b, struct value *result)
 {
-	/* division in 32 bits takes a fraction of the time of 64 bits */
+	/* 32-bit division is several times faster than 64-bit division. */
 	const bool is_short = (((uint64_t)a | (uint64_t)b) >> 32) == 0;
 	int64_t integer = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recursive descent over Python's grammar of expressions. After an error the rest of the text
- * counts as its end, so that every function comes back by itself; the tree then is not used.
+ * A recursive descent parser for Python's expression grammar. After an error the parser behaves as
+ * at the end of the text, so that all functions return; the tree is discarded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct parser {
 	const char *where;
 	struct value_arena *arena;
 	struct lexer lexer;
-	struct token token; /* the next one, not consumed */
+	struct token token; /* the next token, not consumed */
 	int nesting;
 	bool failed;
 	struct error *err;
@@ -67,7 +67,7 @@ static void parser_expected(struct parser *parser, const char *noun)
 	fail(parser);
 }
 
-/* An error at a column that is not the next token's. */
+/* Sets an error at a column other than the next token's. */
 static void __attribute__((format(printf, 3, 4)))
 parser_refuse(struct parser *parser, uint32_t column, const char *format, ...)
 {
@@ -82,7 +82,7 @@ parser_refuse(struct parser *parser, uint32_t column, const char *format, ...)
 	fail(parser);
 }
 
-/* Consumes a token that must be there. */
+/* Consumes the next token, which must be of this kind. */
 static void parser_take(struct parser *parser, enum token_kind kind, const char *noun)
 {
 	if (parser->token.kind != kind)
@@ -111,7 +111,7 @@ static void parser_push(struct parser *parser, struct node *node, const struct n
 			"expected at most %d operators in a row, found more", NODE_HEIGHT_MAX);
 }
 
-/* right is NULL where there is one operand. */
+/* right is NULL for unary operators. */
 static struct node *parser_operator(struct parser *parser, enum opcode opcode, uint32_t column,
 	const struct node *left, const struct node *right)
 {
@@ -129,7 +129,7 @@ static struct node *parser_operator(struct parser *parser, enum opcode opcode, u
 	return node;
 }
 
-/* The node of the next token, which is consumed. */
+/* Consumes the next token and returns a constant node. */
 static struct node *parser_constant(struct parser *parser, struct value value)
 {
 	struct node *node = node_new(parser->arena, NODE_CONSTANT, parser->token.column);
@@ -138,7 +138,7 @@ static struct node *parser_constant(struct parser *parser, struct value value)
 	return node;
 }
 
-/* parser->nesting is counted down by the caller. */
+/* The caller decrements parser->nesting. */
 static void enter(struct parser *parser)
 {
 	if (++parser->nesting > NODE_NESTING_MAX)
@@ -147,7 +147,7 @@ static void enter(struct parser *parser)
 }
 
 /* ---- atoms ---- */
-/* Comma-separated expressions up to the closing token, which is consumed. */
+/* Parses comma-separated expressions through the closing token. */
 static void parse_elements(
 	struct parser *parser, struct node *list, enum token_kind close, const char *noun)
 {
@@ -159,7 +159,7 @@ static void parse_elements(
 	parser_advance(parser);
 }
 
-/* The rest of a comprehension after its element, up to and with the closing token. */
+/* Parses the clauses of a comprehension, after its element, through the closing token. */
 static void parse_clauses(
 	struct parser *parser, struct node *list, enum token_kind close, const char *noun)
 {
@@ -187,8 +187,7 @@ static void parse_clauses(
 	parser_take(parser, close, noun);
 }
 
-/* The elements of a list, the arguments of a function, or a comprehension; up to and with the
- * closing token. */
+/* Parses list elements, function arguments, or a comprehension, through the closing token. */
 static void parse_sequence(struct parser *parser, struct node *list, enum token_kind close)
 {
 	const char *const end = close == TOKEN_CLOSE ? "',', ')', 'for' or an operator"
@@ -222,7 +221,7 @@ static void unknown_function(struct parser *parser, const struct token *name)
 	fail(parser);
 }
 
-/* arguments: the children of a node that becomes range()'s; or a comprehension. */
+/* arguments are the children of a node, which becomes the node of range(), or a comprehension. */
 static struct node *call(struct parser *parser, const struct function *function,
 	const struct token *name, struct node *arguments)
 {
@@ -279,7 +278,7 @@ static struct node *parse_list(struct parser *parser)
 	return list;
 }
 
-/* An expression in parentheses, or a tuple. */
+/* Parses a parenthesized expression or a tuple. */
 static struct node *parse_parenthesis(struct parser *parser)
 {
 	struct node *tuple = node_new(parser->arena, NODE_LIST, parser->token.column);
@@ -328,14 +327,14 @@ static struct node *parse_atom(struct parser *parser)
 /* ---- operators ---- */
 static struct node *parse_factor(struct parser *parser);
 
-/* A sign or `not`, and its operand. */
+/* Parses a sign or `not` with its operand. */
 static struct node *parse_prefix(struct parser *parser, enum opcode opcode)
 {
 	const uint32_t column = parser->token.column;
 	enter(parser);
 	parser_advance(parser);
 	struct node *operand;
-	/* the smallest integer has no positive counterpart */
+	/* The smallest integer has no positive counterpart. */
 	if (opcode == OPCODE_NEGATE && parser->token.kind == TOKEN_INT &&
 		parser->token.magnitude == (uint64_t)INT64_MAX + 1)
 		operand = parser_constant(parser, value_int(INT64_MIN));
@@ -348,8 +347,8 @@ static struct node *parse_prefix(struct parser *parser, enum opcode opcode)
 	return operand;
 }
 
-/* [sign] atom ['**' factor]: ** binds tighter than a sign on its left, weaker than one on its right
- */
+/* Parses [sign] atom ['**' factor]: ** binds tighter than a sign on its left, but weaker than a
+ * sign on its right. */
 static struct node *parse_factor(struct parser *parser)
 {
 	if (next_is(parser, OPCODE_ADD))
@@ -368,15 +367,15 @@ static struct node *parse_factor(struct parser *parser)
 	return node;
 }
 
-/* Whether an operator of two operands comes next that binds that tightly; ** is parse_factor()'s.
- */
+/* Returns whether the next token is a binary operator with at least this precedence. parse_factor()
+ * handles **. */
 static bool next_operator(const struct parser *parser, enum precedence least)
 {
 	return parser->token.kind == TOKEN_OPERATOR && parser->token.precedence >= least &&
 	       parser->token.precedence < PRECEDENCE_POWER;
 }
 
-/* Comparisons of `first`: one operator, or a chain. */
+/* Parses the comparisons after `first`: a single one or a chain. */
 static struct node *parse_comparisons(struct parser *parser, struct node *first)
 {
 	struct node *chain = node_new(parser->arena, NODE_CHAIN, parser->token.column);
@@ -400,7 +399,7 @@ static struct node *parse_comparisons(struct parser *parser, struct node *first)
 					  &link->children[0]);
 }
 
-/* `first` and what follows with the same `and` or `or`, as one node. */
+/* Parses `first` and all operands of the same `and` or `or` into one node. */
 static struct node *parse_logical(struct parser *parser, struct node *first)
 {
 	const struct token word = parser->token;
@@ -414,7 +413,7 @@ static struct node *parse_logical(struct parser *parser, struct node *first)
 	return node;
 }
 
-/* Operators that bind at least that tightly. */
+/* Parses operators with at least this precedence. */
 static struct node *parse_binary(struct parser *parser, enum precedence least)
 {
 	struct node *left = least <= PRECEDENCE_NOT && next_is(parser, OPCODE_NOT)

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-/* Signs and words of the language. A longer sign stands before its prefix. */
+/* Operators and keywords. A longer sign precedes its prefix. */
 static const struct {
 	const char *spelling;
 	enum token_kind kind;
@@ -48,7 +48,7 @@ static const struct {
 	{"False", TOKEN_FALSE, 0, 0},
 };
 
-/* Makes the token that begins with a sign, or that is a word; false if there is none of those. */
+/* Makes a token of the sign or keyword that begins here. Returns false if there is none. */
 static bool find_spelling(struct token *token, bool word)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(spellings); i++) {
@@ -66,7 +66,7 @@ static bool find_spelling(struct token *token, bool word)
 	return false;
 }
 
-/* Signs of other languages, and what they are here. */
+/* Operators of other languages and their equivalents here. */
 static const struct {
 	const char *sign, *hint;
 } foreign_signs[] = {
@@ -112,7 +112,7 @@ enum status token_error(
 	if (token->kind == TOKEN_END)
 		return error_set(err, STATUS_BAD_INPUT, "%s: column %u: expected %s, found the end",
 			where, token->column, expected);
-	/* cut between characters */
+	/* cuts between characters */
 	size_t shown = token->length < SHOWN ? token->length : SHOWN;
 	while (shown < token->length && ((unsigned char)token->start[shown] & 0xc0) == 0x80)
 		shown--;
@@ -135,7 +135,7 @@ static enum status lex_int(
 	const struct lexer *lexer, struct token *token, unsigned base, struct error *err)
 {
 	size_t at = base == 10 ? 0 : 2;
-	bool digit_before = base != 10; /* 0x_10 is fine */
+	bool digit_before = base != 10; /* 0x_10 is valid */
 	token->kind = TOKEN_INT;
 	token->magnitude = 0;
 	for (; at < token->length; at++) {
@@ -157,7 +157,7 @@ static enum status lex_int(
 	return STATUS_OK;
 }
 
-/* [start, start+length) holds digits with a point or an exponent, perhaps more. */
+/* The length digits at start include a point or exponent and may continue. */
 static enum status lex_real(const struct lexer *lexer, struct token *token, struct error *err)
 {
 	char digits[128];
@@ -214,7 +214,7 @@ static enum status lex_string(const struct lexer *lexer, struct token *token, st
 
 static enum status lex_sign(const struct lexer *lexer, struct token *token, struct error *err)
 {
-	/* && and || are no pairs of operators */
+	/* && and || are reported as single operators */
 	const bool pair = strchr("&|", *token->start) && token->start[1] == *token->start;
 	if (!pair && find_spelling(token, false))
 		return STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of an expression, cut into tokens.
+ * Splits the text of an expression into tokens.
  */
 #ifndef EXPR_TOKEN_H
 #define EXPR_TOKEN_H
@@ -9,7 +9,7 @@
 
 enum token_kind {
 	TOKEN_END,
-	TOKEN_INT,    /* magnitude: up to 2^64-1, the parser checks */
+	TOKEN_INT,    /* magnitude up to 2^64-1; the parser checks the sign */
 	TOKEN_REAL,   /* real */
 	TOKEN_STRING, /* start, length with the quotes */
 	TOKEN_NAME,
@@ -26,8 +26,8 @@ enum token_kind {
 	TOKEN_FALSE,
 };
 
-/* Of operators of two operands; a higher one binds tighter. Signs bind tighter than all of them
- * but **. */
+/* Precedence of binary operators; higher values bind tighter. Signs bind tighter than all binary
+ * operators except **. */
 enum precedence {
 	PRECEDENCE_OR = 1,
 	PRECEDENCE_AND,
@@ -44,7 +44,7 @@ enum precedence {
 
 struct token {
 	enum token_kind kind;
-	enum opcode opcode; /* of `not` and `not in`: OPCODE_NOT */
+	enum opcode opcode; /* OPCODE_NOT for `not` and `not in` */
 	enum precedence precedence;
 	uint32_t column; /* 1-based, in characters */
 	const char *start;
@@ -59,7 +59,7 @@ struct lexer {
 	const char *where; /* for messages */
 };
 
-/* The next token. Errors: what is no token; numbers that do not fit. */
+/* Reads the next token. Fails on invalid tokens and numbers out of range. */
 enum status lexer_next(struct lexer *lexer, struct token *token, struct error *err);
 /* "where: column 7: expected <expected>, found <the token>" */
 enum status token_error(

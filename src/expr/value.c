@@ -42,7 +42,7 @@ bool value_whole(struct value value, int64_t *integer)
 	return true;
 }
 
-/* Integers of 64 bits and doubles are all numbers of this type. */
+/* A long double holds all 64-bit integers and doubles exactly. */
 static bool as_exact(struct value value, long double *exact)
 {
 	int64_t integer;
@@ -118,7 +118,7 @@ const char *value_type_name(enum value_type type)
 	return names[type];
 }
 
-/* With a point or an exponent, as no integer has. */
+/* Writes a point or an exponent, so that the text does not read as an integer. */
 static void real_format(double real, struct text *text)
 {
 	const size_t before = text->length;
@@ -220,7 +220,7 @@ char *value_arena_copy_string(struct value_arena *arena, const char *string, siz
 void value_list_push(struct value_list *list, const struct value *value, struct value_arena *arena)
 {
 	const size_t count = list->count;
-	if ((count & (count - 1)) == 0) { /* room for 1, 2, 4, ... */
+	if ((count & (count - 1)) == 0) { /* grows at 1, 2, 4, ... */
 		struct value *items =
 			value_arena_take(arena, (2 * count + !count) * sizeof(*items));
 		if (count)

@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 enum value_type {
-	VALUE_NONE, /* not bound yet */
+	VALUE_NONE, /* not bound */
 	VALUE_BOOL,
 	VALUE_INT,
 	VALUE_REAL,
@@ -38,9 +38,9 @@ struct value {
 struct value_list {
 	struct value *items;
 	size_t count;
-	bool is_tuple; /* written (1, 2), which does not equal [1, 2] */
-	/* Steps that comparing or printing the list takes: 1 and those of its values. Set only in
-	 * lists that an expression made. */
+	bool is_tuple; /* written as (1, 2); never equal to [1, 2] */
+	/* Steps to compare or print the list: 1 plus the weights of its values. Set only in lists
+	 * created by an expression. */
 	size_t weight;
 };
 
@@ -61,16 +61,17 @@ static inline struct value value_string(const char *string)
 	return (struct value){.type = VALUE_STRING, .string = string};
 }
 
-bool value_equal(struct value a, struct value b); /* Python's ==: 1 == 1.0 == True */
-bool value_truth(struct value value);             /* Python's truth: 0, '', [] are false */
+bool value_equal(struct value a, struct value b); /* equality as in Python: 1 == 1.0 == True */
+bool value_truth(struct value value);             /* truth as in Python: 0, '' and [] are false */
 
-/* Booleans and integers as integers, or any number as a double; false for other types. */
+/* Converts booleans and integers to an integer, or any number to a double. Returns false for other
+ * types. */
 bool value_as_int(struct value value, int64_t *integer);
 bool value_as_real(struct value value, double *real);
-/* An integer, or a real that is one and fits. */
+/* Accepts an integer, or a real with an integral value that fits. */
 bool value_whole(struct value value, int64_t *integer);
 
-/* The order of two numbers, exact between integers and reals; unordered for anything else. */
+/* The exact order of two numbers, also between integers and reals; unordered for other types. */
 enum value_order {
 	VALUE_LESS,
 	VALUE_EQUAL,
@@ -80,19 +81,19 @@ enum value_order {
 enum value_order value_compare(struct value a, struct value b);
 
 const char *value_type_name(enum value_type type);
-/* As the command line writes it: 128, 0.5, true, bf16 (no quotes).
- */
+/* Appends the value as on the command line: 128, 0.5, true, bf16 (without quotes). */
 void value_format(struct value value, struct text *text);
 
 struct json *value_to_json(struct value value);
 
-/* Memory that is taken piece by piece and given back all at once: the tree of an expression, its
- * constants, lists. A zeroed arena is empty. */
+/* Memory that is allocated in pieces and freed all at once. It holds expression trees, constants
+ * and lists. A zeroed arena is empty. */
 struct value_arena {
 	struct value_arena_block *blocks;
 };
 
-void *value_arena_take(struct value_arena *arena, size_t size); /* zeroed, aligned for anything */
+/* Returns memory that is zeroed and aligned for any type. */
+void *value_arena_take(struct value_arena *arena, size_t size);
 char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length);
 void value_arena_release(struct value_arena *arena);
 /* Appends to a list whose items lie in the arena. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Evaluates trees. Integers take a fast path; everything else, and every error, goes through
- * operator_apply(). What changes belongs to the evaluation, so that threads can share a tree.
+ * Evaluates trees. Integers take a fast path; all other values and all errors go through
+ * operator_apply(). Mutable state belongs to the evaluation, so that threads can share a tree.
  */
 #include "expr/node.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* Adds the place to an error that operator_apply() and its like left. */
+/* Adds the place to an error of operator_apply() and similar functions. */
 static const struct value *__attribute__((cold))
 fail(const struct evaluation *evaluation, const struct node *node)
 {
@@ -45,7 +45,8 @@ static inline bool truth(const struct value *value)
 	return value->type == VALUE_BOOL ? value->boolean : value_truth(*value);
 }
 
-/* The most frequent operators of two numbers, if the result is a real; false for all else. */
+/* Applies the most frequent operators to two numbers if the result is real. Returns false
+ * otherwise. */
 static bool real_apply(enum opcode opcode, const struct value *left, const struct value *right,
 	struct value *result)
 {
@@ -164,8 +165,8 @@ static bool append_element(
 struct comprehension {
 	struct evaluation *evaluation;
 	const struct node *node;
-	struct value_list *list; /* NULL: any() or all() of the elements */
-	bool is_decided;         /* an element decided any() or all() */
+	struct value_list *list; /* NULL for any() and all() over the elements */
+	bool is_decided;         /* an element has decided any() or all() */
 };
 
 static bool take_element(struct comprehension *made)
@@ -218,7 +219,7 @@ static bool walk_loop(struct comprehension *made, size_t clause_index)
 	return true;
 }
 
-/* The clauses from clause_index on, for the values that the loop variables before it have. */
+/* Runs the clauses from clause_index on for the current values of the outer loop variables. */
 static bool walk_clauses(struct comprehension *made, size_t clause_index)
 {
 	struct value room;

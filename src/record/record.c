@@ -51,7 +51,7 @@ bool record_is_counted(const struct record_member *member)
 	       member->shape == RECORD_OWNED || member->shape == RECORD_FILLED;
 }
 
-/* Whether the items lie behind a pointer. */
+/* Returns whether the items are behind a pointer. */
 static bool is_pointed(const struct record_member *member)
 {
 	return record_is_counted(member) && member->shape != RECORD_FILLED;
@@ -120,7 +120,7 @@ struct record_span record_span(const struct record_member *member, const void *b
 	}
 }
 
-/* Whether a list before this one has the same count, and another number of items. */
+/* Returns whether an earlier list that shares the count has another number of items. */
 static bool count_differs(const struct record *record, const struct record_member *member,
 	const void *base, size_t count)
 {
@@ -244,7 +244,8 @@ int64_t record_load(const struct record_member *member, const void *item)
 	uint64_t value = 0;
 	const unsigned unused = 64 - 8 * (unsigned)member->size;
 
-	memcpy(&value, item, member->size); /* little-endian, as every machine with such a GPU */
+	memcpy(&value, item,
+		member->size); /* little-endian, as on every machine with a supported GPU */
 	if (member->kind == RECORD_KIND_INT || member->kind == RECORD_KIND_ENUM)
 		return (int64_t)(value << unused) >> unused;
 	return (int64_t)value;
@@ -368,7 +369,7 @@ static void record_item_release(const struct record_member *member, void *item)
 
 void record_release(const struct record *record, void *value)
 {
-	/* counts are zeroed at the end: lists may share one */
+	/* Counts are zeroed last, because lists may share them. */
 	for (size_t i = 0; i < record->member_count; i++) {
 		const struct record_member *member = &record->members[i];
 		const struct record_span span = record_span(member, value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records: a struct described once, by a table of its members. Reading JSON (record/record_read.h)
- * and writing it (record/record_write.h), the workers' bytes (record/record_wire.h), release, copy
- * and comparison follow from the table.
+ * A record is a table that describes the members of a struct. The table drives reading of JSON
+ *(record/record_read.h), writing of JSON (record/record_write.h), serialization for workers
+ *(record/record_wire.h), release, copy and comparison.
  *
  *	struct launch {
  *		char *entry;
@@ -21,12 +21,12 @@
  *	RECORD_DEFINE(struct launch, launch_record, launch_members, .name = "launch");
  *
  * and in the header `RECORD_DECLARE(struct launch, launch_record);`, or `static RECORD_DEFINE(...)`
- * where one file alone knows it. The kind of a value follows from its C type; a type that has no
- * kind, and a nested record of another struct, do not compile. After the name in JSON come further
- * members of struct record_member, by their names. What a member means stands in the schema of its
- * format (configs/schemas), or at the member of the struct.
+ * if only one file uses the record. The kind of a value follows from its C type. A type without a
+ * kind, or a nested record of another struct, does not compile. Designated initializers for other
+ * members of struct record_member may follow the JSON name. The schemas (configs/schemas) and the
+ * structs document the meaning of members.
  *
- * Members are read, packed and written in the order of the table. Units stand in the names.
+ * Members are read, packed and written in the order of the table. Names include units.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -42,115 +42,119 @@ enum record_kind {
 	RECORD_KIND_BOOL,
 	RECORD_KIND_INT,
 	RECORD_KIND_UINT,
-	RECORD_KIND_REAL,     /* float, double; what is not finite is null in JSON */
+	RECORD_KIND_REAL,     /* float or double; a value that is not finite is null in JSON */
 	RECORD_KIND_STRING,   /* char *: owned */
-	RECORD_KIND_BORROWED, /* const char *: of the JSON tree or of the packed bytes */
+	RECORD_KIND_BORROWED, /* const char * into the JSON tree or the packed bytes */
 	RECORD_KIND_TEXT,     /* char[n] */
-	RECORD_KIND_BYTES,    /* struct text: packed only, never JSON */
+	RECORD_KIND_BYTES,    /* struct text: only packed, never in JSON */
 	RECORD_KIND_JSON,     /* struct json *: any JSON, owned */
-	RECORD_KIND_ENUM,     /* an enum, or a bool as one of two names */
+	RECORD_KIND_ENUM,     /* an enum, or a bool with two names */
 	RECORD_KIND_FLAGS,    /* uint32_t: bits; in JSON a list of names */
 	RECORD_KIND_RECORD,
 	RECORD_KIND_CUSTOM,
-	RECORD_KIND_CONSTANT, /* in JSON only: always this string */
-	RECORD_KIND_COMMENT,  /* in JSON only: words for people, accepted and not kept */
+	RECORD_KIND_CONSTANT, /* only in JSON: always this string */
+	RECORD_KIND_COMMENT,  /* only in JSON: a comment for people, accepted and discarded */
 };
 
 enum record_shape {
 	RECORD_ONE,
-	RECORD_OWNED,  /* a pointer to one, NULL if absent */
-	RECORD_LIST,   /* a pointer and a count; never NULL once read, one zeroed item at the end */
+	RECORD_OWNED,  /* a pointer to one item; NULL if absent */
+	RECORD_LIST,   /* a pointer and a count; never NULL after reading; a zeroed item follows the
+			  last one */
 	RECORD_FIXED,  /* an inline array, always full */
 	RECORD_FILLED, /* an inline array and a count */
-	RECORD_MAPPED, /* a list; in JSON an object, the first member of an item is its key */
-	RECORD_BY_NAME,   /* an inline array; in JSON an object with the keys `keys` */
-	RECORD_FLATTENED, /* a record whose members stand among its parent's */
+	RECORD_MAPPED, /* a list; an object in JSON, with the first member of an item as key */
+	RECORD_BY_NAME,   /* an inline array; an object in JSON, with the names in `keys` */
+	RECORD_FLATTENED, /* the members of this record belong to the parent's JSON object */
 };
 
 enum {
-	RECORD_OPTIONAL = 1 << 0, /* need not be there; left out when absent */
-	/* null is read as absent, absent is written as null; where a real is absent as a number,
-	 * null is NaN and what is absent is left out */
+	RECORD_OPTIONAL = 1 << 0, /* may be missing; not written if absent */
+	/* null and absent mean the same and are written as null; for a real with a numeric default,
+	 * null means NaN, and an absent member is not written */
 	RECORD_NULLABLE = 1 << 1,
 	RECORD_KEPT = 1 << 2,     /* with RECORD_OPTIONAL: written even when absent */
-	RECORD_LONE = 1 << 3,     /* a list: one item alone may stand for it */
-	RECORD_WHOLE = 1 << 4,    /* a real, written and read as a whole number */
+	RECORD_LONE = 1 << 3,     /* a list: a single item may be written without brackets */
+	RECORD_WHOLE = 1 << 4,    /* a real that JSON states as an integer */
 	RECORD_NOT_JSON = 1 << 5, /* packed only */
-	RECORD_OTHERS = 1 << 6,   /* JSON members that the table does not name */
-	RECORD_ROUNDED = 1 << 7,  /* a real: a fraction is written with seven significant digits */
+	RECORD_OTHERS = 1 << 6,   /* holds JSON members that the table does not name */
+	RECORD_ROUNDED = 1 << 7,  /* a real: fractions are written with seven significant digits */
 };
 
 struct record;
 
-/* A member that the kinds above do not fit. `field` is the member, or with RECORD_DERIVED the
- * whole struct. Packed by `record` of the member if that is set (a table of the same field for its
- * bytes), else as its JSON. Each function may be NULL if it is never needed. */
+/* Functions for a member that no kind fits. `field` points to the member, or with RECORD_DERIVED to
+ * the whole struct. The member is packed by its `record` (another table for the same field) if set,
+ * else as JSON. Functions that are never needed may be NULL. */
 struct record_custom {
 	enum status (*read)(
 		const struct json_at *at, void *field, void *context, struct error *err);
-	struct json *(*write)(const void *field); /* NULL: left out */
+	struct json *(*write)(const void *field); /* returns NULL to leave the member out */
 	void (*release)(void *field);
 };
 
-/* What a string must be. */
+/* A condition on a string. */
 struct record_rule {
 	const char *expected;              /* "32 hexadecimal digits" */
-	bool (*accepts)(const char *text); /* NULL: anything but "" */
+	bool (*accepts)(const char *text); /* NULL accepts any string except "" */
 };
 
 struct record_member {
-	const char *name; /* of the JSON member; "" in a map's item: the value itself */
+	const char *name; /* name in JSON; "" in a map's item: the item's value itself */
 	enum record_kind kind;
 	enum record_shape shape;
 	unsigned flags;
 	size_t offset;
-	size_t size;                     /* of one item */
-	size_t length;                   /* of an inline array */
-	size_t count_offset, count_size; /* of the count; size 0: the list ends with NULL */
-	size_t present;                  /* 1 + offset of a bool: whether it is there; 0: none */
-	const char *const *names;        /* of an enum, flags: by value, NULL-terminated */
-	const char *const *keys;         /* RECORD_BY_NAME: of the items, NULL-terminated */
+	size_t size;                     /* bytes of one item */
+	size_t length;                   /* number of items of an inline array */
+	size_t count_offset, count_size; /* place of the count; size 0: the list ends with NULL */
+	size_t present; /* 1 + offset of the bool that says whether the member is present; 0: none
+			 */
+	const char *const *names; /* names of an enum's or flags' values, NULL-terminated */
+	const char *const *keys;  /* RECORD_BY_NAME: names of the items, NULL-terminated */
 	const struct record *record;
 	const struct record_custom *custom;
 	const struct record_rule *rule;
 	const char *constant;
-	const char *expected;        /* of a number, in messages; NULL: from its range */
-	double absent;               /* value of a number, enum or bool that is not there */
-	double low, high;            /* range of a number; both 0: that of its type */
-	size_t count_min, count_max; /* of a list; 0: any */
-	/* 0: JSON states the value; else an expression may give it (record_computed), which reads
-	 * names of the context `computed` - 1 */
+	const char *expected; /* description of a valid number for messages; NULL: derived from the
+				 range */
+	double absent;        /* value of a missing number, enum or bool */
+	double low, high;     /* range of a number; both 0: the range of its type */
+	size_t count_min, count_max; /* range of a list's length; 0: no limit */
+	/* 0: JSON must state the value. Otherwise an expression may give the value
+	 * (record_computed), and may read the names of scope context `computed` - 1. */
 	int computed;
 };
 
 struct record {
-	const char *name; /* in messages */
+	const char *name; /* for messages */
 	size_t size;
 	const struct record_member *members;
 	size_t member_count;
-	/* Members that the table does not name, such as a newer program writes, are not an error.
-	 * A member RECORD_UNKNOWN() keeps them for the next writing, else they are dropped. */
+	/* Accepts members that the table does not name, e.g. from a newer version. A member
+	 * RECORD_UNKNOWN() stores them so that they are written again; otherwise they are dropped.
+	 */
 	bool open;
-	/* Checks members against each other, computes others; after reading and unpacking. `at` is
-	 * for json_error() in both cases. */
+	/* Runs after reading and after unpacking: checks members against each other and computes
+	 * derived members. json_error() accepts `at` in both cases. */
 	enum status (*check)(
 		void *value, const struct json_at *at, void *context, struct error *err);
 };
 
 enum {
-	RECORD_MEMBERS_MAX = 96 /* of one JSON object */
+	RECORD_MEMBERS_MAX = 96 /* largest number of members of a JSON object */
 };
 
-/* Frees what the struct owns and zeroes the members of the table. */
+/* Frees everything that the struct owns and zeroes the members of the table. */
 void record_release(const struct record *record, void *value);
-/* `to` is zeroed by the caller. Borrowed strings stay borrowed. */
+/* The caller zeroes `to`. Borrowed strings stay borrowed. */
 void record_copy(const struct record *record, const void *from, void *to);
 bool record_equal(const struct record *record, const void *a, const void *b);
 
 /* ---- how a struct is walked by its table: for record/record_*.c ---- */
-/* The members of one JSON object, with the members of flattened records. */
+/* The members of a JSON object, including those of flattened records. */
 struct record_field {
-	const struct record *record; /* that the member stands in */
+	const struct record *record; /* record that contains the member */
 	const struct record_member *member;
 	size_t base; /* offset of that record's struct */
 };
@@ -162,12 +166,12 @@ struct record_fields {
 
 void record_fields_fill(const struct record *record, struct record_fields *fields);
 
-/* The field of a member of JSON, looked for from the from-th field on: members mostly stand in the
- * order of the table. SIZE_MAX: there is none. */
+/* Returns the index of the field with a JSON name, or SIZE_MAX. The search begins at field `from`,
+ * because members usually have the order of the table. */
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
-/* Whether the table does not say how many items there are. */
+/* Returns whether the table does not fix the number of items. */
 bool record_is_counted(const struct record_member *member);
-/* Whether JSON has the member, by its own name. */
+/* Returns whether JSON has a member of this name. */
 bool record_is_json(const struct record_member *member);
 
 struct record_span {
@@ -175,10 +179,10 @@ struct record_span {
 	size_t count;
 };
 
-/* The items of a member in the struct at base. */
+/* Returns the items of a member of the struct at base. */
 struct record_span record_span(const struct record_member *member, const void *base);
-/* Makes room for `count` items in a list or behind a pointer, zeroed; NULL if an inline array has
- * another length, or if another list that shares the count has. */
+/* Allocates `count` zeroed items of a list or behind a pointer. Returns NULL if an inline array has
+ * another length, or if a list that shares the count has another count. */
 char *record_room(
 	const struct record *record, const struct record_member *member, void *base, size_t count);
 bool record_is_absent(const struct record_member *member, const void *base);
@@ -186,17 +190,17 @@ bool record_item_is_absent(const struct record_member *member, const void *item)
 void record_set_absent(const struct record_member *member, void *base);
 void record_set_present(const struct record_member *member, void *base);
 
-/* Integers, enums and bools as 64 bits; size: of the item. */
+/* Reads an integer, enum or bool of the item's size as 64 bits. */
 int64_t record_load(const struct record_member *member, const void *item);
 void record_store(const struct record_member *member, void *item, int64_t value);
-/* Copied into a text or an owned string; else the pointer. */
+/* Copies the string into an inline or owned string; a borrowed string gets the pointer. */
 void record_store_string(const struct record_member *member, void *item, const char *string);
 double record_load_real(const struct record_member *member, const void *item);
 void record_store_real(const struct record_member *member, void *item, double value);
 
 size_t record_name_count(const char *const *names);
 bool record_has_range(const struct record_member *member);
-/* Whether the value is one that the member may have. */
+/* Returns whether the member may have this value. */
 bool record_allows(const struct record_member *member, int64_t value);
 bool record_allows_real(const struct record_member *member, double value);
 
@@ -245,7 +249,7 @@ bool record_allows_real(const struct record_member *member, double value);
 	RECORD_VALUE(type, field, "", .flags = RECORD_NOT_JSON | RECORD_OTHERS)
 #define RECORD_CUSTOM(type, field, functions, key, ...)                                            \
 	RECORD_MEMBER(type, field, key, RECORD_MADE(type, field, functions), ##__VA_ARGS__)
-/* Read from and written for the whole struct. */
+/* A custom member that is read and written with the whole struct. */
 #define RECORD_DERIVED(type, functions, key, ...)                                                  \
 	{                                                                                          \
 		.name = (key), .kind = RECORD_KIND_CUSTOM, .size = sizeof(type),                   \
@@ -264,7 +268,7 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_VALUES(type, field, count, key, ...)                                                \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST, RECORD_PLAIN(type, field[0]),        \
 		RECORD_COUNTED(type, count), ##__VA_ARGS__)
-/* char **, ends with NULL */
+/* A list of char * that ends with NULL. */
 #define RECORD_STRINGS(type, field, key, ...)                                                      \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
 		.kind = RECORD_KIND_OF(type, field[0]),                                            \
@@ -277,8 +281,8 @@ bool record_allows_real(const struct record_member *member, double value);
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
 		RECORD_MADE(type, field[0], functions), RECORD_COUNTED(type, count),               \
 		##__VA_ARGS__)
-/* The first member of an item is its key. With two members, the second named "", that one is the
- * value; else the value is an object of the other members. */
+/* The first member of an item is its key in JSON. If an item has only one other member, and that is
+ * named "", it is the value; otherwise the value is an object of the other members. */
 #define RECORD_MAP(type, field, count, id, key, ...)                                               \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_MAPPED,                                    \
 		RECORD_ITEM(((type *)0)->field[0], id), RECORD_COUNTED(type, count),               \
@@ -289,14 +293,14 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_ARRAY_COUNTED(type, field, count, key, ...)                                         \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_FILLED, RECORD_INLINE(type, field),        \
 		RECORD_PLAIN(type, field[0]), RECORD_COUNTED(type, count), ##__VA_ARGS__)
-/* An inline array with one item per name, each of which may be absent. */
+/* An inline array with one item per name. Each item may be absent. */
 #define RECORD_NAMED(type, field, key_list, key, ...)                                              \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
 		RECORD_PLAIN(type, field[0]), .keys = (key_list), ##__VA_ARGS__)
 #define RECORD_NAMED_CUSTOM(type, field, key_list, functions, key, ...)                            \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
 		RECORD_MADE(type, field[0], functions), .keys = (key_list), ##__VA_ARGS__)
-/* `.present = RECORD_PRESENT(type, flag)`: the member is there while the bool `flag` is set. */
+/* `.present = RECORD_PRESENT(type, flag)`: the member is present while the bool `flag` is true. */
 #define RECORD_PRESENT(type, flag) (offsetof(type, flag) + RECORD_SAME(bool, ((type *)0)->flag))
 
 /* ---- parts of the macros above ---- */
@@ -304,7 +308,7 @@ bool record_allows_real(const struct record_member *member, double value);
 	{                                                                                          \
 		.name = (key), .offset = offsetof(type, field), __VA_ARGS__                        \
 	}
-/* 1 if the expression is of the type; else it does not compile */
+/* Gives 1 if the expression has the type; otherwise compilation fails. */
 #define RECORD_SAME(type, expression)                                                              \
 	sizeof(struct {                                                                            \
 		_Static_assert(__builtin_types_compatible_p(type, __typeof__(expression)),         \

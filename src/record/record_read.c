@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct reading {
-	record_computed *computed; /* NULL: no member is */
+	record_computed *computed; /* NULL if no member may be computed */
 	void *context;
 	struct error *err;
 };
@@ -34,7 +34,7 @@ enum status record_name_from_json(
 	return name_hint(name, names, err);
 }
 
-/* what: "an integer"; low and high: finite where there is such a bound. */
+/* `what` is e.g. "an integer". low and high are infinite if unbounded. */
 static enum status refuse_number(const struct json_at *at, const struct record_member *member,
 	const char *what, double low, double high, struct error *err)
 {
@@ -117,7 +117,7 @@ static enum status read_flags(
 	return STATUS_OK;
 }
 
-/* A string that is not one of an enum's names is an expression. */
+/* A string that is no name of the enum is an expression. */
 static bool is_computed(
 	const struct json_at *at, const struct record_member *member, const struct reading *reading)
 {
@@ -181,7 +181,7 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 	}
 }
 
-/* An item of a map: its key, then what stands there. */
+/* Reads an item of a map: its key, then its value. */
 static enum status read_entry(const struct json_at *at, const struct record *record, void *item,
 	const struct reading *reading)
 {
@@ -279,7 +279,7 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 	}
 }
 
-/* A copy, in the struct's member RECORD_UNKNOWN() if it has one. */
+/* Copies the member to the struct's RECORD_UNKNOWN() member, if it has one. */
 static void keep_unknown(const struct record *record, const struct json_at *item, void *value)
 {
 	for (size_t i = 0; i < record->member_count; i++) {
@@ -295,7 +295,7 @@ static void keep_unknown(const struct record *record, const struct json_at *item
 	}
 }
 
-/* A member that the table does not name: an error, unless the record is open. */
+/* A member that is not in the table is an error unless the record is open. */
 static enum status read_unknown(const struct record *record, const struct record_fields *fields,
 	const struct json_at *item, void *value, const struct reading *reading)
 {
@@ -313,7 +313,7 @@ static enum status read_unknown(const struct record *record, const struct record
 	return name_hint(item->key, names, reading->err);
 }
 
-/* key: a member that is not one of the object, or NULL. */
+/* key is a member stored outside of the object, or NULL. */
 static enum status read_object(const struct record *record, const struct json_at *at, void *value,
 	const struct record_member *key, const struct reading *reading)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packing and unpacking are one walk over the tables: each piece is moved into the bytes or out of
- * them.
+ * Packing and unpacking share one walk over the tables, which moves each piece into or out of the
+ * bytes.
  */
 #include "record/record_wire.h"
 
@@ -12,13 +12,13 @@ enum {
 };
 
 static const uint32_t no_string = UINT32_MAX;
-static const uint64_t no_list = UINT64_MAX; /* an optional one that is NULL */
+static const uint64_t no_list = UINT64_MAX; /* count of an optional list that is NULL */
 
 struct wire {
-	struct text *to; /* what packing appends to; NULL: unpacking */
-	const char *at;  /* what unpacking has not read yet, `left` bytes of it */
+	struct text *to; /* destination of packing; NULL when unpacking */
+	const char *at;  /* next of the `left` bytes that are still to be unpacked */
 	size_t left;
-	bool local; /* a copy within one process: all members, borrowed strings as pointers */
+	bool local; /* copying within this process: all members, and borrowed strings as pointers */
 	unsigned depth;
 	const char *what;
 	void *context;
@@ -55,7 +55,7 @@ static enum status move(struct wire *wire, void *value, size_t size)
 	return STATUS_OK;
 }
 
-/* Unpacked, the string is within the bytes. */
+/* An unpacked string points into the bytes. */
 static enum status move_string(struct wire *wire, const char **string)
 {
 	const size_t length = wire->to && *string ? strlen(*string) : no_string;
@@ -96,7 +96,7 @@ static enum status move_text(struct wire *wire, void *item)
 	return STATUS_OK;
 }
 
-/* JSON, and what a custom member writes as JSON. */
+/* Moves JSON, also that of custom members. */
 static enum status move_json(struct wire *wire, void *item)
 {
 	const struct record_custom *custom = wire->member->custom;
@@ -146,8 +146,8 @@ static enum status move_number(struct wire *wire, void *item)
 {
 	const struct record_member *member = wire->member;
 
-	/* a bool must not hold another bit pattern, not even for the time of this check; what is
-	 * copied within the process is what it was */
+	/* A bool must never hold another bit pattern, so check the byte first. Copies within the
+	 * process need no check. */
 	if (!wire->to && !wire->local && member->size <= wire->left &&
 		!(member->flags & RECORD_OPTIONAL && record_item_is_absent(member, wire->at)) &&
 		!(member->kind == RECORD_KIND_REAL
@@ -180,8 +180,8 @@ static enum status move_item(struct wire *wire, void *item)
 	}
 }
 
-/* The number of items, which is not known from the table; span: of the items that are packed, or
- * that there is now room for. */
+/* Moves the number of items that the table does not fix. Sets *span to the items to pack, or
+ * allocates the items to unpack. */
 static enum status move_count(struct wire *wire, void *value, struct record_span *span)
 {
 	const struct record_member *member = wire->member;

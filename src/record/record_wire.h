@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A record as bytes, for the other end of a pipe and for caches: members in the order of the
- * table, numbers in host byte order, counted strings and lists. Both ends are the same program, or
- * the bytes lie under a name that record_layout() is part of.
+ * Serializes records for pipes and caches: members in the order of the table, numbers in host byte
+ * order, strings and lists with a count. Writer and reader are the same program, or the name of
+ * the cached bytes includes record_layout().
  *
- * Unpacking trusts nothing: it never reads beyond the bytes, allocates in proportion to
- * them, and refuses values that the member cannot have, and bytes that are left over.
+ * Unpacking does not trust its input. It never reads past the end, allocates memory in proportion
+ * to the input, and refuses invalid values and trailing bytes.
  */
 #ifndef RECORD_RECORD_WIRE_H
 #define RECORD_RECORD_WIRE_H

@@ -17,7 +17,7 @@ static struct json *integer_to_json(const struct record_member *member, const vo
 						: json_new_int(value);
 }
 
-/* Seven significant digits: a millionth is far below what any measurement resolves. */
+/* Seven significant digits are enough: no measurement resolves a millionth. */
 static double round_to_digits(double value)
 {
 	char text[32];
@@ -48,7 +48,7 @@ static struct json *flags_to_json(const struct record_member *member, const void
 	return list;
 }
 
-/* NULL: nothing to write. */
+/* Returns NULL to leave the item out. */
 static struct json *item_to_json(const struct record_member *member, const void *item)
 {
 	struct json *json;
@@ -159,7 +159,7 @@ static struct json *member_to_json(const struct record_member *member, const voi
 		return map_to_json(member->record, span, member->size);
 	default:
 		json = span_to_json(member, span);
-		/* items of a custom kind tell that they are absent by writing nothing */
+		/* A custom item that writes nothing is absent. */
 		if (member->shape == RECORD_BY_NAME && optional &&
 			json_count(&(struct json_at){.node = json}) == 0) {
 			json_free(json);

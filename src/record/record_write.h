@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A record as JSON: an object with the members of the table, in its order.
+ * Writes a record as a JSON object with the members of the table in order.
  */
 #ifndef RECORD_RECORD_WRITE_H
 #define RECORD_RECORD_WRITE_H

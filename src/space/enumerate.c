@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The order in which derived constants are computed and constraints applied, and which of their
- * results are worth remembering; then the walk: level by level a parameter gets its values in turn,
- * and what becomes known is applied at once.
+ * Orders derived constants and constraints, and decides which results to cache. The walk then
+ * assigns parameters level by level and applies each action as soon as its inputs are known.
  */
 #include "space/enumerate.h"
 
@@ -15,10 +14,10 @@
 enum {
 	VERDICTS_MAX = 1 << 20, /* bytes per constraint */
 	RESULTS_MAX = 1 << 16,  /* values of 16 bytes per derived constant */
-	REUSE_MIN = 4           /* nodes of the tree per remembered result */
+	REUSE_MIN = 4           /* tree nodes per cached result */
 };
 
-/* The number of parameters that must have got their values. */
+/* Returns the number of leading parameters that must be assigned. */
 static size_t level_of(const struct space_rule *rule)
 {
 	return rule->parameters ? 64 - (size_t)__builtin_clzll(rule->parameters) : 0;
@@ -29,7 +28,7 @@ static size_t first_derived_index(const struct space *space)
 	return space->fixed_count + space->parameter_count;
 }
 
-/* Sets up what is remembered of an action of this level. */
+/* Allocates the cache of an action of this level. */
 static void remember(const struct space *space, struct space_action *action,
 	const struct space_rule *rule, size_t level)
 {
@@ -71,7 +70,7 @@ static void add_action(
 	remember(space, action, rule, level_of(rule));
 }
 
-/* Adds the derived constant and, before it, the constants of its level that it reads. */
+/* Adds a derived constant after the constants of its level that it reads. */
 static void add_derived(struct space *space, size_t level, size_t index, bool *added)
 {
 	const struct space_rule *rule = &space->derived[index];
@@ -79,7 +78,7 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 	const int *indices = expression_indices(rule->special, &count);
 	if (added[index] || level_of(rule) != level)
 		return;
-	added[index] = true; /* it reads only derived constants before itself */
+	added[index] = true; /* it reads only earlier derived constants */
 	for (size_t i = 0; i < count; i++)
 		if ((size_t)indices[i] >= first_derived_index(space))
 			add_derived(space, level, (size_t)indices[i] - first_derived_index(space),
@@ -87,8 +86,8 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 	add_action(space, rule, true, index);
 }
 
-/* Constants that no constraint reads, also not through another one, and whose results are not
- * remembered: the walk leaves them to space_values(). Who reads a constant comes after it. */
+/* Marks constants that no constraint needs, directly or through other constants, and whose results
+ * are not cached. The walk leaves them to space_values(). Constants come before their readers. */
 static void find_unread(struct space *space, bool *read)
 {
 	for (size_t s = space->action_count; s-- > 0;) {
@@ -161,16 +160,16 @@ enum status action_run(
 /* ---- the walk ---- */
 struct enumeration {
 	const struct space *space;
-	space_enter *enter; /* NULL: all */
+	space_enter *enter; /* NULL accepts all */
 	space_visit *visit;
 	void *context;
 	struct value *values;
 	choice choices[SPACE_PARAMETERS_MAX];
-	size_t *bases;       /* of each action: where the results of this branch begin */
-	double *removed;     /* configurations that each action removed */
-	size_t counted_from; /* without visit: below this level nothing is applied any more */
+	size_t *bases;       /* per action: where the cached results of this branch begin */
+	double *removed;     /* configurations removed by each action */
+	size_t counted_from; /* if only counting: no action applies below this level */
 	double legal;
-	uint64_t chosen_count; /* values so far */
+	uint64_t chosen_count; /* values assigned so far */
 	struct error *err;
 	enum status status;
 };
@@ -189,7 +188,7 @@ void space_describe(
 		error_hint(err, "this happens at %s", text_string(&text));
 }
 
-/* Applies one action; own is the choice of the level's parameter. False after an error. */
+/* Applies an action. own is the choice of the level's parameter. Returns false on an error. */
 static bool apply_action(struct enumeration *enumeration, size_t index, size_t own, bool *legal)
 {
 	const struct space_action *action = &enumeration->space->actions[index];
@@ -212,7 +211,7 @@ static bool apply_action(struct enumeration *enumeration, size_t index, size_t o
 	return true;
 }
 
-/* Applies the actions of a level until one removes the branch. False after an error. */
+/* Applies the actions of a level until one removes the branch. Returns false on an error. */
 static bool apply_level(struct enumeration *enumeration, size_t level, size_t own, bool *legal)
 {
 	const size_t *first = enumeration->space->first_action;
@@ -234,13 +233,13 @@ static bool apply_level(struct enumeration *enumeration, size_t level, size_t ow
 }
 
 /* ---- bounds: a constraint may be false for every value of the parameters that follow ---- */
-/* A walk that is shorter is faster without bounds. */
+/* Bounds do not pay off in shorter walks. */
 static const uint64_t bounds_after_values = 1 << 20;
 
 struct bounds {
 	const struct enumeration *enumeration;
-	size_t level;      /* of the parameters, this many have their values */
-	size_t names_left; /* ends the recursion through derived constants */
+	size_t level;      /* number of assigned parameters */
+	size_t names_left; /* limits recursion through derived constants */
 };
 
 static struct value_range find_bounds(int index, void *context)
@@ -261,7 +260,7 @@ static struct value_range find_bounds(int index, void *context)
 		       : space->parameters[parameter].range;
 }
 
-/* False if a later constraint that reads the last of the first `level` parameters cannot hold. */
+/* Returns false if a later constraint that reads the newest parameter cannot hold any more. */
 static bool within_bounds(struct enumeration *enumeration, size_t level)
 {
 	enum {
@@ -282,8 +281,8 @@ static bool within_bounds(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* A space that no rule makes small would be walked for hours: as many values as a large space with
- * rules has in some seconds. Deterministic: not a time. */
+/* Limits spaces that no rule reduces, which would take hours. A large space with rules needs fewer
+ * values. A count, because a time limit would not be deterministic. */
 static const uint64_t values_max = 100000000;
 
 static bool go_on(struct enumeration *enumeration)
@@ -304,7 +303,7 @@ static bool go_on(struct enumeration *enumeration)
 	return enumeration->status == STATUS_OK;
 }
 
-/* All that begins with the first `level` choices. False to end the enumeration. */
+/* Walks all configurations with the first `level` choices. Returns false to end the enumeration. */
 static bool descend(struct enumeration *enumeration, size_t level)
 {
 	const struct space *space = enumeration->space;
@@ -345,7 +344,7 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* What each action removed, in configurations. */
+/* Converts the removals of each action to numbers of configurations. */
 static void report(const struct enumeration *enumeration, struct space_removed *removed)
 {
 	const struct space *space = enumeration->space;

@@ -1,59 +1,58 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk over all legal configurations of a bound space.
+ * Enumerates all legal configurations of a bound space.
  *
- * The order in which constraints are applied: by the last parameter that they depend on, directly
- * or through derived constants, then in the order in which they were added. A constraint that
- * depends on fixed names alone is applied first and removes everything or nothing. A derived
- * constant is computed just before the first constraint that reads it, or after all constraints of
- * its level, so that a constraint may keep it from dividing by zero. An error while a constraint or
- * a derived constant that it reads is computed is an error of the enumeration; one that no
- * constraint reads may be left to space_values(): visits see choices alone.
+ * Constraints are ordered by the last parameter that they depend on, directly or through derived
+ * constants, then by insertion. A constraint that depends only on fixed names is applied first and
+ * removes everything or nothing. A derived constant is computed just before the first constraint
+ * that reads it, or after all constraints of its level, so that a constraint can protect it from a
+ * division by zero. An error in a constraint, or in a derived constant that it reads, ends the
+ * enumeration. Errors in other derived constants appear only in space_values(), because visits
+ * receive only choices.
  *
- * In a long walk, a branch in which a constraint cannot hold for any value of the parameters that
- * follow is cut at once (expression_range()). What such a constraint would have removed later
- * counts as removed by it, and errors in such a branch are not found.
+ * In a long walk, expression_range() prunes branches in which a constraint cannot hold for any
+ * values of the later parameters. All configurations in the branch count as removed by that
+ * constraint, and errors in the branch are not found.
  */
 #ifndef SPACE_ENUMERATE_H
 #define SPACE_ENUMERATE_H
 
 #include "space/space.h"
 
-/* What enumeration removed, in units of the raw product. Sums to product - legal (exactly, while
- * the product is below 2^53), unless visit stopped it or it failed. */
+/* Numbers of removed raw configurations. They sum to the raw product minus the legal count
+ * (exactly, while the product is below 2^53), unless the walk stopped early. */
 struct space_removed {
-	double *by_constraint; /* ()->constraint_count of them; caller allocates, zeroed */
+	double *by_constraint; /* one per constraint; the caller allocates and zeroes it */
 	double legal;
 };
 
-/* Calls visit for every legal configuration in lexicographic order of the lists. visit returns
- * false to stop; it may use the space, but not bind it again. visit may be NULL, to count only,
- * which is faster. removed may be NULL. An evaluation error ends it, its hint names the
- * configuration. */
+/* Calls visit for every legal configuration in lexicographic order. visit returns false to stop; it
+ * may use the space, but must not bind it again. A NULL visit only counts, which is faster. removed
+ * may be NULL. An evaluation error ends the walk, and its hint names the configuration. */
 typedef bool space_visit(const choice *configuration, void *context);
 enum status space_enumerate(struct space *space, space_visit *visit, void *context,
 	struct space_removed *removed, struct error *err);
 
-/* Visits only configurations all of whose prefixes `enter` accepts: it is asked of the first
- * `count` choices, of which the last is new. Nothing is computed for the others. */
+/* Visits only configurations all of whose prefixes `enter` accepts. `enter` gets the first `count`
+ * choices, of which the last one is new. Nothing is computed for rejected prefixes. */
 typedef bool space_enter(const choice *configuration, size_t count, void *context);
 enum status space_enumerate_some(struct space *space, space_enter *enter, space_visit *visit,
 	void *context, struct error *err);
 
 /* ---- the order that binding arranged: for space.c ---- */
-/* What is done when the last of its parameters has got a value. */
+/* Work to do as soon as the last parameter it depends on is bound. */
 struct space_action {
 	const struct expression *expression;
-	bool derives;   /* computes a derived constant; else applies a constraint */
-	bool unread;    /* by the walk */
-	size_t index;   /* of the derived constant or the constraint */
-	int name_index; /* of the derived constant */
-	/* Results remembered by the choices of the parameters that it depends on, where
-	 * configurations share them: at sum(choice * stride). NULL: not worth it. */
+	bool derives;   /* true computes a derived constant; false applies a constraint */
+	bool unread;    /* skipped by the walk, because no constraint needs the result */
+	size_t index;   /* index of the derived constant or constraint */
+	int name_index; /* name index of the derived constant */
+	/* Cached results, if many configurations share them, at index sum(choice * stride) over the
+	 * parameters that the action depends on. NULL: not cached. */
 	unsigned char *verdicts; /* constraints: VERDICT_* */
-	struct value *results;   /* derived constants: VALUE_NONE: not computed yet */
-	size_t own_stride;       /* of the last parameter */
-	size_t stride_count;     /* of the others */
+	struct value *results;   /* derived constants; VALUE_NONE: not computed yet */
+	size_t own_stride;       /* stride of the last parameter */
+	size_t stride_count;     /* number of other parameters */
 	struct {
 		size_t parameter, stride;
 	} strides[SPACE_PARAMETERS_MAX];
@@ -65,15 +64,15 @@ enum {
 	VERDICT_REMOVED
 };
 
-/* Arranges the actions of a space whose lists and rules are ready. */
+/* Orders the actions of a space whose lists and rules are complete. */
 void order_build(struct space *space);
 void order_release(struct space *space);
 
-/* Names the first `count` choices in the hint, unless there is one: "this happens at BM=128". */
+/* Sets the hint "this happens at BM=128" with the first `count` choices, unless a hint exists. */
 void space_describe(
 	const struct space *space, const struct value *values, size_t count, struct error *err);
 
-/* Computes a derived constant (into values) or applies a constraint (into *legal). */
+/* Computes a derived constant into values, or applies a constraint and sets *legal. */
 enum status action_run(
 	const struct space_action *action, struct value *values, bool *legal, struct error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building, binding, looking into spaces, judging single configurations.
+ * Building and binding of spaces, and evaluation of single configurations.
  */
 #include "space/space.h"
 
@@ -71,7 +71,7 @@ struct ranked {
 	size_t index;
 };
 
-/* Numbers by value, then strings; equal values by index. */
+/* Orders numbers by value, then strings; equal values by index. */
 static int compare_ranked(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
@@ -88,7 +88,7 @@ static int compare_ranked(const void *left, const void *right)
 	return order ? order : a->index < b->index ? -1 : 1;
 }
 
-/* Keeps the first of equal values, in the order of the list. */
+/* Removes later duplicates and preserves the order of the list. */
 static void remove_repeated(struct value_list *values)
 {
 	struct ranked *ranked = memory_zeroed(values->count + 1, sizeof(*ranked));

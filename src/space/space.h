@@ -2,10 +2,9 @@
  *
  * A search space: parameters with lists of values, derived constants, constraints.
  *
- * Order of the name table: first the fixed names (problem keys, device names), then parameters,
- * then derived constants, in the order in which they were added. A constraint is applied as soon
- * as everything that it reads is bound, while variables are being bound, not after the product is
- * built; a derived constant is computed at the same moment.
+ * The name table lists first the fixed names (problem keys, device names), then parameters,
+ * then derived constants, in the order in which they were added. Constraints are applied, and
+ * derived constants computed, as soon as their inputs are bound; the full product is never built.
  *
  *	space_new -> space_add_parameter* -> space_add_derived* -> space_add_constraint* ->
  *	space_bind(values of the fixed names) -> space_enumerate
@@ -28,19 +27,19 @@ typedef uint16_t choice; /* index into a parameter's list */
 
 struct space_parameter {
 	const struct expression *list;
-	struct value_list values; /* once bound */
-	struct value_range range; /* once bound: from the least to the greatest value */
+	struct value_list values; /* valid once bound */
+	struct value_range range; /* once bound: the smallest and greatest value */
 };
 
 /* A derived constant or a constraint. */
 struct space_rule {
 	const struct expression *expression;
-	struct expression *special; /* once bound: with the fixed values put in */
-	const char *why;            /* constraints */
-	uint64_t parameters;        /* once bound: bit i: depends on parameter i */
+	struct expression *special; /* once bound: specialised for the fixed values */
+	const char *why;            /* reason of a constraint */
+	uint64_t parameters; /* once bound: bit i is set if the rule depends on parameter i */
 };
 
-/* Read-only outside of this folder. Names, expressions and reasons are borrowed. */
+/* Other folders only read it. Names, expressions and reasons are borrowed. */
 struct space {
 	const struct name_table *names; /* one per index */
 	size_t fixed_count;
@@ -52,54 +51,55 @@ struct space {
 	size_t constraint_count, constraint_capacity;
 	/* once bound */
 	bool bound;
-	struct value *known; /* by index: fixed values, derived constants that follow from them */
+	struct value *known; /* by name index: fixed values and derived constants that depend only
+				on them */
 	struct space_action *actions; /* in order of application (space/enumerate.h) */
 	size_t action_count;
 	/* actions of level L are first_action[L] .. first_action[L+1]-1; level 0 needs no
 	 * parameter, level L needs the first L parameters */
 	size_t first_action[SPACE_PARAMETERS_MAX + 2];
-	double tail[SPACE_PARAMETERS_MAX + 1]; /* product of the lists from parameter i on */
-	const volatile int *interrupted;       /* ends an enumeration; NULL: nothing does */
+	double tail[SPACE_PARAMETERS_MAX + 1]; /* product of the list lengths from parameter i on */
+	const volatile int *interrupted;       /* nonzero ends an enumeration; may be NULL */
 };
 
-/* names: may get further names as long as the space is not bound. */
+/* More names may be added to `names` until the space is bound. */
 struct space *space_new(const struct name_table *names, size_t fixed_count);
 void space_free(struct space *space);
 
-/* Each stands for the next name of the table: parameters, at most SPACE_PARAMETERS_MAX, then
- * derived constants. A value list reads the fixed names, a derived constant also the parameters and
- * the derived constants before it, a constraint all. */
+/* These assign the next names of the table: at most SPACE_PARAMETERS_MAX parameters, then derived
+ * constants. Value lists may read fixed names; derived constants also parameters and earlier
+ * derived constants; constraints may read all names. */
 void space_add_parameter(struct space *space, const struct expression *list);
 void space_add_derived(struct space *space, const struct expression *expression);
 void space_add_constraint(
 	struct space *space, const struct expression *expression, const char *why);
 
-/* Values of the fixed names in their order: evaluates the lists, orders the constraints. May be
- * called again for another problem. An empty list is no error (the space is empty); of values that
- * are equal the first is kept. Strings are borrowed from `fixed` and must outlive the binding;
- * lists are refused. After a failure the space is not bound. */
+/* Binds the fixed names, evaluates the lists and orders the constraints. May be called again for
+ * another problem. An empty list makes an empty space, not an error; duplicate values are dropped.
+ * Strings are borrowed from `fixed`, which must outlive the binding; values that are lists are
+ * refused. After a failure the space is unbound. */
 enum status space_bind(struct space *space, const struct value *fixed, struct error *err);
 
 const char *space_parameter_name(const struct space *space, size_t parameter);
 const char *space_constraint_text(const struct space *space, size_t constraint);
 
-/* All values of a configuration: fixed, parameters, derived; one per name. */
+/* Computes all values of a configuration (fixed, parameters, derived), one per name. */
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *values, struct error *err);
-/* The same where values hold those of `before` already (NULL: nothing): only what depends on
- * choices that differ is computed. After an error they hold nothing. */
+/* Updates values of the configuration `before` (NULL: none) and computes only what depends on
+ * changed choices. After an error the values are invalid. */
 enum status space_values_after(const struct space *space, const choice *before,
 	const choice *configuration, struct value *values, struct error *err);
-/* Puts the fixed values into the first ones. */
+/* Copies the fixed values to the beginning of values. */
 void space_fixed(const struct space *space, struct value *values);
-/* As space_values(), and finds the constraint that removes the configuration in enumeration (its
- * index, or -1), in the order of enumeration: a violated constraint is reported although a derived
- * constant after it could not be computed; derived constants that were not reached are VALUE_NONE
- * then. */
+/* Works like space_values(), and sets *violated to the index of the first constraint, in the order
+ * of enumeration, that removes the configuration, or to -1. A violated constraint is reported even
+ * if a later derived constant would fail. Derived constants that were not reached are VALUE_NONE.
+ */
 enum status space_examine(const struct space *space, const choice *configuration,
 	struct value *values, int *violated, struct error *err);
 
-/* The index of value in a parameter's list, or -1. */
+/* Returns the index of the value in the parameter's list, or -1. */
 int space_choice_find(const struct space *space, size_t parameter, struct value value);
 
 #endif
