@@ -17,7 +17,7 @@ enum {
 	VERSION_2_HEADER_AT = 12,
 };
 
-/* What "descr" may say without its byte order; two at most. */
+/* "descr" codes of each type without the byte order; at most two. */
 static const char *const type_codes[DTYPE_COUNT][2] = {
 	[DTYPE_FP32] = {"f4"},
 	[DTYPE_TF32] = {"f4"},
@@ -44,7 +44,7 @@ static enum status refuse(
 		(int)(length < 60 ? length : 60), found);
 }
 
-/* The value behind a key of the header, which is a Python dict; NULL: there is none. */
+/* Returns the value of a key in the header, which is a Python dict, or NULL. */
 static const char *header_find(const char *header, const char *key)
 {
 	const char *at = strstr(header, key);
@@ -55,8 +55,8 @@ static const char *header_find(const char *header, const char *key)
 	return at + strspn(at, ": ");
 }
 
-/* "(2, 100, 72)" is the tensor's: its last dimension the columns, the product of the others the
- * rows. */
+/* Returns whether e.g. "(2, 100, 72)" is the tensor's shape: the last dimension is the columns, the
+ * product of the others the rows. */
 static bool shape_is(const char *shape, const struct plan_buffer *tensor)
 {
 	uint64_t rows = 1, columns = 1;
@@ -107,7 +107,7 @@ static enum status header_check(
 	return STATUS_OK;
 }
 
-/* Takes the header off. */
+/* Checks and removes the header. */
 static enum status npy_open(
 	const char *path, const struct plan_buffer *tensor, struct text *content, struct error *err)
 {

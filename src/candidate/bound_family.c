@@ -11,7 +11,7 @@
 #include "candidate/configuration.h"
 #include "family/operation.h"
 
-/* FLOP per second of all tensor cores, for the operation's key "dtype"; 0 where it has none. */
+/* Returns the tensor cores' FLOP per second for the key "dtype", or 0 if they lack the type. */
 static struct value tensor_flop_per_s(
 	const struct problem *problem, const struct device_spec *device, enum pipe pipe)
 {
@@ -43,8 +43,8 @@ static void set_rates(const struct scope *scope, const struct problem *problem,
 	values[scope_extra_index(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
 }
 
-/* Values of the fixed names: keys, device names, extras. Extras are the rates of the sheet; those
- * that only some contexts read are 0 until the context sets them. */
+/* Returns the values of the fixed names: keys, device names and extras. Extras hold the rates of
+ * the sheet; those that only some contexts read are 0 until the context sets them. */
 static struct value *fixed_values(const struct family *family, const struct problem *problem,
 	const struct device_spec *device)
 {
@@ -63,7 +63,8 @@ static struct value *fixed_values(const struct family *family, const struct prob
 	return values;
 }
 
-/* Whether all hold; if not, why_not (may be NULL) gets the first that does not. */
+/* Sets *hold if all expressions hold. Otherwise why_not (may be NULL) gets the first one that does
+ * not. */
 static enum status all_hold(const struct expression_list *list, const struct value *values,
 	bool *hold, struct text *why_not, struct error *err)
 {
@@ -93,7 +94,7 @@ enum status family_competes(const struct family *family, const struct problem *p
 }
 
 /* ---- launches and models ---- */
-/* Limits of the device, and units of the problem's tensors. */
+/* Adds the device's limits and the units of the problem's tensors. */
 static void computed_fit(struct computed_list *list, const struct device_spec *device,
 	const struct launch_work *work)
 {
@@ -135,7 +136,7 @@ static struct launch launch_specialise(const struct launch *launch,
 	return copy;
 }
 
-/* Of a workspace; NULL if JSON states the number. */
+/* Returns the specialised size of a workspace, or NULL if JSON states a number. */
 static struct expression *specialise_bytes(
 	const struct family *family, size_t index, const struct value *values)
 {
@@ -152,7 +153,7 @@ static struct expression *specialise_bytes(
 	return NULL;
 }
 
-/* fixed: values of the names before the parameters; strings outlive the model. */
+/* fixed has the values of the names before the parameters; its strings outlive the model. */
 static enum status model_fill(struct bound_model *model, const struct family *family,
 	const struct problem *problem, const struct device_spec *device, const struct value *fixed,
 	struct error *err)
@@ -199,7 +200,8 @@ static void model_release(struct bound_model *model)
 
 /* ---- binding ---- */
 /* ---- limits of the GPU, as constraints ---- */
-/* Whether the family's own constraints read the device's limit: then they say it better. */
+/* Returns whether the family's own constraints read the device's limit, in which case their reason
+ * is better. */
 static bool limit_is_said(const struct family *family, const char *name)
 {
 	const int index = name_table_find(&family->scope.all, name);
@@ -216,7 +218,7 @@ static bool limit_is_said(const struct family *family, const char *name)
 	return false;
 }
 
-/* A constraint that the family does not state. */
+/* Adds a constraint that the family does not state. */
 static enum status add_constraint(struct bound_family *bound, const char *text, const char *why,
 	const char *where, struct error *err)
 {
@@ -230,7 +232,7 @@ static enum status add_constraint(struct bound_family *bound, const char *text, 
 	return STATUS_OK;
 }
 
-/* What a launch must keep to, where it is active. */
+/* Adds a limit that a launch must respect while it is active. */
 static enum status add_limit(struct bound_family *bound, const struct launch *launch,
 	const char *limit, const char *why, const void *member, struct error *err)
 {
@@ -278,14 +280,15 @@ static enum status add_grid_limit(
 
 		if (computed)
 			(void)expression_indices(computed->expression, &names);
-		if (names) /* else it is a number */
+		if (names) /* otherwise it is a number */
 			TRY(add_limit(
 				bound, launch, limit, GPU_LIMIT ": blocks of a grid", blocks, err));
 	}
 	return STATUS_OK;
 }
 
-/* A configuration over a limit is removed, and counted; registers are seen once it is compiled. */
+/* Removes and counts configurations that exceed a limit. Register limits are checked only after
+ * compilation. */
 static enum status add_limits(struct bound_family *bound, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -311,7 +314,7 @@ static enum status add_limits(struct bound_family *bound, struct error *err)
 	return STATUS_OK;
 }
 
-/* Each on its own: it is applied as soon as its parameters have values. */
+/* Adds conditions separately, so that each is applied as soon as its parameters are bound. */
 static enum status add_conditions(struct bound_family *bound, const char *lines, struct error *err)
 {
 	for (size_t length; *lines; lines += length + (lines[length] == '\n')) {

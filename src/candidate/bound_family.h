@@ -12,17 +12,17 @@
 #include "space/space.h"
 #include "spec/device_spec.h"
 
-/* What reasons begin with that no family states: of a constraint, and of a kernel once compiled. */
+/* Begins reasons that no family states: those of a limit constraint or of a compiled kernel. */
 #define GPU_LIMIT "limit of the GPU"
 
-/* The family's launches and models, with all that follows from problem and device computed
- * beforehand: candidates are scored by the hundred thousand. */
+/* The family's launches and models with everything precomputed that depends only on problem and
+ * device, because hundreds of thousands of candidates are scored. */
 struct bound_model {
-	struct launch *launches; /* specialised copies; without arguments */
+	struct launch *launches; /* specialised copies without arguments */
 	size_t launch_count;
 	struct expression **workspace_bytes;
 	size_t workspace_count;
-	struct plan_buffer *tensors; /* the problem's */
+	struct plan_buffer *tensors; /* tensors of the problem */
 	double flop, min_bytes;
 };
 
@@ -31,29 +31,29 @@ struct bound_family {
 	const struct problem *problem;
 	const struct device_spec *device;
 	struct space *space;           /* owned, bound to the problem and the device */
-	struct expression_list limits; /* the space's constraints that the family does not state */
+	struct expression_list limits; /* constraints of the space that the family does not state */
 	struct bound_model model;
 };
 
-/* Whether the family's `requires` hold; if not, why (the first false expression) in why_not
- * (may be NULL). */
+/* Sets *applies if all expressions of `requires` hold. Otherwise why_not (may be NULL) gets the
+ * first one that does not. */
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err);
 
-/* Whether the family takes part in a search that does not name it. */
+/* Sets *competes if the family takes part in searches that do not name it. */
 enum status family_competes(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *competes, struct error *err);
 
-/* where: extra constraints (`--where`), one a line, or NULL. */
+/* `where` has extra constraints (`--where`), one per line, or is NULL. */
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err);
-/* As family_bind(), but a family that does not apply is no error: *bound is NULL then, and left_out
- * (may be NULL) gets the line "NAME does not apply: needs ...". */
+/* Works like family_bind(), but sets *bound to NULL for a family that does not apply. left_out (may
+ * be NULL) then gets the line "NAME does not apply: needs ...". */
 enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct text *left_out, struct error *err);
-/* As family_bind(), but a family that does not apply is an error. */
+/* Works like family_bind(), but fails if the family does not apply. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
 /* Fails if the tensors do not fit in the memory of the device. */
@@ -61,9 +61,9 @@ enum status bound_family_expect_memory(const struct bound_family *bound, struct 
 void bound_family_free(struct bound_family *bound);  /* NULL is fine */
 void bound_family_drop(struct bound_family **bound); /* for CLEANUP() */
 
-/* Checks on a device that each of the family's examples is legal or illegal, as its author says.
- * Examples whose problem `requires` excludes there are skipped. The error names the first wrong
- * one. */
+/* Checks that each of the family's examples is legal or illegal on this device as its author
+ * states. Skips examples whose problem `requires` excludes. The error names the first wrong
+ * example. */
 enum status family_examples_check(
 	const struct family *family, const struct device_spec *device, struct error *err);
 

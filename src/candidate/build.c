@@ -32,8 +32,8 @@ static enum status add_string(
 }
 
 /* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
- * string must be of letters, digits and _ up to a colon (sizes); a list cannot be defined. As a
- * macro: that name, and strings as they are. */
+ * string up to a colon (sizes) must consist of letters, digits and _. Lists are refused. A `macro`
+ * replaces the name, and its strings are not changed. */
 static enum status define_list_add(struct define_list *list, const char *name,
 	const struct define_way *way, struct value value, struct error *err)
 {
@@ -124,7 +124,7 @@ bool entries_read(const struct family *family, size_t index)
 	return false;
 }
 
-/* The -D list of a family, sorted; values: of the bound space. */
+/* Makes the sorted -D list of a family for values of the bound space. */
 static enum status family_defines(const struct family *family, const struct value *values,
 	struct define_list *list, struct error *err)
 {
@@ -167,13 +167,13 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 }
 
 /* ---- builds ---- */
-/* What every unit is compiled with; the architecture is added by who knows it. */
+/* Options of all units; a later step adds the architecture. */
 static const char *const fixed_options[] = {
 	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v", NULL};
 static const char *const tile_options[] = {"--std=c++20", "-DNDEBUG", NULL};
 
-/* A unit with the options of its language, the given ones (NULL-terminated, or NULL) and the -D
- * list, without entries. */
+/* Makes a unit without entries from the language's options, the given ones (NULL-terminated, or
+ * NULL) and the -D list. */
 static void unit_make(struct build_unit *unit, const char *name, const char *source, bool is_tile,
 	const char *const *options, const struct define_list *defines)
 {
@@ -199,7 +199,7 @@ static void unit_make(struct build_unit *unit, const char *name, const char *sou
 	unit->option_count = count;
 }
 
-/* Once each. */
+/* Adds the entry unless it is present. */
 static void unit_add_entry(struct build_unit *unit, const char *entry)
 {
 	for (size_t i = 0; i < unit->entry_count; i++)
@@ -210,7 +210,7 @@ static void unit_add_entry(struct build_unit *unit, const char *entry)
 	unit->entries[unit->entry_count] = NULL;
 }
 
-/* When the kernel is compiled in; NULL: always. */
+/* Returns the condition for compiling the kernel, or NULL if it is always compiled. */
 static const struct expression *built_when(const struct launch *launch)
 {
 	return launch->always_built ? NULL : launch->when;

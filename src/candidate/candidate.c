@@ -27,7 +27,7 @@ struct value *candidate_values(const struct candidate *candidate, struct error *
 }
 
 /* ---- plans ---- */
-/* Tensors, workspaces and every tensor map in the family's order. */
+/* Adds tensors, workspaces and all tensor maps in the family's order. */
 static enum status plan_buffers(
 	const struct family *family, struct value *values, struct plan *plan, struct error *err)
 {
@@ -53,7 +53,7 @@ static enum status plan_buffers(
 	return STATUS_OK;
 }
 
-/* Those whose `when` is false have rank 0. */
+/* Gives inactive maps rank 0. */
 static enum status finish_tensor_maps(struct plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->tensor_map_count; i++) {
@@ -70,7 +70,7 @@ static enum status finish_tensor_maps(struct plan *plan, struct error *err)
 	return STATUS_OK;
 }
 
-/* In every unit that is built: which has the variable is seen when it is loaded. */
+/* Adds symbols for every built unit. The loader determines which units have the variable. */
 static void plan_symbols(const struct family *family, const int *units, struct plan *plan)
 {
 	if (!family->symbol_count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work of a candidate: every active launch's `model` as numbers.
+ * Evaluates the `model` of every active launch of a candidate.
  */
 #include "candidate/candidate_work.h"
 
@@ -15,10 +15,11 @@
 struct work_context {
 	const struct bound_family *bound;
 	struct value *values;
-	uint64_t changed; /* names since the evaluation before, as bits of computed_bit() */
-	struct work kept; /* all launches; filled[i]: the result of the evaluation before */
+	uint64_t changed; /* computed_bit() of names changed since the last evaluation */
+	struct work kept; /* all launches; filled[i] marks those with results of the previous
+			     evaluation */
 	bool *filled;
-	struct work work; /* the active ones; their lists are those of `kept` */
+	struct work work; /* active launches, which borrow the lists of `kept` */
 };
 
 /* ---- candidates ---- */
@@ -40,7 +41,7 @@ static enum status sum_workspaces(const struct bound_family *bound, const struct
 }
 
 /* ---- what no model says ---- */
-/* Adds the bytes of a tensor; its type, if it is of real numbers and the device is faster with it.
+/* Adds the bytes of a tensor. Uses its type if it is a float type and the device is faster with it.
  */
 static void take_tensor(
 	const struct bound_family *bound, size_t tensor, struct launch_work *launch, double *most)
@@ -55,7 +56,7 @@ static void take_tensor(
 	*most = peak;
 }
 
-/* Of the tensors among its arguments; where there are none, the type of all of them. */
+/* Uses the tensors among the launch's arguments, or the types of all tensors if there are none. */
 static void take_arguments(
 	const struct bound_family *bound, size_t index, struct launch_work *launch)
 {
@@ -97,10 +98,10 @@ static double bytes_of(const struct launch_work *launch)
 	return (launch->dram_read_bytes + launch->dram_write_bytes) * launch->shape.repeat;
 }
 
-/* What models leave of the problem's FLOP and bytes, which every kernel computes and moves: shared
- * by the launches without a model, bytes in proportion to their tensors; where all have one, by
- * those of models that say nothing of it. By the fastest pipe, so that what follows is the least
- * time. */
+/* Distributes the problem's FLOP and bytes that no model covers, because every kernel must compute
+ * and move them. Launches without a model share them, bytes in proportion to their tensors. If all
+ * launches have a model, they share an amount that no model states. The fastest pipe is assumed, so
+ * that the result is a lower bound of the time. */
 static void fill_in(const struct bound_family *bound, struct work *work)
 {
 	double flop = work->flop, bytes = work->min_bytes, silent = 0, tensor_bytes = 0;
@@ -134,7 +135,7 @@ static void fill_in(const struct bound_family *bound, struct work *work)
 	}
 }
 
-/* context: where the results before are kept, or NULL. */
+/* context holds previous results; may be NULL. */
 static enum status evaluate_launch(const struct bound_family *bound, size_t index,
 	struct value *values, struct work_context *context, struct work *work, struct error *err)
 {
@@ -161,7 +162,7 @@ static enum status evaluate_launch(const struct bound_family *bound, size_t inde
 	return STATUS_OK;
 }
 
-/* Changes the value of `lane` and no other. work: has room for all launches. */
+/* Overwrites only the value of `lane`. work has room for all launches. */
 static enum status evaluate(const struct bound_family *bound, struct value *values,
 	struct work_context *context, struct work *work, struct error *err)
 {
@@ -214,7 +215,7 @@ void work_context_free(struct work_context *context)
 {
 	if (!context)
 		return;
-	context->work.launch_count = 0; /* the lists are those of `kept` */
+	context->work.launch_count = 0; /* `kept` owns the lists */
 	work_release(&context->work);
 	work_release(&context->kept);
 	free(context->filled);
@@ -228,8 +229,8 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	const struct bound_family *bound = context->bound;
 	enum status status;
 
-	/* Problem and device stay what they are. Bytes between members may differ where values do
-	 * not: then more is evaluated than must be. */
+	/* Only parameters and constants change. Padding bytes of equal values may differ, which
+	 * merely evaluates more than needed. */
 	context->changed = 0;
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
 		if (memcmp(&context->values[i], &values[i], sizeof(*values)) == 0)
@@ -239,7 +240,7 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	}
 	*work = &context->work;
 	status = evaluate(bound, context->values, context, &context->work, err);
-	if (status != STATUS_OK) /* the next one cannot follow it */
+	if (status != STATUS_OK) /* the results cannot be reused for the next configuration */
 		memset(context->filled, 0, bound->model.launch_count * sizeof(*context->filled));
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work of a candidate, what the score reads: every active launch's `model` as numbers.
+ * The work of a candidate, which the score reads: the evaluated `model` of every active launch.
  */
 #ifndef CANDIDATE_CANDIDATE_WORK_H
 #define CANDIDATE_CANDIDATE_WORK_H
@@ -8,12 +8,12 @@
 #include "candidate/candidate.h"
 #include "plan/work.h"
 
-/* values: of all names, as candidate_build() takes them. */
+/* values are those of candidate_build(). */
 enum status candidate_work(const struct bound_family *bound, const struct value *values,
 	struct work *work, struct error *err);
 
-/* What evaluating many configurations of a bound family shares: memory, and what does not change
- * from one to the next. One per thread; bound must outlive it. */
+/* Shared state for evaluating many configurations of a bound family: memory, and results that do
+ * not change between configurations. Used by one thread; bound must outlive it. */
 struct work_context;
 struct work_context *work_context_new(const struct bound_family *bound);
 void work_context_free(struct work_context *context); /* NULL is fine */

@@ -39,7 +39,7 @@ enum status configuration_refuse(
 		bound->family->parameters[parameter].name, text_string(&known), found);
 }
 
-/* The choice of the value that is printed so; -1 if none is. */
+/* Returns the choice whose value is printed as text, or -1. */
 static ptrdiff_t find_value(const struct value_list *values, const char *text)
 {
 	CLEANUP(text_release) struct text printed = {0};
@@ -54,7 +54,7 @@ static ptrdiff_t find_value(const struct value_list *values, const char *text)
 	return found;
 }
 
-/* The value of a parameter from text: an integer, a number, or a string of its list. */
+/* Parses a parameter's value: an integer, a real, or a string of its list. */
 static enum status parse_value(const struct bound_family *bound, size_t parameter, const char *text,
 	struct value *value, struct error *err)
 {
@@ -83,7 +83,7 @@ static enum status parse_value(const struct bound_family *bound, size_t paramete
 	return configuration_refuse(bound, parameter, text, err);
 }
 
-/* Ended with NULL; the caller frees the array. */
+/* Returns a NULL-terminated array that the caller frees. */
 static const char **parameter_names(const struct family *family)
 {
 	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
@@ -93,14 +93,14 @@ static const char **parameter_names(const struct family *family)
 	return names;
 }
 
-/* What a configuration says of its parameters, one value each; strings are the reader's. */
+/* One value per parameter while a configuration is read; the source owns the strings. */
 struct assignment {
 	const struct bound_family *bound;
 	struct value *values;
 	bool *given;
 };
 
-/* The index of a parameter that is named, once; -1: an error. */
+/* Returns the index of a parameter that is named for the first time, or -1 and an error. */
 static int take_parameter(const struct assignment *into, const char *name, struct error *err)
 {
 	CLEANUP(memory_free) const char **names = parameter_names(into->bound->family);
@@ -119,7 +119,7 @@ static int take_parameter(const struct assignment *into, const char *name, struc
 	return found;
 }
 
-/* "BM=128" */
+/* Parses e.g. "BM=128". */
 static enum status parse_piece(const struct assignment *into, char *piece, struct error *err)
 {
 	char *equals = strchr(piece, '=');
@@ -161,7 +161,7 @@ struct named_values configuration_named_values(
 	return values;
 }
 
-/* The choice that a parameter has in what was written before it existed; -1 if there is none. */
+/* Returns the choice for text from before the parameter existed, or -1. */
 static ptrdiff_t absent_choice(const struct bound_family *bound, size_t parameter)
 {
 	const struct family *family = bound->family;
@@ -176,7 +176,7 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 	return space_choice_find(bound->space, parameter, value);
 }
 
-/* A parameter that is not given has the value that its absence means. */
+/* Missing parameters get the value that their absence means. */
 static enum status choose(const struct assignment *into, choice *choices, struct error *err)
 {
 	const struct bound_family *bound = into->bound;
@@ -261,7 +261,7 @@ enum status configuration_expect_legal(
 }
 
 /* ---- defaults, and the legal configuration that is nearest to given values ---- */
-/* The constants that a default reads, each after those that it reads itself. */
+/* Computes the constants that a default reads, in order of their dependence. */
 static enum status derive_for(const struct family *family, const struct expression *expression,
 	struct value *values, struct error *err)
 {
@@ -321,7 +321,7 @@ enum status configuration_from_json(const struct bound_family *bound, const stru
 	return STATUS_OK;
 }
 
-/* How far apart two values of a parameter are: factors of two, 1 for names. */
+/* Returns the distance of two values: log2 of their ratio, or 1 for different names. */
 static double value_distance(struct value a, struct value b)
 {
 	double x, y;
@@ -341,7 +341,7 @@ struct nearest {
 	double **distances; /* by parameter and choice */
 	choice *best;
 	double best_distance;
-	double sums[SPACE_PARAMETERS_MAX + 1]; /* of the first parameters */
+	double sums[SPACE_PARAMETERS_MAX + 1]; /* sums over the leading parameters */
 };
 
 static bool may_be_nearer(const choice *configuration, size_t count, void *context)

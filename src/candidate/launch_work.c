@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 /* ---- shapes ---- */
-/* What messages about a member begin with; the caller frees it. */
+/* Returns the beginning of messages about a member; the caller frees it. */
 static char *where_of(
 	const struct bound_family *bound, size_t index, const void *member, const char *name)
 {
@@ -106,7 +106,7 @@ enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
 	TRY(computed_evaluate(&launch->computed, launch->computed.count, work, values,
 		scope_extra_index(&bound->family->scope, EXTRA_LANE), changed, err));
 	TRY(shape_check(bound, index, shape, err));
-	/* an estimate is a guess: outside of what there is it means "the least" or "the most" */
+	/* Estimates out of range are clamped. */
 	if (work->regs_estimate < REGS_LEAST)
 		work->regs_estimate = REGS_LEAST;
 	if (work->regs_estimate > REGS_MOST)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A launch's shape and `model` as numbers.
+ * Evaluates a launch's shape and its `model`.
  */
 #ifndef CANDIDATE_LAUNCH_WORK_H
 #define CANDIDATE_LAUNCH_WORK_H
@@ -8,15 +8,15 @@
 #include "candidate/bound_family.h"
 #include "family/family.h"
 
-/* Errors: a shape beyond the limits of the device (CUDA C++ Programming Guide, technical
- * specifications per compute capability). Registers are not known yet. Changes the value of `lane`
- * and no other. */
+/* Fails if the shape exceeds limits of the device (CUDA C++ Programming Guide, technical
+ * specifications per compute capability). Registers are not known yet. Overwrites only the value of
+ * `lane`. */
 enum status launch_shape_evaluate(const struct bound_family *bound, size_t launch,
 	struct value *values, struct launch_shape *shape, struct error *err);
 
-/* work: a copy of the bound launch's work, or the result of an evaluation before. changed: names
- * whose values differ since then (computed_bit()); COMPUTED_ALL after a copy. Changes the value of
- * `lane` and no other. */
+/* work is a copy of the bound launch's work, or the result of an earlier evaluation. `changed`
+ * marks names whose values differ since then (computed_bit()); it is COMPUTED_ALL after a copy.
+ * Overwrites only the value of `lane`. */
 enum status launch_work_evaluate(const struct bound_family *bound, size_t launch,
 	struct value *values, uint64_t changed, struct launch_work *work, struct error *err);
 

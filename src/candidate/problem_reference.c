@@ -7,15 +7,15 @@
 #include "base/memory.h"
 #include "candidate/array_file.h"
 
-/* What is made, and of what. */
+/* Inputs and results of the preparation. */
 struct making {
 	const struct problem *problem;
 	const struct catalogue *catalogue;
 	const struct device_spec *device;
-	struct value *values; /* keys, then the device's names */
+	struct value *values; /* keys, then device names */
 	struct build *build;
 	struct reference_plan *plan;
-	size_t attempt; /* of configurations that nobody named */
+	size_t attempt; /* which configuration to use if the operation names none */
 	char **chosen;
 };
 
@@ -60,8 +60,8 @@ static enum status build_kernel(
 }
 
 /* ---- a configuration that is trusted ---- */
-/* The default configuration or, for later attempts, the nearest legal one in which one parameter
- * has another value: the parameters take turns. */
+/* Chooses the default configuration or, for later attempts, the nearest legal one with another
+ * value of one parameter. The parameters take turns. */
 static enum status choose_attempt(const struct bound_family *bound, size_t attempt, choice *choices,
 	bool *found, struct error *err)
 {
@@ -97,7 +97,7 @@ static enum status choose_attempt(const struct bound_family *bound, size_t attem
 	return STATUS_OK;
 }
 
-/* The legal configuration that holds what is asked for, else near the defaults. */
+/* Chooses the legal configuration with the requested values that is nearest to the defaults. */
 static enum status choose(const struct making *making, const struct bound_family *bound,
 	const struct reference *reference, choice *choices, bool *found, struct error *err)
 {
@@ -139,7 +139,7 @@ static bool may_serve(
 		       strcmp(family->name, reference->family) == 0);
 }
 
-/* reference: NULL if none is named. */
+/* reference is NULL if the operation names none. */
 static enum status trust(
 	const struct making *making, const struct reference *reference, struct error *err)
 {
@@ -199,7 +199,7 @@ static enum status make_output(const struct making *making, size_t tensor,
 
 		TRY(file_expect_inside(folder, reference->file, err));
 		output->file = path_join(folder, reference->file);
-		/* what is wrong with it is said before anything runs */
+		/* report errors before anything runs */
 		if (making->catalogue)
 			TRY(array_file_read(
 				output->file, &making->plan->tensors[tensor], &ignored, err));
@@ -210,7 +210,7 @@ static enum status make_output(const struct making *making, size_t tensor,
 	return build_kernel(making, reference, err);
 }
 
-/* Whether an output has neither kernel nor file. */
+/* Returns whether an output has neither a kernel nor a file. */
 static bool wants_trust(const struct operation *operation)
 {
 	for (size_t i = 0; i < operation->tensor_count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a problem's outputs are compared with, as something that can be compiled and run: the
+ * Prepares what a problem's outputs are compared with, so that it can be compiled and run: the
  * operation's reference kernels, files, or a configuration of one of its families.
  */
 #ifndef CANDIDATE_PROBLEM_REFERENCE_H
@@ -9,17 +9,16 @@
 #include "candidate/candidate.h"
 #include "family/catalogue.h"
 
-/* Cubins are numbered as the units of the build: the trusted configuration's first.
- * catalogue: where its family is looked for; NULL: nothing will be run, kernels alone are wanted.
- * Errors: expressions that fail; a configuration that is not legal here; no family that could
- * serve.
- */
+/* Units of the build are numbered with the trusted configuration's first. catalogue is searched for
+ * its family; NULL prepares kernels only, if nothing will be run. Errors: an expression fails, the
+ * configuration is not legal here, no family can serve. */
 enum status problem_reference(const struct problem *problem, const struct catalogue *catalogue,
 	const struct device_spec *device, struct build *build, struct reference_plan *reference,
 	struct error *err);
-/* As above. Where the operation names no reference, the attempt-th configuration serves: 0 is the
- * default one, others differ from it in one parameter. *chosen: its text, to be freed; NULL if
- * another kind of reference serves. Errors: also that there is no such configuration. */
+/* Works like problem_reference(). If the operation has no reference, the attempt-th configuration
+ * serves: 0 is the default, later ones differ in one parameter. *chosen is its text, which the
+ * caller frees, or NULL if another kind of reference serves. Fails if there is no such
+ * configuration. */
 enum status problem_reference_attempt(const struct problem *problem,
 	const struct catalogue *catalogue, const struct device_spec *device, size_t attempt,
 	struct build *build, struct reference_plan *reference, char **chosen, struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a compiled kernel takes, per launch of a candidate.
+ * Resources of the compiled kernel of each launch of a candidate.
  */
 #ifndef CANDIDATE_RESOURCES_H
 #define CANDIDATE_RESOURCES_H
@@ -10,13 +10,13 @@
 #include "plan/plan.h"
 #include "record/record.h"
 
-/* Compiler remarks that matter; bits in `flags`. */
+/* Important remarks about a kernel; each is a bit in `flags`. */
 enum kernel_flag {
 	FLAG_BIT_SPILLS,             /* registers spilled to local memory */
 	FLAG_BIT_WGMMA_SERIALIZED,   /* ptxas serialised wgmma (C7510, C7511, C7515) */
 	FLAG_BIT_SETMAXNREG_IGNORED, /* ptxas ignored setmaxnreg (C7508) */
-	FLAG_BIT_THROTTLED,          /* samples were taken while the clock was held down */
-	FLAG_BIT_WARM_L2,            /* runs found what they read in the L2 */
+	FLAG_BIT_THROTTLED,          /* the clock was throttled while samples were taken */
+	FLAG_BIT_WARM_L2,            /* runs found their inputs in the L2 */
 	FLAG_COUNT
 };
 #define FLAG_MASK(id) (1u << FLAG_BIT_##id)
@@ -28,15 +28,15 @@ struct kernel_resources {
 	int32_t spill_store_bytes, spill_load_bytes;
 	int32_t stack_bytes;
 	int32_t barriers;
-	int32_t threads_per_block; /* that the compiler chose (tile kernels); 0: as launched */
+	int32_t threads_per_block; /* chosen by the compiler (tile kernels); 0: as launched */
 	uint32_t flags;
-	/* for the launch's block size and dynamic shared memory; -1: not known */
+	/* For the launch's block size and dynamic shared memory; -1: unknown. */
 	int32_t blocks_per_sm;
-	int32_t max_clusters; /* from the driver; -1 without clusters or GPU */
+	int32_t max_clusters; /* reported by the driver; -1 without clusters or GPU */
 };
 RECORD_DECLARE(struct kernel_resources, kernel_resources_record);
 
-/* Threads of a block: those that the compiler chose, else those of the launch. */
+/* Returns the threads of a block, as chosen by the compiler, else by the launch. */
 int launch_threads(const struct launch_shape *shape, const struct kernel_resources *resources);
 
 #endif

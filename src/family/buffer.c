@@ -8,7 +8,7 @@
 #include "family/family.h"
 
 /* ---- names; the names of a list that is being read end with NULL ---- */
-/* Of tensors, then workspaces; the caller frees the array. */
+/* Returns names of tensors, then workspaces, NULL-terminated; the caller frees the array. */
 static const char **buffer_names(const struct reading *reading)
 {
 	const struct operation *operation = reading->operation;
@@ -35,8 +35,8 @@ static int map_find(const struct reading *reading, const char *name)
 	return -1;
 }
 
-/* "args" holds names of buffers and expressions: no variable may have a buffer's name. first:
- * whether this buffer is the first of its name. */
+/* "args" mixes names of buffers and expressions, so no variable may have a buffer's name. first is
+ * true if no earlier buffer has this name. */
 static enum status name_check(const struct json_at *item, const struct reading *reading,
 	const char *name, bool first, struct error *err)
 {
@@ -103,7 +103,7 @@ enum status dtype_default(
 		return STATUS_OK;
 	for (; *values; values++)
 		if (dtype_find(*values) < 0)
-			return STATUS_OK; /* names of the author's own */
+			return STATUS_OK; /* the author chose the names */
 	return expression_compile("dtype", reading->operation->file, reading->names, dtype, err);
 }
 
@@ -223,7 +223,7 @@ static bool is_special(int kind)
 	return kind >= ARGUMENT_UNITS && kind <= ARGUMENT_EXPECTED;
 }
 
-/* An unknown word: the hint names what an argument may be, buffers first. */
+/* Sets the hint to the valid argument names, buffers first. */
 static enum status unknown_word(const char *text, const struct reading *reading, struct error *err)
 {
 	const size_t maps = reading->family ? reading->family->tensor_map_count : 0;
@@ -248,7 +248,7 @@ static enum status unknown_word(const char *text, const struct reading *reading,
 	return name_hint_or_list(text, names, err);
 }
 
-/* A bare word that is no expression; whether it is one. */
+/* Handles bare words that are not expressions. Returns false for other text. */
 static bool find_word(const char *text, const struct reading *reading, struct argument *argument)
 {
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
@@ -273,7 +273,7 @@ static enum status argument_read(
 	const char *text;
 
 	if (!reading.family)
-		reading.names = &reading.fixed; /* a reference may ask the device */
+		reading.names = &reading.fixed; /* A reference may read device names. */
 	argument->kind = ARGUMENT_INT32;
 	if (json_type(at) == JSON_OBJECT) {
 		TRY(record_from_json(&typed_record, at, &typed, &reading, err));
@@ -330,7 +330,7 @@ enum status argument_evaluate(const struct argument *argument, const struct valu
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected an %s, found %" PRId64 "%s",
 			expression_where(expression),
 			dtype == DTYPE_I32 ? "int32" : dtype_names[dtype], evaluated->integer,
-			/* other types have no larger one: the kernel says what it takes */
+			/* For other types there is no larger type to suggest. */
 			dtype == DTYPE_I32 ? " (declare it as i64)" : "");
 	return STATUS_OK;
 }

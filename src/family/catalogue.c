@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The catalogue: which operations and families the template folders hold.
+ * Finds operations and families in template folders.
  *
- * <template folder>/<operation>/operation.json describes an operation; every other .json
- * of that name's folder, in any template folder, is a family of it. The first folder that has a
- * name wins, so that a user's folder may add families to an operation that it does not describe. An
- * own kernel's file is both, and its operation has no other family.
+ * <template folder>/<operation>/operation.json describes an operation. Every other .json in a
+ * folder of that name, in any template folder, is a family of the operation. The first folder that
+ * contains a name wins, so that a user's folder can add families to an existing operation. An own
+ * kernel's file describes an operation and its only family.
  */
 #include "family/catalogue.h"
 
@@ -27,7 +27,7 @@ static enum status visit_family(const char *name, void *context, struct error *e
 	return STATUS_OK;
 }
 
-/* <template folder>/<operation> has an operation.json. */
+/* Returns whether <template folder>/<operation> has an operation.json. */
 static bool is_operation(const char *template_folder, const char *name)
 {
 	CLEANUP(memory_free)
@@ -36,7 +36,7 @@ static bool is_operation(const char *template_folder, const char *name)
 	return file_exists(path);
 }
 
-/* Names of all operations: own kernels, then in alphabetical order within a folder. */
+/* Lists all operations: own kernels first, then each folder in alphabetical order. */
 static enum status list_operations(
 	const struct catalogue *catalogue, struct name_set *operations, struct error *err)
 {
@@ -62,7 +62,7 @@ static struct own_kernel *find_own(const struct catalogue *catalogue, const char
 	return NULL;
 }
 
-/* Takes the tree of `file`. */
+/* Takes ownership of the tree of `file`. */
 static enum status add_operation(struct catalogue *catalogue, struct json *tree, const char *file,
 	const struct source_place *place, const char *name, struct error *err)
 {
@@ -91,7 +91,7 @@ static enum status load_operation(struct catalogue *catalogue, const char *name,
 	BUG("operation %s was listed and is gone", name);
 }
 
-/* Takes the tree of `file`. */
+/* Takes ownership of the tree of `file`. */
 static enum status add_family(struct catalogue *catalogue, struct json *tree, const char *file,
 	const struct source_place *place, const char *name, const struct operation *operation,
 	struct error *err)
@@ -168,7 +168,7 @@ static enum status load_own(struct catalogue *catalogue, struct own_kernel *own,
 		catalogue->operations[catalogue->operation_count - 1], err);
 }
 
-/* A name that is no operation's, but says what is meant. */
+/* Suggests an operation for an unknown name. */
 static void hint_at_operation(const char *name, const struct name_set *known, struct error *err)
 {
 	const int length = (int)strcspn(name, "/");

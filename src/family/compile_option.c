@@ -8,8 +8,8 @@
 #include "base/memory.h"
 
 /* ---- options ---- */
-/* Without dashes, and what may follow `=`: words with blanks between them, "#" for digits, NULL
- * for nothing. */
+/* Option names without dashes, and the values allowed after `=`: a list of words, "#" for digits,
+ * NULL for none. */
 static const struct {
 	const char *name, *values;
 } options[] = {
@@ -40,7 +40,7 @@ static bool is_one_of(const char *value, const char *values)
 
 	if (!values || !length)
 		return false;
-	/* 47: a macro that is redefined, which is an error here */
+	/* warning 47, a redefined macro, is an error here */
 	if (strcmp(values, "#") == 0)
 		return length < 6 && strcmp(value, "47") != 0 &&
 		       strspn(value, "0123456789") == length;
@@ -50,7 +50,7 @@ static bool is_one_of(const char *value, const char *values)
 	return false;
 }
 
-/* -DNAME, -DNAME=VALUE, -UNAME */
+/* Matches -DNAME, -DNAME=VALUE and -UNAME. */
 static bool is_define(const char *option)
 {
 	static const char word[] =
@@ -103,7 +103,7 @@ static bool is_macro(const char *text)
 	       name_is_valid(text + strlen(macro_word));
 }
 
-/* of_constant: whether it is a constant's, which is no argument; else a key's or a parameter's. */
+/* of_constant distinguishes constants, which cannot be arguments, from keys and parameters. */
 static enum status way_read(const struct json_at *at, bool of_constant, struct define_way *way,
 	const char *expected, struct error *err)
 {
@@ -147,7 +147,7 @@ const struct record_custom define_way_member = {value_read, NULL, NULL},
 			   define_constant_member = {constant_read, NULL, NULL};
 
 /* ---- entries ---- */
-/* What a name expression needs; it stands in no string and begins no directive. */
+/* Characters of name expressions; they cannot end a string or begin a directive. */
 static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 			      " :<>,()*&+-.";
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a family may say about how its kernels are compiled: options from a safe list, under which
- * macro a value is seen, and which kernel of the source is meant.
+ * How a family's kernels are compiled: options from a safe list, the macros that receive values,
+ * and the name of the kernel in its source.
  */
 #ifndef FAMILY_COMPILE_OPTION_H
 #define FAMILY_COMPILE_OPTION_H
 
 #include "family/expression_json.h"
 
-/* Options of NVRTC that neither read nor write a file nor change the architecture. */
+/* Accepts NVRTC options that access no files and do not change the architecture. */
 extern const struct record_rule compile_option_rule;
-/* Whether it chooses the dialect of C++. */
+/* Returns whether the option selects the C++ standard. */
 bool compile_option_is_standard(const char *option);
 
-/* "as": how a value comes to the kernel. */
+/* How the kernel receives a value ("as" in JSON). */
 enum define_as {
-	AS_DEFAULT,  /* nothing is said */
+	AS_DEFAULT,  /* not specified */
 	AS_CONSTANT, /* -DNAME=8, -DNAME_word=1 */
 	AS_ARGUMENT,
-	AS_MACRO, /* "macro BLOCK_SIZE_X": -DBLOCK_SIZE_X=8, words as they are */
-	AS_MODEL, /* no part of the kernel */
+	AS_MACRO, /* "macro BLOCK_SIZE_X": -DBLOCK_SIZE_X=8; strings are passed unchanged */
+	AS_MODEL, /* not passed to the kernel */
 };
 struct define_way {
 	enum define_as as;
@@ -29,15 +29,15 @@ struct define_way {
 extern const struct record_custom define_way_member, define_constant_member;
 
 /* ---- entries ---- */
-/* The name of a kernel: "gemm_mma", or a C++ name expression in which {expression} stands for a
- * value: "sgemm<{BM}, {BN}>", "layernorm_v{VERSION}". */
+/* The name of a kernel, such as "gemm_mma", or a C++ name expression in which {expression} is
+ * replaced by its value: "sgemm<{BM}, {BN}>", "layernorm_v{VERSION}". */
 struct entry {
 	const char *text; /* as written; borrowed from the JSON tree */
 	struct expression_list values;
 };
 extern const struct record_custom entry_member;
 
-/* values: by name. The caller frees *name. */
+/* values has one value per name. The caller frees *name. */
 enum status entry_evaluate(
 	const struct entry *entry, const struct value *values, char **name, struct error *err);
 

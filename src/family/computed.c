@@ -25,7 +25,7 @@ static void release_member(void *field)
 const struct record_custom computed_list_member = {NULL, NULL, release_member};
 
 /* ---- loading ---- */
-/* The range that the type of a member holds, where its table states none. */
+/* Uses the range of the member's type if the table states none. */
 static void range_fill(struct computed *computed)
 {
 	const int width = 8 * (int)computed->size;
@@ -188,7 +188,8 @@ static char *place_of(const struct computed *computed, void *base)
 enum status computed_evaluate(const struct computed_list *list, size_t count, void *base,
 	struct value *values, size_t lane, uint64_t changed, struct error *err)
 {
-	bool holds = true, held = true; /* the last condition: now, and before */
+	bool holds = true,
+	     held = true; /* result of the last condition now and in the previous evaluation */
 
 	for (size_t i = 0; i < count; i++) {
 		const struct computed *computed = &list->items[i];
@@ -202,7 +203,7 @@ enum status computed_evaluate(const struct computed_list *list, size_t count, vo
 			holds = *(const bool *)to;
 			continue;
 		}
-		/* what was not computed while its condition was false is computed now */
+		/* Members skipped because their condition was false must be computed now. */
 		if (computed->is_conditional ? !holds || (stays && held) : stays)
 			continue;
 		TRY(computed->repeat > 1 ? put_lanes(computed, values, lane, to, err)

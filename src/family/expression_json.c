@@ -133,7 +133,7 @@ static enum status expression_text_read(
 	return STATUS_OK;
 }
 
-/* What an item of a list is called, and the member that names it to people. */
+/* Names of list items in messages, and the member that identifies an item. */
 static const struct {
 	const char *list, *item, *label;
 } subjects[] = {
@@ -143,7 +143,7 @@ static const struct {
 	{"facts", "fact", "name"},
 };
 
-/* " (grid of launch 1, sgemm)": numbers of a path say little. */
+/* Appends e.g. " (grid of launch 1, sgemm)", which says more than indices in a path. */
 static void subject_append(const struct json_at *at, struct text *where)
 {
 	const char *member = NULL, *label;
@@ -166,7 +166,7 @@ static void subject_append(const struct json_at *at, struct text *where)
 	}
 }
 
-/* What messages of the expression begin with. */
+/* Appends the place for messages of the expression. */
 static void where_append(const struct json_at *at, struct text *where)
 {
 	text_appendf(where, "%s: ", at->file ? at->file : "JSON");
@@ -215,7 +215,7 @@ EXPRESSION_CUSTOM(, expression_member, reading->names);
 EXPRESSION_CUSTOM(, expression_fixed_member, &reading->fixed);
 EXPRESSION_CUSTOM(, expression_keys_member, &reading->operation->key_names);
 
-/* Of several terms: each is compiled for its own place in messages. */
+/* Compiles each term separately, so that messages name its place. */
 static enum status sum_read(const struct json_at *at, void *field, void *context, struct error *err)
 {
 	const struct reading *reading = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions as members of records (record/record.h). In JSON a string is an expression; a number,
- * a boolean or a list of literals stands for itself (strings in such a list are taken literally).
+ * Expressions as members of records (record/record.h). In JSON a string is an expression. A
+ * number, a boolean or a list of literals stands for itself; strings in such a list are literal.
  */
 #ifndef FAMILY_EXPRESSION_JSON_H
 #define FAMILY_EXPRESSION_JSON_H
@@ -10,7 +10,7 @@
 #include "expr/expression.h"
 
 /* ---- scopes ----
- * Which names the expressions of a family may read, and in which order their values stand:
+ * The names that a family's expressions may read, in the order of their values:
  *
  *	problem keys | device names | extras | parameters | constants
  *
@@ -25,7 +25,7 @@ enum scope_context {
 	SCOPE_FACT = 4,
 };
 
-/* Names that only some contexts know: id, name, the contexts, summary. */
+/* Names that exist only in some contexts. Columns: id, name, contexts, description. */
 #define SCOPE_EXTRAS(ROW)                                                                          \
 	ROW(LANE, "lane", SCOPE_SMEM, "thread of a warp, 0 to 31")                                 \
 	ROW(SMEM_BYTES, "smem_bytes", SCOPE_PRUNE | SCOPE_FACT, "static and dynamic")              \
@@ -52,30 +52,30 @@ enum scope_extra {
 };
 
 struct scope {
-	struct name_table all; /* NULL: an extra whose name the family uses itself */
+	struct name_table all; /* NULL hides an extra whose name the family uses itself */
 	size_t device_at, extra_at, parameter_at, constant_at; /* first index of each section */
 };
 
-/* Keys, device names and extras; parameters and constants are added to `all` in their order. */
+/* Adds keys, device names and extras. Parameters and constants are then added to `all` in order. */
 void scope_init(struct scope *scope, const char *const *key_names, size_t key_count);
 void scope_release(struct scope *scope);
-/* Whether no key, device name, parameter or constant has it. An extra of that name is hidden from
- * then on: a kernel's macro may well be called `blocks_per_sm`. */
+/* Returns whether the name is free: not a key, device name, parameter or constant. An extra of this
+ * name is hidden afterwards, because a kernel's macro may be called `blocks_per_sm`. */
 bool scope_frees(struct scope *scope, const char *name);
 size_t scope_extra_index(const struct scope *scope, enum scope_extra extra);
 
-/* The names that a context may use. Release with name_table_release(). */
+/* Returns the names that a context may use; release them with name_table_release(). */
 struct name_table scope_table(const struct scope *scope, enum scope_context context);
 
 /* ---- reading ---- */
-/* The context of all records of this folder: what is read, and which names it may use. */
+/* Context of all readers in this folder: the object that is read, and the names that it may use. */
 struct reading {
 	const struct operation *operation;
 	struct family *family;          /* NULL while the operation itself is read */
-	const struct scope *scope;      /* every name that is taken */
-	const struct name_table *names; /* of expressions, where their member says nothing else */
+	const struct scope *scope;      /* all names in use */
+	const struct name_table *names; /* default names of expressions */
 	struct name_table fixed;        /* keys and device names */
-	struct name_table lane, prune;  /* of a context; reading_names() makes them */
+	struct name_table lane, prune;  /* names of a context; made by reading_names() */
 };
 const struct name_table *reading_names(struct reading *reading, enum scope_context context);
 void reading_release(struct reading *reading);
@@ -85,11 +85,12 @@ void reading_release(struct reading *reading);
 	RECORD_CUSTOM(type, field, &expression_member, key, ##__VA_ARGS__)
 #define EXPRESSION_OPTIONAL(type, field, key) EXPRESSION(type, field, key, .flags = RECORD_OPTIONAL)
 extern const struct record_custom expression_member;
-extern const struct record_custom expression_fixed_member; /* over `fixed` */
-extern const struct record_custom expression_sum_member;   /* or a list, which is added up */
-extern const struct record_custom expression_keys_member;  /* over the operation's keys */
+extern const struct record_custom expression_fixed_member; /* reads only `fixed` */
+/* Also accepts a list, whose values are added up. */
+extern const struct record_custom expression_sum_member;
+extern const struct record_custom expression_keys_member; /* reads only the operation's keys */
 
-/* One over other names: `table` is a const struct name_table *, and may use `reading`. */
+/* An expression over other names. `table` is a const struct name_table * and may use `reading`. */
 #define EXPRESSION_CUSTOM(storage, id, table)                                                      \
 	static enum status id##_read(                                                              \
 		const struct json_at *at, void *field, void *context, struct error *err)           \
@@ -100,19 +101,19 @@ extern const struct record_custom expression_keys_member;  /* over the operation
 	}                                                                                          \
 	storage const struct record_custom id = {id##_read, NULL, expression_member_release}
 
-/* Compiles; the caller frees *expression. */
+/* Compiles the expression. The caller frees *expression. */
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err);
-/* As above, for a text that is a part of the member. */
+/* Compiles a text that is part of the member. */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err);
-/* One that is always this word. */
+/* Makes an expression that always returns this word. */
 enum status expression_word_compile(const struct json_at *at, const char *word,
 	struct expression **expression, struct error *err);
 void expression_member_release(void *field);
 
-/* A custom for the whole struct: an expression for its member `field`, or an object that the record
- * describes. */
+/* A custom member of the whole struct: JSON has an expression for its member `field`, or an object
+ * that the record describes. */
 #define EXPRESSION_OR(id, other, type, field, table)                                               \
 	static enum status id##_read(                                                              \
 		const struct json_at *at, void *whole, void *context, struct error *err)           \
@@ -135,21 +136,21 @@ struct expression_list {
 	size_t count;
 };
 
-/* An expression of an operation that is compiled for each family. */
+/* An operation's expression that is compiled for each family. */
 struct formula {
-	char *text;  /* NULL: there is none */
+	char *text;  /* NULL if absent */
 	char *where; /* "file: $.path", for messages */
 };
 extern const struct record_custom formula_member;
-/* *expression is NULL where there is no formula, or one that reads an unknown name. */
+/* *expression is NULL if the formula is absent or reads an unknown name. */
 enum status formula_compile(const struct formula *formula, const struct name_table *names,
 	struct expression **expression, struct error *err);
 
-/* Names that others may read: letters, digits and _, not a digit first, shorter than 48, no word
- * or function of the expression language. */
+/* A valid name: letters, digits and _, not beginning with a digit, shorter than 48 characters, and
+ * no keyword or function of the expression language. */
 extern const struct record_rule name_rule;
 
-/* A condition and what it is for. */
+/* A condition and its reason. */
 struct condition {
 	struct expression *expression;
 	const char *why; /* borrowed from the JSON tree */

@@ -94,7 +94,7 @@ static RECORD_DEFINE(struct constant, constant_item_record, constant_item_member
 	.name = "constant_item", .check = constant_check);
 
 /* ---- defaults ---- */
-/* Constants that read hidden names, by way of others, too. */
+/* Hides constants that read hidden names, directly or indirectly. */
 static void hide_constants(const struct family *family, struct name_table *names)
 {
 	for (size_t i = 0; i < family->constant_count; i++) {
@@ -108,7 +108,7 @@ static void hide_constants(const struct family *family, struct name_table *names
 	}
 }
 
-/* Of a list that hangs on nothing, a default that hangs on nothing is one. */
+/* If list and default are constant, the default must be in the list. */
 static enum status default_check(
 	const struct parameter *parameter, const struct json_at *at, struct error *err)
 {
@@ -123,7 +123,7 @@ static enum status default_check(
 	return json_error(at, err, "one of the parameter's values");
 }
 
-/* A default may read the parameters before its own, and constants that read no others. */
+/* A default may read earlier parameters, and constants that read only those. */
 static enum status defaults_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -182,12 +182,12 @@ static const struct record_member prune_members[] = {
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
 
 /* ---- computed members ---- */
-/* A list of items that may have computed members. */
+/* A list whose items may have computed members. */
 struct place {
 	const void *data;
 	size_t count, size;
 	ptrdiff_t list; /* as in struct computed */
-	size_t offset;  /* of the first item from that list's */
+	size_t offset;  /* of the first item from that of the plan's list */
 	struct computed_list *computed;
 };
 
@@ -205,7 +205,7 @@ static bool find_in(const struct place *places, size_t count, const char *item, 
 	return false;
 }
 
-/* The place of a member; offset: where it is. */
+/* Finds the list that contains a member, and the member's offset. */
 static struct place find_place(const struct reading *reading, const void *item)
 {
 	struct family *family = reading->family;
@@ -294,7 +294,7 @@ static enum status refuse_members(
 	return STATUS_OK;
 }
 
-/* A program has no members that describe kernels. */
+/* A family with a program must not have members that describe kernels. */
 static enum status family_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -353,7 +353,7 @@ RECORD_DEFINE(
 	struct family, family_record, family_members, .name = "family", .check = family_check);
 
 /* ---- facts ---- */
-/* An error at a fact's name for later facts. */
+/* Sets an error at the name that a fact has for later facts. */
 static enum status name_error(const struct family *family, size_t index, struct error *err)
 {
 	const struct operation *operation = family->operation;
@@ -379,7 +379,7 @@ static enum status compile_fact(
 	if (name_table_find(&family->scope.all, fact->as) >= 0 ||
 		name_table_find(names, fact->as) != NAME_UNKNOWN)
 		return name_error(family, index, err);
-	/* its value gets an index behind those of the scope */
+	/* The value gets an index after those of the scope. */
 	compiled->name_index = family->scope.all.count + family->named_fact_count++;
 	name_table_add(names, fact->as);
 	return STATUS_OK;
@@ -408,7 +408,7 @@ static void free_facts(struct family *family)
 }
 
 /* ---- loading ---- */
-/* In the wrong folder nothing else would make sense. */
+/* A file in the wrong folder would cause misleading errors later. */
 static enum status place_check(const struct json_at *root, const char *name,
 	const struct family *family, struct error *err)
 {

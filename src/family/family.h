@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A family as loaded from templates/<operation>/<family>.json. Strings are borrowed from the JSON
- * tree, which lives as long as the family. Every expression is compiled against the family's scope
- * when the file is loaded; values are a bound space's (family/expression_json.h).
+ * A family loaded from templates/<operation>/<family>.json. Strings are borrowed from the JSON
+ * tree, which lives as long as the family. Expressions are compiled for the family's scope at load
+ * time; their values come from a bound space (family/expression_json.h).
  */
 #ifndef FAMILY_FAMILY_H
 #define FAMILY_FAMILY_H
@@ -14,51 +14,52 @@
 struct parameter {
 	const char *name, *help;
 	struct expression *values; /* over keys and device names */
-	/* over these and the parameters before it; NULL: the first value */
+	/* May also read earlier parameters. NULL: the first value of the list. */
 	struct expression *default_value;
-	/* over keys and device names: for what was written before the parameter existed, or NULL */
+	/* Value of the parameter in records from before it existed; reads keys and device names.
+	 * May be NULL. */
 	struct expression *absent_value;
 	struct define_way way;
-	bool is_argument; /* a kernel argument; else a -D */
-	bool keeps_bits;  /* results have the same bits for all its values */
+	bool is_argument; /* a kernel argument; if false, a -D */
+	bool keeps_bits;  /* all values give bitwise equal results */
 };
 
 struct constant {
 	const char *name;
-	/* over keys, device names, parameters, constants before it */
+	/* Reads keys, device names, parameters and earlier constants. */
 	struct expression *expression;
 	struct define_way way;
-	bool is_for_model; /* a name for the model's amounts; no define, so no part of the kernel */
+	bool is_for_model; /* only for the model; not passed to the kernel */
 };
 
-/* One translation unit that launches name. */
+/* A translation unit that launches name. */
 struct family_source {
 	char *name; /* "gemm/mma.cu" */
 	char *text; /* includes expanded; NULL until loaded */
 };
 
-/* A configuration that the author says is legal, or not. */
+/* A configuration that the author declares as legal or illegal. */
 struct example {
-	const char *problem; /* text */
+	const char *problem; /* a problem as text */
 	struct json *config;
-	const char *why; /* NULL if nothing is said */
+	const char *why; /* may be NULL */
 };
 struct example_list {
 	struct example *legal, *illegal;
 	size_t legal_count, illegal_count;
 };
 
-/* A variable of the source, in __constant__ or __device__ memory, that is filled from a tensor. */
+/* A variable of the source in __constant__ or __device__ memory that is filled from a tensor. */
 struct family_symbol {
 	const char *name;
-	uint32_t buffer; /* of the operation's tensors */
+	uint32_t buffer; /* index of the operation's tensor */
 };
 
-/* A fact of the operation, compiled for the family. expression NULL: it names what the family
- * lacks. */
+/* A fact of the operation, compiled for this family. expression is NULL if it reads names that the
+ * family lacks. */
 struct family_fact {
 	struct expression *expression, *when;
-	size_t name_index; /* where later facts read it; 0: it has no name of its own */
+	size_t name_index; /* index by which later facts read it; 0: unnamed */
 };
 
 /* The language of a family's sources. */
@@ -75,9 +76,9 @@ struct family {
 	const char *summary;
 	const struct operation *operation;
 	struct scope scope;
-	struct name_table names; /* SCOPE_PLAIN, of all indices */
+	struct name_table names; /* names of SCOPE_PLAIN by index */
 	struct expression_list requires;
-	struct expression_list competes; /* if false, it takes part only where it is named */
+	struct expression_list competes; /* if false, the family is used only if named */
 	struct parameter *parameters;
 	size_t parameter_count;
 	struct constant *constants;
@@ -87,14 +88,15 @@ struct family {
 	size_t workspace_count;
 	struct plan_tensor_map *tensor_maps;
 	size_t tensor_map_count;
-	struct computed_list computed; /* members of both, in a struct plan */
-	const char *source;            /* of launches that name none; NULL */
-	/* A command, run in the file's folder, that is given configurations and answers with times,
-	 * instead of launches (device/README.md); NULL-terminated, or NULL. Its one source, for
-	 * hashes, is the command with the content of the files that it names. */
+	struct computed_list
+		computed;   /* computed members of workspaces and tensor maps, as a struct plan */
+	const char *source; /* default source file for launches without "source"; may be NULL */
+	/* Replaces launches: a command, run in the file's folder, that receives configurations and
+	 * returns times (device/README.md). NULL-terminated, or NULL. Hashes cover the command and
+	 * the files that it names. */
 	const char **program;
-	const char **include_paths; /* from the file's folder; NULL-terminated, or NULL */
-	const char **options;       /* of the compiler; NULL-terminated, or NULL */
+	const char **include_paths; /* relative to the file's folder; NULL-terminated, or NULL */
+	const char **options;       /* compiler options; NULL-terminated, or NULL */
 	enum language language;
 	struct family_source *sources;
 	size_t source_count;
@@ -102,30 +104,29 @@ struct family {
 	size_t launch_count;
 	struct family_symbol *symbols;
 	size_t symbol_count;
-	struct family_fact *facts; /* of the operation, in their order */
+	struct family_fact *facts; /* facts of the operation in order */
 	size_t named_fact_count;
 	struct example_list examples;
 };
 RECORD_DECLARE(struct family, family_record);
 
-/* Takes expressions of members of launches, workspaces and tensor maps (record/record_read.h).
- * context: struct reading. */
+/* Reads expressions for members of launches, workspaces and tensor maps (record/record_read.h).
+ * context is a struct reading. */
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
 
-/* Takes the tree, which is that of `file`. place: where its sources are; NULL: they are not loaded.
- * name: "mma", as the file is called. */
+/* Takes ownership of the tree of `file`. place tells where sources are; NULL does not load them.
+ * name is the file name without extension, e.g. "mma". */
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const struct operation *operation, const char *const *template_folders,
 	struct family **family, struct error *err);
-/* Expands "source" of the family and of its launches; each distinct one once. */
+/* Expands the sources of the family and its launches, each once. */
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
 void family_free(struct family *family);
-/* "extends": replaces the tree of `file` by the whole family; a tree without "extends"
- * stays as it is. names: of the families of the file's folder (NULL-terminated); base: the one that
- * it extends, one of them, or NULL. Errors: a base that is not among them, or that extends another.
- */
+/* Applies "extends": replaces the tree of `file` by the merged family. A tree without "extends" is
+ * unchanged. names are the families of the folder (NULL-terminated). *base is set to the extended
+ * one, or NULL. Errors: an unknown base, or one that extends another. */
 enum status family_extend(struct json **tree, const char *file, const char *folder,
 	const char *const *names, const char **base, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * "extends": "NAME" in a family's JSON: what it does not say is as in NAME.json, in the same
- * folder.
+ * "extends": "NAME" in a family's JSON inherits all members that it does not state from NAME.json
+ * in the same folder.
  */
 #include "family/family.h"
 
@@ -13,17 +13,17 @@
 #include "source/source.h"
 
 /* ---- what it extends ---- */
-/* Members that are joined, name by name; any other one is the family's if it has it, else the
- * base's. */
+/* Members that are merged by name. Any other member comes from the family if present, else from the
+ * base. */
 static const struct joined {
 	const char *name;
-	const char *key;    /* of a list: which member of its items is their name */
-	bool is_new_first;  /* of an object: new names stand before the base's */
-	bool takes_members; /* of a list: items are completed by the base's of their name */
+	const char *key;    /* lists: the member that names an item */
+	bool is_new_first;  /* objects: new names precede those of the base */
+	bool takes_members; /* lists: the base's item of the same name completes an item */
 } joined_members[] = {
 	{.name = "parameters", .is_new_first = true},
 	{.name = "defaults"},
-	{.name = "constants"}, /* new ones may read the base's */
+	{.name = "constants"}, /* new constants may read those of the base */
 	{.name = "symbols"},
 	{.name = "constraints", .key = "why"},
 	{.name = "prune", .key = "why"},
@@ -41,7 +41,7 @@ static void put_all(struct json *into, const struct json_at *from, const struct 
 			json_put(into, item.key, json_copy(item.node));
 }
 
-/* Names of both: those of the base keep their places. */
+/* Merges two objects. Names of the base keep their order. */
 static struct json *join_objects(
 	const struct json_at *base, const struct json_at *own, bool is_new_first)
 {
@@ -54,7 +54,7 @@ static struct json *join_objects(
 	return made;
 }
 
-/* The item of a list that is called like this one. */
+/* Finds the list item with the same name. */
 static bool find_same(const struct json_at *item, const char *key, const struct json_at *list,
 	struct json_at *found)
 {
@@ -69,7 +69,7 @@ static bool find_same(const struct json_at *item, const char *key, const struct 
 	return false;
 }
 
-/* The base's members that an item leaves out; of a launch those of its model, too. */
+/* Adds members of the base that an item omits; for a launch also those of its model. */
 static struct json *complete(const struct json_at *base, const struct json_at *own)
 {
 	struct json *made = join_objects(base, own, false);
@@ -81,7 +81,7 @@ static struct json *complete(const struct json_at *base, const struct json_at *o
 	return made;
 }
 
-/* The family's items, then those of the base whose names are not among them. */
+/* Returns the family's items, then the base's items with other names. */
 static struct json *join_lists(
 	const struct json_at *base, const struct json_at *own, const struct joined *how)
 {
@@ -116,7 +116,7 @@ static struct json *join_member(const struct json_at *base, const struct json_at
 
 static struct json *join(const struct json_at *base, const struct json_at *own)
 {
-	/* what a file says of itself alone */
+	/* members that are not inherited */
 	static const char *const not_taken[] = {
 		"format", "operation", "name", "summary", "help", "examples", NULL};
 	struct json *made = json_new_object();
@@ -175,8 +175,8 @@ static bool is_in_folder(const char *path, const char *folder)
 	return file_is_below(path, folder) || (real && top && strcmp(real, top) == 0);
 }
 
-/* An own kernel's include path is below the JSON's folder, a --path or a CUDA toolkit: a JSON from
- * elsewhere must not show any file of the machine in a compiler's message. */
+/* Include paths must be below the JSON's folder, a --path or a CUDA toolkit. Otherwise a JSON from
+ * elsewhere could reveal files of the machine in compiler messages. */
 static bool is_allowed_path(const char *path, const char *root, const char *const *template_folders)
 {
 	const char *const toolkits[] = {

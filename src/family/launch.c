@@ -29,7 +29,7 @@ char *launch_text(const struct launch *launch, const void *member)
 #define COMPUTED     .computed = 1 + SCOPE_PLAIN
 #define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
 
-/* An expression, or {"mean", "max"}. */
+/* In JSON an expression, or {"mean", "max"}. */
 static const struct record_member steps_members[] = {
 	RECORD_VALUE(struct launch_work, steps_mean, "mean", AMOUNT_RANGE),
 	RECORD_VALUE(struct launch_work, steps_max, "max", AMOUNT_RANGE),
@@ -95,7 +95,7 @@ static RECORD_DEFINE(
 	RECORD_ENUM(struct launch_work, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,     \
 		.expected = "an element type", COMPUTED)
 
-/* The element type is that of the operation's key where JSON has none. */
+/* The default element type is the operation's key. */
 static enum status dtype_add(struct launch *launch, struct reading *reading, struct error *err)
 {
 	static const struct record_member member = DTYPE_MEMBER;
@@ -166,7 +166,7 @@ static RECORD_DEFINE(
 	struct launch_work, model_record, model_members, .name = "model", .check = model_check);
 
 /* ---- launches ---- */
-/* The index of the launch's source among the family's; added if it is new. */
+/* Returns the index of the launch's source among the family's, which is added if new. */
 static enum status source_find(
 	struct launch *launch, const struct json_at *at, struct family *family, struct error *err)
 {
@@ -185,7 +185,7 @@ static enum status source_find(
 	return STATUS_OK;
 }
 
-/* Whether a name is neither a -D nor the device's: one cubin sees many values of it. */
+/* Returns whether different values of the name share a cubin: it is no -D and no device name. */
 static bool name_varies(const struct family *family, size_t index)
 {
 	const struct scope *scope = &family->scope;
@@ -199,7 +199,7 @@ static bool name_varies(const struct family *family, size_t index)
 const uint32_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
 static const uint32_t block_max[3] = {1024, 1024, 64};
 
-/* Along what JSON leaves out there is one. */
+/* Omitted dimensions are 1. */
 static enum status dimensions_check(struct launch *launch, const struct json_at *at,
 	uint32_t *dimensions, size_t count, const uint32_t most[3], const char *name,
 	struct error *err)

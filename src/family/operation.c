@@ -68,7 +68,7 @@ static const struct record_member pitch_members[] = {
 static RECORD_DEFINE(
 	struct advice_axis, pitch_record, pitch_members, .name = "pitch", .check = axis_check);
 
-/* Puts the pitches behind the sizes. */
+/* Moves the pitches behind the sizes. */
 static enum status advice_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -112,7 +112,7 @@ static bool is_ready(const struct key *key, const bool *placed)
 	return true;
 }
 
-/* Keys in an order in which every default finds what it reads. */
+/* Orders the keys so that every default follows the keys that it reads. */
 static enum status order_defaults(
 	const struct json_at *root, struct operation *operation, struct error *err)
 {
@@ -154,7 +154,7 @@ static enum status operation_check(
 		outputs += buffer_is_output(operation->tensors[i].role);
 	if (!operation->advice.sweep)
 		operation->advice.sweep = "";
-	/* a program need not say what it works on */
+	/* A program need not declare its tensors. */
 	if (json_find(at, "tensors", &tensors) && !outputs)
 		return json_error(&tensors, err, "a tensor of role \"out\" or \"inout\"");
 	if (outputs > PLAN_OUTPUTS_MAX)
@@ -164,7 +164,7 @@ static enum status operation_check(
 	return order_defaults(at, operation, err);
 }
 
-/* No expression reads the name of an operation, so it may be that of a function. */
+/* Expressions do not read the operation's name, so it may equal a function's. */
 static const struct record_rule operation_name_rule = {
 	"a name of letters, digits and _", name_is_valid};
 
@@ -195,7 +195,7 @@ static const struct record_member operation_members[] = {
 RECORD_DEFINE(struct operation, operation_record, operation_members, .name = "operation",
 	.check = operation_check);
 
-/* Names of keys are known before any is read: defaults may read them all. */
+/* Collects the names of all keys before reading any key, because defaults may read all keys. */
 static void collect_keys(const struct json_at *root, struct name_table *names)
 {
 	struct json_at keys, key = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An operation as loaded from templates/<operation>/operation.json. Strings are borrowed from the
+ * An operation loaded from templates/<operation>/operation.json. Strings are borrowed from the
  * JSON tree, which lives as long as the operation.
  */
 #ifndef FAMILY_OPERATION_H
@@ -11,39 +11,39 @@
 
 struct key {
 	const char *name;
-	const char *help;                 /* NULL if there is none */
-	const char **values;              /* of an enum, NULL-terminated; NULL: a number */
-	bool is_real;                     /* the number; else an integer */
-	int64_t min, max;                 /* of an integer */
-	struct expression *default_value; /* over keys; NULL: must be given */
+	const char *help;                 /* may be NULL */
+	const char **values;              /* of an enum, NULL-terminated; NULL for a number */
+	bool is_real;                     /* a real number; if false, an integer */
+	int64_t min, max;                 /* range of an integer */
+	struct expression *default_value; /* reads other keys; NULL: the key is required */
 	struct define_way way;
-	bool is_constant; /* becomes a -D; else a kernel argument */
+	bool is_constant; /* passed as a -D; if false, as a kernel argument */
 };
 
-/* A formula about a candidate. */
+/* A formula for a fact about a candidate. */
 struct fact_text {
 	const char *name, *unit, *source;
-	const char *as; /* the name by which later facts read its value; NULL */
+	const char *as; /* name by which later facts read the value; may be NULL */
 	struct formula expression, when;
 };
 
-/* "advise": which keys may be chosen a little larger or smaller, and to multiples of what. A size
- * with "padding": filled up with zeros, the larger problem holds the asked one's result; the
- * model's designer chooses the other sizes. A pitch (elements from row to row) changes neither work
- * nor result. */
+/* "advise": keys that may be changed slightly, and the multiples to try. A size with "padding" may
+ * be padded with zeros, because the larger problem contains the result of the requested one; the
+ * designer of the model chooses other sizes. A pitch (elements from row to row) changes neither
+ * work nor result. */
 struct advice_axis {
 	const char *name;
-	size_t key; /* of the operation; an integer */
+	size_t key; /* index of an integer key of the operation */
 	bool is_pitch;
 	bool is_padding;
-	struct expression *multiples; /* a list of integers */
+	struct expression *multiples; /* evaluates to a list of integers */
 };
 struct advice_list {
-	struct advice_axis *items; /* sizes, then pitches; none: no advice */
+	struct advice_axis *items; /* sizes, then pitches; empty: no advice */
 	size_t count;
-	struct advice_axis *pitches; /* while they are read */
+	struct advice_axis *pitches; /* used only while reading */
 	size_t pitch_count;
-	const char *sweep; /* a problem: values of a sweep for keys that are not given; "" */
+	const char *sweep; /* a problem text with sweeps for keys that are not given; may be "" */
 };
 
 struct operation {
@@ -53,14 +53,14 @@ struct operation {
 	struct key *keys;
 	size_t key_count;
 	struct name_table key_names;
-	bool shows_defaults;   /* titles of problems name every key */
-	size_t *default_order; /* every key, those that a default reads before it */
+	bool shows_defaults;   /* titles of problems include keys with default values */
+	size_t *default_order; /* all keys; a default follows the keys that it reads */
 	struct condition_list constraints;
 	struct tensor *tensors;
 	size_t tensor_count;
-	bool is_deterministic;               /* else bits may differ from run to run */
-	struct expression *flop, *min_bytes; /* NULL: not known; every tensor once */
-	struct tolerance tolerance;          /* of outputs that have none of their own */
+	bool is_deterministic;               /* if false, repeated runs may differ in bits */
+	struct expression *flop, *min_bytes; /* NULL: unknown; each tensor once */
+	struct tolerance tolerance;          /* for outputs without their own tolerance */
 	struct reference_list references;
 	struct fact_text *facts;
 	size_t fact_count;
@@ -68,20 +68,20 @@ struct operation {
 };
 RECORD_DECLARE(struct operation, operation_record);
 
-/* Takes the tree, which is that of `file`. place: where the references' sources are; NULL: they are
- * not loaded. name: what it must be called; NULL: anything. template_folders: for their includes.
- */
+/* Takes ownership of the tree of `file`. place tells where sources of references are; NULL does not
+ * load them. name is the required name; NULL accepts any. template_folders are for includes. */
 enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const char *const *template_folders, struct operation **operation,
 	struct error *err);
 void operation_free(struct operation *operation);
 
 struct problem;
-/* The axis' multiples for a problem, ascending, without those below 2. Caller frees *multiples. */
+/* Computes the axis' multiples for a problem, ascending, without those below 2. The caller frees
+ * *multiples. */
 enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
 	int64_t **multiples, size_t *count, struct error *err);
 
-/* The tensors as buffers, in their order; values: keys first. */
+/* Evaluates the tensors to buffers in order. values begins with the keys. */
 enum status operation_tensors_evaluate(const struct operation *operation,
 	const struct value *values, struct plan_buffer *buffers, struct error *err);
 

@@ -17,7 +17,7 @@ bool own_kernel_is_file(const char *name)
 	return string_ends_with(name, ".json") && !directory_exists(name);
 }
 
-/* "a/Vector-add.t1.json" -> "Vector_add": a name that tuned files and -p may use. */
+/* "a/Vector-add.t1.json" -> "Vector_add", a valid name for tuned files and -p. */
 static char *stem(const char *path)
 {
 	const char *name = path_name(path);
@@ -70,7 +70,7 @@ static void add_names(const struct record_fields *fields, struct name_set *names
 	}
 }
 
-/* "launches[0]" of the family; NULL where there is none. */
+/* Returns the entry of the family's first launch, or NULL. */
 static const char *first_entry(const struct json_at *root)
 {
 	struct json_at launches, launch;
@@ -130,7 +130,8 @@ static enum status split(const struct json_at *root, struct own_kernel *own, str
 	return STATUS_OK;
 }
 
-/* An input file of Kernel Tuner or KTT (T1, github.com/odgaard/TuningSchema). */
+/* Returns whether this is an input file of Kernel Tuner or KTT (T1,
+ * github.com/odgaard/TuningSchema). */
 static bool is_t1(const struct json_at *root)
 {
 	struct json_at member;
@@ -167,7 +168,7 @@ enum status own_kernel_refuse(const char *path, struct error *err)
 		err, STATUS_BAD_INPUT, "%s: expected a CUDA source, found a JSON file", path);
 }
 
-/* Another file of tiletune is a frequent slip. */
+/* Passing another file of tiletune is a frequent mistake. */
 static enum status refuse_other_format(const struct json_at *root, struct error *err)
 {
 	static const struct {

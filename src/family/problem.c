@@ -10,7 +10,7 @@
 #include "base/memory.h"
 
 /* ---- keys ---- */
-/* They are written into problem texts and -D names. */
+/* Such values appear in problem texts and -D names. */
 static bool is_word(const char *text)
 {
 	return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -20,7 +20,7 @@ static bool is_word(const char *text)
 static const struct record_rule word_rule = {"a value of letters, digits and _", is_word};
 static const char *const type_names[] = {"int", "real", NULL};
 
-/* A choice or a real number is a -D; problems are matched by its text. */
+/* An enum or real must be passed as a -D, because problems are matched by its text. */
 static enum status constant_check(struct key *key, const struct json_at *at, struct error *err)
 {
 	static const char *const of_integers[] = {"min", "max"};
@@ -62,7 +62,7 @@ static enum status key_check(
 	struct key *key = value;
 
 	key->is_constant = key->way.as == AS_CONSTANT || key->way.as == AS_MACRO;
-	/* expressions see device names and extras, too */
+	/* Expressions also read device names and extras, so a key must not have such a name. */
 	if (name_table_find(&reading->scope->all, key->name) >= 0)
 		return json_error(at, err, "a name that is not the device's or the model's");
 	if (key->values)
@@ -101,7 +101,7 @@ void key_describe(const struct key *key, struct text *text)
 	text_append_names(text, (const char *const *)key->values);
 }
 
-/* "4k" and "1e6" are written out. */
+/* Suggests the digits of "4k" or "1e6". */
 static enum status hint_at_digits(const struct key *key, const char *found, struct error *err)
 {
 	static const char suffixes[] = "kMG";
@@ -128,8 +128,8 @@ static enum status refuse(const struct key *key, const char *found, struct error
 	return key->values ? name_hint(found, key->values, err) : hint_at_digits(key, found, err);
 }
 
-/* A key's value from one of the expression language; an integral float is an integer, for a real
- * key too: a number is written in one way. */
+/* Converts an expression's value to a key's value. An integral float becomes an integer, also for
+ * real keys, so that each number has one spelling. */
 static enum status key_value_check(
 	const struct key *key, struct value found, struct value *value, struct error *err)
 {
@@ -186,7 +186,7 @@ enum status key_value_parse(
 }
 
 /* ---- problems ---- */
-/* A key without a default was left out: says which ones there must be. */
+/* Reports a missing key and lists the required ones. */
 static enum status missing_key(
 	const struct operation *operation, const struct key *key, struct error *err)
 {
@@ -226,7 +226,7 @@ static enum status fill_values(const struct operation *operation, const struct v
 	return STATUS_OK;
 }
 
-/* What the problem is without this key. */
+/* Returns whether the value equals the key's default in this problem. */
 static bool has_default(const struct key *key, struct value value, const struct value *values)
 {
 	struct value found;
@@ -343,7 +343,7 @@ void problem_list_release(struct problem_list *list)
 	*list = (struct problem_list){0};
 }
 
-/* An error names the problem: its product may need more than 64 bits. */
+/* Evaluates an amount. An error names the problem, because products may exceed 64 bits. */
 static enum status amount(const struct problem *problem, const struct expression *expression,
 	double *found, struct error *err)
 {

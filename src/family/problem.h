@@ -10,10 +10,10 @@
 
 struct problem {
 	const struct operation *operation;
-	struct value *values; /* one per key, canonical (defaults filled in); strings borrowed from
-			       * the operation */
-	char *text;  /* "M=4096,N=4096,...": canonical, every key in the operation's order */
-	char *title; /* for people: without keys that have their defaults, but for the dtype */
+	struct value *values; /* one per key, including defaults; strings are borrowed from the
+				 operation */
+	char *text;  /* canonical: "M=4096,N=4096,..." with every key in the operation's order */
+	char *title; /* for people: omits keys with default values, except the dtype */
 };
 
 struct problem_list {
@@ -24,42 +24,42 @@ struct problem_list {
 /* ---- keys: what sizes and choices are called and which values they take ---- */
 RECORD_DECLARE(struct key, key_record);
 
-/* A value from text: the enum's own string, an integer in the key's range, or a real number. */
+/* Parses the value of a key: a string of the enum, an integer in range, or a real number. */
 enum status key_value_parse(
 	const struct key *key, const char *text, struct value *value, struct error *err);
 
 /* ---- problems ---- */
-/* From some of its values: fills in defaults, checks ranges and constraints. given[i]: values[i] is
- * set. */
+/* Completes a problem with defaults and checks ranges and constraints. values[i] is set if given[i]
+ * is true. */
 enum status problem_complete(const struct operation *operation, const struct value *values,
 	const bool *given, struct problem **problem, struct error *err);
 struct named_values problem_named_values(const struct problem *problem);
-/* Errors: unknown keys, missing keys, values out of range, violated constraints. */
+/* Errors: unknown or missing keys, values out of range, violated constraints. */
 enum status problem_from_named_values(const struct operation *operation,
 	const struct named_values *values, struct problem **problem, struct error *err);
 void problem_free(struct problem *problem);
 void problem_cleanup(struct problem **problem);       /* for CLEANUP() */
-void problem_list_release(struct problem_list *list); /* frees the problems too */
-/* 0: not known. */
+void problem_list_release(struct problem_list *list); /* also frees the problems */
+/* Sets *flop to 0 if it is unknown. */
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err);
 enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err);
 
-/* What its values are: "an integer from 1 to 2147483647", "a number" or "one of fp16, bf16". */
+/* Appends the valid values: "an integer from 1 to 2147483647", "a number", "one of fp16, bf16". */
 void key_describe(const struct key *key, struct text *text);
 
 /* ---- text (problem_text.c) ---- */
-/* Appends the product of all lists and ranges (at most 100000; ranges are inclusive, step 1 if left
- * out) to list. Refuses unknown keys (nearest name), missing keys, values out of range, violated
- * constraints (with their reason). */
+/* Appends the product of all lists and ranges (at most 100000 problems) to list. Ranges include
+ * their end and have a default step of 1. Errors: unknown keys (with the nearest name), missing
+ * keys, values out of range, violated constraints (with their reason). */
 enum status problem_parse(const struct operation *operation, const char *text,
 	struct problem_list *list, struct error *err);
 
-/* A canonical text from before the operation got further keys becomes that of today; one that is no
- * problem of today's stays. */
+/* Completes a canonical text from before the operation got more keys. A text that is not a valid
+ * problem stays unchanged. */
 void problem_text_complete(const struct operation *operation, char **text);
 
-/* Whether both are of one operation and differ in this key alone, or in keys whose defaults follow
- * from it; false where a title lacks the key. */
+/* Returns whether two problems of one operation differ only in this key and in keys whose defaults
+ * depend on it. Returns false if a title lacks the key. */
 bool problem_differs_in(const struct problem *a, const struct problem *b, const char *key);
 
 #endif

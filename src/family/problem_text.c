@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A piece without "=" goes on with the list of the key before it. Each group of keys is an axis;
- * the last axis turns fastest.
+ * Parses problem texts. A piece without "=" continues the list of the previous key. Each group of
+ * keys is an axis; the last axis varies fastest.
  */
 #include "family/problem.h"
 
@@ -18,15 +18,15 @@ enum {
 };
 
 struct axis {
-	size_t *keys; /* indices; they move together */
+	size_t *keys; /* indices of keys that vary together */
 	size_t key_count, key_capacity;
-	struct value *values;   /* key_count values a step */
-	size_t count, capacity; /* in values */
+	struct value *values;   /* key_count values per step */
+	size_t count, capacity; /* steps in values */
 };
 
 struct parser {
 	const struct operation *operation;
-	struct value *values; /* one per key, of the current problem */
+	struct value *values; /* values of the current problem, one per key */
 	bool *given;
 	struct axis *axes;
 	size_t axis_count, axis_capacity;
@@ -63,7 +63,7 @@ static const char *first_name(const struct parser *parser, const struct axis *ax
 	return parser->operation->keys[axis->keys[0]].name;
 }
 
-/* Appends one step of the axis: the text's value for each of its keys. */
+/* Appends a step to the axis: the same value for each of its keys. */
 static enum status add_step(struct parser *parser, struct axis *axis, const char *text)
 {
 	for (size_t i = 0; i < axis->key_count; i++) {
@@ -90,7 +90,7 @@ static bool parse_bound(const char *text, int64_t *bound)
 	return *text >= '0' && *text <= '9' && !*end && errno == 0;
 }
 
-/* "first:last" or "first:last:step", inclusive */
+/* Parses "first:last" or "first:last:step", inclusive. */
 static enum status add_range(struct parser *parser, struct axis *axis, const char *text)
 {
 	const char *name = first_name(parser, axis);
@@ -128,7 +128,7 @@ static enum status add_values(struct parser *parser, struct axis *axis, const ch
 	return strchr(text, ':') ? add_range(parser, axis, text) : add_step(parser, axis, text);
 }
 
-/* Without blanks around; changes the text. */
+/* Removes surrounding blanks; modifies the text. */
 static char *trim(char *text)
 {
 	char *end;
@@ -141,7 +141,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* "KEY=VALUE", "KEY=KEY=VALUE", or "VALUE" that goes on with the axis before. */
+/* Parses "KEY=VALUE", "KEY=KEY=VALUE", or a "VALUE" that continues the previous axis. */
 static enum status parse_piece(struct parser *parser, char *piece)
 {
 	struct axis *axis;
@@ -242,7 +242,7 @@ void problem_text_complete(const struct operation *operation, char **text)
 	*text = string_copy(list.items[0]->text);
 }
 
-/* The title without the key; false: it has no such key. */
+/* Writes the title without the key. Returns false if the title lacks the key. */
 static bool title_without(const struct problem *problem, const char *key, struct text *rest)
 {
 	const size_t length = strlen(key);

@@ -11,7 +11,7 @@ static const char *const unit_names[] = {"element", "row", NULL};
 static const char *const kernel_members[] = {
 	"entry", "unit", "units_per_block", "block", "smem_bytes", "args"};
 
-/* A kernel, a file or a configuration; each with what belongs to it. */
+/* Checks that a kernel, a file or a configuration is given with only its own members. */
 static enum status reference_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -75,7 +75,7 @@ const struct reference *reference_find(const struct operation *operation, size_t
 	const struct reference_list *list = &operation->references;
 	const struct reference *found = NULL;
 
-	/* one that names the output comes before one that names none */
+	/* A reference that names the output takes precedence. */
 	for (size_t i = 0; i < list->count; i++)
 		if (serves(&list->items[i], &operation->tensors[tensor]) &&
 			(!found || list->items[i].output))
@@ -91,7 +91,7 @@ const struct reference *reference_trusted(const struct operation *operation)
 	return NULL;
 }
 
-/* "reference" is one of them, or a list. */
+/* "reference" is a single reference or a list. */
 static struct json_at reference_at(const struct json_at *root, size_t index)
 {
 	struct json_at at;

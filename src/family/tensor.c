@@ -40,8 +40,8 @@ static void tolerance_release(void *field)
 
 const struct record_custom tolerance_member = {tolerance_read, NULL, tolerance_release};
 
-/* The default tolerance: a few thousand roundings of the type; integers are equal. The error of a
- * sum grows with its terms, so the absolute part is relative to the largest value. */
+/* The default tolerance is a few thousand roundings of the type; integers must be equal. The error
+ * of a sum grows with its terms, so the absolute tolerance is relative to the largest value. */
 static double usual(enum dtype dtype)
 {
 	switch (dtype) {
@@ -91,7 +91,7 @@ enum status tolerance_evaluate(const struct tolerance *tolerance, enum dtype dty
 }
 
 /* ---- tensors ---- */
-/* Over the keys and, behind them, `index`. */
+/* Reads the keys, followed by `index`. */
 static enum status index_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -241,7 +241,7 @@ static enum status evaluate_shape(const struct tensor *tensor, const struct valu
 	return STATUS_OK;
 }
 
-/* Each thread of the kernel that makes them adds up all sizes before its own. */
+/* A thread of the kernel that generates offsets adds up all sizes before its own. */
 enum {
 	OFFSETS_MAX = 65537
 };
@@ -263,7 +263,7 @@ static enum status offsets_evaluate(const struct tensor *tensor, const struct va
 			    : STATUS_OK;
 }
 
-/* Where nothing is said: numbers whose sums and products show mistakes in every type. */
+/* Default contents: numbers whose sums and products reveal mistakes in every type. */
 static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
 {
 	const enum dtype dtype = buffer->dtype;
@@ -292,7 +292,7 @@ static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
 		buffer->fill_high = 200;
 }
 
-/* Integers that do not fit would wrap: no number is nine deviations from the mean. */
+/* Refuses integers that would wrap around. No value is more than nine deviations from the mean. */
 static enum status expect_normal_fits(const struct plan_buffer *buffer, struct error *err)
 {
 	const enum dtype dtype = buffer->dtype;

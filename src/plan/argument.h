@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a launch hands to a kernel: a buffer, a tensor map, or a number of some type.
+ * Kernel arguments: a buffer, a tensor map, or a number of some type.
  */
 #ifndef PLAN_ARGUMENT_H
 #define PLAN_ARGUMENT_H
 
 #include "expr/dtype.h"
 
-/* Kind, name in JSON, type of a number. A uint64 is held as the bits of an int64. Arguments of
- * references alone: units (const int64 *), unit_count (int32), expected (double *). Numbers are
- * last, from i32 on. */
+/* Columns: kind, name in JSON, type of a number. A uint64 is stored as the bits of an int64. Only
+ * reference kernels take units (const int64 *), unit_count (int32) and expected (double *). Numbers
+ * come last, from i32 on. */
 #define ARGUMENTS(ROW)                                                                             \
 	ROW(ARGUMENT_BUFFER, "buffer", DTYPE_COUNT)                                                \
 	ROW(ARGUMENT_TENSOR_MAP, "tensor_map", DTYPE_COUNT)                                        \
@@ -43,7 +43,7 @@ struct plan_argument {
 	double real;
 };
 
-/* The type of a number; DTYPE_COUNT: the argument is none. */
+/* Returns the type of a number, or DTYPE_COUNT for other arguments. */
 static inline enum dtype argument_dtype(enum argument_kind kind)
 {
 #define ROW(kind, name, dtype) [kind] = (dtype),
@@ -53,7 +53,7 @@ static inline enum dtype argument_dtype(enum argument_kind kind)
 	return dtypes[kind];
 }
 
-/* A number as the kernel gets it, little end first. */
+/* Returns the little-endian bits of a number as the kernel receives them. */
 static inline uint64_t plan_argument_bits(const struct plan_argument *argument)
 {
 	const enum dtype dtype = argument_dtype(argument->kind);
@@ -62,7 +62,7 @@ static inline uint64_t plan_argument_bits(const struct plan_argument *argument)
 				     : (uint64_t)argument->integer;
 }
 
-/* Of a kernel's parameter. */
+/* Returns the size of a kernel parameter in bytes. */
 static inline uint32_t plan_argument_bytes(enum argument_kind kind)
 {
 	const enum dtype dtype = argument_dtype(kind);
@@ -72,7 +72,6 @@ static inline uint32_t plan_argument_bytes(enum argument_kind kind)
 	return kind == ARGUMENT_TENSOR_MAP ? 128 : kind == ARGUMENT_UNIT_COUNT ? 4 : 8;
 }
 
-extern const char
-	*const argument_kind_names[]; /* as JSON says them, NULL-terminated; plan/plan.c */
+extern const char *const argument_kind_names[]; /* NULL-terminated; in plan/plan.c */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a candidate is run, as numbers: buffers, tensor maps, launches. The measuring worker, the
- * exporters, the tuned file's kept kernels and the tests read the same plan.
+ * How to run a candidate: buffers, tensor maps and launches, all as numbers. The measuring worker,
+ * exporters, kernels stored in tuned files, and tests use the same plan.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -26,26 +26,26 @@ enum buffer_role {
 };
 
 enum buffer_contents {
-	CONTENTS_UNIFORM, /* between fill_low and fill_high */
-	CONTENTS_NORMAL,  /* fill_low the mean, fill_high the standard deviation */
+	CONTENTS_UNIFORM, /* uniform between fill_low and fill_high */
+	CONTENTS_NORMAL,  /* normal: mean fill_low, standard deviation fill_high */
 	CONTENTS_ZERO,
 	CONTENTS_ONE,
 	CONTENTS_IOTA,        /* 0, 1, 2, ... in the order of the elements */
-	CONTENTS_PERMUTATION, /* integers: each of 0 .. elements - 1 once, at random places */
-	CONTENTS_OFFSETS,     /* i32: where groups begin; the last is fill_low. The sizes follow
-				 Zipf's law with the exponent fill_high, at random places */
-	CONTENTS_COUNTS,      /* i32: their sizes instead */
-	CONTENTS_EXPRESSION,  /* struct plan_contents */
+	CONTENTS_PERMUTATION, /* integers: a random permutation of 0 .. elements - 1 */
+	CONTENTS_OFFSETS,    /* i32: offsets of groups; the last one is fill_low. Group sizes follow
+				Zipf's law with exponent fill_high, in random order */
+	CONTENTS_COUNTS,     /* i32: sizes of such groups */
+	CONTENTS_EXPRESSION, /* see struct plan_contents */
 	CONTENTS_FILE,
 };
-/* As JSON says them, NULL-terminated; BUFFER_INIT_GIVEN has no name. */
+/* Names in JSON, NULL-terminated. BUFFER_INIT_GIVEN has none. */
 extern const char *const buffer_contents_names[], *const buffer_init_names[];
 
 enum buffer_init {
 	BUFFER_INIT_NONE,
 	BUFFER_INIT_ONCE,  /* zeroed when loaded */
 	BUFFER_INIT_EACH,  /* zeroed before every run, inside the timed region */
-	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned by the caller that runs it */
+	BUFFER_INIT_GIVEN, /* a tensor: the runner fills or poisons it */
 };
 
 static inline bool contents_are_groups(enum buffer_contents contents)
@@ -68,45 +68,46 @@ struct plan_buffer {
 	enum buffer_role role;
 	enum buffer_init init;
 	enum dtype dtype;       /* tensors */
-	uint64_t rows, columns; /* tensors: all outer dimensions flattened, innermost dimension */
-	uint64_t ld;            /* tensors: elements from row to row */
-	uint64_t bytes;         /* 0: the kernel gets a null pointer */
-	enum buffer_contents contents; /* inputs */
+	uint64_t rows, columns; /* tensors: product of the outer dimensions, innermost dimension */
+	uint64_t ld;            /* tensors: elements between the starts of rows */
+	uint64_t bytes;         /* if 0, the kernel gets a null pointer */
+	enum buffer_contents contents; /* of inputs */
 	double fill_low, fill_high;
 };
 
 struct launch_shape {
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes;
-	uint32_t repeat; /* launched that many times in a row; 1 normally */
+	uint32_t repeat; /* number of consecutive launches; normally 1 */
 };
 
 struct plan_launch {
 	uint32_t unit; /* index of the build unit (cubin) */
 	char *entry;
 	struct launch_shape shape;
-	bool is_tile; /* a block is launched as one thread, and the compiler chose how many work */
+	bool is_tile; /* launched with one thread per block; the compiler chose the real number of
+			 threads */
 	struct plan_argument *arguments;
 	size_t argument_count;
 };
 
-/* A map whose `when` is false is there with rank 0: the kernel gets 128 zero bytes and does not use
- * them. */
+/* An inactive map has rank 0: the kernel gets 128 zero bytes and does not use them. */
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
-	bool when; /* of a family: whether the map is there; a plan has rank 0 instead */
+	bool when; /* only in a family: whether the map is active; an inactive map of a plan has
+		      rank 0 */
 	enum dtype dtype;
 	uint32_t rank;
 	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
-	uint32_t stride_count;                     /* one less than the rank; of rank 0 none */
+	uint32_t stride_count;                     /* rank - 1; 0 if the rank is 0 */
 	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
 	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
 	uint32_t swizzle_bytes;                    /* 0 32 64 128 */
 	uint32_t l2_promotion_bytes;               /* 0 64 128 256 */
 };
 
-/* A variable of the kernels' module in __constant__ or __device__ memory that holds a tensor. */
+/* A variable of the module in __constant__ or __device__ memory that receives a tensor. */
 struct plan_symbol {
 	char *name;
 	uint32_t unit, buffer;
@@ -120,7 +121,7 @@ struct plan {
 	size_t tensor_map_count;
 	struct plan_launch *launches;
 	size_t launch_count;
-	struct plan_symbol *symbols; /* of every unit; one that lacks a variable goes without it */
+	struct plan_symbol *symbols; /* for every unit; units without the variable ignore it */
 	size_t symbol_count;
 	uint64_t workspace_bytes;
 };
@@ -130,8 +131,8 @@ RECORD_DECLARE(struct plan_launch, plan_launch_record);
 RECORD_DECLARE(struct plan, plan_record);
 
 void plan_release(struct plan *plan);
-/* The driver's rules for a tensor map (comment at cuTensorMapEncodeTiled in cuda.h), without the
- * address: STATUS_BAD_INPUT and the rule that is broken. Rank 0 is right. */
+/* Checks the driver's rules for tensor maps (see cuTensorMapEncodeTiled in cuda.h) except those for
+ * the address. Returns STATUS_BAD_INPUT and names the violated rule. Rank 0 is valid. */
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 

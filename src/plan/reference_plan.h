@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a problem's outputs are compared with, as numbers.
+ * Expected outputs of a problem, as numbers.
  */
 #ifndef PLAN_REFERENCE_PLAN_H
 #define PLAN_REFERENCE_PLAN_H
@@ -8,53 +8,56 @@
 #include "expr/named_values.h"
 #include "plan/plan.h"
 
-/* What a tensor is filled with that is neither random nor simple; one of these is there. */
+/* Contents of a tensor from an expression or a file; exactly one of them is set. */
 struct plan_contents {
 	uint32_t tensor;
-	char *expression; /* over `index` (linear, without pitch) and the keys */
+	char *expression; /* of `index` (linear, without pitch) and the problem's keys */
 	char *file;       /* path */
 };
 
-/* What an output is compared with, strongest first. */
+/* Sources of expected outputs, the most trustworthy first. */
 enum verified {
-	VERIFIED_REFERENCE,     /* a kernel of the operation's */
+	VERIFIED_REFERENCE,     /* a reference kernel of the operation */
 	VERIFIED_FILE,          /* values in a file */
 	VERIFIED_CONFIGURATION, /* a configuration that the author trusts */
-	VERIFIED_SELF,          /* none is given: the default configuration */
+	VERIFIED_SELF,          /* the default configuration, if nothing else is given */
 };
-/* As JSON has them, and as texts for people; NULL-terminated. */
+/* Names in JSON and descriptions for people, NULL-terminated. */
 extern const char *const verified_names[], *const verified_texts[];
-/* Who compared it: we, or the program that also timed it. */
+/* Names of the verifier: tiletune, or the program that also timed the kernel. */
 extern const char *const verified_by_names[];
-/* "verified: file (compared with the file)"; NULL for our reference. The caller frees it. */
+/* Returns e.g. "verified: file (compared with the file)", or NULL for our reference kernel. The
+ * caller frees it. */
 char *verified_words(enum verified verified, bool by_program);
 
-/* How the expected values of an output are known, and how near is near enough. */
+/* Where an output's expected values come from, and its tolerance. */
 struct reference_output {
-	uint32_t tensor; /* its index */
+	uint32_t tensor; /* index of the output */
 	enum verified verified;
-	/* Of a reference kernel, over any list of units of the output (elements or rows). grid[0]
-	 * is set by the worker: ceil(count / units_per_block). NULL: not by a kernel. */
+	/* The reference kernel, which computes any list of output units (elements or rows). The
+	 * worker sets grid[0] to ceil(count / units_per_block). NULL if the values come from
+	 * elsewhere. */
 	struct plan_launch *launch;
 	uint32_t units_per_block;
 	bool unit_is_row;
-	char *file; /* path; NULL: not from a file */
+	char *file; /* NULL if the values do not come from a file */
 	double tolerance_abs, tolerance_rel;
-	bool abs_scales;     /* tolerance_abs is times the largest expected value */
-	double differ_ratio; /* of the points, that may be beyond the tolerance */
+	bool abs_scales;     /* tolerance_abs is a fraction of the largest expected value */
+	double differ_ratio; /* fraction of the points that may exceed the tolerance */
 };
 
-/* What a problem's outputs are compared with. */
+/* Expected outputs of a problem and its inputs. */
 struct reference_plan {
-	bool may_vary;               /* two runs on the same inputs may differ in bits */
-	struct plan_buffer *tensors; /* the operation's */
+	bool may_vary;               /* repeated runs on the same inputs may differ in bits */
+	struct plan_buffer *tensors; /* tensors of the operation */
 	size_t tensor_count;
 	struct reference_output *outputs;
 	size_t output_count;
 	struct plan_contents *contents; /* of tensors with an expression or a file */
 	size_t contents_count;
-	struct named_values keys; /* of the problem, for expressions */
-	struct plan *trusted; /* run once for the outputs that no kernel and no file serves; NULL */
+	struct named_values keys; /* keys of the problem, for expressions */
+	struct plan *trusted; /* run once to produce outputs that have no reference kernel and no
+				 file; may be NULL */
 };
 
 RECORD_DECLARE(struct reference_plan, reference_plan_record);

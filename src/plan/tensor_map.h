@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A plan's tensor map in the driver's enums, for the measuring worker and for bundles.
+ * Converts a plan's tensor map to the driver's enums, for the measuring worker and bundles.
  */
 #ifndef PLAN_TENSOR_MAP_H
 #define PLAN_TENSOR_MAP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a candidate does, as numbers, for the score: the `model` of its launches, evaluated.
+ * The work of a candidate: the evaluated `model` of its launches, which the score reads.
  */
 #ifndef PLAN_WORK_H
 #define PLAN_WORK_H
@@ -10,34 +10,34 @@
 
 enum schedule {
 	SCHEDULE_GRID,       /* one block per unit */
-	SCHEDULE_PERSISTENT, /* resident blocks take units in turn */
-	SCHEDULE_STREAM_K,   /* units are cut so that all blocks work equally long */
+	SCHEDULE_PERSISTENT, /* resident blocks process units in turn */
+	SCHEDULE_STREAM_K,   /* units are split so that all blocks work equally long */
 };
 
 enum {
 	WORK_LANES = 32
 };
 
-/* As family JSON says them, NULL-terminated. */
+/* Names in family JSON, NULL-terminated. */
 extern const char *const schedule_names[];
 
-/* A warp's access to shared memory, for bank conflicts. */
+/* A warp's access to shared memory, to count bank conflicts. */
 struct work_smem_access {
 	const char *name; /* borrowed from the family's JSON */
 	bool when;        /* false: the kernel does not make this access */
 	bool is_write;
 	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
-	uint32_t address[WORK_LANES]; /* bytes */
+	uint32_t address[WORK_LANES]; /* byte address of each lane */
 	double bytes_per_step;        /* without conflicts */
 };
 
-/* A tile of a tensor in global memory, for lines and sectors per row. */
+/* A tile of a tensor in global memory, to count cache lines and sectors per row. */
 struct work_tile {
 	bool when;                 /* false: the kernel does not use this tile */
-	uint32_t tensor;           /* of the operation */
+	uint32_t tensor;           /* index in the operation */
 	uint32_t element_bytes;    /* of the tensor */
 	uint32_t rows, row_bytes;  /* of the tile */
-	uint32_t row_offset_bytes; /* of its rows in the tensor's; 0 if not said */
+	uint32_t row_offset_bytes; /* offset from the start of the tensor's row; 0 if not stated */
 	uint64_t pitch_bytes;      /* of the tensor */
 	bool is_output;
 };
@@ -45,8 +45,8 @@ struct work_tile {
 struct launch_work {
 	struct launch_shape shape;
 	int32_t regs_estimate;
-	bool has_model; /* else nothing is known of the work but the problem's, and its arguments */
-	double tensor_bytes; /* of those, without a model */
+	bool has_model; /* if false, only the problem's work and the launch's arguments are known */
+	double tensor_bytes; /* bytes of the tensor arguments, for a launch without a model */
 
 	double units;
 	double useful_ratio;
@@ -65,16 +65,17 @@ struct launch_work {
 	size_t tile_count;
 };
 
-/* Amounts are per unit of work (one tile of one block), from the `model` of the family's JSON. */
+/* Amounts are per unit of work (one tile of one block) and come from the `model` in the family's
+ * JSON. */
 struct work {
 	double flop;      /* of the problem */
-	double min_bytes; /* of the problem: every tensor once */
+	double min_bytes; /* of the problem: each tensor read or written once */
 	uint64_t workspace_bytes;
 	struct launch_work *launches;
 	size_t launch_count;
 };
 
-/* A copy with lists of its own. */
+/* Returns a copy that owns its lists. */
 struct launch_work launch_work_copy(const struct launch_work *work);
 void launch_work_release(struct launch_work *work);
 void work_release(struct work *work);

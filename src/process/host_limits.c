@@ -14,11 +14,11 @@ enum {
 	WORKERS_MAX = 256
 };
 
-/* The most that a compilation was seen to take is 650 MB; 250 MB is usual. */
+/* The largest compilation observed took 650 MB; 250 MB is typical. */
 static const double worker_memory_bytes = 700 << 20;
 
-/* The number after `key` in a small file ("": the first number); infinite if there is none, as in a
- * limit of "max". */
+/* Returns the number after `key` (or the first number, if key is "") in a small file. Returns
+ * infinity if there is none, as for a limit of "max". */
 static double file_number(const char *root, const char *name, const char *key)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);

@@ -5,8 +5,9 @@
 #ifndef PROCESS_HOST_LIMITS_H
 #define PROCESS_HOST_LIMITS_H
 
-/* One for each core that this process may use, as far as memory is free for it; at least 1. In a
- * container the limits of its control group (version 2) count. root: "/"; tests give a folder. */
+/* Returns one compiler for each core that this process may use, limited by free memory; at least 1.
+ * Respects the limits of the control group (version 2) of a container. root is "/", or a folder in
+ * tests. */
 unsigned host_workers(const char *root);
 
 #endif

@@ -18,8 +18,8 @@ struct pool_task {
 	struct pool_task *next;
 	double timeout_s; /* how long the process may be silent while it works on this task */
 	double until_s;   /* clock_seconds() when the task is given up in any case; 0: never */
-	bool was_killed;  /* from outside, its process, since the task was added or (as its owner
-			   * says) answered in part */
+	bool was_killed;  /* an outside signal killed its process after the task was added (or, if
+			     its owner says so, partly answered) */
 };
 
 /* What a message of a process means. */
@@ -46,7 +46,8 @@ struct pool;
 struct pool_kind {
 	const char *name; /* "the compiler's process", in messages */
 	double pause_s;   /* before a second attempt to start one; six times that before a third */
-	double startup_timeout_s; /* longest silence before the first message, if it is longer */
+	double startup_timeout_s; /* longest silence before the first message, if longer than
+				     timeout_s */
 	double handshake_s;       /* longest time until the handshake; 0: there is none */
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
 	/* Sends the request with worker_post(). False: the task is done without being sent. */
@@ -54,7 +55,7 @@ struct pool_kind {
 	/* Takes one message. task: what the process works on; NULL: nothing, or the handshake. */
 	enum pool_event (*on_message)(void *context, struct worker *worker, bool handshake,
 		struct pool_task *task, struct text *why);
-	/* The task is its owner's again, who may add it once more. how: in one sentence. */
+	/* Returns the task to its owner, who may add it again. how is a sentence. */
 	void (*fail)(void *context, struct pool_task *task, enum pool_end end, const char *how);
 };
 
@@ -74,12 +75,10 @@ struct pool_member {
 	enum pool_state state;
 	struct worker worker;
 	bool has_spoken;         /* since it was started */
-	unsigned start_failures; /* the pool's before this process's handshake */
+	unsigned start_failures; /* start failures of the pool before this process's handshake */
 	bool has_more;           /* there are messages that were not taken yet */
 	struct pool_queue tasks; /* sent to the process, which works on the first one */
-	double last_activity_s; /* when it last said something, or was asked; of one that dies: when
-				 * killed
-				 */
+	double last_activity_s;  /* time of the last message or request, or of the kill */
 };
 
 struct pool {
@@ -87,7 +86,7 @@ struct pool {
 	void *context;
 	struct pool_member *members;
 	size_t member_count;
-	size_t depth; /* requests that a process holds, so that it need not wait for the next one */
+	size_t depth; /* requests queued per process, so that it need not wait for the next one */
 	struct pool_queue queue;
 	unsigned start_failures; /* in a row */
 	double not_before_s;     /* no process is started earlier */
@@ -103,7 +102,7 @@ void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, s
 void pool_close(struct pool *pool);
 /* The same, but processes are started again when there is work. No task may be in progress. */
 void pool_rest(struct pool *pool);
-/* Makes a started process, which needs no handshake any more, the pool's first one; takes it. */
+/* Takes over a started process, which needs no handshake any more, as the pool's first one. */
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
@@ -113,7 +112,7 @@ struct pool_task *pool_take(struct pool *pool);
 void pool_work(struct pool *pool);
 /* When pool_work() must be called even if no message arrives; infinite: never. */
 double pool_next_s(const struct pool *pool);
-/* Waits until then, or until a message arrives; at most timeout_s. */
+/* Waits until pool_next_s(), until a message arrives, or for timeout_s. */
 void pool_wait(struct pool *const *pools, size_t count, double timeout_s);
 
 #endif

@@ -34,10 +34,10 @@ struct worker {
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
 /* Starts any program instead, found as a shell finds it, in `folder` (NULL: this process's). A
- * process of this executable (or of `path`) stands between, which serves the command
- * worker_program_command. It kills the program and everything that the program has started when
- * this process ends in any way, and what the program has left behind when the program ends.
- * stderr_fd receives standard error, and is closed by worker_end(); -1: this process's. */
+ * watcher process of this executable (or of `path`) runs the program with worker_program_command.
+ * When this process ends in any way, the watcher kills the program and all its descendants. When
+ * the program ends, the watcher kills the processes that the program left behind. stderr_fd
+ * receives standard error, and is closed by worker_end(); -1: this process's. */
 enum status worker_start_program(struct worker *worker, const char *path,
 	const char *const *command, const char *folder, int stderr_fd, struct error *err);
 /* A file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in memory. */

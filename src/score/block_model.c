@@ -14,15 +14,15 @@ static double rate_of(const struct device_spec *device, enum pipe pipe, enum dty
 	return rate;
 }
 
-/* Infinite where there is work for a pipe that the device lacks. */
+/* Returns infinity if the device lacks a pipe with work. */
 static double clocks_of(
 	const struct device_spec *device, enum pipe pipe, enum dtype dtype, double amount)
 {
 	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
 }
 
-/* What reads from L2 cost, in bytes of parts that L2_SHARING SMs share: a request so much a byte, a
- * line that no other SM asked for so much more. Both follow from the sheet's two rates. */
+/* Cost of L2 reads in bytes of data that L2_SHARING SMs share. Each requested byte has a cost, and
+ * each line that no other SM reads an additional one. The sheet's two rates determine both. */
 static double l2_read_cost(const struct device_spec *device, const double *amounts)
 {
 	const double read = amounts[PIPE_L2_READ], distinct = amounts[PIPE_L2_DISTINCT];
@@ -52,14 +52,14 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	phase.clocks[BOUND_SMEM] =
 		clocks_of(device, PIPE_SMEM_READ, dtype, amounts[PIPE_SMEM_READ]) +
 		clocks_of(device, PIPE_SMEM_WRITE, dtype, amounts[PIPE_SMEM_WRITE]);
-	/* requests are served by whole lines */
+	/* L2 serves whole lines. */
 	phase.clocks[BOUND_L2] = input->traffic->lines_read_ratio * l2_read_cost(device, amounts) +
 				 input->traffic->lines_written_ratio * amounts[PIPE_L2_WRITE];
 	return phase;
 }
 
-/* Conflicts of the listed accesses, and spills, which go through the same pipe: all of them are
- * taken to lie in the main loop. */
+/* Adds conflicts of the listed accesses, and spills, which use the same pipe. All are assumed to be
+ * in the main loop. */
 static void step_add_smem(
 	const struct time_model_input *input, const struct block_model *model, struct phase *step)
 {
@@ -71,7 +71,7 @@ static void step_add_smem(
 					    input->traffic->smem_read_bytes + loads) +
 				    clocks_of(input->device, PIPE_SMEM_WRITE, DTYPE_FP32,
 					    input->traffic->smem_write_bytes + stores);
-	/* 4 bytes of each of 32 threads by one warp instruction */
+	/* One warp instruction moves 4 bytes for each of 32 threads. */
 	step->clocks[BOUND_INSTRUCTIONS] +=
 		clocks_of(input->device, PIPE_INSTRUCTIONS, DTYPE_FP32, (loads + stores) / 128);
 }
@@ -112,11 +112,11 @@ struct block_model block_model_of(const struct time_model_input *input)
 	return model;
 }
 
-/* The clocks of a phase of `count` blocks on one SM: work that threads issue, and work that runs
- * asynchronously (copies, shared memory, wgmma). Each takes the time of its busiest pipe; the phase
- * takes the longer of the two, plus the part of the shorter for which a warp waits while no other
- * of its scheduler has work: the balanced job bound, a job per warp (J. Zahorjan et al., "Balanced
- * job bound analysis of queueing networks", 1982). */
+/* Returns the clocks of a phase of `count` blocks on one SM. Work that threads issue overlaps with
+ * asynchronous work (copies, shared memory, wgmma). Each kind takes the time of its busiest pipe.
+ * The phase takes the longer time, plus the part of the shorter one during which a warp waits and
+ * its scheduler has no other work. This is the balanced job bound with one job per warp (J.
+ * Zahorjan et al., "Balanced job bound analysis of queueing networks", 1982). */
 static double phase_clocks(const struct block_model *model, const struct phase *phase, double count,
 	double l2_rate, double warps, int *busiest)
 {
@@ -148,11 +148,11 @@ static double phase_clocks(const struct block_model *model, const struct phase *
 /* ---- blocks in waves ---- */
 /* Blocks that start together. */
 struct wave {
-	double resident;  /* on the fullest SM */
-	double sm_count;  /* SMs at work */
-	double steps;     /* of each block */
-	double epilogues; /* of each block */
-	bool first;       /* pays for the first load */
+	double resident;  /* blocks on the fullest SM */
+	double sm_count;  /* active SMs */
+	double steps;     /* per block */
+	double epilogues; /* per block */
+	bool first;       /* waits for the first load */
 };
 
 static double l2_rate_of(const struct block_model *model, const struct wave *wave)
@@ -173,7 +173,7 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	const double epilogues = wave->epilogues * (1 - model->epilogue_overlap_ratio);
 	const double own_step = phase_clocks(model, &model->step, 1, l2_rate, model->warps, NULL) +
 				model->step.barriers * model->barrier_clocks;
-	/* one block's chain */
+	/* The chain of dependent phases of one block. */
 	const double own_chain =
 		phase_clocks(model, &model->prologue, 1, l2_rate, model->warps, NULL) +
 		model->prologue.barriers * model->barrier_clocks +
@@ -182,15 +182,14 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 		epilogues * (phase_clocks(model, &model->epilogue, 1, l2_rate, model->warps, NULL) +
 				    model->epilogue.barriers * model->barrier_clocks +
 				    model->epilogue.messages * MESSAGE_CLOCKS);
-	/* the SM's throughput: phases of different blocks overlap */
+	/* Throughput of the SM, where phases of different blocks overlap. */
 	int busiest = BOUND_LATENCY;
 	const double prologue =
 		phase_clocks(model, &model->prologue, wave->resident, l2_rate, warps, NULL);
 	const double steps = wave->steps * phase_clocks(model, &model->step, wave->resident,
 						   l2_rate, warps, &busiest);
 	const double together = prologue + steps + epilogues * epilogue_clocks(model, wave);
-	/* the part of the latency that the stages do not hide: the same bound, with the memory as
-	 * a delay */
+	/* The latency that stages do not hide: the same bound, with memory as a delay. */
 	const double waiting =
 		wave->steps * model->latency_clocks / (model->stages * wave->resident);
 	struct wave_time time = {fmax(own_chain, together) + waiting, (enum bound_kind)busiest};
@@ -200,8 +199,8 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	return time;
 }
 
-/* Units that differ in length fill the gaps that others leave; what the longest has more than the
- * mean is lost at the end. */
+/* Units of different length fill gaps, but at the end the time by which the longest unit exceeds
+ * the mean is lost. */
 static struct wave_time uneven_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
@@ -219,10 +218,10 @@ static struct wave_time uneven_clocks(
 	return mean;
 }
 
-/* Every slot takes an equal share of all steps: of the last wave, which is not full, and the full
- * one before it tiles are cut. A block meets one tile's end more than the tiles that it fills. The
- * last tile is put together by one block, which waits for another's sums and then its flag, and
- * reads the sums of all that had a share, one block's after the other's. */
+/* Stream-K gives every slot an equal share of all steps: tiles of the last, partial wave and of the
+ * full one before it are split. A block processes one more tile end than whole tiles. One block
+ * completes a split tile: it waits for another block's sums and flag, then reads the sums of all
+ * contributors in turn. */
 static struct wave_time stream_k_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
@@ -247,7 +246,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 
 	if (full > 0) {
 		time = wave_clocks(model, &wave);
-		/* a persistent block loads its next tile while it ends this one */
+		/* a persistent block loads its next tile during the epilogue */
 		wave.first = !persistent;
 		next = full > 1 && persistent ? wave_clocks(model, &wave) : time;
 		time.clocks += (full - 1) * next.clocks;
@@ -261,7 +260,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 		if (full <= 0)
 			time.bound = next.bound;
 	}
-	/* nothing follows the last epilogue that could hide it */
+	/* Nothing hides the last epilogue. */
 	time.clocks += model->epilogue_overlap_ratio * epilogue_clocks(model, &wave);
 	return time;
 }

@@ -7,12 +7,12 @@
 #include "base/memory.h"
 #include "expr/dtype.h"
 
-/* In addition to the numbers of the longest launch: amounts per microsecond of the predicted time,
- * and totals of all launches. */
+/* Features in addition to the longest launch's numbers: amounts per microsecond of predicted time,
+ * and totals over all launches. */
 static const char *const others[] = {
 	"dram_rate", "l2_rate", "tile_rate", "flop_rate", "launch_count", "total_us"};
 
-static const char of_score[] = "score."; /* no other name has a full stop */
+static const char of_score[] = "score."; /* no other name contains a full stop */
 
 static bool is_number(const struct record_member *member)
 {
@@ -20,7 +20,7 @@ static bool is_number(const struct record_member *member)
 	       member->kind == RECORD_KIND_ENUM;
 }
 
-/* The indices of keys, then those of parameters and constants. */
+/* Iterates over keys, then parameters and constants. */
 static size_t next_index(const struct family *family, size_t index)
 {
 	return index + 1 == family->scope.device_at ? family->scope.parameter_at : index + 1;
@@ -48,7 +48,7 @@ struct name_set features_names(const struct family *family)
 	return names;
 }
 
-/* Words as numbers: types by their size; words of one size are apart, too. */
+/* Maps words to numbers: types to their size, with different values for types of the same size. */
 static double of_word(const char *word)
 {
 	const int dtype = dtype_find(word);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A candidate as numbers that trees ask for: the problem's keys, the family's parameters and
- * constants, the score of its longest launch. The same for every operation; a new number of the
- * score is a feature without more.
+ * Features of a candidate for the trees: the problem's keys, the family's parameters and
+ * constants, and the score of its longest launch. The features are the same for every operation,
+ * and a new number of the score automatically becomes one.
  */
 #ifndef SCORE_FEATURES_H
 #define SCORE_FEATURES_H
@@ -10,9 +10,9 @@
 #include "family/family.h"
 #include "score/score.h"
 
-/* In the order of the values; caller releases. */
+/* Returns the names in the order of the values; the caller releases them. */
 struct name_set features_names(const struct family *family);
-/* values: of a legal configuration, constants included; score: with resources estimated. */
+/* values belong to a legal configuration and include constants. score uses estimated resources. */
 void features_values(const struct family *family, const struct value *values,
 	const struct score *score, float *features);
 

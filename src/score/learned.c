@@ -56,8 +56,7 @@ enum status learned_load(const char *path, struct learned *learned, struct error
 	return record_from_json(&learned_record, &root, learned, NULL, err);
 }
 
-/* Families that are in the catalogue, with all features that were learned from; returns how many.
- */
+/* Binds families of the catalogue that have all features used in learning. Returns their number. */
 static size_t bind(struct learned *learned, const struct catalogue *catalogue)
 {
 	size_t count = 0;
@@ -117,7 +116,7 @@ static enum status open_shipped(const char *const *config_folders, const char *d
 	return STATUS_OK;
 }
 
-/* Falls back to the first other card of this compute capability that has a shipped file. */
+/* Uses the first shipped file of another device with this compute capability. */
 static enum status open_fallback(const char *const *config_folders, const char *device,
 	const struct catalogue *catalogue, struct learned *learned, struct error *err)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What timings on a device taught beyond physics ("tiletune.learned/1"): for each family, trees
- * that give ln(measured / predicted). Shipped as configs/learned/DEVICE.json, or a file that the
- * user names; `python3 -m tiletune.learn` makes both. Without one the physics stands.
+ * Corrections of the analytical model learned from timings on a device ("tiletune.learned/1"):
+ * trees per family that predict ln(measured / predicted). The file is shipped as
+ * configs/learned/DEVICE.json or named by the user; `python3 -m tiletune.learn` makes both. Without
+ * a file, only the analytical model is used.
  */
 #ifndef SCORE_LEARNED_H
 #define SCORE_LEARNED_H
@@ -10,10 +11,10 @@
 #include "family/catalogue.h"
 #include "score/trees.h"
 
-/* Of problems that were left out of what was learned: the best measured time of the family over
- * that of the candidate that is predicted first. */
+/* Validation on problems excluded from learning: the family's best measured time over that of the
+ * candidate with the best prediction. */
 struct left_out {
-	uint64_t problems; /* with enough timings to tell */
+	uint64_t problems; /* with enough timings to be meaningful */
 	double physics_mean, physics_lowest;
 	double learned_mean, learned_lowest;
 };
@@ -23,37 +24,37 @@ struct learned_family {
 	uint64_t timings, problems;
 	struct left_out left_out;
 	struct trees trees;
-	const struct family *family; /* once bound */
+	const struct family *family; /* set when bound */
 	size_t feature_count;
 };
 
 struct learned {
-	char *device; /* the sheet's name; NULL: nothing was learned */
+	char *device; /* name of the sheet; NULL: nothing was learned */
 	struct learned_family *families;
 	size_t family_count;
-	bool is_named; /* by the user */
+	bool is_named; /* the user named the file */
 };
 RECORD_DECLARE(struct learned, learned_record);
 
-/* Errors: a broken file, with file and JSON path. */
+/* An invalid file is an error with file and JSON path. */
 enum status learned_load(const char *path, struct learned *learned, struct error *err);
 void learned_release(struct learned *learned);
 
 struct learned_choice {
-	bool none;        /* physics alone */
-	const char *file; /* that the user named; NULL: what is shipped */
+	bool none;        /* use only the analytical model */
+	const char *file; /* file that the user named; NULL selects the shipped one */
 };
 
-/* The file that was named; else what is shipped, from <folder>/learned/DEVICE.json of the first
- * folder that has one, else what is shipped for another card of its compute capability; no shipped
- * file is fine. With TILETUNE_LEARNED=none nothing is shipped. Families that the catalogue lacks,
- * or that have changed their parameters since, are skipped. Errors: a broken file, or one of
- * another device; a named file of whose families none is there. */
+/* Loads the named file. Otherwise loads <folder>/learned/DEVICE.json from the first folder that has
+ * it, else the shipped file of another device with the same compute capability. A missing shipped
+ * file is no error, and TILETUNE_LEARNED=none ignores shipped files. Skips families that the
+ * catalogue lacks or whose parameters have changed. Errors: an invalid file, one of another device,
+ * or a named file without any known family. */
 enum status learned_open(const struct learned_choice *choice, const char *const *config_folders,
 	const char *device, const struct catalogue *catalogue, struct learned *learned,
 	struct error *err);
 
-/* NULL: nothing of this family (or learned is NULL). */
+/* Returns NULL if nothing was learned for the family, or learned is NULL. */
 const struct learned_family *learned_find(
 	const struct learned *learned, const struct family *family);
 

@@ -13,7 +13,7 @@ const char *const occupancy_limiter_names[] = {
 	[LIMITER_NONE_FITS + 1] = NULL,
 };
 
-/* Blocks that each resource allows. */
+/* Number of blocks that each resource allows. */
 struct limits {
 	int registers, smem, threads, barriers, blocks;
 };
@@ -35,8 +35,9 @@ static bool limits_from_nvidia(const struct device_spec *device,
 		.sharedMemPerBlockOptin = (size_t)device->smem_per_block_bytes,
 		.reservedSharedMemPerBlock = (size_t)device->smem_reserved_bytes,
 	};
-	/* Without the opt-in limit, or with a dynamic limit of 0, nothing beyond 48 KB would fit.
-	 * We set the kernel's attribute to what the launch asks for, so it is what we say here. */
+	/* Without the opt-in limit, or with a dynamic limit of 0, at most 48 KB would fit. The
+	 * kernel's attribute is set to the launch's size at run time, so the same size is given
+	 * here. */
 	const cudaOccFuncAttributes attributes = {
 		.maxThreadsPerBlock = (int)device->max_threads_per_block,
 		.numRegs = demand->regs_per_thread,
@@ -45,7 +46,7 @@ static bool limits_from_nvidia(const struct device_spec *device,
 		.maxDynamicSharedSizeBytes = (size_t)demand->smem_dynamic_bytes,
 		.numBlockBarriers = demand->barriers > 0 ? demand->barriers : 1,
 	};
-	/* A zeroed state would be a carveout of 0%: all of the memory given to L1. */
+	/* A zeroed state would mean a carveout of 0%, which gives all memory to L1. */
 	const cudaOccDeviceState state = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
 	cudaOccResult result = {0};
 
@@ -69,8 +70,8 @@ static int64_t round_up(int64_t value, int64_t multiple)
 	return (value + multiple - 1) / multiple * multiple;
 }
 
-/* For architectures newer than the calculator: registers are given to warps in units of 256,
- * shared memory to blocks in units of 128 bytes (both so from 8.0 to 12.1). */
+/* For architectures newer than the calculator: registers are allocated per warp in units of 256,
+ * shared memory per block in units of 128 bytes, as on 8.0 to 12.1. */
 static struct limits limits_from_quotients(
 	const struct device_spec *device, const struct occupancy_demand *demand)
 {
@@ -123,7 +124,7 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 		take_least(limits.smem, LIMITER_SMEM, &blocks, &why);
 		take_least(limits.threads, LIMITER_THREADS, &blocks, &why);
 		take_least(limits.blocks, LIMITER_BLOCKS, &blocks, &why);
-		/* last: 8.6, 8.9 and 12.x have one barrier for each of their blocks: a tie */
+		/* Barriers come last: 8.6, 8.9 and 12.x have one per block, which would tie. */
 		take_least(limits.barriers, LIMITER_BARRIERS, &blocks, &why);
 	}
 	if (limiter)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Occupancy: how many blocks of a kernel fit on one SM, and what stops the next one.
+ * Occupancy: the number of blocks of a kernel that fit on one SM, and the limiting resource.
  *
  * Source of the formulas: NVIDIA's stand-alone occupancy calculator, cuda_occupancy.h of the CUDA
- * toolkit. For architectures that it does not know, the plain quotients of the device's limits.
+ * toolkit. For architectures that it does not know, the device's limits are divided by the demand
+ * of a block.
  */
 #ifndef SCORE_OCCUPANCY_H
 #define SCORE_OCCUPANCY_H
@@ -20,25 +21,25 @@ enum occupancy_limiter {
 };
 extern const char *const occupancy_limiter_names[]; /* NULL-terminated */
 
-/* What one block takes. */
+/* Resources that one block needs. */
 struct occupancy_demand {
 	int threads;
-	int regs_per_thread; /* 0: not known, no limit from registers */
+	int regs_per_thread; /* 0: unknown, registers do not limit */
 	int64_t smem_static_bytes, smem_dynamic_bytes;
-	int barriers; /* named barriers, of which an SM has one or two for each block; 0 counts as 1
-		       */
+	int barriers; /* named barriers, of which an SM has one or two per block; 0 counts as 1 */
 };
 
-/* Blocks per SM, 0 if not even one fits; *limiter (may be NULL) is LIMITER_NONE_FITS then. Where
- * several resources stop the next block, the limiter is the first of registers, smem, threads,
- * barriers, blocks: what the kernel's author can change most easily. */
+/* Returns the blocks per SM. If none fits, returns 0, and *limiter (may be NULL) is
+ * LIMITER_NONE_FITS. If several resources are exhausted, the limiter is the first of registers,
+ * smem, threads, barriers, blocks, which is what a kernel's author can change most easily. */
 int occupancy_compute(const struct device_spec *device, const struct occupancy_demand *demand,
 	enum occupancy_limiter *limiter);
 
-/* Resident warps / the most that an SM can hold, 0..1. */
+/* Returns resident warps / the maximum of an SM, from 0 to 1. */
 double occupancy_ratio(const struct device_spec *device, int threads, int blocks_per_sm);
 
-/* Blocks of a launch that fit on one SM and why not more (NVIDIA's cuda_occupancy.h). */
+/* Returns the blocks of a launch that fit on one SM and sets the limiter (NVIDIA's
+ * cuda_occupancy.h). */
 int occupancy_blocks_per_sm(const struct device_spec *device, int threads, int regs_per_thread,
 	int64_t smem_static_bytes, int64_t smem_dynamic_bytes, enum occupancy_limiter *limiter);
 

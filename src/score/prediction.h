@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a candidate to its time: work -> score -> what timings on this device taught, where there
- * is something for the family.
+ * Predicts the time of a candidate: its work gives a score, which learned corrections of this
+ * device and family adjust if there are any.
  *
  *	predictor_open -> predict, predict_choices ... -> predictor_close
  */
@@ -12,53 +12,53 @@
 #include "score/learned.h"
 #include "score/score.h"
 
-/* Where the last prediction came from is in it too. One per thread. */
+/* Holds the last prediction and its inputs. Used by one thread. */
 struct predictor {
 	const struct bound_family *bound; /* borrowed */
-	const struct trees *trees;        /* borrowed; NULL: nothing was learned of the family */
+	const struct trees *trees;        /* borrowed; NULL: nothing was learned for the family */
 	float *features;
-	bool is_physics; /* set by the caller, between predictions: without them */
+	bool is_physics; /* set by the caller between predictions to ignore the trees */
 	struct work_context *context;
-	struct value *values; /* of the last configuration */
-	bool follows;         /* there was one: these are its choices */
+	struct value *values; /* values of the last configuration */
+	bool follows;         /* `choices` holds the last configuration */
 	choice choices[SPACE_PARAMETERS_MAX];
-	const struct work *work; /* of the last prediction, borrowed */
-	struct score score;      /* of the last prediction: physics alone */
+	const struct work *work; /* work of the last prediction; borrowed */
+	struct score score;      /* score of the last prediction, without learned corrections */
 };
 
-/* bound, with its device and what was learned of it, must outlive the predictor. */
+/* bound, its device and its learned corrections must outlive the predictor. */
 void predictor_open(struct predictor *predictor, const struct bound_family *bound);
-void predictor_close(struct predictor *predictor); /* zeroed is fine */
+void predictor_close(struct predictor *predictor); /* a zeroed one is valid */
 
-/* values: of a legal configuration, constants included. resources: of the compiled kernels, one per
- * launch; NULL: not compiled. Infinite where the model sees no block that fits. Errors: expressions
- * that fail. */
+/* values belong to a legal configuration and include constants. resources has one item per launch;
+ * NULL: not compiled. The time is infinite if no block fits. Errors: an expression fails. */
 enum status predict(struct predictor *predictor, const struct value *values,
 	const struct kernel_resources *resources, struct prediction *prediction, struct error *err);
-/* As above, for choices, before compilation. */
+/* Predicts a configuration before compilation. */
 enum status predict_choices(struct predictor *predictor, const choice *choices,
 	struct prediction *prediction, struct error *err);
 
-/* The last score, now the caller's to release. */
+/* Returns the last score, which the caller releases. */
 struct score predictor_take_score(struct predictor *predictor);
 
-/* One candidate's prediction, with a predictor of its own. */
+/* Predicts a single candidate with a temporary predictor. */
 enum status predict_candidate(struct candidate *candidate, struct error *err);
 
-/* Where predictions of a bound family come from. */
+/* Source of predictions for a bound family. */
 enum prediction_source {
 	PREDICTION_PHYSICS,
-	PREDICTION_SHIPPED, /* times what is shipped with the program */
-	PREDICTION_LENT,    /* times what is shipped for another card of the compute capability */
-	PREDICTION_NAMED,   /* times what is in a file that the user named */
+	PREDICTION_SHIPPED, /* corrected by the shipped file */
+	PREDICTION_LENT,    /* corrected by the shipped file of another device with this compute
+			       capability */
+	PREDICTION_NAMED,   /* corrected by a file that the user named */
 };
 struct prediction_basis {
 	enum prediction_source source;
-	uint64_t timings; /* learned from */
+	uint64_t timings; /* number of timings learned from */
 };
 RECORD_DECLARE(struct prediction_basis, prediction_basis_record);
 struct prediction_basis prediction_basis(const struct bound_family *bound);
-/* "physics", "shipped (17201 timings)"; caller frees. */
+/* Returns e.g. "physics" or "shipped (17201 timings)"; the caller frees it. */
 char *prediction_basis_text(struct prediction_basis basis);
 
 #endif

@@ -22,7 +22,7 @@ const char *const bound_kind_names[] = {
 	[BOUND_LATENCY + 1] = NULL,
 };
 
-/* What is known before compilation: the family's estimate, no static shared memory, no spills. */
+/* Resources before compilation: the family's register estimate, no static smem, no spills. */
 static struct kernel_resources resources_estimated(const struct launch_work *launch)
 {
 	return (struct kernel_resources){
@@ -47,7 +47,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 	struct time_model_result time;
 
 	score->blocks_per_sm = occupancy_compute(device, &demand, &score->occupancy_limiter);
-	if (resources->blocks_per_sm > 0) /* the driver's own answer */
+	if (resources->blocks_per_sm > 0) /* reported by the driver */
 		score->blocks_per_sm = resources->blocks_per_sm;
 	score->occupancy_ratio = occupancy_ratio(device, demand.threads, score->blocks_per_sm);
 	score->regs_per_thread = resources->regs_per_thread;
@@ -85,8 +85,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 		time.time_us * (launch->shape.repeat > 0 ? launch->shape.repeat : 1);
 }
 
-/* The least time that the problem takes on this device, regardless of the model; what
- * bounds it so. */
+/* Returns the least time of the problem on this device, independent of the model, and its bound. */
 static double floor_us(
 	const struct device_spec *device, const struct work *work, enum bound_kind *bound)
 {
@@ -194,7 +193,7 @@ static const struct record_member launch_members[] = {
 RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = "launch_score",
 	.open = true);
 
-/* The object: `longest` is the launch with the longest time, its time that of all launches. */
+/* The JSON object: `longest` is the longest launch, but with the time of all launches. */
 struct view {
 	struct launch_score longest;
 	double predicted_tflops;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The model's account of a candidate: occupancy, tile and wave quantization, alignment, bank
- * conflicts, traffic, bound, predicted time. Pure functions over numbers: work (from the family),
- * the device sheet, and resources (estimated, or read from the compiled kernel).
+ * The analytical model's result for a candidate: occupancy, tile and wave quantization, alignment,
+ * bank conflicts, traffic, bound, and predicted time. All functions are pure. Their inputs are the
+ * work (from the family), the device sheet, and the resources (estimated, or read from the
+ * compiled kernel).
  */
 #ifndef SCORE_SCORE_H
 #define SCORE_SCORE_H
@@ -26,9 +27,9 @@ enum bound_kind {
 extern const char *const bound_kind_names[]; /* NULL-terminated */
 
 struct launch_score {
-	double tiles; /* independent units */
+	double tiles; /* independent units of work */
 	double slots_per_wave;
-	double waves; /* integer */
+	double waves; /* rounded up */
 	double waves_exact;
 	double wave_efficiency_ratio;
 	double tile_efficiency_ratio;
@@ -38,9 +39,8 @@ struct launch_score {
 	int regs_per_thread;
 	int64_t smem_bytes;         /* static + dynamic, without the system's reserve */
 	int stack_bytes;            /* local memory of a thread; 0 before compilation */
-	double bank_conflict_ratio; /* wavefronts needed / least possible, over all accesses */
-	double lines_per_row_ratio; /* cache lines touched / least possible, mean over tiles' rows
-				     */
+	double bank_conflict_ratio; /* wavefronts needed / minimum, over all accesses */
+	double lines_per_row_ratio; /* cache lines touched / minimum, mean over the rows of tiles */
 	double sectors_per_row_ratio;
 	double dram_bytes, l2_bytes;
 	double arithmetic_intensity; /* FLOP per DRAM byte */
@@ -53,25 +53,25 @@ struct score {
 	size_t launch_count;
 	size_t longest; /* index of the launch with the longest predicted time */
 	bool regs_estimated;
-	bool without_model;       /* no launch has one: the time is what is needed at least */
-	double floor_us;          /* FLOP and bytes of the problem at the device's peak */
-	double predicted_time_us; /* of all launches */
-	double predicted_tflops;  /* NaN: no FLOP are known */
+	bool without_model;       /* no launch has a model: the time is a lower bound */
+	double floor_us;          /* time for the problem's FLOP and bytes at the device's peak */
+	double predicted_time_us; /* sum over all launches */
+	double predicted_tflops;  /* NaN if the FLOP are unknown */
 };
 
-/* resources: one per launch, or NULL to use the work's estimates. A launch that cannot run (0
+/* resources has one item per launch; NULL uses the work's estimates. A launch that cannot run (0
  * blocks per SM) gets an infinite time. */
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score);
 void score_release(struct score *score);
-/* Whether its time follows the SM clock: a kernel that waits for DRAM does not. */
+/* Returns whether the time depends on the SM clock, which is false for kernels bound by DRAM. */
 static inline bool score_is_clock_bound(const struct score *score)
 {
 	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
 }
-/* A member of a table, a struct score; left out where there are no launches. */
+/* A member of type struct score, omitted if there are no launches. */
 extern const struct record_custom score_custom;
-extern const struct record score_record;                  /* its object in JSON */
-RECORD_DECLARE(struct launch_score, launch_score_record); /* of one launch */
+extern const struct record score_record;                  /* the score's JSON object */
+RECORD_DECLARE(struct launch_score, launch_score_record); /* a launch's JSON object */
 
 #endif

@@ -11,7 +11,7 @@ static double at_least_one(uint32_t value)
 	return value > 0 ? (double)value : 1;
 }
 
-/* SMs that clusters of this size can occupy. */
+/* Returns the number of SMs that clusters of this size can occupy. */
 static double cluster_sm_count(const struct device_spec *device, double cluster_size)
 {
 	const double all = (double)device->sm_count;
@@ -47,7 +47,7 @@ struct quantization_slots quantization_slots(const struct device_spec *device,
 	if (max_clusters > 0 && cluster_size > 1)
 		slots.per_wave = fmin(slots.per_wave, (double)max_clusters * cluster_size);
 	if (launch->schedule != SCHEDULE_GRID && grid_blocks < slots.per_wave) {
-		/* The grid is spread over the SMs before a second block goes to one of them. */
+		/* Blocks are spread over all SMs before an SM gets a second one. */
 		slots.per_wave = grid_blocks;
 		slots.sm_count = fmin(slots.sm_count, grid_blocks);
 		slots.per_sm = ceil(grid_blocks / slots.sm_count);
@@ -69,8 +69,8 @@ void quantization_waves(const struct launch_work *launch, const struct quantizat
 }
 
 /* ---- the time ---- */
-/* Dense tensor work draws so much power that the clock sinks: in proportion to how busy the tensor
- * cores are, down to the sheet's tensor_clock_hz. */
+/* Dense tensor work draws so much power that the clock decreases in proportion to the use of the
+ * tensor cores, down to the sheet's tensor_clock_hz. */
 static double clock_under_load(
 	const struct time_model_input *input, const struct block_model *model, double clocks)
 {
@@ -85,7 +85,7 @@ static double clock_under_load(
 	return device->clock_hz + fmin(1, busy) * (device->tensor_clock_hz - device->clock_hz);
 }
 
-/* That one slot does one after the other. */
+/* Returns the number of steps that one slot executes in sequence. */
 static double steps_in_turn(const struct time_model_input *input)
 {
 	const double waves = input->launch->units / input->slots->per_wave;
@@ -111,8 +111,8 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	if (device->dram_bytes_per_s > 0)
 		dram_us = input->traffic->dram_bytes / device->dram_bytes_per_s * 1e6;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
-	/* two stages of a pipeline: while the first step is loaded no SM works, or while the last
-	 * one is worked on DRAM is idle */
+	/* SMs and DRAM form a pipeline of two stages: SMs idle during the first load, or DRAM idles
+	 * during the last step. */
 	result.time_us = device->launch_us + fmax(sm_us, dram_us) +
 			 fmin(sm_us, dram_us) / steps_in_turn(input);
 	return result;

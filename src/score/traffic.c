@@ -16,10 +16,11 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* What all rows of a tile have in common: where they start within a unit decides the rest. */
+/* Properties shared by all rows of a tile. Only the position where a row starts within a unit
+ * differs. */
 struct row {
 	uint64_t whole; /* units that every row touches */
-	uint64_t late;  /* rows that start here or later in a unit touch one more */
+	uint64_t late;  /* a row that starts at this offset in a unit or later touches one more */
 };
 
 static uint64_t units_of_rows(const struct row *row, uint64_t shift, uint64_t rows, uint64_t unit)
@@ -43,7 +44,7 @@ double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, ui
 
 	if (shift == 0)
 		return (double)row.whole;
-	/* over a period, rows start once at every multiple of `step` within a unit */
+	/* Over a period, a row starts once at every multiple of `step` within a unit. */
 	step = greatest_common_divisor(shift, unit);
 	period = unit / step;
 	sum = rows / period * (period * row.whole + period - (row.late + step - 1) / step);
@@ -65,10 +66,10 @@ static bool lanes_pair(const uint32_t address[BANK_LANES], unsigned distance)
 	return true;
 }
 
-/* Distinct things that a group of lanes asks for. A thing is a word, or what a lane reads at once
- * if that is wider: it is aligned to its size, so it always fills the same banks. */
+/* Distinct words that a group of lanes requests. A lane's wider access counts as one item; it is
+ * aligned to its size, so it always occupies the same banks. */
 struct demand {
-	unsigned worst; /* things that want the same banks: wavefronts */
+	unsigned worst; /* most items in one bank, which is the number of wavefronts */
 	unsigned all;
 };
 
@@ -190,7 +191,7 @@ static void traffic_rows(const struct launch_work *launch, struct traffic *traff
 	traffic->lines_written_ratio = row_units_ratio(&by_role[true]);
 }
 
-/* Of one unit of work: prologue, all steps, epilogue. */
+/* Returns the amount per unit of work: prologue, all steps and epilogue. */
 static double per_unit(const struct launch_work *launch, enum pipe pipe)
 {
 	return launch->prologue[pipe] + launch->steps_mean * launch->per_step[pipe] +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Traffic: the bytes of a launch at each level of the memory, with what bank conflicts and
- * misalignment add, and its arithmetic intensity.
+ * Traffic: the bytes of a launch at each level of memory, including bank conflicts and
+ * misalignment.
  *
  * Sources: the family's model (amounts per unit of work, DRAM bytes of the whole launch);
  * arithmetic intensity as in S. Williams et al., "Roofline", CACM 52(4), 2009: operations / bytes
@@ -25,7 +25,7 @@ enum {
 	ALIGNMENT_SECTOR_BYTES = 32
 };
 
-/* Mean over the rows of a tile whose first row starts at byte 0. rows > 0. */
+/* Returns the mean over the rows of a tile whose first row starts at byte 0. rows > 0. */
 double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit);
 
 /* ---- bank conflicts ----
@@ -44,26 +44,26 @@ enum {
 	BANK_WORD_BYTES = 4
 };
 
-/* Wavefronts that the access takes. address: bytes, multiples of width_bytes (the hardware refuses
- * others); width_bytes: 1, 2, 4, 8 or 16 per lane. */
+/* Returns the wavefronts of an access. Addresses are in bytes and multiples of width_bytes (the
+ * hardware refuses others). width_bytes per lane is 1, 2, 4, 8 or 16. */
 unsigned bank_wavefronts(const uint32_t address[BANK_LANES], unsigned width_bytes);
 
-/* Wavefronts of an access in which every lane reads its own word without conflicts:
- * 32*width/128, at least 1. bytes * bank_wavefronts() / this is what the access costs. */
+/* Returns the wavefronts of a conflict-free access in which every lane reads a different word:
+ * 32*width/128, at least 1. The access costs bytes * bank_wavefronts() / this number. */
 unsigned bank_wavefronts_nominal(unsigned width_bytes);
 
-/* The fewest wavefronts that could deliver the distinct words of this access: ceil(words / 32). */
+/* Returns the minimum of wavefronts for the distinct words of this access: ceil(words / 32). */
 unsigned bank_wavefronts_least(const uint32_t address[BANK_LANES], unsigned width_bytes);
 
 /* ---- a launch ---- */
 struct traffic {
-	/* Shared memory per step, with bank conflicts: of the accesses that the model lists. */
+	/* Shared memory traffic per step of the listed accesses, including bank conflicts. */
 	double smem_read_bytes, smem_write_bytes;
-	double bank_conflict_ratio; /* wavefronts / least that could deliver the same words */
-	/* Touched / least possible, mean over the rows of all tiles; 1 without tiles. */
+	double bank_conflict_ratio; /* wavefronts / minimum for the same words */
+	/* Units touched / minimum, mean over the rows of all tiles; 1 without tiles. */
 	double lines_per_row_ratio, sectors_per_row_ratio;
 	double lines_read_ratio,
-		lines_written_ratio; /* lines_per_row_ratio of inputs, of outputs */
+		lines_written_ratio; /* lines_per_row_ratio of inputs and of outputs */
 	double l2_bytes;             /* whole launch, in sectors */
 	double dram_bytes;           /* whole launch */
 	double flop;                 /* whole launch, padding included */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 enum {
-	LEAF_ZERO = 2048, /* of 4096 that two digits tell apart */
+	LEAF_ZERO = 2048, /* the middle of the 4096 values that two digits encode */
 	QUESTIONS_MAX = 4096,
 };
 
@@ -29,7 +29,7 @@ static const struct record_member feature_members[] = {
 };
 static RECORD_DEFINE(struct tree_feature, tree_feature_record, feature_members, .name = "feature");
 
-/* SIZE_MAX: no digits. */
+/* Returns SIZE_MAX if the digits are invalid. */
 static size_t take_number(const char **at)
 {
 	const char *high = (*at)[0] ? strchr(digits, (*at)[0]) : NULL;
@@ -58,7 +58,7 @@ static bool tree_decode(const char *text, size_t question_count, struct tree *tr
 	return !*text;
 }
 
-/* Questions and trees from features and texts. */
+/* Decodes questions and trees from features and texts. */
 static enum status decode(void *value, const struct json_at *at, void *context, struct error *err)
 {
 	struct trees *trees = value;
@@ -114,8 +114,8 @@ bool trees_bind(struct trees *trees, const char *const *names)
 
 double trees_sum(const struct trees *trees, const float *features)
 {
-	bool answers[QUESTIONS_MAX]; /* trees ask many of them again */
-	int64_t sum = 0;             /* steps */
+	bool answers[QUESTIONS_MAX]; /* trees share questions, so each is answered once */
+	int64_t sum = 0;             /* in units of leaf_step */
 
 	for (size_t i = 0; i < trees->question_count; i++)
 		answers[i] = features[trees->questions[i].feature] > trees->questions[i].threshold;

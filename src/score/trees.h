@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gradient-boosted regression trees: the value of a point is an offset and the sum of one leaf of
- * each tree. Trees are oblivious: all nodes of a level ask the same question, so that a tree is a
- * few questions and a table of leaves, which is small as text and quick to evaluate.
- * They are fitted elsewhere (src/python/tiletune/learn.py).
+ * Gradient-boosted regression trees. The value of a point is an offset plus one leaf of each tree.
+ * Trees are oblivious: all nodes of a level test the same condition, so that a tree is a few
+ * conditions and a table of leaves, which is compact as text and fast to evaluate.
+ * src/python/tiletune/learn.py fits them.
  */
 #ifndef SCORE_TREES_H
 #define SCORE_TREES_H
@@ -19,36 +19,36 @@ enum {
 
 struct tree_feature {
 	char *name;
-	double *thresholds; /* that trees ask for, in ascending order */
+	double *thresholds; /* thresholds used by the trees, ascending */
 	size_t threshold_count;
 };
 
 struct question {
 	uint16_t feature;
-	float threshold; /* above it? */
+	float threshold; /* tests feature > threshold */
 };
 
 struct tree {
 	uint16_t questions[TREE_DEPTH];
-	int16_t leaves[TREE_LEAVES]; /* in steps; bit k of the index: question k is answered with
-					yes */
+	int16_t leaves[TREE_LEAVES]; /* multiples of leaf_step; bit k of the index is the answer to
+					question k */
 };
 
 struct trees {
 	struct tree_feature *features;
 	size_t feature_count;
 	double offset, leaf_step;
-	char **texts; /* the trees as JSON has them, NULL-terminated */
-	/* what follows from these */
+	char **texts; /* the trees as in JSON, NULL-terminated */
+	/* Decoded from the members above. */
 	struct question *questions;
 	struct tree *items;
 	size_t count, question_count;
 };
 RECORD_DECLARE(struct trees, trees_record);
-void trees_forget(struct trees *trees); /* what follows */
+void trees_forget(struct trees *trees); /* frees the decoded members */
 
-/* names: of the features that trees_sum() is given, NULL-terminated. False: one of the trees' is
- * not among them. */
+/* names are the features passed to trees_sum(), NULL-terminated. Returns false if a feature of the
+ * trees is missing. */
 bool trees_bind(struct trees *trees, const char *const *names);
 double trees_sum(const struct trees *trees, const float *features);
 

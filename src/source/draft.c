@@ -30,7 +30,7 @@ static struct json *tensor_of(const struct source_variable *variable)
 	return tensor;
 }
 
-/* "f32" of "fp32": the name of a scalar of this type; NULL if there is none. */
+/* Returns the argument type of a scalar ("f32" for "fp32"), or NULL. */
 static char *scalar_of(const struct source_variable *argument)
 {
 	const char *dtype = argument->dtype;
@@ -44,7 +44,7 @@ static char *scalar_of(const struct source_variable *argument)
 static void add_argument(const struct source_variable *argument, struct json *keys,
 	struct json *tensors, struct json *arguments)
 {
-	/* `in` and `range` are words of expressions */
+	/* `in` and `range` are keywords of the expression language. */
 	const bool is_word = !name_is_valid(argument->name) || name_is_function(argument->name);
 	CLEANUP(memory_free)
 	char *name = string_format("%s%s", argument->name, is_word ? "_" : "");
@@ -67,7 +67,7 @@ static void add_argument(const struct source_variable *argument, struct json *ke
 }
 
 /* ---- parameters ---- */
-/* "sgemm<{BM}, {BN}>": parameters that an entry reads are not passed as macros. */
+/* Makes e.g. "sgemm<{BM}, {BN}>". Parameters that the entry reads are not passed as macros. */
 static char *entry_of(const struct source_kernel *kernel, struct json *parameters)
 {
 	struct text entry = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Declarations are read in the order of the text, outside of functions; what says neither that it
- * is the device's nor that it is a type or a constant is the host's. Each branch of #if is read;
- * what one of them needs stays.
+ * Scans declarations outside of functions. A declaration belongs to the host unless it is marked
+ * for the device, or is a type or a constant. All branches of #if are scanned; code that any
+ * branch needs stays.
  */
 #include "source/host_code.h"
 
@@ -14,7 +14,7 @@
 #include "source/words.h"
 
 enum {
-	PASSES_MAX = 16 /* over the definitions: how deep macros of macros may be */
+	PASSES_MAX = 16 /* scans over definitions, which limit how deeply macros may be nested */
 };
 
 enum mark {
@@ -25,8 +25,8 @@ enum mark {
 struct reading {
 	const struct code *code;
 	const struct view *view;
-	struct name_set device; /* words that only declarations for the device have, macros too */
-	unsigned char *marks;   /* of each byte of the source */
+	struct name_set device; /* keywords and macros that mark device declarations */
+	unsigned char *marks;   /* one mark per byte of the source */
 };
 
 /* ---- words ---- */
@@ -35,7 +35,7 @@ static bool is_device(const struct reading *reading, const char *word, size_t le
 	return length && name_set_has(&reading->device, word, length);
 }
 
-/* And the macros whose text has such a word. */
+/* Also collects macros whose text contains a device keyword. */
 static void find_device_words(struct reading *reading)
 {
 	static const char *const words[] = {"__global__", "__device__", "__constant__",
@@ -64,16 +64,16 @@ static void find_device_words(struct reading *reading)
 }
 
 /* ---- declarations ---- */
-/* The text up to a semicolon or an opening brace. */
+/* The part of a declaration before its semicolon or opening brace. */
 struct head {
-	bool is_device;   /* has a word of the device */
-	bool is_function; /* "name(...)" before any `=` */
-	bool is_value;    /* has an `=` */
+	bool is_device;   /* contains a device keyword */
+	bool is_function; /* has "name(...)" before any `=` */
+	bool is_value;    /* contains `=` */
 	bool is_type, is_enum;
 	bool is_other; /* using, typedef, static_assert and the like */
-	bool is_open;  /* a namespace or extern "C" */
+	bool is_open;  /* opens a namespace or extern "C" */
 	bool is_const, is_std;
-	bool has_initializers; /* a `:` behind the arguments */
+	bool has_initializers; /* has `:` after the arguments */
 };
 
 static void read_word(const struct reading *reading, struct head *head, const char *c,
@@ -97,7 +97,7 @@ static void read_word(const struct reading *reading, struct head *head, const ch
 	head->is_const |= text_word_is(c, length, "const");
 }
 
-/* Whether the parenthesis behind this word opens the arguments of a function. */
+/* Returns whether the parenthesis after this word opens the arguments of a function. */
 static bool is_function_name(const char *before, const char *word, size_t length, const char *open)
 {
 	static const char *const attributes[] = {"alignas", "__align__", "__attribute__",
@@ -110,7 +110,7 @@ static bool is_function_name(const char *before, const char *word, size_t length
 	       !text_word_among(before, text_word_length(before), types);
 }
 
-/* The end of the head that begins here: its `;`, `{` or `}`, or the end of the text. */
+/* Reads a head. Returns its `;`, `{` or `}`, or the end of the text. */
 static const char *head_read(const struct reading *reading, const char *c, struct head *head)
 {
 	const char *word = "", *before = "";
@@ -167,7 +167,7 @@ static void mark_text(struct reading *reading, const char *from, const char *to,
 		put_mark(reading, *at, *at + 1, mark);
 }
 
-/* A #pragma of an erased function goes with it. */
+/* Erases the #pragma lines of erased functions. */
 static void mark_pragmas(struct reading *reading)
 {
 	const struct code *code = reading->code;
@@ -179,7 +179,7 @@ static void mark_pragmas(struct reading *reading)
 			put_mark(reading, directive.begin, directive.end, MARK_HOST);
 }
 
-/* Behind the declaration whose head ends here. */
+/* Returns the position after the declaration whose head ends at `end`. */
 static const char *declaration_end(const char *begin, const char *end, const struct head *head)
 {
 	while (*end && !strchr(";}", *end)) {
@@ -207,7 +207,8 @@ static bool is_access(const char *c)
 
 static void read_declarations(struct reading *reading)
 {
-	uint64_t classes = 0; /* a bit of each brace that is open, the last one is the innermost */
+	uint64_t classes =
+		0; /* one bit per open brace, the lowest for the innermost; set for types */
 	const char *c = text_skip(reading->view->text), *end, *behind;
 	struct head head;
 
@@ -223,7 +224,7 @@ static void read_declarations(struct reading *reading)
 		}
 		if (*end == '}') {
 			behind = end + 1;
-			if (classes & 1) /* the names behind a type */
+			if (classes & 1) /* the names after a type definition */
 				behind += strcspn(behind, ";");
 			classes >>= 1;
 			mark_text(reading, c, behind, MARK_KEPT);

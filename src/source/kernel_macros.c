@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The macros that a kernel's source expects: those that conditions read, and names in its code that
- * look like a macro and are declared nowhere.
+ * Finds the macros that a kernel's source expects: names that conditions read, and undeclared
+ * names in the code that look like macros.
  */
 #include "base/memory.h"
 #include "source/kernel_source.h"
@@ -49,11 +49,11 @@ static bool is_integer(const char *text, size_t length)
 	return length > 0;
 }
 
-/* In the order of the text. `#define NAME value` gives a default where it stands in `#ifndef NAME`
- * or in `#ifndef kernel_tuner`; NAME is defined elsewhere. */
+/* Reads directives in order. `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner`
+ * is a default; elsewhere it is a plain definition. */
 static void read_directives(const struct code *code, bool is_header, struct kernel_source *source)
 {
-	const char *unless = ""; /* the name of the last #ifndef, while nothing closed it */
+	const char *unless = ""; /* name of the last #ifndef that is still open */
 	struct directive directive;
 
 	for (size_t from = 0; directive_next(code, &from, &directive);) {
@@ -86,7 +86,7 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 }
 
 /* ---- code ---- */
-/* Capitals, or the names of Kernel Tuner's examples. */
+/* Returns whether the name is in capitals or one that Kernel Tuner's examples use. */
 static bool looks_like_macro(const char *name, size_t length)
 {
 	static const char *const known[] = {"__", "NULL", "EXIT_", "INT", "UINT", "LLONG_", "FLT_",
@@ -103,7 +103,8 @@ static bool looks_like_macro(const char *name, size_t length)
 	       string_starts_with(name, "tile_size") || string_starts_with(name, "work_per_thread");
 }
 
-/* "int N", "N = 3", "N[4]", "x.N", "f(...)": not the value of a macro. */
+/* Returns whether the name is declared or used as something other than a macro: "int N", "N = 3",
+ * "N[4]", "x.N", "f(...)". */
 static bool is_declared(const char *text, const char *name, size_t length)
 {
 	static const char *const before_values[] = {"return", "case", "else", "sizeof", NULL};
@@ -156,8 +157,8 @@ static void read_names(const char *text, struct kernel_source *source)
 	}
 }
 
-/* In definitions too, as a macro may stand for an expression of others, and in `#pragma unroll N`.
- */
+/* Includes definitions, because a macro may expand to an expression of others, and `#pragma unroll
+ * N`. */
 static char *text_with_names(const struct code *code)
 {
 	CLEANUP(view_release) struct view view;

@@ -47,7 +47,7 @@ static const struct {
 	{"size_t", "u64"},
 };
 
-/* "float4", "uchar2", "half2" have lanes; "int8_t" is none of them. */
+/* Types such as "float4", "uchar2" and "half2" have lanes, but "int8_t" does not. */
 static void find_type(struct source_variable *variable)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
@@ -62,7 +62,7 @@ static void find_type(struct source_variable *variable)
 }
 
 /* ---- variables ---- */
-/* "const float *__restrict__ x" and "int n = 3", up to end. */
+/* Reads a declaration such as "const float *__restrict__ x" or "int n = 3" that ends at `end`. */
 static struct source_variable variable_read(const char *text, const char *end)
 {
 	static const char *const qualifiers[] = {"const", "volatile", "__restrict__", "restrict",
@@ -79,7 +79,7 @@ static struct source_variable variable_read(const char *text, const char *end)
 		variable.is_pointer |= *c == '*' || *c == '[';
 		if (*c == '[')
 			break;
-		if (*c == '<') /* of a template: no type of ours */
+		if (*c == '<') /* template types are not supported */
 			text_append_char(&type, '<');
 		if (!length)
 			continue;
@@ -106,7 +106,7 @@ static void variables_add(
 	(*variables)[(*count)++] = variable;
 }
 
-/* The pieces between commas that are in no brackets, up to end. */
+/* Splits the text up to `end` at commas outside of brackets. */
 static void variables_read(
 	const char *text, const char *end, struct source_variable **variables, size_t *count)
 {
@@ -134,7 +134,7 @@ static void variables_release(struct source_variable *variables, size_t count)
 }
 
 /* ---- kernels ---- */
-/* The `<` of a template that stands right before; NULL: there is none. */
+/* Returns the `<` of a template head directly before the kernel, or NULL. */
 static const char *template_before(const char *text, const char *kernel)
 {
 	const char *found = NULL;
@@ -145,7 +145,7 @@ static const char *template_before(const char *text, const char *kernel)
 	return found && *found == '<' && text_matching(found) ? found : NULL;
 }
 
-/* The name behind `__global__` or `__tile_global__`, over what stands between; NULL: none. */
+/* Returns the kernel's name after `__global__` or `__tile_global__` and attributes, or NULL. */
 static const char *kernel_name(const char *text, size_t *length)
 {
 	static const char *const attributes[] = {
@@ -182,7 +182,7 @@ static void describe_variables(
 			variables[i].type, variables[i].is_pointer ? "*" : "", variables[i].name);
 }
 
-/* Each head once; a function has several where branches of #if do. */
+/* Adds each declaration once. A function has several if branches of #if declare it. */
 static void add_kernel(struct kernel_source *source, struct source_kernel *kernel)
 {
 	CLEANUP(text_release) struct text head = {0};
@@ -213,7 +213,7 @@ static bool declares_extern_shared(const char *text, const char *end)
 	return false;
 }
 
-/* Behind what was read. */
+/* Returns the position after the kernel. */
 static const char *read_kernel(
 	struct kernel_source *source, const char *text, const char *global, size_t global_length)
 {
@@ -225,7 +225,7 @@ static const char *read_kernel(
 	open = name ? text_skip(name + length) : NULL;
 	close = open ? text_matching(open) : NULL;
 	body = close ? text_skip(close) : NULL;
-	if (!body || *body != '{') /* declared only */
+	if (!body || *body != '{') /* only a declaration */
 		return global + global_length;
 	kernel.name = string_copy_bytes(name, length);
 	kernel.is_tile = text_word_is(global, global_length, "__tile_global__");

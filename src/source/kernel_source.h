@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the text of a CUDA source says of its kernels without a compiler: names, template
- * parameters, arguments with their types, and macros that the source expects to be given. Arguments
- * that macros make are not understood. Of `#if` the first branch counts; kernels and macros of the
- * others are added.
+ * Extracts from a CUDA source, without a compiler: names of kernels, template parameters, typed
+ * arguments, and macros that the source expects. Arguments that macros generate are not
+ * recognised. The first branch of each `#if` counts; kernels and macros of other branches are
+ * added.
  */
 #ifndef SOURCE_KERNEL_SOURCE_H
 #define SOURCE_KERNEL_SOURCE_H
@@ -15,26 +15,27 @@
 
 /* An argument, a template parameter or a symbol. */
 struct source_variable {
-	char *type; /* without const, pointers and name: "unsigned int"; "typename" */
+	char *type; /* without const, pointers and name, e.g. "unsigned int" or "typename" */
 	char *name;
 	bool is_pointer, is_const;
-	const char *dtype; /* "fp32", "u8"; NULL: a type that is not ours */
-	unsigned lanes;    /* 4 of float4 */
+	const char *dtype; /* e.g. "fp32" or "u8"; NULL if the type is not supported */
+	unsigned lanes;    /* e.g. 4 for float4 */
 };
 
-/* One head of a function: where branches of #if have other ones, they follow, by the same name. */
+/* A declaration of a kernel. Further declarations of the same name, from other branches of #if,
+ * follow it. */
 struct source_kernel {
 	char *name;
 	struct source_variable *arguments, *templates;
 	size_t argument_count, template_count;
-	bool is_sized_at_launch; /* its body has extern __shared__ */
+	bool is_sized_at_launch; /* its body contains extern __shared__ */
 	bool is_tile;            /* __tile_global__ */
 };
 
-/* A macro that the source expects from outside, or defines under #ifndef. */
+/* A macro that the source expects from outside or defines under #ifndef. */
 struct source_macro {
 	char *name;
-	char *default_value; /* NULL: none */
+	char *default_value; /* NULL if it has none */
 };
 
 struct kernel_source {
@@ -44,18 +45,18 @@ struct kernel_source {
 	size_t symbol_count;
 	struct source_macro *macros;
 	size_t macro_count, macro_capacity;
-	/* the same in the same order: a kernel's name and parameters as text; names */
+	/* for deduplication: kernel names with parameters, and names of symbols and macros */
 	struct name_set heads, symbol_names, macro_names;
-	struct name_set defined;   /* by the source or its headers */
-	struct name_set fixed;     /* of these: integers that the source defines without #ifndef */
+	struct name_set defined; /* defined by the source or its headers */
+	struct name_set fixed; /* the integers among them that the source defines without #ifndef */
 	bool expects_kernel_tuner; /* reads the macro kernel_tuner */
 };
 
-/* headers: text whose definitions the source sees, as after expansion; NULL: none. */
+/* headers is text whose definitions the source sees, as if it were included; may be NULL. */
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source);
 void kernel_source_release(struct kernel_source *source);
 
-/* The macros of the source, once its kernels are known (source/kernel_macros.c). */
+/* Finds the macros of a source whose kernels are known (source/kernel_macros.c). */
 struct code;
 void kernel_source_read_macros(
 	const struct code *code, const struct code *headers, struct kernel_source *source);

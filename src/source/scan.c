@@ -16,7 +16,7 @@ struct reader {
 	struct code *code;
 };
 
-/* The character at `at` once lines are spliced; '\0' at the end. */
+/* Returns the character at `at` after line splicing, or '\0' at the end. */
 static char peek(struct reader *reader)
 {
 	while (reader->at + 1 < reader->size && reader->text[reader->at] == '\\') {
@@ -64,7 +64,7 @@ static void put(struct reader *reader, char c, size_t at)
 }
 
 /* ---- what is no code ---- */
-/* Over `delimiter( ... )delimiter"`, in which nothing is spliced. */
+/* Skips `delimiter( ... )delimiter"`, in which lines are not spliced. */
 static void skip_raw_string(struct reader *reader)
 {
 	const char *start = reader->text + reader->at, *end = NULL;
@@ -78,7 +78,7 @@ static void skip_raw_string(struct reader *reader)
 	reader->at = end ? (size_t)(end - reader->text) + strlen(close) : reader->size;
 }
 
-/* A quote that is not closed ends with its line. */
+/* An unterminated literal ends with its line. */
 static void skip_quoted(struct reader *reader, char quote)
 {
 	for (char c; reader->at < reader->size && (c = peek(reader)) != '\n';) {
@@ -122,7 +122,7 @@ static bool is_of_word(char c)
 	return text_is_word(c) || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* A word or a number with its separators; then the literal, where the word is its prefix. */
+/* Reads a word or a number with separators, and the literal of which the word is the prefix. */
 static void take_word(struct reader *reader)
 {
 	const struct code *code = reader->code;
@@ -223,18 +223,18 @@ bool directive_is(const struct code *code, const struct directive *directive, co
 }
 
 /* ---- branches ---- */
-/* The #if groups that a place stands in. */
+/* The nested #if groups around a place. */
 struct groups {
 	struct {
-		size_t group;     /* in the order of their #if */
-		unsigned taken;   /* branches of it that began, but for the first */
-		bool is_excluded; /* the branch is not the chosen one */
+		size_t group;     /* number of the group, in the order of the #if directives */
+		unsigned taken;   /* index of the current branch */
+		bool is_excluded; /* another branch is chosen */
 	} * items;
 	size_t depth, capacity, count;
-	size_t excluded; /* items that are; 0: the place belongs to the view */
+	size_t excluded; /* number of excluded groups; 0 if the place belongs to the view */
 };
 
-/* chosen: of each group the branch, below 0 where none is chosen yet. */
+/* chosen[group] is the chosen branch; negative if none is chosen yet. */
 static void groups_compare(struct groups *groups, const int *chosen)
 {
 	const size_t last = groups->depth - 1;
@@ -245,7 +245,7 @@ static void groups_compare(struct groups *groups, const int *chosen)
 	groups->excluded += groups->items[last].is_excluded;
 }
 
-/* chosen has an item for each #if so far, but for that of this directive. */
+/* chosen covers all earlier #if directives, but not that of this directive. */
 static void groups_step(struct groups *groups, enum directive_kind kind)
 {
 	if (kind == DIRECTIVE_IF) {
@@ -260,21 +260,22 @@ static void groups_step(struct groups *groups, enum directive_kind kind)
 	}
 }
 
-/* Chooses the branches that the place stands in. Where one is chosen, all around it are. */
+/* Chooses the branches around the place. If one group is already decided, the groups around it are
+ * too. */
 static void groups_choose(const struct groups *groups, int *chosen)
 {
 	for (size_t i = groups->depth; i > 0 && chosen[groups->items[i - 1].group] < 0; i--)
 		chosen[groups->items[i - 1].group] = (int)groups->items[i - 1].taken;
 }
 
-/* Which branch of each group the next view takes: of those that no view had each that agrees with
- * the ones before it; for the other groups the first (of `#if 0` the second). NULL: all were in a
- * view. The caller frees it. */
+/* Chooses the branch of each group for the next view: every unseen branch that is compatible with
+ * the earlier ones, and the first (of `#if 0` the second) in all other groups. Returns NULL if all
+ * branches were seen. The caller frees the array. */
 static int *choose(const struct code *code, struct branches *branches)
 {
 	struct groups groups = {0};
 	struct directive directive;
-	int *chosen = NULL; /* -1 and less: -1 - the first branch */
+	int *chosen = NULL; /* negative: -1 - the default branch */
 	size_t branch = 0, capacity = 0;
 	bool is_new = !branches->begun;
 

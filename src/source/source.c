@@ -23,8 +23,8 @@ enum {
 
 struct expansion {
 	const char *const *template_folders;
-	const char *const *include_paths; /* NULL: none */
-	struct name_set seen;             /* files that stand in already */
+	const char *const *include_paths; /* may be NULL */
+	struct name_set seen;             /* files that were already expanded */
 	struct text output;
 	unsigned depth;
 	struct error *err;
@@ -38,7 +38,7 @@ char *include_normalized(const char *folder, const char *include)
 	CLEANUP(memory_free) char *joined = path_join(folder, include);
 	struct text name = {0};
 	char *part, *rest;
-	/* it stands in directives */
+	/* these characters would break the #line directives */
 	bool inside = *include != '/' && !strpbrk(include, "\"\\\n\r");
 
 	for (rest = joined; inside && (part = strsep(&rest, "/")) != NULL;) {
@@ -60,7 +60,7 @@ char *include_normalized(const char *folder, const char *include)
 	return NULL;
 }
 
-/* A pipe or a device is no source. */
+/* Returns whether a source file exists; pipes and devices do not count. */
 static bool exists_in(const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = name ? path_join(root, name) : NULL;
@@ -69,7 +69,7 @@ static bool exists_in(const char *root, const char *name)
 	return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whether a file is below one of the folders that are searched, which a link may lead to. */
+/* Returns whether a file is in a folder that is searched, so that a link may lead to it. */
 static bool is_searched(const struct expansion *expansion, const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);
@@ -111,7 +111,8 @@ static enum status expand_found(struct expansion *expansion, const char *root, c
 	return STATUS_OK;
 }
 
-/* "../common/x.h" is in an include path: *root is that, and what it is called below it. */
+/* Looks for a file such as "../common/x.h" in the include paths. Sets *root to the include path and
+ * returns the name below it. */
 static char *include_elsewhere(const struct expansion *expansion, const char **root,
 	const char *folder, const char *include)
 {
@@ -129,8 +130,8 @@ static char *include_elsewhere(const struct expansion *expansion, const char **r
 	return NULL;
 }
 
-/* What is not found stays: a header of the toolkit or a stand-in, which the compiler looks up
- * (compile/toolkit.h), or an error, if the compiler comes to it. */
+/* An include that is not found stays in the text. The compiler finds headers of the toolkit and
+ * stand-ins (compile/toolkit.h), and reports an error if it reaches any other one. */
 static enum status expand_include(struct expansion *expansion, const char *root, const char *name,
 	const char *include, bool is_system, size_t line)
 {
@@ -171,7 +172,7 @@ static const char *skip_blanks(const char *c, const char *end)
 	return c;
 }
 
-/* Behind the word; `end` where it does not stand there. */
+/* Returns the position after the word, or `end` if the word is not there. */
 static const char *skip_word(const char *c, const char *end, const char *word)
 {
 	const size_t length = strlen(word);
@@ -180,7 +181,7 @@ static const char *skip_word(const char *c, const char *end, const char *word)
 	return (size_t)(end - c) >= length && strncmp(c, word, length) == 0 ? c + length : end;
 }
 
-/* Whether nothing but a comment, which ends here, comes before the end of the line. */
+/* Returns whether only a comment that ends on this line precedes the end of the line. */
 static bool is_rest(const char *c, const char *end)
 {
 	c = skip_blanks(c, end);
@@ -189,8 +190,8 @@ static bool is_rest(const char *c, const char *end)
 		       memmem(c + 2, (size_t)(end - c) - 2, "*/", 2) == end - 2);
 }
 
-/* The file of a line `#include "file"` or, *is_system, `#include <file>`, written without frills
- * (caller frees); NULL: it is anything else. */
+/* Returns the file of a simple line `#include "file"` or, with *is_system, `#include <file>`. The
+ * caller frees it. Returns NULL for all other lines. */
 static char *plain_include(const char *line, const char *end, bool *is_system)
 {
 	const char *c = skip_word(skip_word(line, end, "#"), end, "include"), *close;
@@ -205,8 +206,8 @@ static char *plain_include(const char *line, const char *end, bool *is_system)
 		       : NULL;
 }
 
-/* Only files that were expanded here reach the compiler, so that a kernel cannot print other files
- * of this machine through a compiler message. */
+/* The compiler must read only files that were expanded here. Otherwise a kernel could reveal other
+ * files of this machine in compiler messages. */
 static enum status refuse_include(
 	struct expansion *expansion, const char *name, const char *line, size_t number)
 {
@@ -217,7 +218,7 @@ static enum status refuse_include(
 		expansion->err, "files are read here, not by the compiler: it sees no others");
 }
 
-/* What a compiler may read in two ways. */
+/* Refuses text that compilers may interpret in different ways. */
 static enum status refuse_doubtful(
 	const char *name, const char *line, const char *end, size_t number, struct error *err)
 {
@@ -262,7 +263,7 @@ static size_t count_lines(const char *text, const char *end)
 	return count;
 }
 
-/* `#pragma once` is what expansion does. */
+/* Expansion itself implements `#pragma once`. */
 static bool is_pragma_once(const struct code *code, const struct directive *directive)
 {
 	return directive_is(code, directive, "pragma") &&
@@ -296,7 +297,7 @@ static enum status expand_code(struct expansion *expansion, const char *root, co
 			TRY(expand_include(expansion, root, name, include, is_system, number));
 		else if (directive.kind == DIRECTIVE_FILE)
 			return refuse_include(expansion, name, line, number);
-		else /* as many lines as it has */
+		else /* preserves the number of lines */
 			for (size_t i = 0; i <= count_lines(line, end); i++)
 				text_append_char(&expansion->output, '\n');
 		number += count_lines(line, end) + 1;
@@ -311,7 +312,7 @@ static enum status expand_code(struct expansion *expansion, const char *root, co
 static enum status expand_text(
 	struct expansion *expansion, const char *root, const char *name, const struct text *content)
 {
-	/* a byte order mark is no token of the compiler's where it does not come first */
+	/* A byte order mark is valid only at the beginning of the input, so it is removed. */
 	const size_t mark = string_starts_with(text_string(content), "\xef\xbb\xbf") ? 3 : 0;
 	const char *text = text_string(content) + mark;
 	struct code code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of a source's text.
+ * Scans the words of source text.
  */
 #ifndef SOURCE_WORDS_H
 #define SOURCE_WORDS_H
@@ -15,7 +15,7 @@ static inline bool text_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* 0: no name begins here. */
+/* Returns the length of the name that begins here, or 0. */
 static inline size_t text_word_length(const char *text)
 {
 	size_t length = 0;
@@ -32,7 +32,7 @@ static inline bool text_word_is(const char *text, size_t length, const char *wor
 	return *text == *word && strncmp(text, word, length) == 0 && !word[length];
 }
 
-/* words: NULL-terminated. */
+/* words is NULL-terminated. */
 static inline bool text_word_among(const char *text, size_t length, const char *const *words)
 {
 	for (; *words; words++)
@@ -41,7 +41,7 @@ static inline bool text_word_among(const char *text, size_t length, const char *
 	return false;
 }
 
-/* Behind the word or the number; one character where there is none. */
+/* Returns the position after the word or number at c, or after one character. */
 static inline const char *text_after_word(const char *c)
 {
 	do
@@ -50,7 +50,7 @@ static inline const char *text_after_word(const char *c)
 	return c;
 }
 
-/* Over blanks. */
+/* Skips white space. */
 static inline const char *text_skip(const char *text)
 {
 	while (isspace((unsigned char)*text))
@@ -58,7 +58,7 @@ static inline const char *text_skip(const char *text)
 	return text;
 }
 
-/* Behind the bracket that closes this one; NULL: it stays open. */
+/* Returns the position after the bracket that closes this one, or NULL if it stays open. */
 static inline const char *text_matching(const char *open)
 {
 	const char close = *open == '(' ? ')' : *open == '{' ? '}' : '>';

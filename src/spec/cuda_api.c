@@ -17,7 +17,7 @@ static const struct call calls[] = {
 #undef CUDA_CALL
 };
 
-/* Oldest driver with everything that we call: cuLibraryLoadData came with CUDA 12.0. */
+/* All functions that we call exist since CUDA 12.0, which added cuLibraryLoadData. */
 static const int driver_version_min = 12000;
 
 static enum status library_find(struct cuda_api *cuda, struct error *err)
@@ -35,7 +35,7 @@ static enum status library_find(struct cuda_api *cuda, struct error *err)
 			name, path ? path : "", reason.message);
 		return error_hint(err, "install the NVIDIA driver, or use --device model:NAME");
 	}
-	/* The link stub of the toolkit has the same SONAME and answers nothing. */
+	/* The toolkit's link stub has the same SONAME but no functionality. */
 	if (strstr(cuda->library.path, "/stubs/"))
 		return error_set(err, STATUS_NO_DEVICE,
 			"NVIDIA driver: expected %s of a driver, found the toolkit's stub %s", name,
@@ -127,7 +127,7 @@ void cuda_describe(const struct cuda_api *cuda, CUresult result, struct text *te
 {
 	const char *name = NULL, *words = NULL;
 
-	/* A stub answers success and leaves the strings alone. */
+	/* A stub returns success without setting the strings. */
 	if (cuda->cuGetErrorName)
 		cuda->cuGetErrorName(result, &name);
 	if (cuda->cuGetErrorString)
@@ -168,7 +168,7 @@ enum cuda_fault cuda_fault_of(CUresult result)
 	case CUDA_ERROR_CONTEXT_IS_DESTROYED:
 	case CUDA_ERROR_UNKNOWN:
 		return CUDA_FAULT_DEVICE;
-	/* cuda.h says nothing of the context being lost: the call was refused, that is all */
+	/* cuda.h does not say that these errors destroy the context, so only the call failed. */
 	case CUDA_ERROR_INVALID_VALUE:
 	case CUDA_ERROR_NOT_INITIALIZED:
 	case CUDA_ERROR_INVALID_DEVICE:
@@ -197,7 +197,8 @@ enum cuda_fault cuda_fault_of(CUresult result)
 	case CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
 	case CUDA_ERROR_INVALID_CLUSTER_SIZE:
 		return CUDA_FAULT_REFUSED;
-	default: /* a fault of a kernel, or an error of a later driver: a new process is safe */
+	default: /* The kernel failed, or the error is from a later driver; assume that the context
+		    is lost. */
 		return CUDA_FAULT_KERNEL;
 	}
 }

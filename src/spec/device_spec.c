@@ -121,7 +121,8 @@ static bool sheet_matches(const struct device_spec *spec, const struct device_fa
 	return false;
 }
 
-/* The driver knows limits better than a sheet; 0 is "not told". */
+/* The driver's limits override those of the sheet; 0 means that the driver does not report the
+ * limit. */
 static void take_limits(struct device_spec *spec, const struct device_facts *facts)
 {
 	for (size_t i = 0; i < DEVICE_LIMIT_COUNT; i++)
@@ -129,7 +130,7 @@ static void take_limits(struct device_spec *spec, const struct device_facts *fac
 			spec->limits[i] = facts->limits[i];
 }
 
-/* What depends on the chip and not on its architecture alone. */
+/* Scales the defaults of the architecture to this chip. */
 static void derive_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
 	const struct device_facts *facts)
 {
@@ -137,14 +138,15 @@ static void derive_defaults(struct device_spec *spec, const struct sheet_default
 
 	spec->clock_hz = facts->clock_hz > 0 ? facts->clock_hz : 1.5e9;
 	spec->tensor_clock_hz = spec->clock_hz * defaults->tensor_clock_ratio;
-	/* two transfers a clock; 4 bytes a clock and SM where the driver tells nothing */
+	/* Two transfers per clock; 4 bytes per clock and SM if the driver reports nothing. */
 	spec->dram_bytes_per_s = dram > 0 ? dram * defaults->dram_efficiency_ratio
 					  : 4.0 * (double)spec->sm_count * spec->clock_hz;
 	spec->l2_bytes_per_clock = defaults->l2_bytes_per_clock_sm * (double)spec->sm_count;
 	for (size_t i = 0; i < ARRAY_COUNT(spec->max_clusters); i++)
 		if ((int64_t)1 << i <= defaults->cluster_blocks_max)
 			spec->max_clusters[i] = spec->sm_count >> i;
-	/* "sm_90a" where the defaults are of this very architecture */
+	/* An arch such as "sm_90a" applies only if the defaults are of exactly this architecture.
+	 */
 	if (spec->compute_capability != facts->compute_capability)
 		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", facts->compute_capability);
 }
@@ -189,7 +191,7 @@ static enum status complete(
 	made->title = string_copy(facts->name);
 	made->matches = memory_zeroed(1, sizeof(*made->matches));
 	*spec = made;
-	/* without a GPU: what a program measures on */
+	/* without a GPU, limits serve only programs that measure by themselves */
 	for (size_t i = 0; facts->compute_capability && i < DEVICE_LIMIT_COUNT; i++)
 		if (!made->limits[i])
 			made->limits[i] = least[i];
@@ -256,8 +258,7 @@ double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dt
 	       (double)spec->sm_count * spec->clock_hz;
 }
 
-/* ---- names of expressions: every name table has them; their order is stored nowhere ----
- */
+/* Names that expressions may read. Every name table contains them; no file stores their order. */
 const char *const device_value_names[DEVICE_VALUE_COUNT] = {
 #define ROW(name, attribute, kind, least, summary) #name,
 	DEVICE_LIMITS(ROW)

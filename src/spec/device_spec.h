@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is known of a GPU model: limits from the driver's tables, rates from a spec sheet
- * (configs/devices/NAME.json, every figure with its source), names visible to expressions.
+ * Data of a GPU model: limits from the driver, rates from a spec sheet (configs/devices/NAME.json,
+ * with a source for every figure), and the device names that expressions may read.
  *
- * A real GPU without a sheet works too: what the driver tells plus the default rates of its
- * architecture, marked by `from_sheet = false`.
+ * A GPU without a sheet gets the driver's limits and the default rates of its architecture;
+ * from_sheet is false then.
  */
 #ifndef SPEC_DEVICE_SPEC_H
 #define SPEC_DEVICE_SPEC_H
@@ -17,8 +17,8 @@
 #include "expr/expression.h"
 #include "expr/dtype.h"
 
-/* Pipes that work goes through: id, name as in family JSON, unit of the rate per clock and SM, what
- * it is. */
+/* Hardware resources that limit throughput. Columns: id, name in family JSON, unit of the rate per
+ * clock and SM, description. */
 #define PIPES(ROW)                                                                                 \
 	ROW(TENSOR_MMA, "tensor_mma_flop", "flop", "tensor cores through mma.sync / wmma")         \
 	ROW(TENSOR_WGMMA, "tensor_wgmma_flop", "flop", "tensor cores through wgmma (sm_90a)")      \
@@ -45,9 +45,9 @@ enum pipe {
 };
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
-/* What a chip and its driver allow: name (a member of the structs, in sheets and in expressions),
- * its CU_DEVICE_ATTRIBUTE_..., the kind of its figure in a sheet, the least that every GPU since
- * compute capability 7.0 has, for drivers that do not tell, and what it is. */
+/* Limits of the chip and its driver. Columns: name (in the structs, sheets and expressions),
+ * CU_DEVICE_ATTRIBUTE_..., kind of figure in a sheet, minimum of all GPUs since compute capability
+ * 7.0 (used if the driver does not report the limit), description. */
 #define DRIVER_LIMITS(ROW)                                                                         \
 	ROW(sm_count, MULTIPROCESSOR_COUNT, count, 1, "")                                          \
 	ROW(warp_size, WARP_SIZE, count, 32, "")                                                   \
@@ -62,7 +62,7 @@ extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminate
 	ROW(smem_reserved_bytes, RESERVED_SHARED_MEMORY_PER_BLOCK, count_or_none, 0,               \
 		"of each block")                                                                   \
 	ROW(l2_bytes, L2_CACHE_SIZE, count, 1 << 20, "")
-/* The memory has a call of its own. */
+/* The driver reports the memory size by a separate call. */
 #define DEVICE_LIMITS(ROW)                                                                         \
 	DRIVER_LIMITS(ROW)                                                                         \
 	ROW(dram_bytes, NONE, count, (int64_t)1 << 30, "")
@@ -74,7 +74,7 @@ enum {
 	DEVICE_LIMIT_COUNT
 };
 
-/* The limits by name, and as an array in this order. */
+/* The limits are accessible by name, and as an array in the same order. */
 #define ROW(name, attribute, kind, least, summary) int64_t name;
 #define DEVICE_LIMIT_MEMBERS                                                                       \
 	union {                                                                                    \
@@ -87,48 +87,49 @@ enum {
 struct learned;
 
 struct device_spec {
-	char *name;     /* "h200-sxm": file and user-visible name */
+	char *name;     /* file name and name for the user, e.g. "h200-sxm" */
 	char *title;    /* "NVIDIA H200 SXM5 141 GB" */
-	char **matches; /* patterns of the driver's device names that the sheet is for; NULL-ended
+	char **matches; /* patterns of driver device names that the sheet matches; NULL-terminated
 			 */
 	bool from_sheet;
 	int compute_capability; /* 90 for 9.0 */
-	char arch[16];          /* what NVRTC is asked for: "sm_90a" */
+	char arch[16];          /* architecture for NVRTC, e.g. "sm_90a" */
 
 	DEVICE_LIMIT_MEMBERS;
-	int64_t smem_static_max_bytes; /* 49152: what needs no opt-in */
+	int64_t smem_static_max_bytes; /* 49152: the limit without opt-in */
 
-	double clock_hz;        /* boost clock that the rates below are meant at */
-	double tensor_clock_hz; /* sustained under dense tensor load; = clock_hz if unknown */
+	double clock_hz;        /* boost clock, to which the rates below refer */
+	double tensor_clock_hz; /* sustained clock under dense tensor load; clock_hz if unknown */
 	double dram_bytes_per_s;
-	double l2_bytes_per_clock;        /* whole chip, where L2_SHARING SMs read each part */
-	double l2_own_bytes_per_clock;    /* where each SM reads parts of its own; 0: not known */
-	double smem_bytes_per_clock_sm;   /* 128 */
-	double instructions_per_clock_sm; /* 4 warp instructions */
-	/* FLOP (or operations, bytes) per clock and SM by pipe and dtype; 0: does not exist. Pipes
-	 * without a dtype use DTYPE_FP32's column. */
+	double l2_bytes_per_clock;     /* whole chip, if L2_SHARING SMs read the same data */
+	double l2_own_bytes_per_clock; /* whole chip, if each SM reads different data; 0: unknown */
+	double smem_bytes_per_clock_sm;   /* typically 128 */
+	double instructions_per_clock_sm; /* typically 4 warp instructions */
+	/* FLOP, operations or bytes per clock and SM; 0 if the device has no such pipe. Pipes
+	 * without a dtype use the column DTYPE_FP32. */
 	double rate[PIPE_COUNT][DTYPE_COUNT];
-	double launch_us; /* of one more kernel in a stream or graph */
+	double launch_us; /* cost of each additional kernel in a stream or graph */
 	double dram_latency_us, l2_latency_us, sync_us;
-	/* largest number of clusters of 1,2,4,8,16 blocks (one block per SM) that fit at once */
+	/* largest number of concurrent clusters of 1, 2, 4, 8, 16 blocks, with one block per SM */
 	int64_t max_clusters[5];
 	bool max_clusters_measured;
-	/* What timings on it taught beyond this sheet (score/learned.h), borrowed; NULL: nothing.
-	 */
+	/* Corrections learned from timings on this device (score/learned.h). Borrowed; NULL if
+	 * none. */
 	const struct learned *learned;
-	char *notice; /* which sheets could not be read when this one was looked for; NULL: none */
+	char *notice; /* names sheets that could not be read in the search; NULL if none */
 };
 
-/* Looks for NAME.json under <folder>/devices of every folder; "" or NULL name: the embedded
- * default. Errors: not found (nearest name offered), broken sheet (file and JSON path). */
+/* Looks for NAME.json in <folder>/devices of each folder. A NULL or empty name selects the embedded
+ * default. Errors: the sheet is missing (the hint names the nearest) or invalid (with file and JSON
+ * path). */
 enum status device_spec_load(const char *name, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 void device_spec_free(struct device_spec *spec);
 void device_spec_release(struct device_spec **spec); /* for CLEANUP() */
-/* Names of all sheets that can be loaded, in their order; caller releases. */
+/* Returns the sorted names of all sheets; the caller releases them. */
 struct name_set device_spec_names(const char *const *config_folders);
 
-/* What the driver tells of a real GPU; fields 0 or "" where it does not. */
+/* Properties that the driver reports. A field is 0 or "" if the driver does not report it. */
 struct device_facts {
 	char name[256];
 	int compute_capability;
@@ -137,35 +138,35 @@ struct device_facts {
 	int64_t memory_bus_bits;
 };
 #undef ROW
-/* What is written into every run: which GPU, with what around it. */
+/* The GPU and its environment, stored with every run. */
 struct device_identity {
 	char kind[16];           /* cuda, model, replay, program */
-	char name[256];          /* the driver's name of the GPU, or the sheet's title */
-	char uuid[64];           /* "GPU-...", "MIG-..." or "" */
-	char driver[160];        /* "580.159.04", a program's versions, or "" */
-	int driver_cuda_version; /* 13000; 0 without a driver */
-	int process_count;       /* with a context on the GPU, before ours; 0 unknown */
+	char name[256];          /* the driver's device name, or the sheet's title */
+	char uuid[64];           /* "GPU-...", "MIG-..." or empty */
+	char driver[160];        /* "580.159.04", a program's versions, or empty */
+	int driver_cuda_version; /* e.g. 13000; 0 without a driver */
+	int process_count; /* processes with a context on the GPU before ours started; 0: unknown */
 	char mig[64];
-	double clock_sm_hz, clock_memory_hz;   /* now; 0 unknown */
-	double clock_sm_max_hz, power_limit_w; /* 0 unknown */
-	double anchor_us; /* the anchor kernel's median at the start; 0 unknown */
+	double clock_sm_hz, clock_memory_hz;   /* current clocks; 0: unknown */
+	double clock_sm_max_hz, power_limit_w; /* 0: unknown */
+	double anchor_us; /* median time of the anchor kernel at the start; 0: unknown */
 };
 
-/* The sheet that matches (name, compute capability, SM count), limits overridden by the facts;
- * else the facts plus the default rates of the architecture. Sheets that cannot be read are
- * skipped; spec->notice says which. */
+/* Finds the sheet for this device name, compute capability and SM count; the driver's limits
+ * override those of the sheet. Without a sheet uses the default rates of the architecture. Skips
+ * unreadable sheets and names them in spec->notice. */
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 
-/* Per clock and SM, on numbers of this type; 0: none. CUDA cores have one rate for fp64, where the
- * sheet has it, and one for all others. */
+/* Returns the rate per clock and SM for this type, or 0. CUDA cores have one rate for fp64, if the
+ * sheet states it, and one for all other types. */
 double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dtype dtype);
-/* What does the most FLOP on numbers of this type: a tensor pipe where it has a rate for them, else
+/* Returns the pipe with the highest FLOP rate for this type: a tensor pipe if one supports it, else
  * the CUDA cores. */
 enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype);
 double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype);
 
-/* Names and values visible to expressions, in a fixed order: the limits, then two more. */
+/* Names and values for expressions in a fixed order: the limits, then two more. */
 enum {
 	DEVICE_VALUE_COUNT = DEVICE_LIMIT_COUNT + 2
 };

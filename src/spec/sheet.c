@@ -11,14 +11,14 @@
 /* ---- figures ---- */
 struct figure {
 	double value;
-	int64_t count; /* of one that is a whole number */
+	int64_t count; /* value of an integer figure */
 	const char *source;
 	bool estimated;
 };
 
 static const struct record_rule source_rule = {.expected = "where the figure is from"};
 
-/* A kind of figures: `value` or `count` of struct figure, within its bounds. */
+/* A kind of figure, stored in `value` or `count` of struct figure within bounds. */
 #define FIGURE(id, member, ...)                                                                    \
 	static const struct record_member id##_members[] = {                                       \
 		RECORD_VALUE(struct figure, member, "value", __VA_ARGS__),                         \
@@ -59,7 +59,7 @@ static const struct record_member rates_members[] = {
 };
 static RECORD_DEFINE(struct rates, rates_record, rates_members, .name = "rates");
 
-/* A record over part of the same struct. */
+/* A record for a part of the same struct. */
 #define PART(key, id, at, bytes)                                                                   \
 	{                                                                                          \
 		.name = (key), .kind = RECORD_KIND_RECORD, .record = &(id), .offset = (at),        \
@@ -91,7 +91,7 @@ static const struct record_member figures_members[] = {
 #undef NUMBER
 static RECORD_DEFINE(struct device_spec, figures_record, figures_members, .name = "figures");
 
-/* context: the sheet. */
+/* context is the sheet. */
 static enum status cluster_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -165,8 +165,8 @@ enum status device_spec_parse(const char *json, size_t size, const char *file,
 	return STATUS_OK;
 }
 
-/* What tensor cores do with types of a byte that the sheet does not name: as with the other fp8,
- * and twice what they do with 16 bits (INT8 in NVIDIA's whitepapers since Ampere). */
+/* Rates of tensor cores for 8-bit types that the sheet does not list: the rate of the other fp8
+ * type, or twice the 16-bit rate (INT8 in NVIDIA's whitepapers since Ampere). */
 static void derive_byte_rates(double rate[DTYPE_COUNT])
 {
 	static const enum dtype bytes[] = {DTYPE_FP8_E5M2, DTYPE_I8, DTYPE_U8};
@@ -224,7 +224,8 @@ static const struct record_member defaults_members[] = {
 RECORD_DEFINE(
 	struct sheet_defaults, device_defaults_record, defaults_members, .name = "device_defaults");
 
-/* Whether a describes compute_capability better than b: not newer, then as new as possible. */
+/* Returns whether architecture a is the better substitute for compute_capability: not newer, and as
+ * new as possible. */
 static bool is_nearer(int a, int b, int compute_capability)
 {
 	if ((a <= compute_capability) != (b <= compute_capability))
