@@ -15,11 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 OUT, FOLDER = sys.argv[1], "results/nvidia-h200"
 PAGE = f"{FOLDER}/README.md"
 FILES = {  # a row of README's table begins with: its tuned file
-	"bf16, aligned": "tuned.json", "bf16, drawn": "plain_drawn.json.gz", "bf16, odd K": "tuned.json", "bf16, odd N": "tuned.json",
-	"fp8 (e4m3), fast": "tuned.json", "fp8 (e4m3), promoted": "tuned.json", "fp32": "tuned.json",
-	"fp16, CUDA-L2's": "thousand.json.gz", "fp16, 120 of them": "../nvidia-h100/scoreboard.json.gz",
-	"*compared with cuDNN": "attention.json", "attention, drawn": "attention_drawn.json", "decoding": "decode.json",
+	"bf16, aligned": "tuned.json", "bf16, drawn": "plain_drawn.json.gz", "fp8 (e4m3), fast": "tuned.json", "fp16, [CUDA-L2's": "thousand.json.gz",
+	"attention, forward": "attention.json", "decoding": "decode.json",
 }
+LINKED = ["../nvidia-h100/scoreboard.json.gz", "attention_drawn.json"]  # behind rows of the pages that README links
 
 
 def load(name: str) -> dict:
@@ -49,7 +48,7 @@ with open("README.md", encoding="utf-8") as file:
 	home = file.read()
 with open(PAGE, encoding="utf-8") as file:
 	page = file.read()
-verdicts = {name: judge(name) for name in dict.fromkeys(FILES.values())}
+verdicts = {name: judge(name) for name in dict.fromkeys([*FILES.values(), *LINKED])}
 bad = []
 for start, name in FILES.items():
 	label = next(line.split("|")[1] for line in home.splitlines() if line.startswith(f"| {start}"))
