@@ -21,11 +21,11 @@ struct journal {
 	int fd;
 	char *path;
 	char *run_id; /* NULL until the run line is written */
-	bool regular; /* else a pipe or a device: nothing to lock, repair or truncate */
-	bool failed;  /* a line could not be written */
+	bool regular; /* false: a pipe or a device, which cannot be locked, repaired or truncated */
+	bool failed;  /* a write failed */
 };
 
-/* Ends a torn line, so that the next one stands alone. Refuses gzip. */
+/* Ends an incomplete last line, so that the next line starts on its own. Refuses gzip files. */
 static enum status repair_tail(int fd, const char *path, struct error *err)
 {
 	unsigned char magic[2];
@@ -70,7 +70,8 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
-/* A line is locked, as others append, too; a living run holds one byte far behind the end. */
+/* Each append locks the file, because other processes append, too. A running process also holds
+ * a lock on one byte far beyond the end, which shows that its run is alive. */
 static const off_t runs_begin = (off_t)1 << 40;
 
 static short lock_part(const struct journal *journal, int command, short type, const char *of_run)
@@ -118,13 +119,14 @@ enum status journal_write(
 	}
 	lock_part(journal, F_OFD_SETLKW, F_WRLCK, NULL);
 	before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
-	/* what another process left torn when it was killed */
+	/* ends a line that a killed process left incomplete */
 	status = journal->regular ? repair_tail(journal->fd, journal->path, err) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = file_write_all(journal->fd, text.data, text.length, err);
 	if (status != STATUS_OK) {
 		journal->failed = true;
-		/* half a line on a full disk: take it back, the rest stays readable either way */
+		/* the disk is full: the incomplete line is removed, and earlier lines stay
+		 * readable in any case */
 		if (journal->regular && ftruncate(journal->fd, before) != 0)
 			error_context(err, "a torn last line is left");
 		error_context(err, "journal %s", journal->path);
@@ -148,8 +150,8 @@ void journal_close(struct journal *journal)
 /* ---- reading ---- */
 struct reader {
 	struct journal_record *record;
-	struct journal_run *run; /* of the current line */
-	char where[512];         /* "path: line N" */
+	struct journal_run *run; /* the run of the current line */
+	char where[512];         /* "path: line N", for messages */
 };
 
 static void problem_release(struct journal_problem *problem)
@@ -201,7 +203,7 @@ static enum status read_problem(struct reader *reader, const struct json_at *at,
 	return STATUS_OK;
 }
 
-/* The problem that a line names. */
+/* Finds the problem that a line refers to. */
 static enum status find_problem(struct reader *reader, const struct json_at *at, int64_t number,
 	struct journal_problem **problem, struct error *err)
 {
@@ -269,8 +271,8 @@ static enum status read_finish(struct reader *reader, const struct json_at *at, 
 	return STATUS_OK;
 }
 
-/* The run that a line names, as several processes may write to one journal; a line that names none
- * is of the last run above. */
+/* Finds the run that a line names; several processes may write to one journal. A line without a
+ * run belongs to the last run above it. */
 static enum status find_run(
 	struct reader *reader, const struct json_at *at, const char *event, struct error *err)
 {
@@ -312,7 +314,7 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
 }
 
-/* *whole: it is as it was written, right or wrong. */
+/* *whole is set if the line is as it was written, whether it is valid or not. */
 static enum status read_line(
 	struct reader *reader, const char *line, size_t length, bool *whole, struct error *err)
 {
@@ -344,7 +346,8 @@ static void read_lines(struct reader *reader, const char *path, const struct tex
 		snprintf(reader->where, sizeof(reader->where), "%s: line %zu", path, number);
 		if (!length || read_line(reader, line, length, &whole, &reason) == STATUS_OK)
 			continue;
-		/* a kill tears the last line of a run; the next run began a new one */
+		/* a kill leaves the last line of a run incomplete, and the next run starts a new
+		 * line */
 		if (!whole && (!newline || string_starts_with(content->data + at, run_line_start)))
 			record->ignored_lines++;
 		else if (!record->bad_lines++)

@@ -36,17 +36,18 @@ struct journal;
  * which a kill leaves, gets its newline first. A gzip file cannot be appended to: STATUS_BAD_INPUT.
  */
 enum status journal_open(const char *path, struct journal **journal, struct error *err);
-/* Appends {"event": event, ...members of line}; takes line. If the disk is full, it returns
- * STATUS_FAILED, and all earlier lines are intact. After a failure nothing more is written: a
- * later, shorter line that still fits, such as a finish, would promise lines that are missing. */
+/* Appends {"event": event, ...members of line} and takes ownership of line. Returns
+ * STATUS_FAILED if the disk is full; earlier lines stay intact. After a failure nothing more is
+ * written, because a later, shorter line that still fits, such as a finish, would hide that
+ * lines are missing. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
-/* Whether a process still runs this run, so that it must not be resumed. */
+/* Whether a process is still writing this run, so that it must not be resumed. */
 bool journal_run_lives(const char *path, const char *run_id);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */
-/* Whether a file has the name of a journal: "x.jsonl", "x.jsonl.gz". */
+/* Whether a file name ends as a journal's does: "x.jsonl" or "x.jsonl.gz". */
 static inline bool journal_is_named(const char *path)
 {
 	return string_ends_with(path, ".jsonl") || string_ends_with(path, ".jsonl.gz");
@@ -61,7 +62,7 @@ struct journal_family {
 	char *name;
 	struct journal_parameter *parameters;
 	size_t parameter_count;
-	double product; /* of the numbers of values; 0: not known, as is legal */
+	double product; /* product of the numbers of values; 0: not known, and neither is `legal` */
 	uint64_t legal;
 };
 
@@ -72,12 +73,12 @@ struct journal_problem {
 	struct named_values keys;
 	struct journal_family *families;
 	size_t family_count;
-	struct json *line;      /* the whole problem line */
-	struct result *results; /* of "evaluation" lines */
+	struct json *line;      /* the complete problem line */
+	struct result *results; /* from "evaluation" lines */
 	size_t result_count, result_capacity;
-	struct result *remeasurements; /* in order of writing */
+	struct result *remeasurements; /* from "final" lines, in the order of writing */
 	size_t remeasurement_count, remeasurement_capacity;
-	struct tuned_entry *entry; /* NULL: the problem did not end */
+	struct tuned_entry *entry; /* NULL: the problem was not concluded */
 };
 
 struct journal_options {
@@ -87,11 +88,11 @@ struct journal_options {
 struct journal_run {
 	struct run run;
 	char *signature;
-	char *resumes; /* id of the interrupted run that it goes on with, or NULL */
+	char *resumes; /* id of the interrupted run that this run continues, or NULL */
 	struct gpu_model device;
 	struct journal_options options;
-	struct json *line;   /* the whole run line */
-	struct json *finish; /* the whole finish line; NULL: the run did not end */
+	struct json *line;   /* the complete run line */
+	struct json *finish; /* the complete finish line; NULL: the run did not end */
 	struct journal_problem *problems;
 	size_t problem_count, problem_capacity;
 };
@@ -99,21 +100,23 @@ struct journal_run {
 struct journal_record {
 	struct journal_run *runs;
 	size_t run_count, run_capacity;
-	size_t ignored_lines; /* torn by a kill */
-	size_t bad_lines;     /* damaged, and skipped */
-	char *bad_line;       /* what is wrong with the first of them */
+	size_t ignored_lines; /* incomplete last lines, left by a kill */
+	size_t bad_lines;     /* damaged lines, which were skipped */
+	char *bad_line;       /* what is wrong with the first damaged line */
 };
 
-/* Reads a whole journal. Damaged lines are counted and skipped. A last line without a newline
- * that does not parse is ignored; an unknown event is skipped. Errors: no run line is whole. */
+/* Reads a whole journal. Damaged lines are skipped and counted. A last line without a newline
+ * that does not parse is ignored, and unknown events are skipped. It is an error if no run line
+ * is intact. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
 void journal_record_release(struct journal_record *record);
-/* How many lines were skipped, and why; NULL: none. Caller frees. */
+/* Says how many lines were skipped, and why. Returns NULL if none was. The caller frees the
+ * text. */
 char *journal_notice(const struct journal_record *record);
-/* The last run with this signature, if it did not finish; else NULL. */
+/* The last run with this signature if it did not finish, else NULL. */
 const struct journal_run *journal_resumable(
 	const struct journal_record *record, const char *signature);
-/* The run that this one went on with, or NULL. */
+/* The run that this run continued, or NULL. */
 const struct journal_run *journal_previous(
 	const struct journal_record *record, const struct journal_run *run);
 const struct journal_problem *journal_problem_find(

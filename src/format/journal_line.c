@@ -13,7 +13,7 @@ static const struct record_rule text_rule = {.expected = "a text that is not emp
 
 #define PROBLEM_NUMBER(type) RECORD_VALUE(type, problem, "problem", .low = 0, .high = INFINITY)
 
-/* The last members of each line; the reader of journals looks at them. */
+/* The last members of each line. The reader of journals handles them. */
 #define CHECKSUM RECORD_COMMENT("checksum")
 #define LINE_END RECORD_COMMENT("run"), CHECKSUM
 
@@ -127,7 +127,7 @@ const struct journal_line journal_lines[] = {
 };
 
 /* ---- text ---- */
-/* The last member of a line: CRC-32 of what stands before it. */
+/* The last member of a line: CRC-32 of the text before it. */
 static const char checksum_key[] = ",\"checksum\":\"";
 
 enum {
@@ -150,7 +150,7 @@ void journal_line_put(const char *event, struct json *line, const char *run_id, 
 		json_put_string(line, "run", run_id);
 	printed = json_print(line, false);
 	text_appendf(text, "{\"event\":\"%s\",%s", event, printed + 1);
-	text_cut(text, text->length - 1); /* up to the brace */
+	text_cut(text, text->length - 1); /* without the closing brace */
 	checksum_of(text->data + start, text->length - start, digits);
 	text_appendf(text, "%s%s\"}\n", checksum_key, digits);
 }

@@ -13,7 +13,7 @@ RECORD_DECLARE(struct journal_problem, journal_problem_record);
 
 /* ---- lines of a problem ---- */
 struct journal_result {
-	int64_t problem; /* its number */
+	int64_t problem; /* number of the problem */
 	struct result result;
 };
 RECORD_DECLARE(struct journal_result, journal_result_record);
@@ -33,20 +33,21 @@ struct journal_finish {
 };
 RECORD_DECLARE(struct journal_finish, journal_finish_record);
 
-/* Of each event; ends with NULL. */
+/* One per event; the last has event NULL. */
 extern const struct journal_line {
 	const char *event;
 	const struct record *record;
 } journal_lines[];
 
 /* ---- text ---- */
-/* A line as it stands in a journal, with its checksum and newline. run_id, which is added: NULL for
+/* Appends a line of a journal with its checksum and newline, and adds run_id; run_id is NULL for
  * a run line. */
 void journal_line_put(const char *event, struct json *line, const char *run_id, struct text *text);
-/* Errors, after `where`: its checksum is not that of what stands before it. */
+/* Fails if the line's checksum does not match the text before it. Messages begin with `where`. */
 enum status journal_line_check(
 	const char *line, size_t length, const char *where, struct error *err);
-/* The form of every whole line of a journal; what a kill tore is the reader's to judge. */
+/* Checks the form of every complete line of a journal. Lines that a kill left incomplete are
+ * left to the reader. */
 enum status journal_form_check(const char *path, const char *text, struct error *err);
 
 #endif

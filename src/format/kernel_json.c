@@ -16,7 +16,7 @@ static const struct record_member usage_members[] = {
 static RECORD_DEFINE(
 	struct kernel_usage, usage_record, usage_members, .name = "resources", .open = true);
 
-/* Only names are followed, not ways to elsewhere. */
+/* Accepts only plain file names, so that a document cannot refer to files in other folders. */
 static bool is_file_name(const char *text)
 {
 	return *text && *text != '.' && !strchr(text, '/');

@@ -15,15 +15,16 @@ static const char *date_of(const struct tuned *tuned, const struct tuned_entry *
 	return run ? run->date : "";
 }
 
-/* One problem that both files have. */
+/* A problem that both files have. */
 struct conflict {
 	const struct tuned *into, *from;
-	const struct tuned_entry *ours, *theirs; /* in into, in from */
+	const struct tuned_entry *ours, *theirs; /* the entries in `into` and in `from` */
 };
 
-/* How conflicts are decided. */
+/* How a conflict is resolved. */
 struct decision {
-	const char *run; /* of ours its rows stay, else all is theirs; NULL: the dates decide */
+	const char *run; /* rows of this run stay in our entry, and all else is theirs; NULL: the
+			    dates decide */
 	struct merge_summary *summary;
 };
 
@@ -31,7 +32,7 @@ static bool theirs_is_base(const struct conflict *conflict, const struct decisio
 {
 	if (decision->run)
 		return strcmp(conflict->ours->run, decision->run) != 0;
-	/* one was tuned for certain bits, which were asked for and stay */
+	/* an entry that was tuned for certain bits was requested, and stays */
 	if (!conflict->ours->bits != !conflict->theirs->bits)
 		return !conflict->ours->bits;
 	if (conflict->ours->unfinished != conflict->theirs->unfinished)
@@ -45,7 +46,7 @@ static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *ent
 	return strcmp(row->run ? row->run : entry->run, run) == 0;
 }
 
-/* False: there are none. */
+/* Returns false if the entry has no row of this run. */
 static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 {
 	const bool winner_stays = is_of_run(&entry->winner, entry, run);
@@ -71,8 +72,8 @@ static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 	return true;
 }
 
-/* The base is put last: tuned_put_entry() lets the new one stand and adds what the old one has
- * besides. */
+/* Puts the entry that wins last: tuned_put_entry() keeps it and adds families that only the
+ * other entry has. */
 static void join(
 	struct tuned *into, const struct conflict *conflict, const struct decision *decision)
 {
@@ -86,7 +87,7 @@ static void join(
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
-/* As files have them: their numbers are rounded. */
+/* Compares entries as files store them, with rounded numbers. */
 static bool is_equal(const struct tuned_entry *a, const struct tuned_entry *b)
 {
 	CLEANUP(json_release) struct json *a_json = record_to_json(&tuned_entry_record, a);
@@ -111,7 +112,7 @@ static void merge_entry(struct tuned *into, const struct tuned *from,
 	if (ours && is_equal(ours, theirs)) {
 		summary->equal++;
 	} else if (!ours || ours->predicted != theirs->predicted) {
-		/* one measured, one predicted: measured stays, or comes */
+		/* the measured entry replaces the predicted one, or stays */
 		*(ours ? &summary->outranked : &summary->added) += 1;
 		copy = tuned_entry_copy(theirs);
 		tuned_put_entry(into, &copy, NULL, &kept);
@@ -140,15 +141,15 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
 }
 
 /* ---- the rows of an entry ---- */
-/* What differs between two runs of one binary on one GPU model. */
+/* The variation between two runs of one binary on one GPU model. */
 static const double floor_ratio = 0.01;
 
-/* The row, with the ID of its run if it had none. */
+/* Copies the row and sets its run if it has none. */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
 {
 	struct tuned_row copy = tuned_row_copy(row);
 
-	tuned_row_forget_lost(&copy); /* that was another comparison */
+	tuned_row_forget_lost(&copy); /* `lost` refers to another winner */
 	if (!copy.run)
 		copy.run = string_copy(entry->run);
 	return copy;
@@ -163,8 +164,9 @@ static bool same_text(const char *a, const char *b, bool must_be_known)
 	return strcmp(a, b) == 0 && (a[0] || !must_be_known);
 }
 
-/* A time of run `from` times this is a time of run `to`: the anchor kernel was timed in both. 0:
- * their times cannot be compared. The GPU model is the same, it is the file's. */
+/* The factor that converts a time of run `from` to a time of run `to`, from the times of the
+ * anchor kernel in both. 0 if the times cannot be compared. Both runs are of the file's GPU
+ * model. */
 static double time_scale(const struct run *from, const struct run *to)
 {
 	if (!from || !to || !same_text(from->driver, to->driver, true) ||
@@ -182,7 +184,8 @@ struct pair {
 	const struct tuned_entry *old_entry, *new_entry;
 };
 
-/* The anchor tells the clock, which a kernel that waits for DRAM does not follow. */
+/* The anchor kernel's time follows the clock, but the time of a kernel that is limited by DRAM
+ * does not. */
 static double scale_of(
 	const struct pair *pair, const struct tuned_row *old, const struct tuned_row *new)
 {
@@ -192,20 +195,20 @@ static double scale_of(
 	return scale > 0 && !score_is_clock_bound(&old->score) ? 1 : scale;
 }
 
-/* Faster by more than the intervals and the floor. */
+/* Whether the old row is faster by more than the intervals and the floor. */
 static bool is_faster(const struct summary *old, const struct summary *new, double scale)
 {
 	const double old_us = old->median * scale;
 
 	if (!(old_us > 0) || !(new->median > 0))
 		return false;
-	/* half of the floor on each side */
+	/* half of the floor on either side */
 	return old->ci95_high * scale + 0.5 * floor_ratio * old_us <
 	       new->ci95_low - 0.5 * floor_ratio *new->median;
 }
 
-/* A run that looked at few candidates does not undo what an earlier one found, as long as that is
- * worth as much today. The same configuration timed again is what it is now. */
+/* A run that tried few candidates must not replace a better and still valid row of an earlier
+ * run. If both rows have the same configuration, the newer measurement replaces the older one. */
 static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 	const struct tuned_row *new, const struct tuned_judge *judge)
 {
@@ -220,7 +223,7 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 	       judge->stands(old, judge->context);
 }
 
-/* Only what has the winner's bits may stand in an entry that was tuned for them. */
+/* An entry that was tuned for certain bits accepts only rows with the winner's bits. */
 static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row *row)
 {
 	return !entry->bits ||
@@ -228,7 +231,7 @@ static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row 
 		       bits_compare(entry->winner.bits, row->bits, NULL) == BITS_SAME);
 }
 
-/* The row's time in the new entry's run, where that can be said. */
+/* Converts the row's time to the new entry's run, if the runs are comparable. */
 static double time_now(
 	const struct pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
 {
@@ -237,8 +240,8 @@ static double time_now(
 	return row->time.median * (scale > 0 ? scale : 1);
 }
 
-/* The old row takes the place of its family's new one, or is added. The winner's place is a swap
- * with the last of the other families. */
+/* Replaces the family's new row by the old one, or adds the old one. If it belongs to the
+ * winner's family, the winner swaps places with the last of the other families. */
 static void put_old_row(struct tuned_entry *entry, struct tuned_row *now, struct tuned_row old)
 {
 	if (now && now != &entry->winner) {
@@ -257,7 +260,7 @@ static void put_old_row(struct tuned_entry *entry, struct tuned_row *now, struct
 	tuned_row_release(&entry->families[entry->family_count]);
 }
 
-/* Rows of other runs that are still worth what they say; what the same run said before goes. */
+/* Adds rows of other runs that are still valid. Earlier rows of the same run are dropped. */
 static void add_old_rows(
 	const struct pair *pair, struct tuned_entry *entry, const struct tuned_judge *judge)
 {
@@ -287,7 +290,7 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	if (is_old)
 		*kept = "the winner stays what an earlier run found: nothing that was tried now is "
 			"as fast";
-	/* the fastest of all wins, unless the new winner ties with it */
+	/* the fastest row wins, unless the new winner ties with it */
 	best_us = entry->winner.time.median * (is_old ? 1 : 1 - floor_ratio);
 	for (size_t i = 0; i < entry->family_count; i++) {
 		const struct tuned_row *row = &entry->families[i];

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two made into one: tuned files of one GPU model (shards of a suite, machines of a kind), and the
- * rows that two entries have of one problem.
+ * Merges tuned files of one GPU model (shards of a suite, machines of one kind), and the rows of
+ * two entries for one problem.
  */
 #ifndef FORMAT_MERGE_H
 #define FORMAT_MERGE_H
 
 #include "format/tuned.h"
 
-/* Entries by what became of them. */
+/* Numbers of entries by what happened to them. */
 struct merge_summary {
-	size_t added;     /* only one file had it */
-	size_t equal;     /* both had the same */
-	size_t outranked; /* one measured, one predicted */
-	size_t conflicts; /* both of a kind: the dates of their runs decided */
+	size_t added;     /* only one file has the problem */
+	size_t equal;     /* both files have the same entry */
+	size_t outranked; /* one entry was measured, the other predicted */
+	size_t conflicts; /* both were measured or both predicted, and the later run won */
 };
 
-/* Joins `from` into `into`, and adds to the summary. A measured entry is never replaced by a
- * predicted one. Of two of a kind the entry of the later run stays, but not that of a search that
- * was stopped, nor a free choice where the other entry was tuned for certain bits; families that
- * only the other one has, of another run, are added to it, and may win.
- * run: of a run that writes to the file that `into` was read from, NULL: none. Others have written
- * `from` meanwhile: their entries are newer than what was read, those of the run than theirs.
- * Errors, STATUS_BAD_INPUT: another GPU model; `into` is then as it was. */
+/* Merges `from` into `into` and adds to the summary. A measured entry is never replaced by a
+ * predicted one. Between two entries of one kind that of the later run stays, with two
+ * exceptions: an unfinished search does not replace a finished one, nor does a free choice
+ * replace an entry that was tuned for certain bits. Families that only the other entry has are
+ * added and may win, if they are of another run.
+ *
+ * `run` is the run that is writing to the file, or NULL. Then `from` holds what other processes
+ * wrote since `into` was read: their entries replace those that were read, and entries of `run`
+ * replace theirs. If the GPU models differ, `into` is unchanged and the error is
+ * STATUS_BAD_INPUT. */
 enum status tuned_merge(struct tuned *into, const struct tuned *from, const char *run,
 	struct merge_summary *summary, struct error *err);
 
 /* ---- the rows of an entry ---- */
-/* Adds the rows of old to entry, which is to replace it, and selects the winner of all. Both are
- * measured or both predicted. tuned: lists the runs of both. judge may be NULL. *kept: why the
- * winner is not entry's own; else untouched. */
+/* Adds the rows of `old` to `entry`, which will replace it, and selects the winner among all
+ * rows. Both entries are measured, or both are predicted. `tuned` lists the runs of both; judge
+ * may be NULL. *kept is set only if the winner is not entry's own, and says why. */
 void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept);
-/* entry->margin. */
+/* Computes entry->margin. */
 void tuned_rows_margin(struct tuned_entry *entry);
 
 #endif

@@ -102,7 +102,7 @@ static const struct record_member measured_members[] = {
 #undef MEASURED
 RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measured", .open = true);
 
-/* Both are there if anything was timed. */
+/* Writes both members if the kernel was timed. */
 static struct json *timing_write(const void *field)
 {
 	const struct result *result = field;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The result of a candidate. A worker's reply has one, which the evaluator completes with what it
- * knows of the candidate; the journal stores it, and the selection, `check` and `report` read it.
+ * The result of a candidate. A worker's reply holds a part of it, which the evaluator completes.
+ * The journal stores it, and the selection, `check` and `report` read it.
  */
 #ifndef FORMAT_RESULT_H
 #define FORMAT_RESULT_H
@@ -17,7 +17,7 @@
 #include "plan/reference_plan.h"
 #include "score/score.h"
 
-/* What can become of a candidate: the closed list. */
+/* All possible outcomes of a candidate. */
 /* clang-format off */
 #define OUTCOMES(row) \
 	row(OK, "ok", "measured (or predicted) and right") \
@@ -47,22 +47,22 @@ extern const char *const outcome_names[OUTCOME_COUNT + 1]; /* NULL-terminated */
 const char *outcome_name(enum outcome outcome);
 const char *outcome_summary(enum outcome outcome);
 
-/* How far the output was from the reference. */
+/* How the output compares with the reference. */
 struct verification {
 	bool done;
 	uint64_t points;                  /* output elements compared */
-	uint64_t violations;              /* beyond the tolerance, NaN included */
-	uint64_t first_bad;               /* linear index over the output's shape */
-	double first_out, first_expected; /* NaN, too: there is none */
+	uint64_t violations;              /* elements beyond the tolerance, including NaN */
+	uint64_t first_bad;               /* linear index into the output; see `violations` */
+	double first_out, first_expected; /* at first_bad; NaN if there is none */
 	double max_abs_error, max_rel_error;
 };
 
-/* What a device measures of a candidate in addition to its time; carried as one from the worker to
- * the journal and the tuned file. 0: not measured; NaN: the card does not report it. */
+/* Measurements in addition to the time. They travel together from the worker to the journal and
+ * the tuned file. 0: not measured; NaN: the card does not report it. */
 struct measured {
-	double energy_j;                /* of one run, the whole GPU's */
-	double power_w;                 /* the GPU's, while it ran again and again */
-	double energy_resolution_ratio; /* how well both are known */
+	double energy_j;                /* energy of one run, for the whole GPU */
+	double power_w;                 /* power of the GPU while the kernel ran repeatedly */
+	double energy_resolution_ratio; /* relative resolution of energy and power */
 };
 
 struct result {
@@ -70,43 +70,46 @@ struct result {
 	char *configuration;         /* "BM=128,...", canonical; NULL in a reply */
 	char kernel_hash[HASH_SIZE]; /* "" in a reply */
 	enum outcome outcome;
-	char *detail;   /* compiler's or driver's words, or why it was pruned; may be NULL */
-	char *warnings; /* the compiler's first ones, where it compiled; NULL: none */
-	uint32_t flags; /* union over launches */
-	struct kernel_resources *resources; /* per launch; NULL if never compiled */
+	char *detail; /* the message of the compiler or driver, or why the candidate was pruned; may
+			 be NULL */
+	char *warnings;                     /* the compiler's first warnings; NULL: none */
+	uint32_t flags;                     /* union over launches */
+	struct kernel_resources *resources; /* one per launch; NULL if never compiled */
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
-	enum verified verified; /* what its output was compared with, if it was */
-	struct bits *bits;      /* of its outputs on made inputs; NULL: not known */
-	bool by_program;        /* compared and timed by a program of the user's */
+	enum verified verified; /* the reference that the output was compared with, if it was */
+	struct bits *bits;      /* of the outputs on probe inputs; NULL: not known */
+	bool by_program;        /* compared and timed by the user's program */
 	struct measured measured;
 	double *samples_us;
 	size_t sample_count;
-	struct summary time; /* of samples_us; count 0: none */
-	bool predicted;      /* samples_us[0] is the model's, not a clock's */
+	struct summary time; /* summary of samples_us; count 0: not timed */
+	bool predicted;      /* samples_us[0] is a prediction */
 	double compile_seconds;
 	bool from_cache;
-	double at_s; /* when it was recorded, seconds since its problem began; 0: not known */
+	double at_s; /* seconds from the start of the problem to this result; 0: not known */
 };
 
 RECORD_DECLARE(struct verification, verification_record);
 RECORD_DECLARE(struct measured, measured_record);
 RECORD_DECLARE(struct result, result_record);
 void result_release(struct result *result);
-/* Adds what another job of the same candidate found out, and takes what that result owns: samples,
- * flags, verification, digests, energy. Identity, outcome, resources and score stay as they are. */
+/* Adds the findings of another job of the same candidate and takes ownership of them: samples,
+ * flags, verification, digests, energy. Identity, outcome, resources and score of `result` do
+ * not change. */
 void result_add(struct result *result, struct result *found);
-/* Replaces the samples; samples_us may be the result's own. */
+/* Replaces the samples. samples_us may point to the result's own samples. */
 void result_set_samples(struct result *result, const double *samples_us, size_t count);
 void result_add_samples(struct result *result, const double *samples_us, size_t count);
 
-/* ---- what the tuned file has, too ---- */
+/* ---- parts that the tuned file shares ---- */
 /* {median, ci95_low, ci95_high, samples} */
 RECORD_DECLARE(struct summary, time_record);
-extern const char *const timing_names[]; /* of a bool: measured, predicted */
+extern const char *const timing_names[]; /* indexed by `predicted`: measured, predicted */
 extern const struct record_rule family_name_rule, kernel_hash_rule;
-/* What follows a name: letters, digits, _ and, behind the first, perhaps -; NULL: there is none. */
+/* Skips a name: letters, digits, '_' and, with_dashes, '-' except at the start. Returns the text
+ * after the name, or NULL if there is none. */
 const char *name_skip(const char *text, bool with_dashes);
 
 #endif

@@ -25,7 +25,7 @@ static bool is_arch(const char *text)
 static const struct record_rule arch_rule = {
 	.expected = "an architecture like \"sm_90a\"", .accepts = is_arch};
 
-/* Becomes a part of a path. */
+/* The name becomes part of a path, so only safe characters are accepted. */
 static bool is_sheet(const char *text)
 {
 	return *text && *text != '.' && !strchr(text, '/');
@@ -135,7 +135,8 @@ static const struct record_member clocks_members[] = {
 static RECORD_DEFINE(
 	struct run_clocks, clocks_record, clocks_members, .name = "clocks", .open = true);
 
-/* In a journal's line "device" is the GPU model, here it is how that was reached. */
+/* In a journal's run line "device" is the GPU model; in a tuned file it says how the GPU was
+ * accessed. */
 #define RUN_MEMBERS                                                                                \
 	RECORD_VALUE(struct run, id, "id", .rule = &id_rule),                                      \
 		RECORD_VALUE(struct run, date, "date"),                                            \

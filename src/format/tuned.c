@@ -70,7 +70,7 @@ enum status tuned_parse(
 	CLEANUP(tuned_release) struct tuned read = {0};
 
 	TRY(json_list_open(text_string(content), content->length, path, "entries", &list, err));
-	/* another format says so before its members do */
+	/* check the format first: members of another format would give misleading errors */
 	TRY(json_expect(&list.root, JSON_OBJECT, err));
 	TRY(json_expect_format(&list.root, "tiletune.tuned/1", err));
 	TRY(record_from_json(&tuned_record, &list.root, &read, NULL, err));
@@ -111,7 +111,7 @@ void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 	}
 }
 
-/* ---- writing: a line for each member, run and entry, so that changes are easy to read ---- */
+/* ---- writing: each member, run and entry has its own line, so that diffs are easy to read ---- */
 static void append_list(
 	struct text *text, const struct record *record, const void *items, size_t count)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tuned file: the best configurations of one GPU model, what other builds consume.
+ * The tuned file stores the best configurations of one GPU model. Other builds read it.
  *
- * Members that a newer version wrote, of the file, an entry or a row, survive a rewrite. This
- * module knows the rules: an entry is replaced only by its own canonical problem; predicted never
- * replaces measured; re-tuning some families replaces their rows, unless the old ones are better
- * and still hold, and selects the winner again; a file of another GPU model is refused.
+ * Unknown members of the file, of an entry or of a row, which a newer version wrote, survive a
+ * rewrite. This module enforces the rules of the file: an entry replaces only the entry with the
+ * same canonical problem, and a prediction never replaces a measurement. Tuning some families
+ * again replaces their rows, unless the old rows are faster and still valid, and selects the
+ * winner again. A file of another GPU model is refused.
  */
 #ifndef FORMAT_TUNED_H
 #define FORMAT_TUNED_H
@@ -14,45 +15,48 @@
 #include "format/run.h"
 #include "format/tuned_entry.h"
 
-/* Identifies a file and its last change: a file that another process wrote differs. */
+/* Identifies a file and its last change, to detect that another process wrote it. */
 struct tuned_version {
 	uint64_t device, inode, size, seconds, nanoseconds;
 };
 
 struct tuned {
-	char *path;                   /* for messages */
-	struct tuned_version version; /* of the file as it was read or written; 0: there was none */
+	char *path; /* for messages */
+	struct tuned_version
+		version; /* of the file when it was read or written; all 0: there was no file */
 	struct gpu_model device;
 	struct run *runs;
 	size_t run_count;
 	struct tuned_entry *entries;
 	size_t entry_count;
-	struct json *unknown; /* members that a newer version wrote; NULL: none */
+	struct json *unknown; /* members from a newer version; NULL: none */
 };
 RECORD_DECLARE(struct tuned, tuned_record);
 
-/* An empty tuned file for this GPU model, which is taken. */
+/* Makes an empty tuned file for this GPU model, and takes ownership of `device`. */
 void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device);
-/* Errors: unreadable, not of the format, with file and JSON path. */
+/* Fails if the file cannot be read or does not match the format; the message names the file and
+ * the JSON path. */
 enum status tuned_load(const char *path, struct tuned *tuned, struct error *err);
-/* As above, of the file's content. */
+/* Parses the content of a tuned file; `path` is used in messages. */
 enum status tuned_parse(
 	const struct text *content, const char *path, struct tuned *tuned, struct error *err);
-/* Whether there is a regular file that is not empty; `mktemp` makes empty ones. */
+/* Whether path is a regular file that is not empty. Empty files count as absent, because
+ * `mktemp` creates them. */
 bool tuned_exists(const char *path);
-/* Entries that were written before their operation had all of its keys get the defaults of those
- * that they lack: they are then found by their canonical problem. */
+/* Adds default values to entries that lack keys of their operation, because they were written
+ * before it had these keys. They are then found by their canonical problem. */
 void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue);
-/* Merges the entries that other processes have written to path since it was read. Of two entries of
- * one problem the caller's (run) stays, if it has one, else the file's; without run, the later
- * one. It gets the families that only the other one has. */
+/* Merges entries that other processes wrote to path since it was read. If both have an entry for
+ * a problem, the entry of `run` stays, or else the file's; without `run` the later entry stays.
+ * Families that only the other entry has are added to it. */
 enum status tuned_refresh(
 	struct tuned *tuned, const char *path, const char *run, struct error *err);
-/* Writes it, refreshed: nothing comes between. */
+/* Merges as tuned_refresh() does and writes the file; no other process can write in between. */
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err);
-/* Writes it; an existing file is replaced. */
+/* Writes the file and replaces an existing one. */
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
-/* The content of its file. */
+/* Appends the text of the file. */
 void tuned_append(const struct tuned *tuned, struct text *text);
 void tuned_release(struct tuned *tuned);
 
@@ -65,29 +69,33 @@ struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective);
 struct tuned_entry *tuned_find_problem(
 	const struct tuned *tuned, const struct problem *problem, enum objective objective);
-const struct run *tuned_run(const struct tuned *tuned, const char *id); /* or NULL */
-/* The run that measured a row of an entry, or NULL. */
+const struct run *tuned_run(
+	const struct tuned *tuned, const char *id); /* returns NULL if unknown */
+/* The run that measured a row of an entry. Returns NULL if it is not listed. */
 const struct run *tuned_row_run(
 	const struct tuned *tuned, const struct tuned_entry *entry, const struct tuned_row *row);
 
-/* Whether an old row of a family that was tuned again is still worth what it says: its kernel is
- * what the sources make today, and it was not tried again. */
+/* Decides whether the old row of a family that was tuned again is still valid: today's sources
+ * make the same kernel, and the new run did not try it. */
 struct tuned_judge {
 	bool (*stands)(const struct tuned_row *row, void *context);
 	void *context;
 };
-/* Adds or replaces (see above); takes what entry holds. Rows of families that the new run did not
- * tune stay and get "run", the run that they are of. A row of a family that was tuned again stays,
- * too, if it is measured and faster than the new one by more than both intervals and 1%, the runs
- * can be compared (driver, NVRTC, MIG and power limit; times relative to the anchor kernel's) and
- * the judge lets it stand; without a judge it is replaced. The fastest row wins, the new winner if
- * it ties with it (1%). Rows of the same run are replaced, or go. The entry's run must be listed
- * before. *kept says why the old winner stayed, or NULL. */
+/* Adds an entry, or merges it into the entry with the same problem; takes ownership of its
+ * content. The entry's run must be in the file already.
+ *
+ * Rows of families that the new run did not tune stay, and their "run" names the older run. A
+ * measured row of a family that was tuned again stays only if three things hold: it is faster
+ * than the new row by more than both intervals and 1%; the two runs are comparable (driver,
+ * NVRTC, MIG and power limit; times are compared relative to the anchor kernel); and the judge
+ * calls it valid. Without a judge, or if it is of the same run, it goes. The fastest row wins;
+ * the new winner also wins if it ties with it (1%). *kept says why the old winner stayed, or is
+ * NULL. */
 void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept);
-/* Adds a run or replaces the one with its id; takes what run holds. */
+/* Adds a run, or replaces the run with the same id; takes ownership of its content. */
 void tuned_put_run(struct tuned *tuned, struct run *run);
-/* Adds a copy of a run that another file lists, unless it is there; id may be NULL. */
+/* Adds a copy of a run that another file lists, unless this file lists it; id may be NULL. */
 void tuned_copy_run(struct tuned *tuned, const struct tuned *from, const char *id);
 
 #endif

@@ -14,11 +14,11 @@
 
 #define FAMILY(type)        RECORD_VALUE(type, family, "family", .rule = &family_name_rule)
 #define CONFIGURATION(type) RECORD_NAMED_VALUES(type, configuration, "configuration")
-/* 0 or more; what is not there is `none` */
+/* An integer of at least 0; `none` if the member is absent. */
 #define AMOUNT(type, field, none, ...)                                                             \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL, .absent = (none), .low = 0,    \
 		.high = INFINITY, ##__VA_ARGS__)
-/* The same, of a real. */
+/* The same for a real number. */
 #define FIGURE(type, field, none)                                                                  \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL | RECORD_ROUNDED,               \
 		.absent = (none), .low = 0, .high = INFINITY)
@@ -142,7 +142,7 @@ static struct json *text_write(const void *field)
 
 static const struct record_custom json_text_custom = {text_read, text_write, memory_free};
 
-/* The members of every row; a row that is not a winner has no others. */
+/* The members that every row has. Only winners have others. */
 #define SHORT_MEMBERS                                                                              \
 	FAMILY(struct tuned_row), CONFIGURATION(struct tuned_row),                                 \
 		RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),                     \
@@ -307,7 +307,7 @@ struct tuned_row tuned_row_copy(const struct tuned_row *row)
 	return copy;
 }
 
-/* The members of a table that tells which remain; others are as in a row that was just read. */
+/* Copies the members that a table lists; all others are as in a new row. */
 static struct tuned_row part_of(const struct record *record, const struct tuned_row *row)
 {
 	struct tuned_row part = {.tflops = NAN,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `evolution`: a genetic algorithm in a steady state. The fastest so far are parents; each
- * child takes every value from one of two parents of a family, some values move. A child
- * that is not legal or not new is drawn again. Source: D. Whitley, "The GENITOR Algorithm and
- * Selection Pressure" (1989).
+ * Strategy `evolution`: a steady-state genetic algorithm. The fastest candidates so far are the
+ * parents. Each child takes every value from one of two parents of a family, and some values are
+ * changed. A child that is illegal or not new is discarded, and another is made. Source: D.
+ * Whitley, "The GENITOR Algorithm and Selection Pressure" (1989).
  */
 #include "search/questions.h"
 

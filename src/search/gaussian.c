@@ -6,20 +6,23 @@
 
 #include "base/memory.h"
 
-/* Variances of the parts; of what is measured, around what it is. */
+/* Prior variances of the four parts, and the variance of measurement noise. */
 static const float OF_FAMILY = 0.09F, OF_SLOPE = 0.09F, OF_VALUES = 0.045F, OF_PLACE = 0.045F;
 static const double OF_NOISE = 0.0002;
-/* The part of values that follows their order; the rest is of each value alone. */
+/* ORDERED is the fraction of the additive part that follows the order of the values; the rest
+ * treats values as unordered. JUMP_USUAL is the most likely jump before learning. */
 static const float ORDERED = 0.5F;
 static const float JUMP_USUAL = 0.2F;
 
 enum {
-	LEARNED_MAX = 96, /* rows that weights are learned from */
-	SWEEPS = 3,       /* over all weights */
+	LEARNED_MAX = 96, /* rows used for learning */
+	SWEEPS = 3,       /* passes over all weights */
 };
-static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5; /* of a logarithm */
+static const double STEP_FIRST = 0.7,
+		    STEP_SHRINKS = 0.5; /* steps of a weight's logarithm: the first, and the factor
+					   of the following ones */
 
-/* ---- how alike candidates are ---- */
+/* ---- covariance ---- */
 static struct axis *axes_of(const struct gaussian *gaussian, size_t family)
 {
 	return gaussian->axes + family * SPACE_PARAMETERS_MAX;
@@ -111,7 +114,7 @@ void gaussian_release(struct gaussian *gaussian)
 }
 
 /* ---- the process ---- */
-/* With four sums: the compiler may not reorder one. */
+/* Uses four partial sums, because the compiler may not reorder a single floating-point sum. */
 static double dot(const double *a, const double *b, size_t count)
 {
 	double sums[4] = {0};
@@ -125,8 +128,8 @@ static double dot(const double *a, const double *b, size_t count)
 	return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* factor^-1 of the point's covariances with all rows, into solved[]; returns what is left of its
- * variance. */
+/* Computes factor^-1 times the point's covariances with all rows into solved[]; returns the
+ * remaining variance of the point. */
 static double solve(const struct gaussian *gaussian, size_t point, double *solved)
 {
 	for (size_t r = 0; r < gaussian->row_count; r++) {
@@ -177,7 +180,7 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 	const size_t rows = gaussian->row_count;
 	CLEANUP(memory_free) double *whitened = memory_zeroed(rows + 1, sizeof(*whitened));
 
-	/* the value of a pending row is assumed to be the expected one: it adds nothing */
+	/* a pending row is assumed to have its mean, and so adds nothing */
 	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
 
@@ -190,14 +193,14 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 }
 
 /* ---- learning ---- */
-/* Rows with values; nothing is watched. */
+/* The rows that have values; no candidate is watched. */
 struct fit {
 	struct gaussian gaussian;
 	size_t points[LEARNED_MAX], count;
 	double values[LEARNED_MAX];
 };
 
-/* -log of the prior density, but for a constant. */
+/* The negative logarithm of the prior density, up to a constant. */
 static double surprise(const struct axis *axis)
 {
 	return (pow(log((double)axis->weight), 2) +
@@ -205,7 +208,7 @@ static double surprise(const struct axis *axis)
 	       2;
 }
 
-/* -log of the posterior density, but for a constant. */
+/* The negative logarithm of the posterior density, up to a constant. */
 static double unlikeliness(struct fit *fit)
 {
 	struct gaussian *gaussian = &fit->gaussian;

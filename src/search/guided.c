@@ -2,24 +2,26 @@
  *
  * Strategy `guided`, the default of quick tuning: Bayesian optimization on top of the model.
  *
- * First come the model's start configurations: its shortlist (order.h), and two of each family;
- * where nothing is predicted, candidates drawn at random. Then each question goes to the candidate
- * whose speed, as far as is known, promises the largest improvement of the best on average, times
- * the chance that it works. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization
- * of Expensive Black-Box Functions" (1998).
+ * It first proposes start configurations: the model's shortlist (order.h) and two of each family
+ * or, without predictions, random candidates. After that it proposes the candidate with the
+ * largest expected improvement, multiplied by the probability that the candidate works. Source:
+ * D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of Expensive Black-Box
+ * Functions" (1998).
  *
- * What is known of others may mislead: while nothing improves, some questions go to children of the
- * fastest, as of a genetic algorithm.
+ * The Gaussian process may be misled. While nothing improves, some proposals are therefore
+ * children of the fastest candidates, as in a genetic algorithm.
  *
- * What is known of a candidate: its predicted speed, corrected by a Gaussian process over measured
- * - predicted speed. Speeds are relative: to the best measured, and to the best predicted times the
- * share of it that was measured so far. A speed tells candidates near the best from each other and
- * hardly those that are far from it, which is what a search needs; a time would do the reverse, and
- * its logarithm treats both alike.
+ * The expected speed of a candidate is its predicted speed plus a correction by a Gaussian
+ * process over measured minus predicted speed. Measured speeds are relative to the best measured
+ * one. Predicted speeds are relative to the best predicted one, times the ratio of measured to
+ * predicted speed so far. Speeds are used because they resolve differences near the best
+ * candidates, as a search needs. Times would resolve differences among slow candidates, and
+ * logarithms of times treat both alike.
  *
- * A space may be too large to look at for each question. Watched are the best by prediction and
- * some at random, and the neighbours of what was measured. Whenever it is learned again how alike
- * candidates are, those that promise most stay, and others come in at random.
+ * A space may be too large to evaluate for each proposal. Therefore only an acquisition pool is
+ * watched: the best predicted candidates, some random ones, and neighbours of measured ones.
+ * Each time the Gaussian process learns its weights, the most promising members of the pool
+ * stay, and new ones are added at random.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,35 +33,38 @@
 #include "search/order.h"
 #include "search/questions.h"
 
-/* Sizes: so that a question costs two or three milliseconds, and the memory stays under 20 MB. */
+/* These sizes let a proposal take two or three milliseconds and less than 20 MB. */
 enum {
 	STARTS = 8,
 	STARTS_OF_FAMILY = 2,
 	IN_TRIAL_MAX = 64,
-	STALLED = 15, /* results without a gain; from then on every fourth question */
-	CHILD_OF = 4, /* goes to a child of the fastest (questions.h) */
+	STALLED = 15, /* results without a gain; from then on every CHILD_OF-th proposal */
+	CHILD_OF = 4, /* is a child of the fastest candidates (questions.h) */
 	NEIGHBOURS_MAX = 64,
-	LEARN_FIRST = 10, /* results; then after each third more */
+	LEARN_FIRST = 10, /* results before weights are learned first; later, after a third more
+			     results */
 	ROWS_MAX = 512,
 	WATCHED_BEST = 1024,
-	WATCHED_RANDOM = 1024, /* besides */
-	WATCHED_MAX = 3072,    /* with neighbours */
+	WATCHED_RANDOM = 1024, /* in addition to the best predicted */
+	WATCHED_MAX = 3072,    /* including neighbours */
 };
-/* Nothing is ruled out by what is known of others. */
+/* The lower limit of the probability that a candidate works: failures of others exclude no
+ * candidate. */
 static const double CHANCE_LEAST = 0.02;
 
 struct guided {
 	struct questions questions;
 	struct gaussian gaussian;
-	bool *watched;           /* [candidate] */
-	double *errors;          /* [row]: measured - predicted speed; NAN: not known */
-	double *means, *chances; /* [watched]: expected error; that it works */
-	double scale;   /* by which speeds scatter more (or less) than the covariance says */
-	double best_us; /* measured */
+	bool *watched;  /* one per candidate */
+	double *errors; /* one per row: measured - predicted speed; NAN: not known */
+	double *means,
+		*chances; /* one per watched candidate: expected error; probability that it works */
+	double scale;     /* scatter of the speeds relative to what the covariance says */
+	double best_us;   /* the best measured time */
 	double best_predicted_us;
-	double share;       /* measured / predicted speed, over all that are known */
-	bool changed;       /* since the last update: results, rows, or what is watched */
-	size_t start_count; /* first of the order */
+	double share;       /* measured / predicted speed over all measured candidates */
+	bool changed;       /* results, rows or the pool changed since the last update */
+	size_t start_count; /* number of start configurations, the first of the order */
 	size_t told_count, learn_next, stalled;
 };
 
@@ -68,15 +73,15 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* ---- what is known ---- */
-/* Predicted speed of a candidate; the best measured is 1. */
+/* ---- expected speeds ---- */
+/* The predicted speed of a candidate, relative to the best measured speed. */
 static double predicted_speed(const struct guided *guided, size_t candidate)
 {
 	return guided->share * guided->best_predicted_us /
 	       guided->questions.view->predicted_us[candidate];
 }
 
-/* Brings share, errors, scale, means and chances up to date. */
+/* Recomputes share, errors, scale, means and chances. */
 static void update(struct guided *guided)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
@@ -121,7 +126,7 @@ static void update(struct guided *guided)
 					: 1;
 }
 
-/* What asking for a watched candidate promises; 0: it was asked for. */
+/* The expected improvement of a watched candidate; 0 if it was proposed before. */
 static double promise(const struct guided *guided, size_t watched)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
@@ -132,12 +137,13 @@ static double promise(const struct guided *guided, size_t watched)
 
 	if (!questions_is_new(&guided->questions, point))
 		return 0;
-	/* the mean of max(0, gain), normally distributed, times the chance */
+	/* the mean of max(0, gain) for a normal distribution, times the probability that the
+	 * candidate works */
 	return guided->chances[watched] * deviation *
 	       (u * erfc(-u / M_SQRT2) / 2 + exp(-u * u / 2) / sqrt(2 * M_PI));
 }
 
-/* ---- what is watched ---- */
+/* ---- the acquisition pool ---- */
 static void watch(struct guided *guided, size_t candidate)
 {
 	struct gaussian *gaussian = &guided->gaussian;
@@ -149,7 +155,7 @@ static void watch(struct guided *guided, size_t candidate)
 	gaussian_watch(gaussian, candidate);
 }
 
-/* These, and others at random; all of a small space. */
+/* Watches the listed candidates and random others; a small space is watched completely. */
 static void watch_again(struct guided *guided, const size_t *best, size_t count)
 {
 	struct questions *questions = &guided->questions;
@@ -160,7 +166,9 @@ static void watch_again(struct guided *guided, const size_t *best, size_t count)
 	for (size_t i = 0; i < count; i++)
 		watch(guided, best[i]);
 	for (size_t i = 0; i < (is_small ? all : WATCHED_RANDOM); i++) {
-		const double drawn = random_unit(&questions->random); /* early ones more often */
+		const double drawn = random_unit(
+			&questions
+				 ->random); /* candidates early in the order are drawn more often */
 
 		watch(guided,
 			questions->order[is_small ? i : (size_t)(drawn * drawn * (double)all)]);
@@ -177,7 +185,7 @@ static void watch_neighbours(struct guided *guided, size_t candidate)
 		watch(guided, neighbours[i]);
 }
 
-/* Learns how the errors of candidates hang together. */
+/* Learns how the errors of different candidates are correlated. */
 static void learn(struct guided *guided)
 {
 	struct gaussian *gaussian = &guided->gaussian;
@@ -199,7 +207,8 @@ static void learn(struct guided *guided)
 	guided->changed = true;
 }
 
-/* The best of what is watched and was not asked; false if there is none. */
+/* Finds the most promising watched candidate that was not proposed; returns false if there is
+ * none. */
 static bool promising(const struct guided *guided, size_t *candidate)
 {
 	double best = 0;
@@ -229,7 +238,7 @@ static bool choose(struct guided *guided, size_t *candidate)
 	return promising(guided, candidate) || questions_next(questions, candidate);
 }
 
-/* Brings the start configurations to the front of the order. */
+/* Moves the start configurations to the front of the order. */
 static void starts_choose(struct guided *guided)
 {
 	const struct questions *questions = &guided->questions;
@@ -303,8 +312,8 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 static void guided_tell(void *state, size_t candidate, double time_us)
 {
 	struct guided *guided = state;
-	const bool is_known =
-		questions_is_new(&guided->questions, candidate); /* from an earlier run */
+	const bool is_known = questions_is_new(
+		&guided->questions, candidate); /* results from an earlier run make it false */
 
 	if (!questions_tell(&guided->questions, candidate, time_us))
 		return;

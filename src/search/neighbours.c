@@ -12,12 +12,12 @@ struct search {
 	const struct search_view *view;
 	size_t family;
 	choice configuration[SPACE_PARAMETERS_MAX];
-	size_t *found; /* grows */
+	size_t *found; /* extended as neighbours are found */
 	size_t count, capacity;
 };
 
-/* Whether there is a configuration with the parameter at this value, which may be none of its own.
- */
+/* Adds the configuration in which the parameter has this value; returns whether it is legal and
+ * in the space. The value may be out of range. */
 static bool search_visit(struct search *search, size_t p, int value)
 {
 	const struct search_view *view = search->view;
@@ -34,7 +34,7 @@ static bool search_visit(struct search *search, size_t p, int value)
 	return index >= 0;
 }
 
-/* For numbers: the nearest legal value on either side. */
+/* For a numeric parameter, finds the nearest legal value on either side. */
 static void search_single(struct search *search, size_t p)
 {
 	const struct search_family *family = &search->view->families[search->family];
@@ -47,7 +47,7 @@ static void search_single(struct search *search, size_t p)
 				break;
 }
 
-/* By one level each. */
+/* Changes both parameters by one level. */
 static void search_pair(struct search *search, size_t p, size_t q)
 {
 	const choice own = search->configuration[p];

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Neighbours of a candidate: legal configurations that differ in one parameter, or in two. Along a
- * parameter whose values are numbers a neighbour is the next legal value up or down; any other
- * value otherwise. Pairs matter: constraints such as `BM % WM == 0` often forbid single moves.
+ * Neighbours of a candidate are legal configurations that differ in one or two parameters. For a
+ * numeric parameter the neighbours are the next legal values up and down; for any other
+ * parameter they are all other values. Pairs are needed because constraints such as `BM % WM ==
+ * 0` often forbid changes of a single parameter.
  */
 #ifndef SEARCH_NEIGHBOURS_H
 #define SEARCH_NEIGHBOURS_H
 
 #include "search/strategy.h"
 
-/* Up to `limit` neighbours that can run into found (room for limit), fastest prediction first;
- * returns how many. No duplicates, not the candidate itself. pairs: also those that differ in two
- * parameters. */
+/* Lists up to `limit` neighbours that can run, fastest prediction first, and returns their
+ * number. `found` has room for `limit`. The list has neither duplicates nor the candidate
+ * itself. With `pairs` it includes neighbours that differ in two parameters. */
 size_t neighbours_list(
 	const struct search_view *view, size_t candidate, bool pairs, size_t *found, size_t limit);
 

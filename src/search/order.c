@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b, void *context)
 	return comes_before(context, x, y) ? -1 : x != y;
 }
 
-/* Quickselect. No two are equal. */
+/* Quickselect. It relies on a total order: no two candidates compare equal. */
 static void bring_to_front(size_t *candidates, size_t count, const double *keys, size_t wanted)
 {
 	ptrdiff_t low = 0, high = (ptrdiff_t)count - 1;
@@ -52,7 +52,7 @@ size_t order_smallest(size_t *candidates, size_t count, const double *keys, size
 		bring_to_front(candidates, count, keys, wanted);
 	else
 		wanted = count;
-	if (wanted > 0) /* else there may be no array */
+	if (wanted > 0) /* an empty list may have no array */
 		qsort_r(candidates, wanted, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
 	return wanted;
 }

@@ -9,8 +9,8 @@
 
 static const double NOT_ASKED = -1;
 enum {
-	DRAWS = 256,          /* attempts at a child that is legal and new */
-	VALUES_OF_A_MOVE = 8, /* values taken over for each one that moves */
+	DRAWS = 256,          /* attempts to find a legal and new child */
+	VALUES_OF_A_MOVE = 8, /* on average, one of this number of values is changed */
 };
 
 void *questions_open(const struct search_view *view, size_t size)
@@ -52,7 +52,7 @@ bool questions_is_new(const struct questions *questions, size_t candidate)
 	return questions->times_us[candidate] < 0;
 }
 
-/* One level up or down, or any value. */
+/* Moves a choice one level up or down if the parameter is ordered, else to a random value. */
 static choice moved(
 	struct random_state *random, const struct search_parameter *parameter, choice own)
 {
@@ -85,7 +85,7 @@ bool questions_cross(
 	       isfinite(view->predicted_us[found]);
 }
 
-/* The faster of two drawn at random. */
+/* Selects the faster of two random parents. */
 static size_t parent(struct questions *questions)
 {
 	const size_t a = random_below(&questions->random, questions->parent_count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every strategy keeps, and begins its state with: which candidates were asked for, which
- * answers came, and an order in which those are taken that nothing better is known of.
+ * The state that all strategies share, as the first member of their own: which candidates were
+ * proposed, which results came, and a default order of proposals.
  */
 #ifndef SEARCH_QUESTIONS_H
 #define SEARCH_QUESTIONS_H
@@ -16,34 +16,38 @@ enum {
 struct questions {
 	const struct search_view *view;
 	size_t budget;
-	/* those that can run; by prediction where it tells candidates apart, else at random */
+	/* candidates that can run, in the order of the predictions if these tell candidates
+	 * apart, else (by_lot) in random order */
 	size_t *order, order_count, order_next;
 	bool by_lot;
-	double *times_us;   /* per candidate: negative: not asked for; NAN: pending */
-	size_t asked_count; /* or known from an earlier run */
-	size_t open;        /* asked, not told */
-	size_t parents[QUESTIONS_PARENTS], parent_count; /* the fastest so far, fastest first */
+	double *times_us;   /* one per candidate; negative: not proposed yet; NAN: pending */
+	size_t asked_count; /* including results that are known from an earlier run */
+	size_t open;        /* proposed, and without a result so far */
+	size_t parents[QUESTIONS_PARENTS], parent_count; /* fastest candidates, fastest first */
 	struct random_state random;
 };
 
-/* The state of a strategy, `bytes` long: questions, and zeros. */
+/* Allocates a strategy's state of `size` bytes: the questions are initialised, the rest is zero. */
 void *questions_open(const struct search_view *view, size_t size);
 void questions_close(void *state);
 
 bool questions_is_new(const struct questions *questions, size_t candidate);
-/* A new candidate that has each value from one of two of a family, and of that many values one
- * drawn again: a level up or down, or any. false: what was drawn is not legal, cannot run or is not
- * new. */
+/* Makes a new candidate by crossover and mutation: each value comes from one of the two parents,
+ * which are of one family, and one value in `one_of` is then changed, either by a level up or down
+ * or at random. Returns false if the resulting configuration is illegal, cannot run or was proposed
+ * before. */
 bool questions_cross(struct questions *questions, size_t mother, size_t father, size_t one_of,
 	size_t *candidate);
-/* Such a candidate from two of the fastest so far, faster ones more often; false: found none. */
+/* Crosses two of the fastest candidates so far and prefers faster ones. Returns false if no new
+ * candidate was found. */
 bool questions_child(struct questions *questions, size_t *candidate);
-/* The budget is spent. */
+/* Whether the budget is spent. */
 bool questions_done(const struct questions *questions);
-/* The next of the order that is new; false: none. */
+/* Gets the next new candidate in the default order; returns false if there is none. */
 bool questions_next(struct questions *questions, size_t *candidate);
 enum ask_result questions_ask(struct questions *questions, size_t candidate);
-/* false: told before, or cannot run and was never asked for. */
+/* Returns false if the result is known already, or if the candidate cannot run and was never
+ * proposed. */
 bool questions_tell(struct questions *questions, size_t candidate, double time_us);
 
 #endif

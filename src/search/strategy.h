@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategies: which candidate next. Behind ask / tell; they see numbers only, never a device.
+ * A search strategy proposes the next candidate to evaluate, through an ask/tell interface. It
+ * sees only numbers and never a device.
  *
- * A strategy is one file that ends in STRATEGY() (walk.c: one function), and one line in
- * strategy.c.
+ * To add a strategy, write a file that ends in STRATEGY() (walk.c is the shortest example) and
+ * add a line to strategy.c.
  */
 #ifndef SEARCH_STRATEGY_H
 #define SEARCH_STRATEGY_H
@@ -15,13 +16,13 @@
 #include "space/space.h"
 
 struct search_parameter {
-	choice levels;    /* number of values; choices are below that */
-	bool is_ordered;  /* values are numbers: neighbours make sense */
-	bool is_argument; /* of the launch: the kernel is the same */
+	choice levels;    /* number of values; every choice is smaller */
+	bool is_ordered;  /* the values are numbers, so that adjacent values are similar */
+	bool is_argument; /* a launch argument: all of its values share one kernel */
 };
 
-/* A family's candidates: a contiguous range of indices; configurations in lexicographic order,
- * parameter_count choices each. */
+/* The candidates of a family are a contiguous range of indices. Their configurations are in
+ * lexicographic order and have parameter_count choices each. */
 struct search_family {
 	size_t first, count;
 	size_t parameter_count;
@@ -29,35 +30,36 @@ struct search_family {
 	const struct search_parameter *parameters;
 };
 
-/* The candidates of one problem, all families together, as the strategy sees them. */
+/* All candidates of one problem, from all families, as a strategy sees them. */
 struct search_view {
 	size_t count;
-	const double *predicted_us; /* of every candidate; infinite: cannot run */
-	const uint32_t *family;     /* index of each candidate's family */
+	const double *predicted_us; /* one per candidate; infinite if it cannot run */
+	const uint32_t *family;     /* index of the family, one per candidate */
 	size_t family_count;
 	const struct search_family *families;
 	uint64_t seed;
-	size_t budget; /* how many evaluations the effort allows; SIZE_MAX: all */
+	size_t budget; /* number of evaluations that the effort allows; SIZE_MAX: all */
 };
 
 enum ask_result {
 	ASK_CANDIDATE,
-	ASK_WAIT, /* tell me the pending results first */
+	ASK_WAIT, /* the strategy needs results of pending candidates first */
 	ASK_DONE,
 };
 
 struct strategy {
-	const char *name; /* symbol name = user-visible name */
+	const char *name; /* also the name that users write */
 	const char *summary;
-	void *(*open)(const struct search_view *view); /* view outlives the strategy */
+	void *(*open)(const struct search_view *view); /* the view outlives the state */
 	enum ask_result (*ask)(void *state, size_t *candidate);
-	/* time_us: median, or infinite if it failed. Also for candidates that were not asked for
-	 * (known from an earlier run): they will not be. */
+	/* time_us is the median, or infinite if the candidate failed. Results of candidates that
+	 * were not proposed, because an earlier run measured them, are told too; these will not
+	 * be proposed. */
 	void (*tell)(void *state, size_t candidate, double time_us);
 	void (*close)(void *state);
 };
 
-/* strategy_ID of ID_open() and a shape's ask and tell. */
+/* Defines strategy_ID from ID_open() and the ask and tell functions that begin with `shape`. */
 #define STRATEGY(id, shape, closing, text)                                                         \
 	const struct strategy strategy_##id = {.name = #id,                                        \
 		.summary = text,                                                                   \
@@ -67,11 +69,12 @@ struct strategy {
 		.close = closing}
 
 extern const struct strategy *const strategies[];       /* NULL-terminated */
-const struct strategy *strategy_find(const char *name); /* NULL if unknown */
+const struct strategy *strategy_find(const char *name); /* returns NULL if unknown */
 
 /* The choices of a candidate. */
 const choice *search_view_configuration(const struct search_view *view, size_t candidate);
-/* The candidate with this configuration in a family (binary search), or -1. */
+/* Finds the candidate with this configuration in a family by binary search. Returns -1 if there
+ * is none. */
 ptrdiff_t search_view_find(
 	const struct search_view *view, size_t family, const choice *configuration);
 

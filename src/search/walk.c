@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategies that walk down a list: `exhaustive`, `model_top`, `random`.
+ * Strategies that go through a list: `exhaustive`, `model_top` and `random`.
  */
 #include "search/questions.h"
 
@@ -23,7 +23,8 @@ static void *model_top_open(const struct search_view *view)
 	return questions_open(view, sizeof(struct questions));
 }
 
-/* All that can run, fastest prediction first, so that an interrupted run has seen what matters. */
+/* Proposes all candidates that can run, fastest prediction first, so that an interrupted run has
+ * tried the most promising ones. */
 static void *exhaustive_open(const struct search_view *view)
 {
 	struct questions *questions = model_top_open(view);
@@ -32,7 +33,7 @@ static void *exhaustive_open(const struct search_view *view)
 	return questions;
 }
 
-/* What every other strategy has to beat. */
+/* The baseline that every other strategy must beat. */
 static void *random_open(const struct search_view *view)
 {
 	struct questions *questions = model_top_open(view);
