@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why a variant is faster than the asked problem: differences between the winners of both.
+ * Explains why a variant is faster than the given problem by the differences between both
+ * winners.
  */
 #include "advise/advise.h"
 
@@ -27,7 +28,8 @@ static void add(struct advice *row, const char *kind, char *text)
 	row->reasons[row->reason_count++] = (struct advice_reason){.kind = kind, .text = text};
 }
 
-/* The family that won here, and what keeps it from the asked problem. */
+/* Names the family that won for the variant, and the constraint that excludes it from the given
+ * problem. */
 static void explain_family(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row)
 {

@@ -11,7 +11,7 @@
 
 const double advice_gain_least_ratio = 0.01;
 
-/* How many variants of a kind are tuned: a GPU takes seconds for each. */
+/* Number of variants that are tuned per kind. A GPU takes seconds for each. */
 static const size_t tuned_of_kind[VARIANT_KIND_COUNT][2] = {[VARIANT_PAD] = {3, 2},
 	[VARIANT_PITCH] = {2, 1},
 	[VARIANT_CHOOSE] = {2, 1},
@@ -45,8 +45,8 @@ static enum status tune(struct advise *advise, const struct problem *const *prob
 	return status;
 }
 
-/* The variant of the roundest sizes: families may be legal there that are not legal for the asked
- * problem. NULL: the asked problem is as round. */
+/* The variant with the roundest sizes, for which families may be legal that are not legal for
+ * the given problem. NULL if the given problem is as round. */
 static const struct problem *roundest(const struct advise *advise, const struct problem *asked)
 {
 	const struct problem *best = NULL;
@@ -65,7 +65,7 @@ static const struct problem *roundest(const struct advise *advise, const struct 
 }
 
 /* ---- which variants promise most ---- */
-/* Its FLOP; where they are not known its least bytes. */
+/* FLOP, or the least bytes if the operation does not say its FLOP. */
 static double work_of(const struct problem *problem)
 {
 	double work = 0;
@@ -76,8 +76,9 @@ static double work_of(const struct problem *problem)
 	return work;
 }
 
-/* An entry's row at another problem: its kernel started there, or, where the family can do the
- * problem by other kernels only, at the same rate, or nearly. Infinite: the family cannot. */
+/* Predicts a row's time for another problem. If the configuration is legal there, its kernel is
+ * launched for that problem. If the family needs another kernel, a slightly lower rate of work
+ * is assumed. Infinite if the family does not apply. */
 static double predict_row(const struct context *context, const struct problem *problem,
 	double work_ratio, const struct tuned_row *row)
 {
@@ -98,7 +99,7 @@ static double predict_row(const struct context *context, const struct problem *p
 	return row->time.median * work_ratio * other_kernel_ratio;
 }
 
-/* The shortest time that kernels found so far promise for this problem. */
+/* The shortest time for this problem that the kernels found so far are predicted to reach. */
 static double promised_us(const struct advise *advise, const struct problem *problem)
 {
 	const struct tuned *tuned = advise->run->tuned;
@@ -161,7 +162,8 @@ static void row_release(struct advice *row)
 	*row = (struct advice){0};
 }
 
-/* By kind, then the largest gain first; of those that are level the smallest change. */
+/* Orders rows by kind, then by decreasing gain; between equal gains the smaller change comes
+ * first. */
 static int compare_rows(
 	const struct advice *x, double x_gain_ratio, const struct advice *y, double y_gain_ratio)
 {
@@ -221,7 +223,7 @@ static enum status open_rows(struct advise *advise, const struct problem *asked,
 }
 
 /* ---- the comparison ---- */
-/* Reading and writing the tensors whose layout in memory differs, at the sheet's bandwidth. */
+/* The time to read and write the tensors whose layout differs, at the sheet's bandwidth. */
 static double copy_us(
 	const struct advice *asked, const struct advice *row, const struct device_spec *device)
 {
@@ -357,7 +359,7 @@ enum status advise_run(struct advise *advise, struct tune_run *run, const struct
 		if (advise->rows[i].problem != first[1])
 			chosen[count++] = advise->rows[i].problem;
 	status = tune(advise, chosen, count, err);
-	/* a variant that cannot be tuned is left out */
+	/* leave out variants that cannot be tuned */
 	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE)
 		return status;
 	conclude(advise);

@@ -11,22 +11,22 @@
 #include "engine/candidates.h"
 #include "engine/row.h"
 
-/* A family of the file's rows. */
+/* A family that rows of the file name. */
 struct row_family {
 	const char *name; /* borrowed from a row */
 	const struct family *family;
-	struct bound_family *bound; /* once for all rows; NULL: it does not apply */
-	char *why_not;              /* NULL: it applies */
+	struct bound_family *bound; /* bound once for all rows; NULL: the family does not apply */
+	char *why_not;              /* why it does not apply, or NULL */
 	bool has_default;           /* default_us is known */
 	double default_us;
 };
 
-/* A configuration of the file on its way through the lookup. */
+/* A configuration of the file during the lookup. */
 struct option {
-	struct candidate candidate;      /* for the problem asked for; without bound: none */
-	const struct tuned_entry *entry; /* that it was tuned in */
+	struct candidate candidate;      /* for the requested problem; bound NULL: there is none */
+	const struct tuned_entry *entry; /* the entry that it was tuned in */
 	double default_us;
-	bool refitted; /* its launch arguments are the model's for this problem */
+	bool refitted; /* the model changed its launch arguments for this problem */
 };
 
 struct lookup {
@@ -34,10 +34,10 @@ struct lookup {
 	const struct problem *problem;
 	struct row_family *families;
 	size_t family_count, family_capacity;
-	struct option best;   /* so far */
-	size_t legal;         /* configurations so far */
+	struct option best;   /* the best option so far */
+	size_t legal;         /* legal configurations so far */
 	struct hash_set seen; /* names of all rows so far, legal or not */
-	struct text reasons;  /* why rows do not apply; the first few */
+	struct text reasons;  /* why rows do not apply; only the first few */
 	size_t reason_count;
 };
 
@@ -60,7 +60,7 @@ static void add_reason(struct lookup *lookup, const char *reason)
 		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
 }
 
-/* "family{configuration}": rows of different entries are often the same. */
+/* "family{configuration}", because rows of different entries are often equal. */
 static char *row_name(const struct tuned_row *row)
 {
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
@@ -68,7 +68,7 @@ static char *row_name(const struct tuned_row *row)
 	return string_format("%s{%s}", row->family, configuration);
 }
 
-/* What the family's default would take; infinite where it has no legal configuration. */
+/* Predicts the time of the family's default configuration; infinite if it is not legal. */
 static enum status predict_default(
 	struct bound_family *bound, double *predicted_us, struct error *err)
 {
@@ -105,7 +105,8 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 }
 
 /* ---- a class ---- */
-/* Tuned for the same bits for all values of a key in which alone the problem may differ. */
+/* Whether the entry was tuned for the same bits for all values of a key, and the problem differs
+ * in no other key. */
 static bool is_of_class(const struct problem *problem, const struct tuned_entry *entry)
 {
 	const char *key = entry->bits ? strchr(entry->bits->rule, '=') : NULL;
@@ -117,7 +118,7 @@ static bool is_of_class(const struct problem *problem, const struct tuned_entry 
 	       problem_differs_in(problem, there, key + 1);
 }
 
-/* Whether the entry has digests, and those of the class. */
+/* Whether the entry has digests, and they are those of the class. */
 static bool has_bits_of_class(const struct lookup_request *request, const struct tuned_entry *entry,
 	const struct problem *problem)
 {
@@ -133,36 +134,37 @@ static bool has_bits_of_class(const struct lookup_request *request, const struct
 	return has;
 }
 
-/* Nothing that is predicted slower than the default of an untuned family. */
+/* A configuration is not used if the untuned default of its family is predicted to be faster. */
 static bool is_eligible(const struct option *option)
 {
 	return isfinite(option->candidate.prediction.time_us) &&
 	       option->candidate.prediction.time_us <= option->default_us;
 }
 
-/* Of equals the one that runs as it was measured. */
+/* Among equal predictions prefers the configuration that runs as it was measured. */
 static double ranked_us(const struct option *option)
 {
 	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
 }
 
-/* How far this goes: tests/tools/lookup_quality.py leaves each problem of a tuned file out and
- * looks it up among the others; figures in results/nvidia-h200/gemm.md. */
+/* Compares options by the model. tests/tools/lookup_quality.py measures the quality of this
+ * choice: it leaves out each problem of a tuned file in turn and looks it up among the others.
+ * results/nvidia-h200/gemm.md has the figures. */
 static bool is_better(const struct option *option, const struct option *best)
 {
 	return is_eligible(option) &&
 	       (!best->candidate.bound || ranked_us(option) < ranked_us(best));
 }
 
-/* A row that is not legal for this problem is skipped, with its reason; an expression that
- * fails over one that can is an error. */
+/* Considers a row. A row that is not legal for this problem is skipped, and the reason is
+ * stored. An expression that fails is an error. */
 static enum status consider(struct lookup *lookup, const struct tuned_entry *entry,
 	const struct tuned_row *row, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
 	CLEANUP(memory_free) char *name = row_name(row);
 	struct option option = {.entry = entry};
-	/* other launch arguments may have other bits */
+	/* other launch arguments could change the bits */
 	bool *refitted = request->bits ? NULL : &option.refitted;
 	struct row_family *family;
 	struct error reason = {0};
@@ -190,7 +192,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	return STATUS_OK;
 }
 
-/* The winner, the best of other families, and those that are tied. */
+/* Considers the winner, the best rows of other families, and tied rows. */
 static enum status consider_entry(
 	struct lookup *lookup, const struct tuned_entry *entry, struct error *err)
 {
@@ -224,8 +226,8 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 	return STATUS_OK;
 }
 
-/* The file's own entry for the problem, if its winner still is what it was; else the grade stays.
- */
+/* Uses the file's own entry for the problem if its winner is still legal; otherwise the grade
+ * does not change. */
 static enum status find_exact(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
@@ -263,7 +265,7 @@ static enum status find_exact(
 	return predict_default(candidate.bound, &answer->default_us, err);
 }
 
-/* Another type or layout is more than another size: ", which differs in dtype". */
+/* Adds a note such as ", which differs in dtype" if the problems differ in more than sizes. */
 static char *described(const struct problem *asked, const struct tuned_entry *entry)
 {
 	const struct operation *operation = asked->operation;
@@ -326,7 +328,7 @@ static enum status find_nearest(
 	return STATUS_OK;
 }
 
-/* The shortest predicted time of every family that applies. */
+/* Finds the shortest predicted time over all families that apply. */
 static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {

@@ -10,7 +10,7 @@
 #include "engine/explanation.h"
 
 /* ---- which configuration ---- */
-/* The best predicted of all families that can do the problem. */
+/* Finds the best predicted candidate of all families. */
 static enum status choose(const struct candidates *pool, size_t *best, struct error *err)
 {
 	bool any = false;
@@ -28,8 +28,8 @@ static enum status choose(const struct candidates *pool, size_t *best, struct er
 	return STATUS_OK;
 }
 
-/* Of a few sizes in the middle the one that is least aligned: what is legal there is legal at more
- * of the others. */
+/* Among a few sizes in the middle, finds the least aligned one: a configuration that is legal
+ * there is legal for most others. */
 static const struct problem *oddest(const struct problem_list *problems)
 {
 	const size_t a_few = 4, middle = problems->count / 2;
@@ -59,7 +59,7 @@ static enum status choose_at(struct range *range, const struct problem *problem,
 	return STATUS_OK;
 }
 
-/* What is asked for may be legal for the largest size only. */
+/* If the given part of a configuration is illegal in the middle, the largest size is tried, too. */
 static enum status choose_configuration(struct range *range, struct error *err)
 {
 	const struct problem_list *problems = range->problems;
@@ -146,7 +146,7 @@ char *range_sizes(const struct range *range, size_t problem)
 	const struct operation *operation = range->problems->items[0]->operation;
 	struct text text = {0};
 
-	/* keys that follow others by their default only where no others differ */
+	/* keys that have a default are named only if no other keys differ */
 	for (int with_default = 0; with_default < 2 && !text.length; with_default++)
 		for (size_t i = 0; i < operation->key_count; i++) {
 			const struct key *key = &operation->keys[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Suites: committed lists of problems (configs/suites/NAME.json).
+ * A suite is a list of problems in a file (configs/suites/NAME.json).
  *
  *	{"format": "tiletune.suite/1", "name", "summary", "operation",
  *	 "problems": ["M=4096,...", ...], "where": "...", "families": [...], "effort": "..."}
@@ -15,14 +15,14 @@ struct suite {
 	char *file;
 	const char *operation;
 	const char *where;     /* NULL: the whole space */
-	const char *effort;    /* NULL: the command's */
+	const char *effort;    /* NULL: the effort of the command */
 	const char **problems; /* NULL-terminated */
 	const char **families; /* NULL-terminated; NULL: all */
 };
 
 RECORD_DECLARE(struct suite, suite_record);
 
-/* name: a file, or a name looked for as <root>/configs/suites/NAME.json. The caller releases it in
+/* Loads a file, or <root>/configs/suites/NAME.json for a name. The caller releases the suite in
  * any case. */
 enum status suite_load(
 	const char *name, const char *const *roots, struct suite *suite, struct error *err);

@@ -8,18 +8,18 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* How far a size may grow or shrink: padding by more than a quarter hardly ever pays. */
+/* Limits of growing and shrinking a size. Padding by more than a quarter is rarely faster. */
 static const double growth_max_ratio = 0.25;
 static const double shrink_max_ratio = 0.125;
-/* From this multiple on not only the nearest one is tried: the tile that a wave ends with is not
- * known here. */
+/* From this multiple on, several multiples are tried, because it is not known here which tile
+ * fills the last wave. */
 enum {
 	COARSE_MULTIPLE = 64,
 	COARSE_STEPS_UP = 3,
 	COARSE_STEPS_DOWN = 2,
 };
 
-/* A key that may be changed. */
+/* A key that may change. */
 struct handle {
 	const struct advice_axis *axis;
 	int64_t value;
@@ -29,7 +29,8 @@ struct handle {
 
 struct making {
 	const struct problem *asked;
-	bool *given; /* per key: the others follow a change (a packed pitch grows with its row) */
+	bool *given; /* per key: the user gave it; other keys follow a change (a packed pitch grows
+			with its row) */
 	struct handle *handles;
 	size_t handle_count;
 	struct variant_list *list;
@@ -66,7 +67,8 @@ static bool is_known(const struct making *making, const struct problem *problem)
 	return false;
 }
 
-/* A variant that the operation refuses (a pitch that was given is too small now) is none. */
+/* Adds a variant, unless the operation rejects it (for example, because a given pitch is now too
+ * small). */
 static void add(struct making *making, const struct variant *variant)
 {
 	const struct operation *operation = making->asked->operation;
@@ -109,12 +111,12 @@ static bool in_reach(const struct handle *handle, int64_t to)
 		return false;
 	if (to < handle->value)
 		return (double)to >= from * (1 - shrink_max_ratio);
-	/* the least alignment is always worth a look */
+	/* always try the smallest alignment */
 	return (double)to <= from * (1 + growth_max_ratio) ||
 	       to == (handle->value / handle->multiples[0] + 1) * handle->multiples[0];
 }
 
-/* If it is in reach, and there is room. */
+/* Adds the change if the new value is within reach and there is room. */
 static void change(const struct making *making, const struct handle *handle, int64_t to,
 	struct variant *variant)
 {
@@ -166,7 +168,7 @@ static bool has_multiple(const struct handle *handle, int64_t multiple)
 	return false;
 }
 
-/* All padded sizes, or all pitches, to one multiple. */
+/* Rounds all padded sizes, or all pitches, to one multiple. */
 static void vary_together(struct making *making, bool pitches, int64_t multiple)
 {
 	struct variant variant = {.kind = pitches ? VARIANT_PITCH : VARIANT_PAD};

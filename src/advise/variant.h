@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems near an asked one, by the operation's "advise" (family/operation.h): sizes rounded up or
- * down to multiples, pitches rounded up.
+ * Makes problems near a given one, as the operation's "advise" member allows
+ * (family/operation.h): sizes are rounded up or down to multiples, pitches are rounded up.
  */
 #ifndef ADVISE_VARIANT_H
 #define ADVISE_VARIANT_H
@@ -9,10 +9,10 @@
 #include "family/catalogue.h"
 
 enum variant_kind {
-	VARIANT_PAD,    /* filled up with zeros; holds the asked result */
-	VARIANT_PITCH,  /* the same work, rows further apart */
-	VARIANT_CHOOSE, /* another, larger problem: if the model's size is free */
-	VARIANT_SHRINK, /* another, smaller problem */
+	VARIANT_PAD,    /* padded with zeros; the output contains the requested result */
+	VARIANT_PITCH,  /* the same work with a larger distance between rows */
+	VARIANT_CHOOSE, /* a larger problem, for models whose size can be chosen */
+	VARIANT_SHRINK, /* a smaller problem */
 	VARIANT_KIND_COUNT
 };
 extern const char *const variant_kind_names[];
@@ -22,8 +22,8 @@ enum {
 };
 
 struct variant_change {
-	size_t key;       /* of the operation */
-	const char *name; /* its name, borrowed */
+	size_t key;       /* index of the operation's key */
+	const char *name; /* name of the key, borrowed */
 	int64_t from, to;
 };
 
@@ -39,19 +39,19 @@ struct variant_list {
 	size_t count, capacity;
 };
 
-/* text: how the problem was asked for ("M=1024,N=1793,..."): a key that it leaves out follows the
- * changes (a packed pitch grows with its row), one that it names stays. Errors: an operation
- * without "advise". */
+/* Makes the variants. `text` is the problem as the user wrote it ("M=1024,N=1793,..."): keys
+ * that it names stay, and other keys follow the changes (a packed pitch grows with its row).
+ * Fails if the operation has no "advise". */
 enum status variants_make(const struct problem *asked, const char *text, struct variant_list *list,
 	struct error *err);
 void variant_list_release(struct variant_list *list);
 
-/* "N 1793 -> 1800, ldb 1793 -> 1800" */
+/* Appends, for example, "N 1793 -> 1800, ldb 1793 -> 1800". */
 void variant_describe(const struct variant *variant, struct text *text);
 
-/* How often two divides the sizes that may change, a cache line of bytes and more not counted. */
+/* The number of factors 2 in the sizes that may change; at most 7 count for each size. */
 int variant_roundness(const struct problem *problem);
-/* given[i] is set for each key that the text of a problem names. */
+/* Sets given[i] for each key that the text of a problem names. */
 void variant_find_given(const struct operation *operation, const char *text, bool *given);
 
 #endif

@@ -87,7 +87,7 @@ static enum status write_cubins(const struct check *check, const struct check_ro
 	json = kernel_json("cubin", &row->winner, &trial->build, &trial->plan, units, files,
 		check->context->device->spec->arch, compiler_identity(check->context->compiler));
 	printed = json_print(json, true);
-	/* last: it says that the cubins are whole */
+	/* written last, because it shows that the cubins are complete */
 	return file_write(metadata, printed, strlen(printed), err);
 }
 
@@ -116,7 +116,8 @@ void check_kept_release(struct device_job *binary)
 }
 
 /* ---- what a check leaves ---- */
-/* Today's kernel as a row of a tuned file; without a clock with the time that stands there. */
+/* Converts today's kernel to a row of a tuned file. On a device model, which times nothing, the
+ * row keeps the baseline's time. */
 static enum status row_today(
 	const struct check_row *row, struct tuned_row *today, struct error *err)
 {
@@ -137,7 +138,7 @@ static enum status row_today(
 	return STATUS_OK;
 }
 
-/* Rows of other families with predicted times leave where a time was measured. */
+/* Drops predicted rows of other families if the entry's time was measured. */
 static void drop_predicted(struct tuned_entry *entry, bool measured_now)
 {
 	if (!measured_now || !entry->predicted)
@@ -147,7 +148,7 @@ static void drop_predicted(struct tuned_entry *entry, bool measured_now)
 	entry->family_count = 0;
 }
 
-/* Takes what entry holds. */
+/* Puts the entry into the baseline and takes ownership of its content. */
 static void put_entry(struct check *check, struct check_row *row, struct tuned_entry *entry)
 {
 	const char *kept;
@@ -157,7 +158,7 @@ static void put_entry(struct check *check, struct check_row *row, struct tuned_e
 	tuned_put_entry(check->baseline, entry, NULL, &kept);
 }
 
-/* Rows that are not timed now say of which run they are. */
+/* Sets the run of rows that were not timed now. */
 static void put_run(struct tuned_entry *entry, const char *run_id)
 {
 	for (size_t i = 0; i < entry->family_count; i++)
@@ -167,7 +168,7 @@ static void put_run(struct tuned_entry *entry, const char *run_id)
 	entry->run = string_copy(run_id);
 }
 
-/* Another kernel or compiler: what is compiled today is not the baseline's binary. */
+/* With a new kernel or compiler, today's binary is not the baseline's. */
 static const uint32_t changed = CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC);
 
 enum status check_update(struct check *check, const char *run_id, struct error *err)

@@ -5,7 +5,7 @@
 
 #include "check/row.h"
 
-/* ---- what else is not as it was ---- */
+/* ---- differences of the environment ---- */
 const char *const environment_part_names[ENVIRONMENT_COUNT + 1] = {
 	[ENVIRONMENT_GPU] = "gpu",
 	[ENVIRONMENT_SM_COUNT] = "sm_count",
@@ -106,7 +106,7 @@ static uint32_t compare_run(struct check *check, const struct tuned_entry *entry
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
 		const char *then = parts[i].then;
 
-		/* what one side does not know is no difference */
+		/* a value that one side does not know is no difference */
 		if (!then || !then[0] || !parts[i].now[0] || strcmp(then, parts[i].now) == 0)
 			continue;
 		environment_add(check, parts[i].part, then, parts[i].now);
@@ -151,7 +151,7 @@ static enum status read_problems(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* A name that no entry has is a typing error, not an empty check. */
+/* Selecting a name that no entry has is a typing error, not an empty check. */
 static enum status nothing_to_check(const struct check *check, struct error *err)
 {
 	if (!check->options.only || !check->options.only[0])
@@ -163,7 +163,7 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 		check->problems.count ? check->problems.items[0]->text : "");
 }
 
-/* What differs and may not: the row is not comparable. */
+/* Makes the row "not comparable" if the environment differs in a way that is not allowed. */
 static void compare_environment(struct check *check, struct check_row *row)
 {
 	CLEANUP(text_release) struct text names = {0};
@@ -179,7 +179,8 @@ static void compare_environment(struct check *check, struct check_row *row)
 			"%s: not as in the baseline (--allow tolerates it)", names.data);
 }
 
-/* The family is of a folder that was not looked in (or is gone): nothing was found out about it. */
+/* Fails if the catalogue lacks the entry's family, for example because its folder was not
+ * searched. Nothing is then known about the kernel. */
 static enum status expect_family(const struct check *check, const struct tuned_entry *entry,
 	const struct family **family, struct error *err)
 {
@@ -225,7 +226,7 @@ static enum status open_rows(struct check *check, struct error *err)
 				"its times are of a %s L2; --l2 %s checks it",
 				check->context->l2_warm ? "cold" : "warm",
 				check->context->l2_warm ? "cold" : "warm");
-		/* what another GPU cannot build is no failure of the kernel */
+		/* failing to build for another GPU is no failure of the kernel */
 		if (check->of_device & ~check->options.allowed)
 			compare_environment(check, row);
 		check_row_build(check, row);
@@ -276,7 +277,7 @@ enum status check_open(struct context *context, struct tuned *baseline,
 
 const char check_same_reason[] = "the same resources; not timed";
 
-/* Without a clock: resources decide. */
+/* Judges a row by its resources, on a device model. */
 static void judge_resources(struct check_row *row)
 {
 	CLEANUP(text_release) struct text worse = {0};
@@ -307,7 +308,7 @@ enum status check_run(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 size_t check_count(const struct check *check, enum check_verdict verdict)
 {
 	size_t count = 0;
@@ -330,7 +331,7 @@ enum status check_status(const struct check *check)
 
 void check_release(struct check *check)
 {
-	evaluator_release(&check->evaluator); /* its trials borrow from the rows */
+	evaluator_release(&check->evaluator); /* before the rows: trials borrow from them */
 	for (size_t i = 0; i < check->row_count; i++)
 		check_row_release(&check->rows[i]);
 	free(check->rows);

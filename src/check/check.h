@@ -41,7 +41,7 @@ extern const char
 struct environment_difference {
 	enum environment_part part;
 	char *baseline, *now;
-	bool allowed; /* to differ */
+	bool allowed; /* whether the difference is tolerated */
 };
 
 /* ---- rows ---- */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/format_text.h"
 
-/* Of an entry that can no longer be built all keys. */
+/* Appends the row's problem. If the entry can no longer be built, all of its keys are named. */
 static void append_title(const struct check_row *row, struct text *text)
 {
 	const struct problem *problem = row->problem;
@@ -19,7 +19,7 @@ static void append_title(const struct check_row *row, struct text *text)
 		text_appendf(text, " (best %s)", objective_names[row->entry.objective]);
 }
 
-/* From what passes to what matters most. */
+/* Verdicts in increasing importance. */
 static const enum check_verdict verdict_order[CHECK_VERDICT_COUNT] = {CHECK_SAME, CHECK_FASTER,
 	CHECK_NOT_COMPARABLE, CHECK_UNCLEAR, CHECK_SLOWER, CHECK_OTHER_BITS, CHECK_FAILED};
 
@@ -58,7 +58,7 @@ static void text_row(const struct check_row *row, struct text *text)
 		text_appendf(text, "  %.2f -> %.2f us", row->baseline_us, row->now.time_us);
 	else if (row->now.rounds)
 		text_appendf(text, "  %.2f us", row->now.time_us);
-	/* one line of what nothing is to be said of */
+	/* rows without a finding take a single line */
 	if (strcmp(row->reason, check_same_reason) == 0)
 		text_append_char(text, '\n');
 	else
@@ -82,7 +82,7 @@ void check_report_text(const struct check *check, struct text *text)
 	text_append_char(text, '\n');
 }
 
-/* ---- Markdown: a verdict, a table, what differs ---- */
+/* ---- Markdown: a verdict, a table, the differences ---- */
 static const char *verdict_mark(enum check_verdict verdict)
 {
 	static const char *const marks[CHECK_VERDICT_COUNT] = {
@@ -142,7 +142,7 @@ void check_report_markdown(const struct check *check, struct text *text)
 	}
 }
 
-/* ---- JUnit XML, as GitLab and GitHub's actions show it ---- */
+/* ---- JUnit XML, as GitLab and GitHub Actions show it ---- */
 
 static void append_case(const struct check_row *row, struct text *text)
 {
@@ -179,7 +179,7 @@ void check_report_junit(const struct check *check, struct text *text)
 		check_count(check, CHECK_UNCLEAR) + check_count(check, CHECK_NOT_COMPARABLE));
 
 	clock_date(date);
-	date[19] = '\0'; /* without the Z, as the schema of JUnit has it */
+	date[19] = '\0'; /* JUnit's schema has no "Z" at the end */
 	text_appendf(text,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<testsuites name=\"tiletune check\" %s>\n  <testsuite",

@@ -16,7 +16,7 @@
 #include "engine/evaluator.h"
 #include "source/words.h"
 
-/* "n=1024,layout=rows": something for each key that has no default. */
+/* Makes a problem such as "n=1024,layout=rows" with a value for each key without a default. */
 static void invent_problem(const struct operation *operation, struct text *text)
 {
 	const int64_t usual = 1024;
@@ -38,7 +38,8 @@ static void invent_problem(const struct operation *operation, struct text *text)
 	}
 }
 
-/* A problem to compile for: that of the keys' defaults, of an example, or an invented one; none. */
+/* Finds a problem to compile for: the one of the keys' defaults, of an example, or an invented
+ * one. The list stays empty if there is none. */
 static enum status some_problem(
 	const struct family *family, struct problem_list *problems, struct error *err)
 {
@@ -78,8 +79,8 @@ static enum status compile_reference(
 	return STATUS_OK;
 }
 
-/* Compiles the default configuration and the operation's reference: whether they do, and the
- * kernels take what they are given. of_operation: only the reference. */
+/* Checks that the default configuration and the operation's reference compile, and that the
+ * kernels accept their arguments. With of_operation only the reference is checked. */
 static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
 	struct context *context, struct text *notices, struct error *err)
 {
@@ -154,8 +155,8 @@ static enum status compile_families(
 	return STATUS_OK;
 }
 
-/* ---- what no source reads ---- */
-/* A word of a source: the macro, or of a value that is a string MACRO_value. */
+/* ---- macros that no source reads ---- */
+/* Whether a source contains the macro as a word or, for a value that is a string, MACRO_value. */
 static bool is_read(const struct family *family, const char *macro)
 {
 	const size_t length = strlen(macro);
@@ -180,7 +181,8 @@ static void list_unread(const struct family *family, const char *name, const str
 		text_append_listed(list, name);
 }
 
-/* No error: a header of the toolkit may read a macro, and what launches alone read is harmless. */
+/* Unread macros are only a notice, because a header of the toolkit may read a macro, and
+ * parameters that only launches use are harmless. */
 static void find_unread(const struct family *family, struct text *notices)
 {
 	CLEANUP(text_release) struct text list = {0};
@@ -201,7 +203,7 @@ static void find_unread(const struct family *family, struct text *notices)
 			family->file, list.data);
 }
 
-/* only: the family's own name, "operation" for the reference alone; NULL: all of them. */
+/* `only` is a family's name, or "operation" for the reference only; NULL tries all of them. */
 static enum status try_all(
 	struct context *context, const char *only, struct text *notices, struct error *err)
 {
@@ -218,7 +220,7 @@ static enum status try_all(
 	return compile_families(context, only, notices, err);
 }
 
-/* The folder of an operation.json or a family's JSON, as the catalogue loads it. */
+/* Loads the folder of an operation.json or a family's JSON as the catalogue does. */
 static enum status load_folder(const char *path, const char *const *templates,
 	struct catalogue *catalogue, struct error *err)
 {

@@ -32,8 +32,8 @@ struct interval check_estimate_over(const struct interval *now, const struct int
 
 struct interval check_estimate_stretched(const struct interval *estimate)
 {
-	/* 99% and 95% of Student's distribution with three degrees of freedom, as short series have
-	 */
+	/* the ratio of the 99% and 95% quantiles of Student's distribution with three degrees of
+	 * freedom, which suits short series */
 	const double stretch = 5.841 / 3.182;
 
 	return (struct interval){.value = estimate->value,
@@ -50,7 +50,7 @@ struct interval check_estimate_widened(const struct interval *estimate, double h
 
 double check_loads_half_width(double deviation, size_t loads)
 {
-	/* holds 99% of Student's distribution with three degrees of freedom */
+	/* the 99% quantile of Student's distribution with three degrees of freedom */
 	const double student = 5.8409093097334;
 
 	_Static_assert(CHECK_LOADS == 4, "three degrees of freedom");
@@ -95,23 +95,24 @@ enum check_verdict check_judge_clocked(const struct check_rule *rule, const stru
 	return verdict;
 }
 
-/* What differs between runs of one binary on one GPU, by what the time is compared with: the same
- * rounds; the re-measurement of a tuning run, among other kernels and at another temperature, or
- * the check that renewed the baseline. */
+/* The variation between runs of one binary on one GPU that intervals do not show, for each kind
+ * of reference time. It is larger for a time from another run, which timed the kernel among
+ * other kernels and at another temperature. */
 static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 	[CHECK_AGAINST_TUNED] = 0.02,
 	[CHECK_AGAINST_KEPT] = 0.005,
 };
-/* Narrower than this part of the threshold an interval need not be. */
+/* An interval need not be narrower than this part of the threshold. */
 static const double known_part = 0.2;
 
-/* What the observations of a row say so far. */
+/* The state of a row's judgement. */
 struct judgement {
 	enum check_verdict verdict;
 	enum check_against against;
 	struct interval slowdown;
-	double own_half_ratio; /* of the interval, as far as this check is to blame for it */
-	double anchor_ratio;   /* the anchor's time now over then; 0: not known */
+	double own_half_ratio; /* relative half width of the part of the interval that this check
+				  can make narrower */
+	double anchor_ratio;   /* time of the anchor now over then; 0: not known */
 };
 
 static struct interval ratio_of(const struct contender *contender, const struct contender *over)
@@ -124,14 +125,14 @@ static double median_us(const struct contender *contender)
 	return round_times_median(contender_times(contender));
 }
 
-/* What the loads of a kernel say that its time may be off by, over its time. loads: how many the
- * time is the mean of. */
+/* The relative error of a contender's time, estimated from the differences between its loads.
+ * The time is the mean over `loads` loads. */
 static double loads_half_ratio(const struct contender *contender, size_t loads)
 {
 	return check_loads_half_width(contender->load_deviation_us, loads) / median_us(contender);
 }
 
-/* The estimate, its interval widened by what the loads of the contender differ. */
+/* Widens the interval by the differences between the contender's loads. */
 static struct interval with_loads(
 	const struct interval *estimate, const struct contender *contender)
 {
@@ -139,8 +140,8 @@ static struct interval with_loads(
 		estimate, estimate->value * loads_half_ratio(contender, contender->load_count));
 }
 
-/* Two kernels that were sampled in the same rounds, each merged over its loads: the slowdown of
- * `now` against `then`, the error of their loads included. Both have rounds. */
+/* Judges two kernels that were sampled in the same rounds, each merged over its loads. *slowdown
+ * is that of `now` against `then`, including the error of their loads. Both must have rounds. */
 static enum check_verdict judge_pair(const struct contender *now, const struct contender *then,
 	double threshold_ratio, struct interval *slowdown)
 {
@@ -153,7 +154,8 @@ static enum check_verdict judge_pair(const struct contender *now, const struct c
 	return check_judge(&rule, slowdown);
 }
 
-/* time over then, with the relative interval of what was normalised round by round */
+/* combines the time ratio with the relative interval of times that were normalised round by
+ * round */
 static struct interval time_over(const struct interval *relative, double time_ratio)
 {
 	return (struct interval){.value = time_ratio,
@@ -161,7 +163,7 @@ static struct interval time_over(const struct interval *relative, double time_ra
 		.high = relative->high / relative->value * time_ratio};
 }
 
-/* The anchor's time at the start, now and in the run that the entry is of; 0: not known. */
+/* The anchor's time at the start of this check over that of the entry's run; 0: not known. */
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
 	const double now = check->context->device->identity.anchor_us;
@@ -170,8 +172,8 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 	return run && now > 0 && run->anchor_us > 0 ? now / run->anchor_us : 0;
 }
 
-/* Without its binary the baseline has the time of the re-measurement, and the anchor's at the start
- * of that run, when the GPU was cold. */
+/* Judges by the time of the re-measurement, if the baseline's binary is not stored. The anchor
+ * was then timed at the start of the tuning run, when the GPU was cold. */
 static void judge_tuned(const struct check *check, struct check_row *row,
 	const struct check_times *now, struct judgement *judgement)
 {
@@ -185,7 +187,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 			relative;
 
 	then = check_estimate_stretched(&then);
-	/* the re-measurement loaded it once */
+	/* the re-measurement used a single load */
 	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->today, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
@@ -200,7 +202,7 @@ static struct check_times times_now(const struct check_row *row, const struct co
 	struct interval per_anchor = ratio_of(row->today, anchor);
 
 	return (struct check_times){.time_us = median_us(row->today),
-		.anchor_us = row->by_program ? 0 : median_us(anchor), /* a program has none */
+		.anchor_us = row->by_program ? 0 : median_us(anchor), /* a program has no anchor */
 		.per_anchor = with_loads(&per_anchor, row->today),
 		.rounds = row->today->round_count};
 }
@@ -236,7 +238,7 @@ bool check_time_is_known(
 		row->same_binary)
 		return true;
 	judgement = judge_times(check, row, anchor);
-	/* a regression is worth all the time there is */
+	/* a regression is measured for as long as possible */
 	return judgement.verdict != CHECK_SLOWER &&
 	       judgement.own_half_ratio <= known_part * check->options.threshold_ratio;
 }
@@ -324,7 +326,7 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
 		row->machine_ratio = (has_kept(row) ? median_us(row->kept) : row->now.time_us) /
 				     row->baseline_us;
-	/* byte for byte the same: what differs is the machine, however it looks */
+	/* identical binaries cannot differ, so any slowdown is the machine's */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;
 	row->loads = now->load_count > 1 ? now->load_count : 0;

@@ -39,18 +39,19 @@ struct check_rule {
 /* The confidence of all intervals of a check: CONFIDENCE_99. */
 #define CHECK_CONFIDENCE_RATIO 0.99
 
-/* now / baseline; the relative widths of both intervals add up as independent errors do. */
+/* now / baseline. The relative widths of both intervals are combined like those of independent
+ * errors. */
 struct interval check_estimate_over(const struct interval *now, const struct interval *baseline);
-/* Stretches an interval of 95% to CHECK_CONFIDENCE_RATIO (statistics_interval()). */
+/* Stretches a 95% interval to CHECK_CONFIDENCE_RATIO (statistics_interval()). */
 struct interval check_estimate_stretched(const struct interval *estimate);
 /* Widens an interval on both sides by one more independent error of half_width, in the value's
  * unit.
  */
 struct interval check_estimate_widened(const struct interval *estimate, double half_width);
-/* Half of the interval of a mean over `loads` loads, if `deviation` is the standard deviation of
- * CHECK_LOADS loads: Student's distribution with CHECK_LOADS - 1 degrees of freedom. */
+/* Half the interval of a mean over `loads` loads. `deviation` is the standard deviation of
+ * CHECK_LOADS loads, so Student's distribution has CHECK_LOADS - 1 degrees of freedom. */
 double check_loads_half_width(double deviation, size_t loads);
-/* Half of the interval over the value. */
+/* Half of the interval's width, relative to the value. */
 double check_estimate_half_ratio(const struct interval *estimate);
 
 /* slowdown: time now over time of the baseline. The interval is widened by the floor on both sides:
@@ -72,11 +73,12 @@ enum check_verdict check_judge(const struct check_rule *rule, const struct inter
 /* If the clocks of both runs differ by more, no single explanation of a slowdown is trusted. */
 #define CHECK_CLOCK_TRUST_RATIO 0.03
 
-/* The same for times that were taken at different clocks. time: the kernel's time now over then;
- * anchor: the anchor kernel's. A kernel that waits for memory takes as long at any clock, others
- * slow down as the anchor does: clock_bound says which of the two this kernel is, and *slowdown is
- * the rest. Where the clocks differ by more than CHECK_CLOCK_TRUST_RATIO, a kernel that is slower
- * by this explanation and not by the other one is unclear: no alarm rests on a guess. */
+/* The same for times that were taken at different clocks. `time` is the kernel's time now over
+ * then, and `anchor` that of the anchor kernel. The time of a kernel that waits for memory does
+ * not depend on the clock; other kernels slow down as the anchor does. clock_bound says which of
+ * the two this kernel is, and *slowdown is the slowdown that the clock does not explain. If the
+ * clocks differ by more than CHECK_CLOCK_TRUST_RATIO, a kernel that is slower only under one of
+ * the two assumptions is unclear, because a guess must not raise an alarm. */
 enum check_verdict check_judge_clocked(const struct check_rule *rule, const struct interval *time,
 	double anchor, bool clock_bound, struct interval *slowdown);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/row.h"
 
-/* Today's kernels and the kept ones are loaded, short ones several times; today's are compared with
- * the reference; all are timed in rounds. A few rows at a time, so that their tensors fit into
- * memory together and a round is short. */
+/* Loads today's kernels and the stored ones, short kernels several times; compares today's
+ * outputs with the reference; then times all of them in rounds. A group has few rows, so that
+ * their tensors fit into memory together and rounds are short. */
 enum {
 	GROUP_ROWS = 8,
 	WARM_UP_ROUNDS = 2,
 	ROUNDS_MIN = 12,
 	ROUNDS_MAX = 200,
 };
-/* Loads of one binary differ by a fraction of a microsecond, which does not matter above this. */
+/* Loads of one binary differ by a fraction of a microsecond, which does not matter for longer
+ * kernels. */
 static const double several_loads_below_us = 50;
 
 /* The rows that are on the GPU together. */
@@ -18,8 +19,7 @@ struct group {
 	struct check *check;
 	struct check_row *rows[GROUP_ROWS];
 	size_t count;
-	struct contender
-		contenders[1 + 2 * GROUP_ROWS]; /* the anchor first, then two for each row */
+	struct contender contenders[1 + 2 * GROUP_ROWS]; /* the anchor, followed by two per row */
 };
 
 /* ---- loading ---- */
@@ -60,7 +60,8 @@ static enum status load_kept(
 		&check->evaluator, row->problem, &row->binary, &row->kept->loads[load], err);
 }
 
-/* Old and new kernels are loaded first in turn: the address of code depends on earlier loads. */
+/* Alternates whether old or new kernels are loaded first, because the address of code depends on
+ * earlier loads. */
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
 	const bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
@@ -94,7 +95,7 @@ static void take_failed(struct check_row *row, const struct result *result)
 			detail ? detail : outcome_summary(result->outcome));
 }
 
-/* Bits that are not those of the baseline are a verdict, however fast it is. */
+/* Outputs that differ bitwise from the baseline's are a verdict, regardless of the time. */
 static void take_bits(const struct check *check, struct check_row *row)
 {
 	const struct bits *then = row->entry.winner.bits;
@@ -120,7 +121,7 @@ static void take_bits(const struct check *check, struct check_row *row)
 		row->same_binary ? ", of the same binary" : "");
 }
 
-/* The kept binary is timed only if all its loads work. */
+/* The stored binary is timed only if all of its loads work. */
 static void take_loaded(struct check *check, struct check_row *row)
 {
 	bool is_kept_loaded = true;
@@ -134,10 +135,10 @@ static void take_loaded(struct check *check, struct check_row *row)
 		drop_contender(check, row->kept);
 	if (row->trial->stage == TRIAL_VERIFIED)
 		take_bits(check, row);
-	check_resources(check, row); /* with what the driver says of them */
+	check_resources(check, row); /* includes the driver's figures */
 }
 
-/* What fails has its verdict. */
+/* Kernels that fail get their verdict. */
 static enum status load_rows(struct group *group, struct error *err)
 {
 	struct check *check = group->check;
@@ -188,7 +189,7 @@ static double budget_seconds(const struct check *check, size_t rows)
 		       : CHECK_SECONDS_PER_ENTRY * (double)rows;
 }
 
-/* Rows that cannot run are decided: their kernels are not timed. */
+/* Rows that cannot run already have a verdict; they are not timed. */
 static enum status time_rows(struct group *group, struct error *err)
 {
 	struct evaluator *evaluator = &group->check->evaluator;
@@ -255,7 +256,7 @@ static bool is_device_lost(const struct contender *contender, struct error *err)
 	return false;
 }
 
-/* A GPU that is lost says nothing of the kernels. */
+/* If the GPU is lost, that is an error and not a verdict about kernels. */
 static enum status expect_device(const struct group *group, struct error *err)
 {
 	const struct result *anchor = &group->contenders[0].loads[0]->result;
@@ -300,7 +301,7 @@ static enum status measure_group(struct group *group, struct error *err)
 	}
 	status = measure_rows(group, err);
 	for (size_t i = 0; i < group->count; i++) {
-		group->rows[i]->today->loads[0] = NULL; /* the row's trial stays */
+		group->rows[i]->today->loads[0] = NULL; /* the row owns this trial */
 		group->rows[i]->today = group->rows[i]->kept = NULL;
 	}
 	for (size_t i = 0; i < 1 + 2 * group->count; i++)

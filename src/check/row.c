@@ -94,7 +94,7 @@ enum status check_compile(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- registers, spills, shared memory, occupancy: then and now ---- */
+/* ---- registers, spills, shared memory and occupancy, then and now ---- */
 struct launch_figures {
 	int64_t threads, regs, spill_bytes, stack_bytes, smem_static_bytes, smem_dynamic_bytes,
 		blocks_per_sm;
@@ -119,8 +119,8 @@ static int64_t threads_of(const struct launch_shape *shape)
 	return (int64_t)shape->block[0] * shape->block[1] * shape->block[2];
 }
 
-/* -1 where the baseline does not say. Baselines of old have no local memory: what spilled had some.
- */
+/* Values that the baseline lacks are -1. Old baselines do not store local memory; a kernel that
+ * spilled had some. */
 static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
 {
 	const struct tuned_launch *launch = &row->launches[i];
@@ -141,7 +141,8 @@ static struct launch_figures figures_now(
 		launch->shape.smem_dynamic_bytes, resources->blocks_per_sm};
 }
 
-/* One calculator for both sides: the driver's answer then and the model's now need not agree. */
+/* Computes the blocks per SM of both sides in the same way, because the driver's answer then and
+ * the model's now could differ. */
 static void calculate_blocks(const struct device_spec *spec, struct launch_figures *figures)
 {
 	enum occupancy_limiter limiter;
@@ -153,7 +154,8 @@ static void calculate_blocks(const struct device_spec *spec, struct launch_figur
 				figures->smem_static_bytes, figures->smem_dynamic_bytes, &limiter);
 }
 
-/* What is known of both and differs. worse: the sign of a change for the worse, or 0. */
+/* Adds a difference if both values are known and differ. `worse` is the sign of a change for the
+ * worse, or 0. */
 static void compare_figures(struct check_row *row, const char *where, const char *what,
 	const char *unit, int64_t then, int64_t now, int worse)
 {
@@ -162,7 +164,7 @@ static void compare_figures(struct check_row *row, const char *where, const char
 			(long long)then, (long long)now, unit);
 }
 
-/* -1: not known. */
+/* Returns -1 if not known. */
 static int64_t smem_bytes(const struct launch_figures *figures)
 {
 	return figures->smem_static_bytes >= 0 && figures->smem_dynamic_bytes >= 0
@@ -170,7 +172,7 @@ static int64_t smem_bytes(const struct launch_figures *figures)
 		       : -1;
 }
 
-/* A GPU says by itself that it cannot run a kernel. */
+/* On a device model, fails the row if the kernel does not fit. A real GPU reports this itself. */
 static void expect_fits(const struct device_spec *spec, struct check_row *row, const char *where,
 	const struct launch_figures *now)
 {
@@ -203,12 +205,13 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 		now.blocks_per_sm, -1);
 }
 
-/* What the compiler complains about now and did not then. */
+/* Lists remarks of the compiler that are new. */
 static void compare_flags(struct check_row *row)
 {
 	uint32_t now = row->trial->result.flags;
 
-	/* spills are listed with their size, and heat is no property of a kernel */
+	/* spills are listed with their size, and throttling or a warm L2 are no properties of
+	 * the kernel */
 	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
 		 FLAG_MASK(WARM_L2));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune advise: which sizes near the requested ones are better; where waves begin in a range.
+ * tiletune advise: finds faster sizes near the requested ones, and where waves begin in a range
+ * of sizes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static const struct option advise_option_table[] = {
 };
 
 enum {
-	ROWS_SHOWN = 3, /* of each kind; --json has them all */
+	ROWS_SHOWN = 3, /* per kind; --json prints all */
 };
 
 /* ---- one problem ---- */
@@ -144,7 +145,7 @@ static void print_point(const struct range *range, size_t i)
 	putchar('\n');
 }
 
-/* The first and the last size, and both sides of each edge. */
+/* Prints the first and the last size, and both sides of each edge. */
 static void print_range(const struct range *range)
 {
 	const struct context *context = range->run->context;
@@ -174,7 +175,7 @@ struct advising {
 	char *run_id;
 };
 
-/* Only progress is shown: the results of the searches are compared at the end. */
+/* Shows only progress, because the results are compared at the end. */
 static struct tune_options tune_options_of(struct advising *advising, const struct effort *effort)
 {
 	struct tune_options options = {.effort = effort,
@@ -201,7 +202,7 @@ static struct tune_run tune_run_of(struct advising *advising, const struct tune_
 		.run_id = advising->run_id};
 }
 
-/* What a GPU measures, or an estimate of few kernels. */
+/* A GPU measures; without a GPU a few kernels are estimated. */
 static struct effort effort_of(const struct context *context, size_t evaluations)
 {
 	struct effort effort = *effort_find(context->device->kind->measures ? "quick" : "estimate");
@@ -250,7 +251,7 @@ static enum status advise_text(struct advising *advising, const struct operation
 	CLEANUP(memory_free) char *whole = range_complete(operation, text);
 	enum status status = problem_parse(operation, text, &problems, err);
 
-	/* keys that were left out are a mistake unless it is a range */
+	/* missing keys are an error unless the problem is a range */
 	if (status != STATUS_OK && (problem_parse(operation, whole, &problems, NULL) != STATUS_OK ||
 					   problems.count < 2))
 		return status;

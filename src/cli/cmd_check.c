@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune check: the regression gate of a CI.
+ * tiletune check: the regression gate for CI.
  */
 #include <stdio.h>
 
@@ -80,7 +80,7 @@ static enum status read_options(
 	return STATUS_OK;
 }
 
-/* Another GPU cannot be compared: where the baseline can be checked. */
+/* Adds a hint about where the baseline can be checked, if it is for another GPU. */
 static void hint_at_device(const struct check *check, const struct folders *folders)
 {
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
@@ -118,7 +118,7 @@ static enum status write_reports(const struct check_command *command, const stru
 	return command->markdown ? common_write(command->markdown, &markdown, err) : STATUS_OK;
 }
 
-/* What a check that passes writes. */
+/* Writes the output of a check that passed. */
 static enum status write_baseline(const struct check_command *command, struct check *check,
 	const char *run_id, struct error *err)
 {
@@ -195,7 +195,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	command->device.program_starts = common_say_program;
 	command->device.machine.l2_warm = common_l2_warm(command->l2);
 	command->device.need_compiler = true;
-	/* of entries that programs and kernels measured, those of the first one's kind */
+	/* if some entries were measured by programs and some with kernels, only the kind of the
+	 * first entry is checked */
 	for (size_t i = 0; i < baseline.entry_count; i++) {
 		if (!check_is_asked_for(&options, NULL, &baseline.entries[i]))
 			continue;
@@ -204,7 +205,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		break;
 	}
 	status = common_open(&command->device, NULL, &folders, &context, err);
-	/* a device model needs no GPU, but it must be asked for: a check never falls back */
+	/* a check never falls back to a device model; the user must ask for one */
 	if (status == STATUS_NO_DEVICE)
 		error_hint(err, "--device model:%s compares resources without a GPU",
 			baseline.device.sheet ? baseline.device.sheet : "NAME");

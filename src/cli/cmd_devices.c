@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune devices: GPUs of this machine, device sheets, the compiler.
+ * tiletune devices: lists the machine's GPUs, the device sheets and the compiler.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -120,7 +120,8 @@ static void list_sheet(const struct devices_options *options, const struct folde
 	json_push(list, sheet);
 }
 
-/* The message of a missing compiler has them, too. */
+/* Prints where the compiler was searched for. The message for a missing compiler includes the
+ * same list. */
 static void show_places(const struct compiler_options *options, bool is_text, struct json *json)
 {
 	CLEANUP(memory_free) char *places = compiler_places(options);
@@ -136,7 +137,7 @@ static void show_places(const struct compiler_options *options, bool is_text, st
 	json_put(json, "places", list);
 }
 
-/* What compiles CUDA Tile C++, or how to install it. */
+/* Prints the toolkit that compiles CUDA Tile C++, or how to install it. */
 static void show_tile_toolkit(struct compiler *compiler, bool is_text, struct json *json)
 {
 	const struct tile_toolkit *toolkit;
@@ -154,7 +155,7 @@ static void show_tile_toolkit(struct compiler *compiler, bool is_text, struct js
 	}
 }
 
-/* A missing compiler is reported, it is not a failure. */
+/* Describes the compiler. A missing compiler is no error here. */
 static struct json *show_compiler(const struct devices_options *options, int driver_version)
 {
 	struct compiler_options compiler_options = {.worker_path = common_worker(),
@@ -199,7 +200,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	json_put(json, "gpus", gpus);
 	json_put(json, "sheets", sheets);
 	TRY(common_check_workers(options->device.compiler.workers, err));
-	/* a home that cannot hold the cache is no reason not to list devices; a named folder is */
+	/* an unusable default cache folder is not an error here; a folder that the user named is */
 	if (path_cache_folder(options->device.compiler.cache_folder, &folder,
 		    options->device.compiler.cache_folder ? err : NULL) != STATUS_OK &&
 		options->device.compiler.cache_folder)

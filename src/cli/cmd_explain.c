@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune explain: why a configuration is what it is.
+ * tiletune explain: shows what determines the speed of a configuration.
  */
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ struct explain {
 	const struct explain_options *options;
 	struct context context;
 	struct problem_list problems;
-	struct tuned answer; /* of --json */
+	struct tuned answer; /* the answer of --json */
 	char *run_id;
 };
 
@@ -49,7 +49,7 @@ static void print_fact(const struct fact *fact, const char *indent)
 {
 	CLEANUP(text_release) struct text value = {0};
 
-	if (fact->value.type == VALUE_REAL) /* all digits are in --json */
+	if (fact->value.type == VALUE_REAL) /* --json has all digits */
 		text_appendf(
 			&value, fabs(fact->value.real) < 1e6 ? "%.6g" : "%.0f", fact->value.real);
 	else
@@ -65,7 +65,7 @@ static void print_log(const char *heading, const char *log)
 	common_print_lines(stdout, "\n");
 }
 
-/* What is said of the candidate stands four blanks further in than its name. */
+/* Prints the details of a candidate, indented by four blanks. */
 static void print_explanation(const struct explanation *explanation)
 {
 	const struct candidate *candidate = &explanation->candidate;
@@ -90,7 +90,8 @@ static void print_explanation(const struct explanation *explanation)
 		print_fact(&explanation->facts.items[i], "    ");
 }
 
-/* As the entry of a tuned file; a candidate of which no block fits has no time, and no row. */
+/* Converts the explanation to a row. A candidate whose blocks do not fit on an SM has no time
+ * and gets no row. */
 static enum status add_row(
 	const struct explanation *explanation, struct tuned_entry *entry, struct error *err)
 {
@@ -104,7 +105,7 @@ static enum status add_row(
 	return STATUS_OK;
 }
 
-/* The fastest of the families is the winner. */
+/* The fastest family becomes the winner. */
 static void put_entry(struct explain *explain, struct tuned_entry *entry)
 {
 	const char *kept;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune export: what other builds and tools read.
+ * tiletune export: writes files for other builds and tools.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,19 +55,19 @@ static const struct option export_option_table[] = {
 	{0},
 };
 
-/* Everything of one export. */
+/* State of one export. */
 struct exporting {
 	const struct export_options *options;
 	const char *file, *output;
-	char *name; /* of the file, on one line */
+	char *name; /* name of the file, without line breaks */
 	struct folders folders;
 	struct catalogue catalogue;
-	struct device_spec *device, **devices; /* the first, and one of each of arches */
+	struct device_spec *device, **devices; /* the first, and all with those of --arch */
 	struct compiler *compiler;
 	struct tuned tuned;
 	struct journal_record journal;
 	struct export_source source;
-	/* of formats that compile */
+	/* only for formats that compile */
 	struct problem_list problems;
 	struct learned learned;
 	struct text notice;
@@ -120,7 +120,7 @@ static enum status open_compiler(struct exporting *exporting, unsigned workers, 
 	return compiler_open(&compiler, &exporting->compiler, err);
 }
 
-/* The device's own architecture, then the ones that --arch names. */
+/* Lists the device's own architecture, followed by those of --arch. */
 static enum status list_devices(struct exporting *exporting, struct error *err)
 {
 	const struct string_list *more = &exporting->options->arches;
@@ -135,7 +135,7 @@ static enum status list_devices(struct exporting *exporting, struct error *err)
 	return STATUS_OK;
 }
 
-/* What formats that compile need. */
+/* Opens what formats that compile need. */
 static enum status prepare(struct exporting *exporting, struct error *err)
 {
 	struct export_source *source = &exporting->source;
@@ -155,7 +155,7 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	return STATUS_OK;
 }
 
-/* Builds compile today's sources: entries that were tuned with older ones follow them. */
+/* Updates entries that were tuned with older sources, because builds compile today's. */
 static enum status renew(struct exporting *exporting, struct error *err)
 {
 	struct error reason;
@@ -170,7 +170,8 @@ static enum status renew(struct exporting *exporting, struct error *err)
 		&exporting->source, err);
 }
 
-/* What formats need that score the candidates of a journal: all runs are of one GPU model. */
+/* Opens what formats need that score the candidates of a journal. All runs must be of one GPU
+ * model. */
 static enum status prepare_scores(struct exporting *exporting, struct error *err)
 {
 	const struct journal_record *journal = &exporting->journal;
@@ -207,7 +208,7 @@ static enum status export_table(
 }
 
 /* ---- kernels ---- */
-/* "x.cubin" -> "x.cubin", or "x.0.cubin", "x.1.cubin" where there are several. */
+/* Returns "x.cubin" for a single unit, and "x.0.cubin", "x.1.cubin" for several. */
 static char *unit_path(
 	const char *output, const struct export_format *format, size_t unit, size_t count)
 {
@@ -293,7 +294,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 {
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
 
-	/* it goes into comments, which end with the line */
+	/* the name is printed in comments, which end with the line */
 	exporting->name = string_copy(path_name(exporting->file));
 	for (char *at = exporting->name; *at; at++)
 		if ((unsigned char)*at < 0x20)
@@ -320,7 +321,7 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 			format->name);
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
-	/* tables of a whole file need no templates: where there are none, none are built */
+	/* tables of a whole file work without templates */
 	if (operation || format->compiles || format->suffix)
 		TRY(catalogue_load(
 			exporting->folders.templates, operation, &exporting->catalogue, err));
@@ -350,7 +351,8 @@ static void exporting_release(struct exporting *exporting)
 	folders_release(&exporting->folders);
 }
 
-/* The folder of the Python module, installed or in a checkout; empty: where Python finds it. */
+/* The folder of the Python module, in an installation or a checkout. Empty if Python finds the
+ * module itself. */
 static char *python_folder(const char *folder)
 {
 	static const char *const places[] = {
@@ -366,18 +368,20 @@ static char *python_folder(const char *folder)
 	return string_copy("");
 }
 
-/* Becomes `python3 -m tiletune.rules` with the same words, once the file is valid. */
+/* Replaces this process by `python3 -m tiletune.rules` with the same arguments, after the file
+ * was validated. */
 static enum status export_rule(const struct export_options *options,
 	const struct string_list *positional, struct error *err)
 {
 	CLEANUP(memory_free) char *program = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(program);
 	CLEANUP(memory_free) char *module = python_folder(folder);
-	CLEANUP(memory_free) char *here = path_join(folder, "python3"); /* of its environment */
+	CLEANUP(memory_free)
+	char *here = path_join(folder, "python3"); /* the interpreter of its environment */
 	CLEANUP(memory_free) char *leaves = string_format("%u", options->leaves ?: 32);
 	CLEANUP(tuned_release) struct tuned tuned = {0};
 	const char *python = access(here, X_OK) == 0 ? here : "python3";
-	/* no module is imported from the current folder */
+	/* prevents imports from the current folder */
 	static const char start[] =
 		"import sys; sys.path[:] = [path for path in sys.path if path]; "
 		"import runpy; runpy.run_module('tiletune.rules', None, '__main__', True)";

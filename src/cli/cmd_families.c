@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune families: operations, their keys, families and parameters.
+ * tiletune families: lists operations, their keys, families and parameters.
  */
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ static const struct option families_option_table[] = {
 	{0},
 };
 
-/* What each takes, where one operation is asked for; else their names. */
+/* Prints the keys: with their values if one operation was requested, else only the names. */
 static void print_keys(const struct operation *operation, bool alone)
 {
 	common_print(stdout, "  keys:");

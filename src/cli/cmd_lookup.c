@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune lookup: the configuration that a tuned file has for a problem.
+ * tiletune lookup: prints the configuration that a tuned file has for a problem.
  */
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 	configuration = named_values_text(&answer->result.configuration);
 	source = prediction_basis_text(answer->basis);
 	common_print(stdout, "  %s {%s}\n", answer->result.family, configuration);
-	if (!(answer->predicted_us > 0)) /* a program, of which no model knows anything */
+	if (!(answer->predicted_us > 0)) /* no model can predict a program */
 		common_print(stdout, "  not predicted");
 	else
 		common_print(stdout, "  predicted %.2f us (%s)", answer->predicted_us, source);
@@ -84,7 +84,7 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 		common_print(stdout, "  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
 }
 
-/* As an entry of the answer, with the run that it is of. */
+/* Adds the answer as an entry, with its run. */
 static void put_answer(struct tuned *answers, const struct tuned *file,
 	const struct lookup_answer *answer, const struct problem *problem)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune merge: one tuned file out of several.
+ * tiletune merge: merges several tuned files into one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static const struct option merge_option_table[] = {
 	{0},
 };
 
-/* catalogue: NULL where there is none. An entry from before its operation had all of its keys is
- * one of today's problem. */
+/* Adds a file. Entries that were written before their operation had all of its keys are
+ * completed, if there is a catalogue; it may be NULL. */
 static enum status add_file(const char *path, const struct catalogue *catalogue,
 	struct tuned *merged, struct merge_summary *summary, struct error *err)
 {
@@ -75,7 +75,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		return error_set(
 			err, STATUS_BAD_INPUT, "merge: expected -o FILE, found no such option");
 	TRY(common_expect_output("output", options->output, NULL, err));
-	/* the output may be one of those that are read */
+	/* the output may also be one of the inputs */
 	if (strcmp(options->output, "-") != 0)
 		TRY(file_lock(options->output, &lock, err));
 	is_complete = catalogue_load(folders.templates, NULL, &catalogue, NULL) == STATUS_OK;

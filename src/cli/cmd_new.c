@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune new: a draft of the JSON of a kernel of one's own.
+ * tiletune new: drafts the JSON of the user's own kernel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 	if (!source->kernel_count)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a __global__ function, found none", file);
-	for (size_t i = source->kernel_count; i-- > 0;) /* the first of several heads */
+	for (size_t i = source->kernel_count; i-- > 0;) /* prefers the first of several heads */
 		if (!entry || strcmp(entry, source->kernels[i].name) == 0)
 			*kernel = &source->kernels[i];
 	if (*kernel)
@@ -46,7 +46,7 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 	return name_unknown("--entry", entry, (const char *const *)names.items, err);
 }
 
-/* The source as the JSON names it: by itself where both stand in one folder. */
+/* The source's name in the JSON: without a folder if both are in the same folder. */
 static char *source_name(const char *file, const char *output)
 {
 	CLEANUP(memory_free) char *folder = path_parent(output ? output : ".");

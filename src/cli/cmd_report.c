@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune report: a page, or a table for the terminal.
+ * tiletune report: writes an HTML page, or prints a table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const struct option report_option_table[] = {
 };
 
 /* ---- the table for a terminal ---- */
-/* In ASCII, as all output for a terminal. */
+/* Only ASCII is used, as in all terminal output. */
 static void time_of(double time_us)
 {
 	bool in_ms = time_us >= 1e4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune tune: the main job.
+ * tiletune tune: tunes problems and writes a tuned file.
  */
 #include <errno.h>
 #include <math.h>
@@ -115,8 +115,7 @@ static enum status read_problems(struct tuning *tuning, const char *operation, s
 		tuning->suite.problems, &tuning->problems, err);
 }
 
-/* The effort's row, with what the command line changes of it; names were checked when they were
- * read. */
+/* The effort with the changes from the command line. Names were checked when they were parsed. */
 static struct effort choose_effort(const struct tuning *tuning)
 {
 	const struct tune_command *options = tuning->options;
@@ -142,7 +141,7 @@ static struct candidates_options chosen_pool(const struct tuning *tuning, bool s
 		.score = score};
 }
 
-/* What each constraint removed. */
+/* Prints how many configurations each constraint removed. */
 static void show_space(const struct candidates *pool)
 {
 	for (size_t f = 0; f < pool->family_count; f++) {
@@ -180,7 +179,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-/* Of each problem, what the choice costs. */
+/* Prints for each problem what the shared choice costs. */
 static void show_prices(
 	FILE *out, const struct problem_list *problems, const struct shared_choice *shared)
 {
@@ -190,7 +189,7 @@ static void show_prices(
 			problems->items[i]->title);
 }
 
-/* One configuration for all problems (--shared): the run then tries no other. */
+/* Selects one configuration for all problems (--shared); the run then tries only this one. */
 static enum status choose_shared(
 	const struct tuning *tuning, FILE *out, struct shared_choice *shared, struct error *err)
 {
@@ -215,7 +214,7 @@ static enum status choose_shared(
 	return STATUS_OK;
 }
 
-/* What may win (--bits). */
+/* Determines the bits that may win (--bits). */
 static enum status choose_bits(
 	struct tuning *tuning, FILE *out, struct bits_rule *rule, struct error *err)
 {
@@ -240,7 +239,7 @@ static enum status choose_bits(
 	return STATUS_OK;
 }
 
-/* A tuned file that is refused must not hide a mistake in --where or --config. */
+/* Reports a mistake in --where or --config before a tuned file is rejected. */
 static enum status find_earlier_error(const struct tuning *tuning, struct error *err)
 {
 	const struct candidates_options options = chosen_pool(tuning, false);
@@ -257,7 +256,7 @@ static enum status find_earlier_error(const struct tuning *tuning, struct error 
 	return err->status;
 }
 
-/* Begins the run, with the files that it writes opened. */
+/* Opens the output files and begins the run. */
 static enum status begin_run(struct tuning *tuning, struct error *err)
 {
 	struct tune_options *request = &tuning->request;
@@ -282,7 +281,7 @@ static enum status begin_run(struct tuning *tuning, struct error *err)
 	return tuning_begin(tuning, err);
 }
 
-/* What is written to once, at the end. */
+/* Writes outputs that are written once, at the end. */
 static enum status write_streams(
 	struct tuning *tuning, bool machine, bool is_stream, struct error *err)
 {
@@ -291,7 +290,7 @@ static enum status write_streams(
 	return machine ? common_write_tuned(&tuning->tuned, err) : STATUS_OK;
 }
 
-/* Fills in what the command line says; the caller fills in the rest. */
+/* Fills in the members that the command line determines; the caller fills in the rest. */
 static void open_request(struct tuning *tuning, const struct effort *effort, struct show *show)
 {
 	const struct tune_command *options = tuning->options;
@@ -310,7 +309,7 @@ static void open_request(struct tuning *tuning, const struct effort *effort, str
 		.tuned = &tuning->tuned};
 }
 
-/* journal: NULL if none is named. */
+/* journal may be NULL. */
 static char *wrote_text(const char *tuned, const char *journal)
 {
 	return string_format("wrote %s%s%s", tuned, journal ? " and " : "", journal ? journal : "");
@@ -354,14 +353,14 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	names_journal = !options->no_journal && !tuning->journal_is_hidden;
 	common_graceful = 1;
 	status = tune_problems(&tuning->run, err);
-	/* a part without problems leaves a file, too */
+	/* a shard without problems also writes a file */
 	if (status == STATUS_OK && !tuning->problems.count)
 		status = tune_save(&tuning->run, err);
 	if (tuning_finish(tuning, status, &finish_error) != STATUS_OK && status == STATUS_OK) {
 		*err = finish_error;
 		status = finish_error.status;
 	}
-	/* bad input is reported on stderr alone */
+	/* bad input is reported only on stderr */
 	if (!(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
 		enum status written = write_streams(tuning, machine, !request->tuned_path,
 			status == STATUS_OK ? err : &finish_error);
@@ -378,7 +377,8 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	return status;
 }
 
-/* A folder for the tuned file of several processes whose result goes to a stream. */
+/* Makes a temporary folder for the tuned file of several processes, if the result goes to a
+ * stream. */
 static enum status make_folder(char **folder, struct error *err)
 {
 	const char *parent = getenv("TMPDIR");
@@ -396,7 +396,7 @@ static enum status copy_to_stream(const char *from, const char *to, struct error
 	return common_write(to, &text, err);
 }
 
-/* --device cuda:all: this process only starts others, which tune. */
+/* For --device cuda:all this process only starts others, which tune. */
 static enum status tune_on_gpus(struct tuning *tuning, const char *operation, struct error *err)
 {
 	const struct tune_command *options = tuning->options;
@@ -440,7 +440,8 @@ static void removed(void *context, const struct problem_result *result)
 	show_removed(stdout, result);
 }
 
-/* What a search on the model tries, until nothing better comes: no time to keep to. */
+/* Compiles the candidates that a search on the model tries until nothing better is found,
+ * without a time limit. */
 static enum status compile_only(struct tuning *tuning, struct error *err)
 {
 	const struct tune_command *options = tuning->options;
@@ -512,7 +513,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		return tune_on_gpus(&tuning, name, err);
 	TRY(common_open(&options->device, name, &tuning.folders, &tuning.context, err));
 	TRY(read_problems(&tuning, name, err));
-	/* before anything is opened or compiled */
+	/* checked before anything is opened or compiled */
 	TRY(catalogue_expect_families(&tuning.context.catalogue, tuning.operation,
 		chosen_pool(&tuning, false).families, err));
 	shard_keep(&tuning.shard, tuning.context.device->spec, &tuning.problems);

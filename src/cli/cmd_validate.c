@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune validate: are these files what they say they are?
+ * tiletune validate: checks that files are valid.
  *
- * By the readers that tiletune works with, and by the records from which their schemas follow
- * (configs/schemas). One row per format in the table below.
+ * Files are read by the program's normal readers and by the records that define their schemas
+ * (configs/schemas). The table below has a row for each format.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const struct option validate_option_table[] = {
 	{0},
 };
 
-/* The file that is being validated. */
+/* The file to validate. */
 struct checked {
 	const char *path;
 	const struct folders *folders;
@@ -113,7 +113,7 @@ static enum status read_record(
 	return record_check(record, &at, err);
 }
 
-/* Also tried, unless the form alone is asked for. */
+/* Also tries the families unless only the form is checked. */
 static enum status read_families(const struct checked *file, struct error *err)
 {
 	const bool is_own = strcmp(file->format, "tiletune.own_kernel/1") == 0;
@@ -127,7 +127,7 @@ static enum status read_families(const struct checked *file, struct error *err)
 
 static const struct {
 	const char *format;
-	const struct record *record; /* where nothing else reads it */
+	const struct record *record; /* the record, if no other reader exists */
 	enum status (*read)(const struct checked *file, struct error *err);
 } formats[] = {
 	{"tiletune.tuned/1", .read = read_tuned},
@@ -144,7 +144,8 @@ static const struct {
 };
 
 /* ---- formats ---- */
-/* Reads the file: the member "format" tells what it is, or a journal's first line. */
+/* Reads the file and finds its format from the member "format" or from the first line of a
+ * journal. */
 static enum status find_format(struct checked *file, struct error *err)
 {
 	CLEANUP(json_release) struct json *line = NULL;
@@ -154,7 +155,7 @@ static enum status find_format(struct checked *file, struct error *err)
 
 	TRY(file_read(file->path, &file->content, err));
 	const char *content = text_string(&file->content);
-	/* a journal is not one JSON text unless it has one line */
+	/* a journal has one JSON text per line */
 	if (json_parse(content, strcspn(content, "\n"), file->path, &line, NULL) == STATUS_OK) {
 		at = json_root(line, file->path);
 		if (json_find(&at, "event", &event)) {
@@ -193,7 +194,8 @@ static enum status check_file(struct checked *file, struct error *err)
 	return unknown_format(file, err);
 }
 
-/* Another of the files that the message is about, or NULL: templates are read by folder. */
+/* If a message is about another of the given files, returns that file, else NULL. Templates are
+ * read by folder, so an error may come from a neighbouring file. */
 static const char *is_about(const char *message, const char *path, const struct string_list *files)
 {
 	for (size_t i = 0; i < files->count; i++) {
@@ -237,7 +239,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		const enum status found = check_file(&file, &reason);
 		const char *other = is_about(reason.message, file.path, positional);
 
-		if (other) { /* said of that file; this one may be right */
+		if (other) { /* the error is in the other file; this one may be valid */
 			error_set(&reason, found, "%s: skipped, because %s is invalid", file.path,
 				other);
 			skipped++;

@@ -55,7 +55,7 @@ static void choice_names(const struct option *option, struct string_list *names)
 		string_list_add(names, name);
 }
 
-/* The names of the choices, apart by separators. */
+/* Appends the names of the choices with separators. */
 static void option_choices(const struct option *option, const char *separator, struct text *text)
 {
 	CLEANUP(string_list_release) struct string_list names = {0};
@@ -74,7 +74,8 @@ static enum status check_choice(const struct option *option, const char *value, 
 	choice_names(option, &names);
 	if (name_find(value, names.items) >= 0)
 		return STATUS_OK;
-	for (size_t i = 0; i < names.count; i++) { /* "program:CMD" stands for many */
+	for (size_t i = 0; i < names.count;
+		i++) { /* "program:CMD" is a placeholder for any command */
 		const char *colon = strchr(names.items[i], ':');
 
 		if (colon &&
@@ -151,7 +152,8 @@ struct cursor {
 	char **arguments;
 };
 
-/* What follows an option in its own word, or NULL, is its value; else the next word. */
+/* Takes an option's value: `attached`, the rest of its own word, or the next word if `attached`
+ * is NULL. */
 static enum status take(struct cursor *cursor, const struct option *option, const char *attached,
 	bool negated, struct error *err)
 {
@@ -273,7 +275,8 @@ void option_release(const struct command *command, void *options)
 			string_list_release(place(option, options));
 }
 
-/* Behind the meaning of an option: "(one|two)", or a line each where they have meanings, too. */
+/* Appends the choices to an option's help: "(one|two)", or one per line if they have
+ * explanations. */
 static void help_choices(const struct option *option, struct text *text)
 {
 	const char *name, *summary = NULL;
@@ -317,8 +320,8 @@ void option_help(const struct command *command, struct text *text)
 		text_appendf(text, "\nexamples:\n%s\n", command->examples);
 }
 
-/* ---- the table: a new command is one file that ends in a `const struct command`, and one line
- * here, in the order of `tiletune help` ---- */
+/* ---- the table of commands. To add a command, write a file that ends in a `const struct
+ * command` and add a line here, in the order of `tiletune help` ---- */
 /* clang-format off */
 #define COMMANDS(row) \
 	row(tune) \

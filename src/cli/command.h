@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands, and one table of options per command: it drives parsing, --help, the man page and
- * completion.
+ * Commands of the program. Each has one table of options, which drives parsing, --help, the man
+ * page and shell completion.
  *
- * Values land in the command's own struct (zeroed before), at the offset that the table names.
+ * Values are stored in the command's own struct, which is zeroed first, at the offsets in the
+ * table.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -15,19 +16,20 @@
 #include "base/text.h"
 
 enum option_type {
-	OPTION_FLAG,    /* bool; --no-NAME resets it */
-	OPTION_STRING,  /* const char *, borrowed from argv; one of the choices if there are some */
-	OPTION_WORD,    /* the same, but it may be something else than a choice */
-	OPTION_MAYBE,   /* the same, but the first choice where none of them follows */
-	OPTION_STRINGS, /* struct string_list: may be given several times */
-	OPTION_PLACES,  /* the same; each is a folder or file that exists */
-	OPTION_COUNT,   /* unsigned, from 1 */
+	OPTION_FLAG,     /* bool; --no-NAME resets it */
+	OPTION_STRING,   /* const char *, borrowed from argv; if the option has choices, it must be
+			    one of them */
+	OPTION_WORD,     /* the same, but other words than the choices are accepted */
+	OPTION_MAYBE,    /* the same; the word may be missing, which selects the first choice */
+	OPTION_STRINGS,  /* struct string_list; the option may be repeated */
+	OPTION_PLACES,   /* the same; each word is an existing folder or file */
+	OPTION_COUNT,    /* unsigned, at least 1 */
 	OPTION_DURATION, /* double, seconds: 30s, 500ms, 2m */
-	OPTION_BUDGET,   /* the same, above 0 */
+	OPTION_BUDGET,   /* the same, greater than 0 */
 };
 
 struct string_list {
-	const char **items; /* NULL-terminated once not empty; borrowed strings */
+	const char **items; /* NULL-terminated unless empty; strings are borrowed */
 	size_t count, capacity;
 };
 
@@ -36,15 +38,15 @@ struct option {
 	char letter;      /* 0: none */
 	enum option_type type;
 	size_t offset;
-	const char *argument; /* as --help shows it: "FILE"; NULL for flags */
+	const char *argument; /* name of the argument in --help, such as "FILE"; NULL for flags */
 	const char *help;
-	/* The index-th choice, NULL behind the last; *summary (NULL before) where its name does not
-	 * say it. NULL: anything. */
+	/* Returns the choice with this index, or NULL if there are fewer. *summary is NULL
+	 * before the call and may be set to an explanation. A NULL function accepts anything. */
 	const char *(*choice)(size_t index, const char **summary);
 };
 
-/* A row of a command's table, which ends with {0}; AT(member) is the member's offset in its struct.
- */
+/* A row of a command's table, which ends with {0}. AT(member) is the offset of a member in the
+ * command's struct. */
 #define OPTION(name, letter, kind, member, argument, help)                                         \
 	CHOICE(name, letter, kind, member, argument, help, NULL)
 #define CHOICE(name, letter, kind, member, argument, help, choice)                                 \
@@ -57,27 +59,27 @@ struct command {
 	const char *summary;     /* one line */
 	const char *arguments;   /* "OPERATION -p PROBLEM..." */
 	const char *description; /* paragraphs for --help and the man page */
-	const char *examples;    /* one command a line */
+	const char *examples;    /* one command per line */
 	const struct option *options;
-	size_t options_size; /* of the command's struct */
+	size_t options_size; /* size of the command's struct */
 	unsigned positional_min, positional_max;
 	enum status (*run)(void *options, const struct string_list *positional, struct error *err);
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
-/* NULL: there is none. */
+/* Returns NULL if unknown. */
 const struct command *command_find(const char *name);
-/* The error for a name that is none, with the nearest that is. */
+/* Reports an unknown command and suggests the nearest name. */
 enum status command_unknown(const char *name, struct error *err);
 
 void string_list_add(struct string_list *list, const char *item);
 void string_list_release(struct string_list *list);
 
-/* Parses what follows the command's name. *help: --help was asked for (nothing else was checked).
- * Errors: STATUS_BAD_INPUT, with the nearest option for an unknown one. */
+/* Parses the words after the command's name. *help is set if --help was given; then nothing else
+ * is checked. Errors are STATUS_BAD_INPUT; for an unknown option the nearest one is suggested. */
 enum status option_parse(const struct command *command, int count, char **arguments, void *options,
 	struct string_list *positional, bool *help, struct error *err);
-/* Frees the lists inside a command's struct. */
+/* Frees the lists in a command's struct. */
 void option_release(const struct command *command, void *options);
 void option_help(const struct command *command, struct text *text);
 

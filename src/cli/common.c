@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "family/own_kernel.h"
 
-/* A signal handler has nowhere else to write to. */
+/* Global, because a signal handler cannot reach anything else. */
 volatile sig_atomic_t common_interrupted, common_graceful;
 
 void common_print_lines(FILE *out, const char *lines)
@@ -86,7 +86,7 @@ static void add_kernels(struct string_list *list, const char *tuned)
 	}
 }
 
-/* tuned: a tuned file, or NULL */
+/* `tuned` is a tuned file, or NULL. */
 static const char *const *roots_find(const struct string_list *paths, const char *tuned)
 {
 	static const char *const nearby[] = {".", "..", "../..", "../share/tiletune"};
@@ -95,7 +95,7 @@ static const char *const *roots_find(const struct string_list *paths, const char
 	const char *variable = getenv("TILETUNE_PATH");
 	struct string_list list = {.items = memory_zeroed(1, sizeof(*list.items))};
 
-	/* named folders count even if they are empty: the error then names them */
+	/* folders that the user named are listed even if empty, so that errors mention them */
 	for (size_t i = 0; i < paths->count; i++)
 		string_list_add(&list, string_copy(paths->items[i]));
 	while (variable && *variable) {
@@ -222,7 +222,7 @@ enum status common_problems(const struct operation *operation, const struct stri
 	return STATUS_OK;
 }
 
-/* A GPU of this machine; selector: its number or UUID. */
+/* Reads the specification of a GPU of this machine; selector is its number or UUID. */
 static enum status spec_of_gpu(const char *selector, const char *const *configs,
 	struct device_spec **spec, struct error *err)
 {
@@ -347,7 +347,7 @@ enum objective common_objective(const char *word)
 	return word ? (enum objective)name_find(word, objective_names) : OBJECTIVE_TIME;
 }
 
-/* ---- what is written down of a run ---- */
+/* ---- metadata of a run ---- */
 void run_new_id(char id[RUN_ID_SIZE])
 {
 	time_t now = time(NULL);
@@ -374,7 +374,7 @@ enum status common_write_tuned(const struct tuned *tuned, struct error *err)
 	return common_write_json("-", json, err);
 }
 
-/* The command as it was given, without folders of this machine. */
+/* The command line, without folders of this machine. */
 static char *command_line(void)
 {
 	CLEANUP(text_release) struct text raw = {0};

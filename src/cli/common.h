@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What several commands share: where templates and configs are, options of every run, the user's
- * terminal.
+ * Functions that several commands share: finding templates and configs, common options, and
+ * output for the user.
  */
 #ifndef CLI_COMMON_H
 #define CLI_COMMON_H
@@ -18,9 +18,9 @@
 #include "format/run.h"
 
 extern const char tiletune_version[];
-extern const char tiletune_commit[]; /* "" if it was not built in a checkout */
+extern const char tiletune_commit[]; /* "" if the program was not built from a checkout */
 
-/* First member of a command's struct, with COMMON_OPTIONS in its table. */
+/* The first member of a command's struct whose table has COMMON_OPTIONS. */
 struct common_options {
 	struct string_list paths;
 	bool json, verbose;
@@ -39,7 +39,8 @@ struct common_options {
 	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
 		"predict by physics alone, without what timings taught")
 
-/* Options of commands that open a device: the member `device` of a command's struct. */
+/* Options of commands that open a device. They fill in the member `device` of the command's
+ * struct. */
 #define TOOLCHAIN_OPTIONS                                                                          \
 	OPTION("nvrtc", 0, STRING, device.compiler.nvrtc_path, "FILE",                             \
 		"the NVRTC library to use"),                                                       \
@@ -59,87 +60,90 @@ struct common_options {
 		OPTION("wait", 0, DURATION, device.machine.wait_s, "TIME",                         \
 			"how long to wait for a GPU that another tuner holds")
 
-/* Where templates/ and configs/ are: --path, TILETUNE_PATH, the folder of the binary, its parents,
- * ../share/tiletune. Lists end with NULL. */
+/* The folders of templates/ and configs/. They are searched for in --path, TILETUNE_PATH, the
+ * binary's folder, its parents, and ../share/tiletune. Lists are NULL-terminated. */
 struct folders {
 	const char *const *roots, *const *templates, *const *configs;
 };
 struct folders folders_find(const struct string_list *paths);
-/* As above. The own kernels in the folder X.kernels of the tuned file X.json come last. */
+/* Finds the folders. If `tuned` is X.json, the own kernels in the folder X.kernels come last. */
 struct folders folders_of(const struct string_list *paths, const char *tuned);
 void folders_release(struct folders *folders);
 
-/* Opens the device, and the rest of a run's context, for an operation (NULL: all). What it has to
- * say of itself is held back. device: as the options say, with what the command adds. */
+/* Opens the device and the rest of the context for an operation (NULL: all). `device` has the
+ * command's options. Notices are held back until common_notices(). */
 enum status common_open(const struct context_options *device, const char *operation,
 	const struct folders *folders, struct context *context, struct error *err);
-/* For context_options.program_starts: tells the user. */
+/* For context_options.program_starts: tells the user that a program starts. */
 void common_say_program(const char *command, const char *folder);
-/* The program of worker processes, for tests; NULL: this one. */
+/* The program of worker processes, which tests replace; NULL: this executable. */
 const char *common_worker(void);
 enum status common_check_workers(unsigned workers, struct error *err);
-/* Prints held-back notices once, after the arguments were validated. */
+/* Prints the notices that were held back. Called after the arguments were validated. */
 void common_notices(struct context *context);
-/* Says what went wrong with the cache of kernels, if anything did. */
+/* Releases the context, and reports problems with the cache of kernels. */
 void common_context_release(struct context *context);
 
-/* The problems of an operation that -p names, or that of its defaults where every key has one;
- * extra (NULL-terminated, may be NULL): more of them.
- * Errors, STATUS_BAD_INPUT: there are none; hint: how to name one. */
+/* Parses the problems that -p names. Without -p it uses the operation's default problem, if
+ * every key has a default value. `extra` lists more problems; it is NULL-terminated and may be
+ * NULL. Fails with STATUS_BAD_INPUT if there is no problem; the hint says how to name one. */
 enum status common_problems(const struct operation *operation, const struct string_list *texts,
 	const char *const *extra, struct problem_list *problems, struct error *err);
 
-/* ---- the GPU model that a tuned file is of, for commands that open no device ---- */
-/* The file's sheet, or, of a GPU without one, what the file says of it and the default rates of its
- * architecture. name: "cuda:N" (a GPU of this machine) or "model:NAME" instead; NULL: the file's.
- */
+/* ---- the GPU model of a tuned file, for commands that open no device ---- */
+/* Makes the specification of the file's GPU model from its sheet; without a sheet, from the
+ * figures in the file and the default rates of the architecture. A `name` selects another
+ * device: "cuda:N" (a GPU of this machine) or "model:NAME"; NULL: the file's. */
 enum status common_device_spec(const char *name, const struct gpu_model *model,
 	const struct folders *folders, struct device_spec **spec, struct error *err);
 
-/* Set by SIGINT and SIGTERM, where a command looks at it, as it says by setting common_graceful;
- * else the first signal ends the program. */
+/* common_interrupted is set by SIGINT and SIGTERM if the command has set common_graceful, which
+ * promises to look at it. Otherwise the first signal ends the program. */
 extern volatile sig_atomic_t common_interrupted, common_graceful;
 
-/* Whether what a command will write can be written, before it begins, and is none of the files that
- * it reads; path and inputs may be NULL. */
+/* Checks before a command begins that its output can be written and is not one of its inputs.
+ * path and inputs may be NULL. */
 enum status common_expect_output(
 	const char *option, const char *path, const struct string_list *inputs, struct error *err);
-/* Refuses a folder where a command reads a tuned file. */
+/* Rejects a folder given in place of a tuned file. */
 enum status common_expect_tuned(const char *path, struct error *err);
-/* Of OPERATION or FILE: the file, or NULL. */
+/* Returns the file if the first argument is an own kernel's file and not an operation, else
+ * NULL. */
 const struct string_list *common_own_kernel(const struct string_list *positional);
-/* Says on stderr that lines of a journal were skipped. */
+/* Reports on stderr how many lines of a journal were skipped. */
 void common_journal_notice(const struct journal_record *record);
 
-/* All that people read goes through these four. What %s brings comes from files: it is escaped and
- * stays on its line. Lines end only where the format, or the text of several lines, ends them. */
+/* All text for people is printed by these four functions. Strings for %s may come from files, so
+ * they are escaped and cannot contain line breaks. Line breaks come only from the format or from
+ * the text of several lines. */
 PRINTF_LIKE(2, 3) void common_print(FILE *out, const char *format, ...);
 void common_print_lines(FILE *out, const char *lines);
 PRINTF_LIKE(1, 2) void common_notice(const char *format, ...); /* "notice: ..." on stderr */
-void common_notice_lines(const char *lines);                   /* one for each line */
-/* "wrote FILE", unless it is stdout. */
+void common_notice_lines(const char *lines);                   /* prints a notice for each line */
+/* Prints "wrote FILE" unless the file is stdout. */
 void common_say_wrote(const char *path);
-/* Writes text to path ("-": stdout), and reports a full disk. */
+/* Writes text to path ("-": stdout); a full disk is an error. */
 enum status common_write(const char *path, const struct text *text, struct error *err);
 enum status common_write_json(const char *path, const struct json *json, struct error *err);
-/* A tuned file as JSON with many lines to stdout. */
+/* Prints a tuned file as indented JSON to stdout. */
 enum status common_write_tuned(const struct tuned *tuned, struct error *err);
 
-/* Of an option whose word is an objective; NULL: time. */
+/* Choices of an option that selects an objective; NULL selects time. */
 const char *common_objective_choice(size_t index, const char **summary);
 const char *common_l2_choice(size_t index, const char **summary);
 bool common_l2_warm(const char *word);
 enum objective common_objective(const char *word);
 
-/* ---- what is written down of a run ---- */
+/* ---- metadata of a run ---- */
 
-/* Date, process and some randomness: "20260131T120000-1a2b3c". */
+/* Makes an id of date, process and random digits: "20260131T120000-1a2b3c". */
 void run_new_id(char id[RUN_ID_SIZE]);
-/* Date, command, toolchain, driver, clocks. */
+/* Describes a run: date, command, toolchain, driver, clocks. */
 struct run run_of(const struct context *context, const char *id);
-/* The same with an id of its own: "run" of documents. */
+/* The same with a new id, for the member "run" of documents. */
 struct run run_now(const struct context *context);
-/* An empty tuned file that a command answers with, and the run in it; the caller frees its id. */
+/* Makes an empty tuned file, with its run, for a command's answer. The caller frees the returned
+ * id. */
 char *common_answer(const struct context *context, struct tuned *answer);
 
 #endif

@@ -17,14 +17,14 @@
 #include "process/worker.h"
 
 enum {
-	LOSSES_MAX = 2,          /* GPUs that may be lost over a part before it is given up */
-	ADDED_ARGUMENTS_MAX = 16 /* to the command line of this process */
+	LOSSES_MAX = 2,          /* a part is given up after this number of lost GPUs */
+	ADDED_ARGUMENTS_MAX = 16 /* added to the command line of this process */
 };
 
-/* The anchor's time depends on the clock only: 1160.6 to 1171.0 us, 0.9%, in 103 runs on 27 H200s.
- */
+/* The anchor's time depends only on the clock: 1160.6 to 1171.0 us (0.9%) in 103 runs on 27
+ * H200s. */
 static const double anchor_tolerance = 0.015;
-/* Interrupted processes save what they have; then they are killed. */
+/* Interrupted processes have this long to save their results before they are killed. */
 static const double interrupted_s = 5, wait_s = 0.2;
 
 struct part {
@@ -35,10 +35,10 @@ struct part {
 struct gpu {
 	struct device_listing listing;
 	bool is_lost;
-	struct worker process; /* pid 0: none */
-	struct part *part;     /* that the process tunes */
+	struct worker process; /* pid 0: not running */
+	struct part *part;     /* the part that the process tunes */
 	off_t stderr_read;
-	struct text stderr_line, message; /* message: what the process says of its failure */
+	struct text stderr_line, message; /* message: how the process explains its failure */
 };
 
 struct gpus_run {
@@ -47,12 +47,12 @@ struct gpus_run {
 	struct gpu *gpus;
 	struct part *parts;
 	size_t gpu_count, part_count;
-	struct text command;       /* this process's arguments, each with its 0 */
-	const char *tuned, *wrote; /* file that the processes write; their last line */
+	struct text command;       /* arguments of this process, each terminated by a zero byte */
+	const char *tuned, *wrote; /* file of all processes; their last line */
 	bool progress;
-	struct name_set said; /* lines of standard error: each is printed once */
-	struct error err;     /* the first; status OK: none */
-	bool ends;            /* nothing more is started */
+	struct name_set said; /* lines printed on stderr so far; each is printed once */
+	struct error err;     /* the first error; status OK: none */
+	bool ends;            /* start no further processes */
 	bool interrupted;
 };
 
@@ -74,7 +74,7 @@ static unsigned workers_of(const struct gpus_run *run)
 	return all > run->part_count ? all / (unsigned)run->part_count : 1;
 }
 
-/* The arguments of a process: those of this process, and options that replace some of them. */
+/* The arguments of a process: those of this process, with options that override some of them. */
 struct arguments {
 	const char **items;
 	size_t count;
@@ -93,7 +93,7 @@ static struct arguments arguments_of(const struct gpus_run *run, const char *con
 			command->length + ADDED_ARGUMENTS_MAX + 1, sizeof(*arguments.items))};
 	bool placed = false;
 
-	/* of an option that is given twice the last one counts */
+	/* if an option is repeated, the last value counts */
 	for (size_t at = 0; at < command->length; at += strlen(command->data + at) + 1) {
 		const char *word = command->data + at;
 
@@ -147,7 +147,8 @@ static void print_stderr(struct gpus_run *run, struct gpu *gpu, const char *piec
 		fputs(piece, stderr);
 }
 
-/* Prints what came since the last call, in lines; the progress line ends with a carriage return. */
+/* Prints complete lines that arrived since the last call. Progress lines end with a carriage
+ * return. */
 static void forward_stderr(struct gpus_run *run, struct gpu *gpu)
 {
 	char bytes[4096];
@@ -165,7 +166,7 @@ static void forward_stderr(struct gpus_run *run, struct gpu *gpu)
 	}
 }
 
-/* False: the process has closed its output. */
+/* Returns false if the process closed its output. */
 static bool forward_stdout(struct gpus_run *run, struct gpu *gpu)
 {
 	for (;;) {
@@ -198,7 +199,7 @@ static void keep_error(struct gpus_run *run, enum status status, const char *mes
 			hint + strlen("\nhint: "));
 }
 
-/* Its part is for another GPU, unless the part may be what does it. */
+/* Moves the part to another GPU, unless the part itself may cause the losses. */
 static void lose(struct gpus_run *run, struct gpu *gpu, const char *message)
 {
 	common_notice("%s takes no more problems: %.*s", gpu->listing.identity.uuid,
@@ -273,7 +274,7 @@ static void forward_all(struct gpus_run *run)
 	}
 }
 
-/* Processes that do not end in time are killed. */
+/* Ends all processes, and kills those that do not end in time. */
 static void end_all(struct gpus_run *run)
 {
 	const double end_s = clock_seconds() + interrupted_s;
@@ -319,7 +320,7 @@ static enum status outcome(const struct gpus_run *run, struct error *err)
 }
 
 /* ---- before and after ---- */
-/* Leaves GPUs that another process uses out, unless the user wants to wait for them. */
+/* Leaves out GPUs that other processes use, unless the user wants to wait for them. */
 static enum status choose_gpus(
 	struct gpus_run *run, const struct gpu_selection *selection, struct error *err)
 {
@@ -344,7 +345,7 @@ static enum status choose_gpus(
 	return error_hint(err, "--wait 10m waits for them");
 }
 
-/* The first GPU's time is what the others are compared with. */
+/* Compares the anchor times with the first GPU's. */
 static void compare_anchors(const struct gpus_run *run, const struct tuned *tuned)
 {
 	const char *first_uuid = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune help: all commands, or one. The man page is help2man's, of `tiletune help all`;
- * completion (completion.bash) asks it too.
+ * tiletune help: describes all commands, or one. help2man makes the man page from `tiletune help
+ * all`, and shell completion (completion.bash) uses it, too.
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void list_all(struct text *text)
 	for (const struct pair *variable = variables; variable->name; variable++)
 		text_appendf(text, "  %-28s  %s\n", variable->name, variable->meaning);
 	for (const struct command *const *command = commands; *command; command++) {
-		/* a heading to help2man */
+		/* formatted as a heading for help2man */
 		text_appendf(text, "\n*tiletune %s*\n\n", (*command)->name);
 		option_help(*command, text);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiletune: finds the command, parses its options, runs it, says what went wrong.
+ * The main program: finds the command, parses its options, runs it and reports errors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +18,15 @@
 static void interrupt(int signal_number)
 {
 	(void)signal_number;
-	/* the command does not look at it: the process ends at once; the journal is written line by
-	 * line anyway */
+	/* a command that does not check for interrupts ends at once; each line of the journal is
+	 * already written */
 	if (common_interrupted || !common_graceful)
 		_Exit(STATUS_INTERRUPTED);
 	common_interrupted = 1;
 }
 
-/* A file that is opened must not take a standard descriptor's number: console text would go into
- * it. A closed descriptor becomes one that can be neither read nor written. */
+/* Ensures that no file gets the number of a standard descriptor, because messages would then be
+ * written to it. A closed descriptor is replaced by one that can be neither read nor written. */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -41,8 +41,8 @@ static void handle_signals(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a full disk */
-	signal(SIGPIPE, SIG_IGN); /* a worker or a reader that is gone is an error, not our end */
+	signal(SIGXFSZ, SIG_IGN); /* exceeding a file size limit is reported as a full disk */
+	signal(SIGPIPE, SIG_IGN); /* the end of a worker or reader must not end this process */
 }
 
 static void report(const struct error *err)
@@ -51,7 +51,7 @@ static void report(const struct error *err)
 
 	fflush(stdout);
 	text_append(&shown, "tiletune: ");
-	text_append_shown(&shown, err->message, "\n\t"); /* a compiler's words have lines */
+	text_append_shown(&shown, err->message, "\n\t"); /* may have several lines */
 	text_append(&shown, err->hint[0] ? "\nhint: " : "");
 	text_append_shown(&shown, err->hint, "\n\t");
 	fprintf(stderr, "%s\n", shown.data);
@@ -93,7 +93,7 @@ int main(int count, char **arguments)
 			tiletune_commit);
 		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
 	}
-	/* what worker processes are started with */
+	/* worker processes are started with this word */
 	if (strcmp(name, "worker-compile") == 0)
 		return compile_worker_main();
 	if (strcmp(name, "worker-measure") == 0)
@@ -105,7 +105,7 @@ int main(int count, char **arguments)
 		status = run_command(command, count > 2 ? count - 2 : 0, arguments + 2, &err);
 	else
 		status = command_unknown(name, &err);
-	/* a command that answers by its exit code alone (check) leaves no message */
+	/* commands that answer only by the exit code (check) have no message */
 	if (status != STATUS_OK && err.message[0])
 		report(&err);
 	if (fflush(stdout) != 0 && status == STATUS_OK) {

@@ -90,8 +90,8 @@ static void progress(void *context, const struct tune_progress *now)
 	fflush(stderr);
 }
 
-/* Fewer FLOP per byte than any GPU needs to be bound by computing: such a problem is bound by
- * memory, independent of what limits a candidate. */
+/* A problem with fewer FLOP per byte than this is bound by memory on every GPU, no matter what
+ * limits a candidate. */
 static const double flop_per_byte_least = 10;
 
 static bool is_bound_by_memory(const struct score *score, double flop, double bytes)
@@ -116,7 +116,8 @@ void show_speed(FILE *out, int width, const struct problem *problem, const struc
 		common_print(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
 }
 
-/* "512 tiles on 132 slots: ..." of one launch, three lines; time: what to say behind the bound. */
+/* Prints the three lines of one launch, beginning with "512 tiles on 132 slots: ...". `time` is
+ * printed after the bound. */
 static void show_launch(FILE *out, const struct device_spec *device,
 	const struct launch_score *launch, bool estimated, const char *indent, const char *time)
 {
@@ -179,7 +180,7 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 	fputc('\n', out);
 }
 
-/* What the result was compared with, unless it was a reference kernel. */
+/* Prints the reference that the result was compared with, unless it was a reference kernel. */
 static void show_verified(FILE *out, const struct result *tried, const char *indent)
 {
 	CLEANUP(memory_free)
@@ -214,7 +215,7 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	common_print(out, "  %s {%s}\n", tried->family, tried->configuration);
 }
 
-/* The best of each family compared with the winner: by how much it won. */
+/* Prints the best of each other family and the winner's lead. */
 static void show_families(FILE *out, const struct tuned_entry *entry)
 {
 	for (size_t f = 0; f < entry->family_count; f++) {
@@ -272,8 +273,8 @@ static void show_ties(FILE *out, const struct tuned_entry *entry)
 					 : "what every run tries, then most");
 }
 
-/* Behind the rank what predictions come from in addition to physics, " (shipped: 17201 timings)".
- */
+/* Appends to the rank the origin of predictions besides physics, such as " (shipped: 17201
+ * timings)". */
 static void show_model(FILE *out, const struct problem_result *result)
 {
 	const size_t winner = result->evaluated->items[result->winner].candidate;
@@ -319,7 +320,7 @@ void show_removed(FILE *out, const struct problem_result *result)
 	}
 }
 
-/* What the first of each kind of failure said: of a compiler its first error. */
+/* Prints the first message of each kind of failure; of a compiler, its first error. */
 static void show_failures(FILE *out, const struct problem_result *result)
 {
 	bool shown[OUTCOME_COUNT] = {[OUTCOME_OK] = true, [OUTCOME_PRUNED_BY_MODEL] = true};

@@ -39,7 +39,7 @@ void tuning_sign(struct tuning *tuning)
 	hash_add(hash, numbers, sizeof(numbers));
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
-	/* a part may be continued on another GPU */
+	/* a shard may be continued on another GPU */
 	hash_add_string(hash, options->shard ? "" : device->uuid);
 	if (options->shard)
 		hash_add_string(hash, options->shard);
@@ -141,8 +141,8 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 	return STATUS_OK;
 }
 
-/* Where no file is named after which a journal could be, runs of one signature have one in the
- * cache, in which an interrupted one is found again. */
+/* Without a named file that a journal could be next to, runs of one signature share a journal in
+ * the cache folder, so that an interrupted run is found again. */
 static enum status choose_journal(struct tuning *tuning, struct error *err)
 {
 	CLEANUP(memory_free) char *cache = NULL, *folder = NULL;
@@ -162,7 +162,7 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-/* What is resumed, of the journal that there is. */
+/* Reads the journal and finds the run to resume. */
 static enum status read_journal(
 	struct tuning *tuning, const struct journal_run **resume, struct error *err)
 {
@@ -171,7 +171,7 @@ static enum status read_journal(
 		return STATUS_OK;
 	if (choose_journal(tuning, err) != STATUS_OK)
 		return error_hint(err, "--journal names another file, --no-journal none");
-	/* a pipe or a device holds no earlier run */
+	/* a pipe or device has no earlier run */
 	if (!tuning->options->fresh && file_is_regular(tuning->journal_path)) {
 		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
 			return error_hint(err, "--journal names another file, --no-journal none");
@@ -260,12 +260,12 @@ static enum status finish_run(const struct tuning *tuning, enum status outcome, 
 
 enum status tuning_finish(struct tuning *tuning, enum status outcome, struct error *err)
 {
-	/* what is not finished is resumed */
+	/* an unfinished run gets no finish line, so that it is resumed */
 	if (tuning->run.unsaved || outcome == STATUS_INTERRUPTED || outcome == STATUS_NO_DEVICE)
 		return STATUS_OK;
 	if (tuning->journal)
 		TRY(finish_run(tuning, outcome, err));
-	/* the last run that uses it: no one else knows of it */
+	/* removed by the last run that uses it, because no one else knows of it */
 	if (tuning->journal_is_hidden && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
 		unlink(tuning->journal_path);
 	return STATUS_OK;

@@ -10,28 +10,28 @@
 
 #include "base/file.h"
 
-/* Longer than any kernel; keeps a damaged folder from filling the memory. */
+/* Larger than any kernel. The limit prevents a damaged file from filling the memory. */
 static const off_t entry_size_max = (off_t)256 << 20;
-/* Use is noted in the file's time, but not more often than this. */
+/* The last use of an entry is its file's time, which is updated at most this often. */
 static const time_t touch_interval_s = 3600;
-/* A temporary file this old was left by a process that was killed. */
+/* A temporary file of this age was left by a killed process. */
 static const double temporary_age_s = 3600;
-/* Looking through the folder takes a while: so often, and after so much was written. */
+/* Scanning the folder is slow, so it happens at this interval or after this many bytes. */
 static const double upkeep_interval_s = 86400;
 static const uint64_t upkeep_bytes = CACHE_BYTES_MAX / 8;
-/* Between an entry's name and the random end of the temporary file that becomes it. */
+/* Separates an entry's name from the random end of the name of its temporary file. */
 #define TEMPORARY ".new-"
 
 struct cache {
 	char *folder;       /* FOLDER/kernels */
-	uid_t owner;        /* whose entries are taken */
-	struct cache *seed; /* where else to look; NULL */
+	uid_t owner;        /* only entries of this user are accepted */
+	struct cache *seed; /* second cache, or NULL */
 	uint64_t written_bytes;
 };
 
 static const char seed_variable[] = "TILETUNE_CACHE_SEED";
 
-/* The user who names a seed trusts its owner, and no other user who could have written to it. */
+/* The user who names a seed trusts its owner, but no other user who may write to it. */
 static enum status open_seed(const char *folder, struct cache **opened, struct error *err)
 {
 	struct cache *seed;
@@ -74,7 +74,7 @@ static enum status open_own(struct cache *cache, const char *folder, struct erro
 	return STATUS_OK;
 }
 
-/* Whether the folder is to be looked through, which is then noted. */
+/* Whether the folder is due for a scan; the file's time then records the scan. */
 static bool is_due(const struct cache *cache)
 {
 	CLEANUP(memory_free) char *mark = path_join(cache->folder, "swept");
@@ -124,7 +124,7 @@ static char *entry_path(const struct cache *cache, const char key[HASH_SIZE])
 	return string_format("%s/%.2s/%s", cache->folder, key, key);
 }
 
-/* Reads a file as it is, which file_read() would not (a cubin may look like gzip). */
+/* Reads a file unchanged. file_read() would unpack a cubin that looks like gzip. */
 static bool read_raw(int fd, size_t size, struct text *content)
 {
 	char *bytes = memory_zeroed(size + 1, 1);
@@ -151,14 +151,15 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
-/* False, and the entry not filled: there is none. A damaged one of our own is removed. */
+/* Returns false and does not fill the entry if there is no valid one. A damaged entry of our own
+ * cache is removed. */
 static bool entry_read(const struct cache *cache, const char *path, bool is_own,
 	const char key[HASH_SIZE], struct cache_entry *entry)
 {
 	CLEANUP(text_release) struct text content = {0};
 	struct stat info;
 	bool is_file, is_good;
-	/* a pipe must not make us wait */
+	/* opening a pipe must not block */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
@@ -191,7 +192,7 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 	return false;
 }
 
-/* No fsync: a file that a power cut left incomplete fails its checksum. */
+/* There is no fsync: a file that a power failure left incomplete fails its checksum. */
 static enum status write_replacing(const char *path, const struct text *content, struct error *err)
 {
 	CLEANUP(memory_free)
@@ -232,12 +233,12 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	return STATUS_OK;
 }
 
-/* ---- its size: files may come and go meanwhile; what has gone is skipped ---- */
+/* ---- size: files may appear and vanish during a scan; vanished files are skipped ---- */
 struct file {
 	char *path;
 	uint64_t size_bytes;
 	double age_s;
-	bool is_entry; /* named like one; else a temporary file */
+	bool is_entry; /* has the name of an entry; false: a temporary file */
 };
 
 struct listing {
@@ -260,7 +261,7 @@ static enum status add_file(const char *name, void *context, struct error *err)
 
 	(void)err;
 	if (!is_entry && !strstr(name, TEMPORARY))
-		return STATUS_OK; /* not ours */
+		return STATUS_OK; /* another file: leave it */
 	path = path_join(listing->folder, name);
 	if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
 		free(path);
@@ -284,7 +285,7 @@ static enum status add_folder(const char *name, void *context, struct error *err
 	if (!is_hexadecimal(name, 2))
 		return STATUS_OK;
 	listing->folder = inner;
-	(void)directory_list(inner, add_file, listing, NULL); /* gone meanwhile: nothing to list */
+	(void)directory_list(inner, add_file, listing, NULL); /* a vanished folder has no files */
 	listing->folder = folder;
 	return STATUS_OK;
 }
@@ -318,7 +319,7 @@ void cache_trim(struct cache *cache, uint64_t max_bytes)
 	struct listing listing = listing_make(cache->folder);
 	uint64_t kept_bytes = 0;
 
-	if (listing.count) /* youngest first: these stay */
+	if (listing.count) /* most recently used first: these stay */
 		qsort(listing.files, listing.count, sizeof(*listing.files), compare_age);
 	for (size_t i = 0; i < listing.count; i++) {
 		const struct file *file = &listing.files[i];

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compiled kernels on disk, found by what they were made of. FOLDER/kernels/ab/KEY holds one
- * compile_result, KEY beginning with "ab"; a file is complete or not there (temporary file,
- * rename), and several processes may use one folder at once.
+ * Compiled kernels on disk, found by a hash of all inputs of the compilation.
+ * FOLDER/kernels/ab/KEY stores one compile_result; KEY begins with "ab". A file is either
+ * complete or absent, because it is written under a temporary name and renamed. Several
+ * processes may use one folder at once.
  *
- * The cache may always be deleted. What is wrong with an entry (other format, wrong size or
- * checksum, no code for the architecture that it names, another's file, one that others can write
- * to) makes it a miss and removes it; it is never an error. It keeps itself below CACHE_BYTES_MAX:
- * once a day, and while much is written, the longest unused entries go, and temporary files that a
- * killed process left.
+ * The cache may be deleted at any time. An invalid entry is a miss and is removed, never an
+ * error: another format, a wrong size or checksum, code for another architecture, a file of
+ * another user, or one that others may write to. The cache keeps itself below CACHE_BYTES_MAX:
+ * once a day, and after much was written, the least recently used entries are removed, and so
+ * are temporary files that killed processes left.
  *
- * Kernels are code, so folders are the user's alone. Another cache, the seed, may be named where
- * what is not in FOLDER is looked for; it is only read, and only its owner may write to it.
+ * Kernels are code, so only the user may access the folders. A second cache, the seed, may be
+ * named; it is searched for what FOLDER lacks. It is only read, and only its owner may have
+ * write permission.
  */
 #ifndef COMPILE_CACHE_H
 #define COMPILE_CACHE_H
@@ -23,27 +25,30 @@
 
 struct cache;
 
-/* Makes the folder. seed: NULL: $TILETUNE_CACHE_SEED, or none. STATUS_BAD_INPUT if the folder
- * cannot be made or written to, or a seed is none. */
+/* Creates the folder. If seed is NULL, $TILETUNE_CACHE_SEED names the seed, if it is set.
+ * Returns STATUS_BAD_INPUT if the folder cannot be created or written to, or if the seed is not
+ * a cache. */
 enum status cache_open(
 	const char *folder, const char *seed, struct cache **cache, struct error *err);
-void cache_close(struct cache *cache); /* NULL is fine */
+void cache_close(struct cache *cache); /* cache may be NULL */
 
-/* False: not there. Ticket and from_cache of the result are not set. */
+/* Returns false if there is no valid entry. Does not set the ticket and from_cache of the
+ * result. */
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result);
 
-/* An outcome that is not the same each time (crash, timeout) must not be put. Not being able to
- * write is no reason to stop: the caller may say it once. */
+/* Stores an entry. Outcomes that may differ next time (crash, timeout) must not be stored.
+ * Failing to write is not fatal: the caller may report it once. */
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	const struct cache_entry *entry, struct error *err);
 
-/* Removes the longest unused entries until at most max_bytes are left, and old temporary files. */
+/* Removes the least recently used entries until at most max_bytes are left, and old temporary
+ * files. */
 void cache_trim(struct cache *cache, uint64_t max_bytes);
 
 struct cache_size {
 	uint64_t kernels, bytes;
 };
-/* Of FOLDER, without opening it; zeros where there is none. */
+/* Measures the cache in a folder without opening it; all zero if there is none. */
 struct cache_size cache_measure(const char *folder);
 
 #endif

@@ -8,7 +8,7 @@
 #include "compile/worker.h"
 
 enum {
-	HEADER_SIZE = 96, /* "tiletune.kernel/2 KEY SIZE CHECKSUM", blanks, newline */
+	HEADER_SIZE = 96, /* "tiletune.kernel/2 KEY SIZE CHECKSUM", padded with blanks, newline */
 	CHECKSUM_SEED = 1,
 };
 
@@ -42,7 +42,7 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	hash_finish(hash, key);
 }
 
-/* One file: a line of text (format, key, size and checksum of the rest), then the packed entry. */
+/* A file has one line of text (format, key, size and checksum of the rest) and the packed entry. */
 static void header_format(char header[HEADER_SIZE + 1], const char *key, const struct text *body)
 {
 	int length = snprintf(header, HEADER_SIZE, "tiletune.kernel/2 %s %llu %016llx", key,
@@ -54,7 +54,7 @@ static void header_format(char header[HEADER_SIZE + 1], const char *key, const s
 	header[HEADER_SIZE] = '\0';
 }
 
-/* Machine code for the architecture that the entry names, or PTX. */
+/* Whether the image is machine code for the architecture that the entry names, or PTX. */
 static bool is_kernel_for(const struct cache_entry *entry)
 {
 	const struct text *cubin = &entry->result.cubin;
@@ -74,7 +74,8 @@ bool cache_entry_unpack(
 	*entry = (struct cache_entry){0};
 	if (size <= HEADER_SIZE)
 		return false;
-	body.data = (char *)(uintptr_t)bytes + HEADER_SIZE; /* borrowed, only read */
+	body.data = (char *)(uintptr_t)bytes +
+		    HEADER_SIZE; /* borrowed and only read, despite the cast */
 	body.length = size - HEADER_SIZE;
 	header_format(header, key, &body);
 	if (memcmp(header, bytes, HEADER_SIZE) != 0 ||

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file of the cache of kernels: what its name is made of, and its bytes.
+ * The format of one file in the cache of kernels: how its name is derived, and its content.
  */
 #ifndef COMPILE_CACHE_ENTRY_H
 #define COMPILE_CACHE_ENTRY_H
 
 #include "compile/compiler.h"
 
-/* The key of a unit for an architecture and a compiler's identity. toolkit: hash of the
- * toolkit whose headers the unit includes, or "". */
+/* Computes the key of a unit for an architecture and a compiler's identity. `toolkit` is the
+ * hash of the toolkit whose headers the unit includes, or "". */
 void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
 	const char *toolkit, char key[HASH_SIZE]);
 
@@ -20,7 +20,7 @@ struct cache_entry {
 };
 void cache_entry_pack(
 	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes);
-/* False, and the entry empty, unless the bytes are a whole entry of this key. */
+/* Returns false and leaves the entry empty unless the bytes are a complete entry for this key. */
 bool cache_entry_unpack(
 	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry);
 void cache_entry_release(struct cache_entry *entry);

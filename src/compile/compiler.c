@@ -14,8 +14,8 @@
 #include "process/host_limits.h"
 #include "process/pool.h"
 
-static const double timeout_default_s = 120; /* per unit */
-/* Enough for 110 MB from a slow disk and a trial compilation. */
+static const double timeout_default_s = 120; /* time limit per unit */
+/* Time to read 110 MB from a slow disk and to compile a test kernel. */
 enum {
 	LOAD_SECONDS = 60
 };
@@ -24,24 +24,24 @@ struct compiler {
 	char *worker_path;
 	struct compile_loaded nvrtc;
 	struct cache *cache;        /* NULL: none */
-	struct error cache_problem; /* the first failure to write to it */
-	struct toolkit toolkit;     /* whose headers are part of keys */
-	struct tile_toolkit tile;   /* found when the first tile kernel comes */
-	struct error tile_problem;  /* why none was found */
-	double timeout_s;           /* per unit */
+	struct error cache_problem; /* the first failure to write to the cache */
+	struct toolkit toolkit;     /* toolkit whose headers are part of the keys */
+	struct tile_toolkit tile;   /* searched for when the first tile kernel is submitted */
+	struct error tile_problem;  /* why it was not found */
+	double timeout_s;           /* time limit per unit */
 	struct pool pool;
-	size_t pending;   /* submitted and not yet filled */
-	bool has_results; /* that were filled since the last poll */
+	size_t pending;   /* submitted, not filled yet */
+	bool has_results; /* results were filled since the last poll */
 };
 
-/* A unit that the cache does not have. */
+/* A unit that is not in the cache. */
 struct job {
-	struct pool_task task;         /* comes first */
-	struct compile_result *result; /* the submitter's */
-	const char *compiler;          /* identity; borrowed */
+	struct pool_task task;         /* must be the first member */
+	struct compile_result *result; /* owned by the submitter */
+	const char *compiler;          /* identity of the compiler, borrowed */
 	char key[HASH_SIZE];
 	char *name, *arch;
-	struct text frame; /* for the process */
+	struct text frame; /* message to the worker */
 };
 
 static void job_free(struct job *job)
@@ -53,7 +53,8 @@ static void job_free(struct job *job)
 }
 
 /* ---- results ---- */
-/* The whole log goes to the file that a user named; what is shown is the part that says why. */
+/* Writes the whole log to the file that the user named, and shortens the result's log to the
+ * reason. */
 static void shorten_log(const char *name, struct compile_result *result)
 {
 	const char *path = getenv(COMPILER_LOG);
@@ -69,7 +70,7 @@ static void shorten_log(const char *name, struct compile_result *result)
 	result->log = text_detach(&useful);
 }
 
-/* Takes the job, and what came of it. */
+/* Stores the outcome in the submitter's result; takes ownership of job and result. */
 static void answer(
 	struct compiler *compiler, struct job *job, struct compile_result result, bool from_cache)
 {
@@ -84,7 +85,7 @@ static void answer(
 
 bool compile_is_done(const struct compile_result *result)
 {
-	return result->log != NULL; /* the compiler always says something */
+	return result->log != NULL; /* every finished compilation has a log */
 }
 
 static void store(
@@ -94,7 +95,7 @@ static void store(
 		job->name, job->arch, (char *)(uintptr_t)job->compiler, *result};
 	struct error err = {0};
 
-	/* a crash or a timeout may be the machine's fault: it is tried again next time */
+	/* crashes and timeouts may be the machine's fault, so they are not cached */
 	if (!compiler->cache ||
 		(result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED))
 		return;
@@ -103,7 +104,7 @@ static void store(
 		compiler->cache_problem = err;
 }
 
-/* Takes job and result. */
+/* Takes ownership of job and result. */
 static void finish(struct compiler *compiler, struct job *job, struct compile_result result)
 {
 	store(compiler, job, &result);
@@ -204,7 +205,7 @@ static enum status take_answer(
 	return error_set(err, STATUS_NO_DEVICE, "the worker did not understand");
 }
 
-/* Tries one candidate; starts a worker if there is none. */
+/* Tries to load one candidate; starts a worker if there is none. */
 static enum status try_candidate(const char *path, const char *worker_path, struct worker *worker,
 	struct compile_loaded *loaded, struct error *err)
 {
@@ -236,7 +237,7 @@ static enum status refuse_too_new(const struct nvrtc_search *search, struct work
 		search->driver_cuda_version % 1000 / 10);
 
 	record_release(&compile_loaded_record, loaded);
-	worker_end(worker, NULL); /* a library that was used is not safely unloaded */
+	worker_end(worker, NULL); /* a library that was used cannot be unloaded safely */
 	return status;
 }
 
@@ -265,13 +266,13 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		struct error why = {0};
 
 		status = try_candidate(path, worker_path, worker, loaded, &why);
-		/* the library killed it, or the kernel for want of memory */
+		/* try once more: the process may have been killed because memory was short */
 		if (status != STATUS_OK && strstr(why.message, "was killed"))
 			status = try_candidate(path, worker_path, worker, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
 			loaded->major > search->driver_cuda_version / 1000)
 			status = refuse_too_new(search, worker, loaded, &why);
-		/* names that the loader does not know stand in the list of places */
+		/* names that the dynamic loader does not know are already in the list of places */
 		if (status != STATUS_OK &&
 			(strchr(path, '/') || search->given ||
 				!strstr(why.message, "cannot open shared object")))
@@ -432,7 +433,7 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 		request.tile_folder = compiler->tile.folder;
 		request.tile_nvrtc = compiler->tile.nvrtc;
 		identity = compiler->tile.identity;
-		headers = ""; /* the toolkit's identity says which they are */
+		headers = ""; /* the identity of the tile toolkit covers its headers */
 	} else if (toolkit_is_included(unit->source)) {
 		headers = toolkit_hash(&compiler->toolkit);
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layout found in cubins of CUDA 13.0 (e_ident[EI_ABIVERSION] 8), names as in NVIDIA's public
- * headers (EIATTR_*): `.nv.info` holds records {u8 format, u8 attribute, ...}; formats 1 to 3 have
- * two bytes of value, format 4 a u16 size and a payload. `.nv.info.KERNEL` holds one kernel's.
+ * The layout is that of cubins from CUDA 13.0 (e_ident[EI_ABIVERSION] 8), with the names of
+ * NVIDIA's public headers (EIATTR_*). `.nv.info` holds records {u8 format, u8 attribute, ...}:
+ * formats 1 to 3 have a value of two bytes, format 4 has a u16 size and a payload.
+ * `.nv.info.KERNEL` holds the records of one kernel.
  */
 #include "compile/cubin.h"
 
@@ -13,11 +14,11 @@ enum {
 	MACHINE_CUDA = 190,      /* EM_CUDA */
 	SYMBOL_IS_KERNEL = 0x10, /* in st_other: STO_CUDA_ENTRY */
 	FORMAT_SIZED = 4,
-	ATTRIBUTE_THREADS = 0x10,     /* sized: u32 x, y, z of a block */
-	ATTRIBUTE_STACK = 0x11,       /* sized, of all kernels: u32 symbol, u32 bytes */
-	ATTRIBUTE_REGISTERS = 0x2f,   /* likewise */
-	ATTRIBUTE_PARAM = 0x17,       /* sized: u32, u16 ordinal, u16 offset, u32 with the bytes */
-	ATTRIBUTE_PARAM_BYTES = 0x19, /* value: of all, where there are any */
+	ATTRIBUTE_THREADS = 0x10,     /* format 4: u32 x, y, z of a block */
+	ATTRIBUTE_STACK = 0x11,       /* format 4, for all kernels: u32 symbol, u32 bytes */
+	ATTRIBUTE_REGISTERS = 0x2f,   /* the same with registers */
+	ATTRIBUTE_PARAM = 0x17,       /* format 4: u32, u16 ordinal, u16 offset, u32 with size */
+	ATTRIBUTE_PARAM_BYTES = 0x19, /* value: bytes of all parameters; absent if there are none */
 	PARAM_BYTES_SHIFT = 18,
 };
 
@@ -66,7 +67,7 @@ static bool section_find(
 	return false;
 }
 
-/* Tables live in the file: a NOBITS section has no bytes to read. */
+/* Finds a table. NOBITS sections are rejected, because they have no bytes in the file. */
 static bool table_find(const struct cubin *cubin, const char *name, Elf64_Shdr *section)
 {
 	return section_find(cubin, name, "", section) && section->sh_type != SHT_NOBITS;
@@ -109,7 +110,7 @@ bool cubin_is_for(const void *data, size_t size, int compute_capability)
 	if (size < sizeof(header))
 		return false;
 	memcpy(&header, data, sizeof(header));
-	/* the low byte until CUDA 12, the one above it since */
+	/* CUDA up to version 12 uses the low byte, later versions the next one */
 	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == MACHINE_CUDA &&
 	       ((int)(header.e_flags & 0xff) == compute_capability ||
 		       (int)(header.e_flags >> 8 & 0xff) == compute_capability);
@@ -134,7 +135,7 @@ enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struc
 	return STATUS_OK;
 }
 
-/* The name of a symbol that is a kernel, else NULL. */
+/* The name of the symbol if it is a kernel, else NULL. */
 static const char *kernel_symbol(const struct cubin *cubin, size_t index)
 {
 	Elf64_Sym symbol;
@@ -203,12 +204,12 @@ static void param_read(const unsigned char *payload, struct cubin_kernel *kernel
 struct info_record {
 	unsigned char attribute;
 	bool is_sized;
-	uint16_t value;               /* of a sized one: bytes of the payload */
-	const unsigned char *payload; /* of a sized one */
+	uint16_t value;               /* in format 4, the size of the payload in bytes */
+	const unsigned char *payload; /* only in format 4 */
 };
 
-/* The record at *at of an .nv.info section, which moves on; false at the end or where the layout is
- * not known. */
+/* Reads the record at *at of an .nv.info section and advances *at. Returns false at the end, or
+ * if the format is unknown. */
 static bool info_next(const struct cubin *cubin, const Elf64_Shdr *section, size_t *at,
 	struct info_record *record)
 {
@@ -229,7 +230,8 @@ static bool info_next(const struct cubin *cubin, const Elf64_Shdr *section, size
 	return true;
 }
 
-/* The parameters that the records of a kernel's section tell of; what all of them take. */
+/* Reads the parameters of a kernel from the records of its section. Returns the bytes of all
+ * parameters. */
 static uint32_t info_read(
 	const struct cubin *cubin, const Elf64_Shdr *section, struct cubin_kernel *kernel)
 {
@@ -245,12 +247,12 @@ static uint32_t info_read(
 	return bytes;
 }
 
-/* None where nothing speaks of them; not known where they do not add up to what the section says.
- */
+/* A kernel without parameter records has no parameters. If the sizes do not match the section's
+ * total, the parameters count as not known. */
 static void params_check(
 	const struct cubin *cubin, const char *name, uint32_t bytes, struct cubin_kernel *kernel)
 {
-	Elf64_Shdr constants; /* where they lie: every kernel has it */
+	Elf64_Shdr constants; /* the section of the parameters, which every kernel has */
 	uint32_t sum = 0;
 
 	if (kernel->param_count < 0 && !bytes &&
@@ -265,7 +267,7 @@ static void params_check(
 		kernel->param_count = -1;
 }
 
-/* The index of the kernel's symbol; symbol_count if there is none. */
+/* The index of the kernel's symbol, or symbol_count if there is none. */
 static size_t kernel_find(const struct cubin *cubin, const char *name)
 {
 	size_t i = 0;
@@ -304,7 +306,7 @@ static int32_t word_at(const unsigned char *bytes)
 	return word > INT32_MAX ? INT32_MAX : (int32_t)word;
 }
 
-/* x*y*z, or 0 beyond what any GPU launches. */
+/* Returns x*y*z, or 0 if it is more than any GPU can launch. */
 static int32_t block_threads(const unsigned char *payload)
 {
 	int64_t threads = 1;

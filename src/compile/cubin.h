@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads what a cubin (an ELF file for the GPU) says of its kernels: their names and parameters.
- * Pure; any bytes may be given: every offset is checked, and what cannot be read is an error or not
- * known, never a fault. Registers, memory and spills are in the compiler's report (ptxas_report.h).
+ * Reads the names and parameters of kernels from a cubin, which is an ELF file for the GPU. Any
+ * bytes may be given: every offset is checked, and unreadable data is an error or "not known",
+ * never a fault. Registers, memory and spills are in the compiler's report (ptxas_report.h).
  */
 #ifndef COMPILE_CUBIN_H
 #define COMPILE_CUBIN_H
@@ -15,7 +15,7 @@
 #include "candidate/resources.h"
 
 enum {
-	CUBIN_PARAMS_MAX = 64 /* of a kernel; of one with more it is not known how many */
+	CUBIN_PARAMS_MAX = 64 /* if a kernel has more, their number is not known */
 };
 
 /* A view of the caller's bytes, which must outlive it. */
@@ -30,33 +30,33 @@ struct cubin {
 };
 
 struct cubin_kernel {
-	int32_t param_count; /* -1: the cubin does not say */
+	int32_t param_count; /* -1: not known */
 	uint32_t param_bytes[CUBIN_PARAMS_MAX];
 };
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err);
 
-/* Whether the bytes begin as a cubin for this architecture does (90 for 9.0). */
+/* Whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
 bool cubin_is_for(const void *data, size_t size, int compute_capability);
 
-/* The index-th kernel's name, borrowed; NULL beyond the last one. */
+/* The name of the kernel with this index, borrowed. Returns NULL if there are fewer kernels. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
-/* A variable in __device__ memory, which kernels may write; the name is borrowed. */
+/* A variable in __device__ memory, which kernels may write to. The name is borrowed. */
 struct cubin_variable {
 	const char *name;
-	bool is_zeroed; /* the driver clears it when it loads the cubin; else it has initial values
-			 */
+	bool is_zeroed; /* the driver clears it when it loads the cubin; if false, it has initial
+			   values */
 };
-/* False beyond the last one. Variables without a name are left out. */
+/* Returns false if there are fewer variables. Variables without a name are not counted. */
 bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable);
 
 bool cubin_has_kernel(const struct cubin *cubin, const char *name);
-/* False if there is no kernel of this name. */
+/* Returns false if there is no kernel with this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
 
-/* Registers, static shared memory, stack and threads of a block, for a kernel without a report of
- * ptxas; members that the cubin does not tell stay as they are. */
+/* Fills in registers, static shared memory, stack and threads per block of a kernel that has no
+ * report of ptxas. Members that the cubin does not define do not change. */
 void cubin_resources(
 	const struct cubin *cubin, const char *name, struct kernel_resources *resources);
 

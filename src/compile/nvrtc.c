@@ -23,24 +23,24 @@ static const struct library_entry calls[] = {
 	{"nvrtcGetTileIR", offsetof(struct nvrtc_functions, tile_ir), 0},
 };
 
-/* What a program is compiled to. */
+/* The kind of image that a program is compiled to. */
 enum image_kind {
 	IMAGE_CUBIN,
 	IMAGE_PTX,
 	IMAGE_TILE_IR,
 };
 
-/* Options that older versions lack: the word in their error message, and the option. */
+/* Options that older versions lack, with the word that names each in their error message. */
 static const struct extra {
 	const char *name;
 	const char *option;
 } extras[] = {
-	/* NVRTC's own cache would falsify compile times */
+	/* compile times would be wrong with NVRTC's own cache */
 	{"no-cache", "--no-cache"},
-	/* setrlimit() is for the whole process, and the workers' stack is large enough */
+	/* setrlimit() affects the whole process, and the workers' stack is large enough */
 	{"modify-stack-limit", "--modify-stack-limit=false"},
-	/* nothing is looked for in the working folder; it also keeps headers of the toolkit from
-	 * including their neighbours, so that a source with headers goes without */
+	/* prevents a search of the working folder. It also prevents headers of the toolkit from
+	 * including their neighbours, so sources with such headers are compiled without it */
 	{"no-source-include", "--no-source-include"},
 };
 
@@ -105,9 +105,9 @@ static enum status identify(struct nvrtc *nvrtc, struct error *err)
 	return STATUS_OK;
 }
 
-/* NVRTC opens its second library by its bare name when it compiles. Where neither is on the
- * loader's path (wheels), the name is found because the file next to the first is open already.
- * Elsewhere there may be no such file, which is no error. */
+/* NVRTC opens its second library by its bare name when it compiles. If neither library is on the
+ * loader's path (wheels), opening the file next to the first library makes the name known. Other
+ * installations may lack that file, which is no error. */
 static void open_builtins(struct nvrtc *nvrtc)
 {
 	CLEANUP(memory_free) char *folder = path_parent(nvrtc->library.path);
@@ -141,7 +141,7 @@ void nvrtc_release(struct nvrtc *nvrtc)
 	*nvrtc = (struct nvrtc){0};
 }
 
-/* Marks the extra option that the log names as refused; false if the log names none. */
+/* Marks the extra option that the log rejects. Returns false if the log rejects none. */
 static bool refuse_extra(struct nvrtc *nvrtc, const char *log)
 {
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
@@ -173,11 +173,11 @@ static nvrtcResult get_text(
 	return result;
 }
 
-/* Names with C linkage are not mangled. The compiler gives any other name, and instantiates the
- * templates that are asked for. */
+/* Names with C linkage are not mangled. For other names, and for template instances that are
+ * requested, the compiler must be asked. */
 static bool needs_lowering(const struct build_unit *unit, const char *entry)
 {
-	return !unit->is_tile && /* the compiler looks up names of SIMT code only */
+	return !unit->is_tile && /* the compiler looks up only names of SIMT code */
 	       (!name_is_valid(entry) || !strstr(unit->source, "extern \"C\""));
 }
 
@@ -192,7 +192,7 @@ static nvrtcResult add_expressions(
 	return result;
 }
 
-/* The entry's own name where the compiler knows no other; worker.c then looks into the cubin. */
+/* Uses the entry's own name if the compiler knows no other; worker.c then searches the cubin. */
 static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 	const struct build_unit *unit, char **symbols)
 {
@@ -258,7 +258,7 @@ static bool is_of_toolkit(const struct toolkit *toolkit, const char *file)
 	return string_starts_with(file, "__nv_");
 }
 
-/* The -D whose name stands in the line; NULL: none. */
+/* The name of the unit's -D macro that occurs in the line; NULL if there is none. */
 static const char *macro_in(const struct build_unit *unit, const char *line, size_t *length)
 {
 	for (size_t i = 0; i < unit->option_count; i++) {
@@ -276,8 +276,8 @@ static const char *macro_in(const struct build_unit *unit, const char *line, siz
 	return NULL;
 }
 
-/* Adds a hint after the first error, which has three lines: "FILE(LINE): error: ...", the source
- * line, and a caret. */
+/* Adds a hint after the first error, which consists of three lines: "FILE(LINE): error: ...",
+ * the source line, and a caret. */
 static void put_hint(const struct build_unit *unit, const struct toolkit *toolkit, struct text *log)
 {
 	CLEANUP(text_release) struct text hinted = {0};
@@ -327,7 +327,7 @@ static void add_option(struct name_set *made, const char *name, const char *valu
 	name_set_add(made, option, strlen(option));
 }
 
-/* The unit's own and what every unit gets; the caller frees the list. */
+/* Lists the unit's options and those of every unit. The caller frees the list. */
 static const char **options_of(const struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, struct name_set *made, size_t *count)
 {
@@ -341,7 +341,8 @@ static const char **options_of(const struct nvrtc *nvrtc, const struct build_uni
 	for (size_t i = 0; i < unit->option_count; i++)
 		all[(*count)++] = unit->options[i];
 	if (unit->is_tile) {
-		/* Tile IR is for a virtual architecture without a suffix: compute_90 */
+		/* Tile IR is compiled for a virtual architecture without a suffix, such as
+		 * compute_90 */
 		CLEANUP(memory_free)
 		char *virtual = string_format(
 			"compute_%.*s", (int)strspn(arch + digits, "0123456789"), arch + digits);
@@ -381,7 +382,7 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 
 		result = compile_once(nvrtc, unit, all, (int)count, kind, symbols, image, log);
 	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
-	/* both count the NUL at the end of a string */
+	/* sizes include the terminating NUL */
 	while (log->length && log->data[log->length - 1] == '\0')
 		log->length--;
 	while (kind == IMAGE_PTX && image->length && image->data[image->length - 1] == '\0')
@@ -405,7 +406,7 @@ enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
 	static char name[] = "trial.cu", source[] = "extern \"C\" __global__ void trial() {}\n";
 	const struct build_unit unit = {.name = name, .source = source};
 
-	/* PTX for an old architecture: every version knows it */
+	/* PTX for an old architecture works with every version */
 	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) == NVRTC_COMPILED)
 		return STATUS_OK;
 	return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVRTC, loaded at run time, in a worker process. One program at a time, one thread.
+ * NVRTC, loaded at run time in a worker process. A single thread compiles one program at a time.
  */
 #ifndef COMPILE_NVRTC_H
 #define COMPILE_NVRTC_H
@@ -32,7 +32,7 @@ struct nvrtc_functions {
 #define CALL(member, name) __typeof__(name) *member;
 	NVRTC_CALLS(CALL)
 #undef CALL
-	/* since CUDA 13.3, for tile kernels; NULL in older versions */
+	/* for tile kernels, since CUDA 13.3; NULL in older versions */
 	nvrtcResult (*tile_ir_size)(nvrtcProgram, size_t *);
 	nvrtcResult (*tile_ir)(nvrtcProgram, char *);
 };
@@ -41,33 +41,35 @@ struct nvrtc {
 	struct library library, builtins;
 	struct nvrtc_functions functions;
 	int major, minor;
-	bool refused_extras[3]; /* options of ours that this version does not know */
-	char identity[96];      /* "NVRTC 13.0 (V13.0.88)": the full build, because nvrtcVersion()
-				 * hides patch releases */
+	bool refused_extras[3]; /* extra options that this version does not support */
+	char identity[96];      /* "NVRTC 13.0 (V13.0.88)" with the full build number, because
+				   nvrtcVersion() hides patch releases */
 };
 
 enum nvrtc_answer {
 	NVRTC_COMPILED,
-	NVRTC_REFUSED, /* the source or the options are at fault: the same each time */
-	NVRTC_BROKEN,  /* the compiler is: out of memory, an internal error */
+	NVRTC_REFUSED, /* the source or the options are wrong; the result is reproducible */
+	NVRTC_BROKEN,  /* the compiler failed: out of memory, internal error */
 };
 
-/* path: a file, or a name for the loader. Released by the caller, also where it does not load. */
+/* Loads a file, or a name that the dynamic loader finds. The caller releases nvrtc even after a
+ * failure. */
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
 void nvrtc_release(struct nvrtc *nvrtc);
 
-/* The full version of a library or program of the toolkit ("V13.0.88"), from its own text; else a
- * hash of the file ("file 0123..."). NULL if it cannot be read. Caller frees. */
+/* Reads the full version ("V13.0.88") of a toolkit's library or program from its file. Without a
+ * version it returns a hash of the file ("file 0123..."), and NULL if the file cannot be read.
+ * The caller frees the text. */
 char *nvrtc_file_build(const char *path);
 
-/* Compiles an empty kernel: shows that the installation is complete. */
+/* Compiles an empty kernel to test that the installation is complete. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
-/* arch: "sm_90a" gives a cubin, "compute_90a" PTX text. A tile kernel's unit gives Tile IR
- * (compile/tile.h assembles it). `log` is what the compiler said, with the
- * report of ptxas, with every answer. symbols[i], where the unit was compiled: what the code
- * calls the unit's i-th entry, which is a name or a C++ name expression (the caller frees it).
- * toolkit: whose headers it may include; NULL: none. */
+/* Compiles a unit. arch "sm_90a" gives a cubin and "compute_90a" PTX text; a tile kernel gives
+ * Tile IR, which compile/tile.h assembles. Every answer sets `log` to the compiler's output with
+ * the report of ptxas. On success symbols[i] is the name in the code of entry i, which may be a
+ * C++ name expression; the caller frees it. `toolkit` has the headers that the unit may include;
+ * it may be NULL. */
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log);

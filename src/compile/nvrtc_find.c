@@ -14,11 +14,12 @@ enum {
 	GROUP_HOME,
 	GROUP_NEAR,
 	GROUP_USUAL,
-	MAJOR_OLDEST = 11, /* the first that makes cubins */
-	MAJOR_NEWEST = 19, /* asked of the loader; files in folders may be newer */
+	MAJOR_OLDEST = 11, /* the first version that produces cubins */
+	MAJOR_NEWEST = 19, /* newest version tried with the dynamic loader; files in folders may be
+			      newer */
 };
 
-/* Below a toolkit's folder, one with Python's packages, the program's. */
+/* Patterns below a toolkit's folder, a folder with Python packages, and the program's folder. */
 #define TOOLKIT "/{lib64/,lib/,targets/*/lib/,}libnvrtc.so.[0-9]*"
 #define WHEELS  "/lib/python3*/{site,dist}-packages/nvidia/cu*/lib/libnvrtc.so.[0-9]*"
 #define BUILD   "/{../,../../}cuda/{lib,nvidia/cu*/lib}/libnvrtc.so.[0-9]*"
@@ -46,7 +47,8 @@ struct nvrtc_search nvrtc_search(
 	};
 }
 
-/* Of "libnvrtc.so.13.0.88"; a major alone takes the minor of a folder "cuda-13.0". */
+/* Reads the version from "libnvrtc.so.13.0.88". If the name has only a major version, the minor
+ * one comes from a folder "cuda-13.0". */
 static void version_of(const char *path, int *major, int *minor)
 {
 	CLEANUP(memory_free) char *real = realpath(path, NULL);
@@ -85,14 +87,14 @@ static void candidate_add(const struct nvrtc_search *search, struct nvrtc_candid
 	}
 	ARRAY_GROW(candidates->items, candidates->count, candidates->capacity);
 	candidate.path = string_copy(path);
-	/* equals stay in the order in which they were found */
+	/* equal candidates stay in the order in which they were found */
 	for (at = candidates->count++; at > 0 && is_better(&candidate, &candidates->items[at - 1]);
 		at--)
 		candidates->items[at] = candidates->items[at - 1];
 	candidates->items[at] = candidate;
 }
 
-/* folder: NULL where it is not known; below: what stands there, as a pattern. */
+/* Adds the files that match the pattern `below` in a folder; folder may be NULL. */
 static void add_below(const struct nvrtc_search *search, struct nvrtc_candidates *candidates,
 	const char *folder, const char *below, int group)
 {
@@ -149,7 +151,7 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 	} places[] = {
 		{search->cuda_home, TOOLKIT, GROUP_HOME},
 		{search->cuda_path, TOOLKIT, GROUP_HOME},
-		/* the program as pip installs it: bin/tiletune, with what its wheel requires */
+		/* a program that pip installed as bin/tiletune, with the wheels that it requires */
 		{search->executable_folder, "/.." WHEELS, GROUP_NEAR},
 		{search->system_root, "/usr/local/{cuda,cuda-*}" TOOLKIT, GROUP_USUAL},
 		{search->virtual_env, WHEELS, GROUP_USUAL},

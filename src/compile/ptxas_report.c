@@ -5,17 +5,19 @@
 
 enum {
 	USEFUL_LINES = 12,
-	LINE_LENGTH_MAX = 300, /* template errors run to kilobytes */
+	LINE_LENGTH_MAX = 300, /* template errors can be kilobytes long */
 };
 
 struct report {
 	struct compiler_entry *entries;
 	size_t count;
-	struct compiler_entry *current; /* the one being compiled; NULL: none of ours */
-	bool in_callee;                 /* "Function properties" of a function that it calls */
+	struct compiler_entry
+		*current; /* the entry being compiled; NULL: not one of the named entries */
+	bool in_callee;   /* inside the "Function properties" of a function that the entry calls */
 };
 
-/* Remarks of ptxas, by code or by words (codes differ between releases). */
+/* Remarks of ptxas. They are recognised by code or by words, because codes differ between
+ * releases. */
 static const struct remark {
 	const char *mark;
 	uint32_t flag;
@@ -28,7 +30,7 @@ static const struct remark {
 	{"wgmma.mma_async instructions are serialized", FLAG_MASK(WGMMA_SERIALIZED)},
 };
 
-/* The entry whose name begins at `name` and ends before `end`; NULL if it is none of ours. */
+/* The entry whose name is the text from `name` to `end`; NULL if it is not a named entry. */
 static struct compiler_entry *entry_find(
 	const struct report *report, const char *name, const char *end)
 {
@@ -82,8 +84,8 @@ static bool read_properties(struct report *report, const char *line)
 	return true;
 }
 
-/* "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]": any of them may be
- * missing, and others may come. */
+/* "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]". Parts may be
+ * missing, and there may be others. */
 static bool read_usage(struct report *report, const char *line)
 {
 	const char *item = after(line, ": Used ");
@@ -94,7 +96,7 @@ static bool read_usage(struct report *report, const char *line)
 	if (!report->current)
 		return true;
 	resources = &report->current->resources;
-	resources->smem_static_bytes = 0; /* not mentioned if there is none */
+	resources->smem_static_bytes = 0; /* the log omits it if it is 0 */
 	resources->barriers = 0;
 	while (item && *item) {
 		char *end;
@@ -116,7 +118,7 @@ static bool read_usage(struct report *report, const char *line)
 	return true;
 }
 
-/* True if the line belongs to the report. */
+/* Returns whether the line belongs to the report. */
 static bool read_line(struct report *report, const char *line)
 {
 	const char *name;
@@ -153,7 +155,7 @@ static void read_remark(struct report *report, const char *line)
 			report->entries[i].resources.flags |= flags;
 }
 
-/* Takes the next line out of *log as a string of its own; NULL at the end. Caller frees. */
+/* Returns a copy of the next line and advances *log; NULL at the end. The caller frees the line. */
 static char *next_line(const char **log)
 {
 	size_t length = strcspn(*log, "\n");
@@ -205,7 +207,7 @@ void ptxas_report_shorten(const char *log, struct text *useful)
 	size_t kept = 0, dropped = 0;
 	char *line;
 
-	/* warnings come first and say little about why it failed */
+	/* skip warnings, which come first and rarely explain the failure */
 	for (const char *at = log; (line = next_line(&at)); start = at) {
 		bool found = is_error(line);
 

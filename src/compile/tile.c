@@ -19,13 +19,13 @@
 #include "compile/nvrtc.h"
 
 /* ---- where it is ---- */
-/* Below a folder with Python's packages. */
+/* Pattern below a folder with Python packages. */
 #define WHEELS "/lib/python3*/{site,dist}-packages/nvidia/cu*"
 
 static const char install_hint[] =
 	"pip install \"tiletune[tile]\", or name a folder of CUDA 13.3 or newer in TILETUNE_TILE";
 
-/* The first match of a pattern below the folder; NULL if there is none. Caller frees. */
+/* The first match of a pattern below the folder, or NULL. The caller frees it. */
 static char *find_file(const char *folder, const char *pattern)
 {
 	CLEANUP(memory_free) char *all = path_join(folder, pattern);
@@ -38,8 +38,8 @@ static char *find_file(const char *folder, const char *pattern)
 	return found;
 }
 
-/* Fills the toolkit if the folder is complete; otherwise `lacks` gets a line that says what is
- * missing, or nothing if the folder has no assembler at all. */
+/* Fills in the toolkit if the folder is complete. Otherwise appends a line with the missing
+ * files to `lacks`, unless the folder has no assembler at all. */
 static bool take_folder(const char *folder, struct tile_toolkit *toolkit, struct text *lacks)
 {
 	static const struct {
@@ -111,7 +111,7 @@ enum status tile_toolkit_find(
 	CLEANUP(text_release) struct text lacks = {0};
 
 	*toolkit = (struct tile_toolkit){0};
-	/* a folder that the user names is the only place */
+	/* if the user names a folder, no other place is searched */
 	for (size_t i = 0; i < (given && *given ? 1 : ARRAY_COUNT(places)); i++) {
 		CLEANUP(memory_free)
 		char *pattern = places[i].folder
@@ -145,7 +145,7 @@ void tile_toolkit_release(struct tile_toolkit *toolkit)
 
 /* ---- the assembler ---- */
 enum {
-	IR_FD = 3, /* in the child */
+	IR_FD = 3, /* descriptors in the child */
 	CUBIN_FD,
 };
 
@@ -153,7 +153,7 @@ static void start_assembler(
 	char *const *arguments, char *const *environment, int ir_fd, int cubin_fd, int output_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* above all that are used, so that none overwrites another */
+	/* move both above the numbers used in the child, so that dup2() cannot overwrite either */
 	ir_fd = fcntl(ir_fd, F_DUPFD, 10);
 	cubin_fd = fcntl(cubin_fd, F_DUPFD, 10);
 	output_fd = fcntl(output_fd, F_DUPFD, 10);

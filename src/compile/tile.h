@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * CUDA Tile C++: NVRTC 13.3 or newer makes Tile IR of a source, and the assembler `tileiras` makes
- * a cubin of it. Both come from one folder, because an assembler fails with libraries of an older
- * toolkit.
+ * Compiles CUDA Tile C++: NVRTC 13.3 or newer produces Tile IR, and the assembler `tileiras`
+ * turns it into a cubin. Both come from one folder, because the assembler fails with libraries
+ * of an older toolkit.
  */
 #ifndef COMPILE_TILE_H
 #define COMPILE_TILE_H
@@ -12,27 +12,28 @@
 
 struct tile_toolkit {
 	char *folder; /* has bin/tileiras, bin/ptxas, include/cuda_tile.h, and the two libraries */
-	char *nvrtc;  /* the path of its library */
-	char *identity; /* "NVRTC V13.5.37, tileiras V13.5.37": part of the keys of compiled
-			 * kernels */
+	char *nvrtc;  /* path of its NVRTC library */
+	char *identity; /* "NVRTC V13.5.37, tileiras V13.5.37"; part of the keys in the kernel cache
+			 */
 };
 
-/* Looks for the newest one that is complete, and loads nothing: TILETUNE_TILE, CUDA_HOME,
- * CUDA_PATH, the wheels beside the program, usual places, the virtual environment, build/cuda.
- * executable_folder: where the program is. Errors: STATUS_NO_DEVICE with the places and what each
- * of them lacks; the hint names the command that installs it. */
+/* Finds the newest complete toolkit and loads nothing. The places are TILETUNE_TILE, CUDA_HOME,
+ * CUDA_PATH, the wheels next to the program, the usual places, the virtual environment, and
+ * build/cuda. executable_folder is the program's folder. Fails with STATUS_NO_DEVICE; the
+ * message lists the places and what each lacks, and the hint names the command that installs the
+ * toolkit. */
 enum status tile_toolkit_find(
 	const char *executable_folder, struct tile_toolkit *toolkit, struct error *err);
 void tile_toolkit_release(struct tile_toolkit *toolkit);
 
 enum tile_answer {
 	TILE_ASSEMBLED,
-	TILE_REFUSED, /* the assembler's exit code says so: the same each time */
+	TILE_REFUSED, /* the assembler rejected the input; the result is reproducible */
 	TILE_BROKEN,  /* the assembler crashed or did not start */
 };
 
-/* Runs the assembler of `folder` in a process of its own, which ends with the caller. arch:
- * "sm_90". The log gets what it printed, or how it ended. */
+/* Runs the assembler of `folder` in a child process that ends with the caller. arch is like
+ * "sm_90". The log gets the assembler's output, or how the process ended. */
 enum tile_answer tile_assemble(const char *folder, const char *arch, const struct text *tile_ir,
 	struct text *cubin, struct text *log);
 

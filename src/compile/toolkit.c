@@ -22,7 +22,8 @@ const char *toolkit_prelude(void)
 	return *text;
 }
 
-/* "a.h b.h" of the comment that each begins with; `@` is the name. */
+/* Each stand-in begins with a comment that lists its names, "a.h b.h". In the text, `@` stands
+ * for the name. */
 struct stand_ins toolkit_stand_ins(void)
 {
 	struct stand_ins all = {0};
@@ -104,7 +105,7 @@ void toolkit_find(const char *library_path, struct toolkit *toolkit)
 
 	*toolkit = (struct toolkit){0};
 	for (size_t i = 0; i < ARRAY_COUNT(places) && !toolkit->folder_count; i++) {
-		/* CUDA 13 keeps CCCL apart */
+		/* CUDA 13 has a separate folder for CCCL */
 		CLEANUP(memory_free) char *cccl = string_format("%s/cccl", places[i].below);
 
 		if (add_folder(toolkit, places[i].base, places[i].below))
@@ -124,11 +125,11 @@ void toolkit_release(struct toolkit *toolkit)
 /* ---- which toolkit it is ---- */
 struct walk {
 	struct name_set names;
-	const char *top, *below; /* the folder that is read: top/below */
+	const char *top, *below; /* the folder being read is top/below */
 	unsigned depth;
 };
 
-/* Names of files below the folder, relative to it; links to folders are not followed. */
+/* Adds the relative names of files below the folder. Links to folders are not followed. */
 static enum status add_name(const char *name, void *context, struct error *err)
 {
 	struct walk *walk = context;
@@ -163,8 +164,8 @@ static void add_contents(struct hash *hash, const char *path)
 		hash_add(hash, content.data, content.length);
 }
 
-/* Names and sizes of all files, contents of those that say a version or that CUDA's own headers
- * are: a release changes one of these. */
+/* Hashes the names and sizes of all files, and the contents of files that state a version or are
+ * CUDA's own headers. At least one of these changes with every release. */
 static void add_folder_files(struct hash *hash, const char *folder)
 {
 	struct walk walk = {.top = folder, .below = ""};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The headers of the CUDA toolkit, which the compiler reads itself, and stand-ins for headers of
- * the host that kernels' sources include. All other includes are expanded before (source/source.h).
+ * Headers of the CUDA toolkit, which the compiler reads itself, and stand-ins for host headers
+ * that kernel sources include. All other includes are expanded beforehand (source/source.h).
  */
 #ifndef COMPILE_TOOLKIT_H
 #define COMPILE_TOOLKIT_H
@@ -16,21 +16,24 @@ enum {
 };
 
 struct toolkit {
-	char *folders[TOOLKIT_FOLDERS_MAX]; /* of includes; CUDA 13 keeps CCCL apart */
-	size_t folder_count;                /* 0: no toolkit was found */
-	char hash[HASH_SIZE];               /* "": not asked for yet */
+	char *folders[TOOLKIT_FOLDERS_MAX]; /* include folders; CUDA 13 has a separate one for CCCL
+					     */
+	size_t folder_count;                /* 0: no toolkit found */
+	char hash[HASH_SIZE];               /* "": not computed yet */
 };
 
-/* That of the library, else the one that CUDA_HOME or CUDA_PATH names, else a usual place's. */
+/* Finds the toolkit of the library; without one, the toolkit that CUDA_HOME or CUDA_PATH names;
+ * else one in a usual place. */
 void toolkit_find(const char *library_path, struct toolkit *toolkit);
 void toolkit_release(struct toolkit *toolkit);
-/* Whether an expanded source includes any of it. */
+/* Whether an expanded source includes any header of the toolkit. */
 bool toolkit_is_included(const char *source);
-/* Another release or installation of other files has another hash. The first call reads folders. */
+/* A hash that differs between releases and between installations with other files. The first
+ * call reads the folders. */
 const char *toolkit_hash(struct toolkit *toolkit);
 
 /* ---- src/compile/headers ---- */
-extern const char *const toolkit_stand_in_texts[]; /* as files, NULL-ended */
+extern const char *const toolkit_stand_in_texts[]; /* contents of the files, NULL-terminated */
 
 struct stand_ins {
 	char **names, **texts;
@@ -39,7 +42,8 @@ struct stand_ins {
 struct stand_ins toolkit_stand_ins(void);
 void stand_ins_release(struct stand_ins *all);
 
-/* What every source begins with, as nvcc includes it; and the text of that file. */
+/* The header that every source includes first, as nvcc does, and the text of the stand-in for
+ * it. */
 #define TOOLKIT_PRELUDE "cuda_runtime.h"
 const char *toolkit_prelude(void);
 

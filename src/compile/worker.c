@@ -17,7 +17,7 @@
 #include "compile/tile.h"
 #include "source/kernel_source.h"
 
-/* A compilation takes 120 to 650 MB; one that takes this much does not end. */
+/* A compilation takes 120 to 650 MB of memory. One that exceeds this limit would not end. */
 static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -37,13 +37,14 @@ static void limit_resources(void)
 	int fd;
 
 	setrlimit(
-		RLIMIT_CORE, &limit); /* a core dump of the compiler is useless and takes seconds */
+		RLIMIT_CORE, &limit); /* core dumps of the compiler are useless and take seconds */
 	if (!SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0 &&
 		limit.rlim_cur > memory_limit_bytes) {
 		limit.rlim_cur = memory_limit_bytes;
 		setrlimit(RLIMIT_DATA, &limit);
 	}
-	/* when memory is short, this process goes first and not the one with the journal */
+	/* if memory is short, the kernel should kill this process and not the one that writes
+	 * the journal */
 	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		file_write_all(fd, "900", 3, NULL);
@@ -51,8 +52,9 @@ static void limit_resources(void)
 	}
 }
 
-/* False, and the reason in remarks, where an entry is not in the cubin. cubin: NULL if it cannot be
- * read (a later layout than we know): then the report must tell of it. */
+/* Returns false, with the reason in remarks, if an entry is missing from the cubin. cubin is
+ * NULL if it could not be read, for example because of a newer layout; then the report of ptxas
+ * must name the entry. */
 static bool has_entries(
 	const struct cubin *cubin, const struct compile_result *result, struct text *remarks)
 {
@@ -72,7 +74,8 @@ static bool has_entries(
 	return true;
 }
 
-/* The compiler says little where a name that it must look up is not there, as "sgemn<32>". */
+/* Adds an explanation, because the compiler's own message is poor if a name such as "sgemn<32>"
+ * does not exist. */
 static void explain_entries(const struct build_unit *unit, struct text *log)
 {
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
@@ -99,8 +102,8 @@ static void explain_entries(const struct build_unit *unit, struct text *log)
 	*log = said;
 }
 
-/* A kernel without C linkage in a source that has others with it: _Z4gemmPf for gemm, if there is
- * one alone. */
+/* Finds the symbol of a kernel without C linkage in a source that has other kernels with it:
+ * _Z4gemmPf for gemm, if only one symbol matches. */
 static void find_symbols(const struct cubin *cubin, struct compile_result *result)
 {
 	for (size_t i = 0; i < result->entry_count; i++) {
@@ -124,8 +127,8 @@ static void find_symbols(const struct cubin *cubin, struct compile_result *resul
 	}
 }
 
-/* A macro of ours that the source defines again: what was asked for is not what was compiled. The
- * line that says so; NULL: there is none. */
+/* Returns the line of the log which says that the source redefines one of our macros, so that
+ * the compiled code is not the requested one; NULL if there is none. */
 static char *find_redefined(const char *log, const struct build_unit *unit)
 {
 	static const char mark[] = "redefinition of macro \"";
@@ -154,12 +157,12 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 	return NULL;
 }
 
-/* With -v, NVRTC does not return the assembler's error: the reason is looked for in the report. */
+/* With -v, NVRTC does not return the assembler's error, so the reason is taken from the report. */
 static void explain_silence(const char *report, struct text *log)
 {
 	static const char mark[] = " bytes smem";
 	enum {
-		SMEM_STATIC_BYTES = 48 << 10 /* the limit of every architecture */
+		SMEM_STATIC_BYTES = 48 << 10 /* limit of every architecture */
 	};
 
 	for (const char *at = report; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
@@ -176,7 +179,7 @@ static void explain_silence(const char *report, struct text *log)
 	text_append(log, "the compiler said nothing\n");
 }
 
-/* Fills outcome, entries and log from what the compiler gave. */
+/* Fills in outcome, entries and log from the compiler's answer. */
 static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const struct text *log,
 	bool is_cubin, struct compile_result *result)
 {
@@ -218,13 +221,14 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 			explain_entries(unit, &rest);
 		if (!rest.length || !text_string(&rest)[strspn(text_string(&rest), " \t\r\n")])
 			explain_silence(text_string(log), &rest);
-		compile_result_release(result); /* no cubin, no entries */
+		compile_result_release(
+			result); /* a failed compilation has no cubin and no entries */
 		result->outcome = outcome;
 	}
 	result->log = text_detach(&rest);
 }
 
-/* Loads the library, and says so or why not. */
+/* Loads the library and replies whether it worked. */
 static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
 	const struct message *message, int reply_fd, struct error *err)
 {
@@ -245,7 +249,7 @@ static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
 		&(struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major}, err);
 }
 
-/* Loads the toolkit's NVRTC on first use; it stays beside the other one. */
+/* Loads the toolkit's NVRTC on first use. The other NVRTC stays loaded. */
 static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *log)
 {
 	struct error err = {0};
@@ -259,7 +263,7 @@ static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *
 	return false;
 }
 
-/* Source -> Tile IR -> cubin. */
+/* Compiles a source to Tile IR, and this to a cubin. */
 static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_request *request,
 	char **symbols, struct text *cubin, struct text *log)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker process: loads one NVRTC, compiles what it is sent, reads logs and cubins (so that
- * their faults stay here).
+ * The worker process loads NVRTC, compiles the units that it gets, and reads logs and cubins, so
+ * that their faults cannot harm the main process.
  */
 #ifndef COMPILE_WORKER_H
 #define COMPILE_WORKER_H
@@ -10,27 +10,27 @@
 
 #include "compile/compiler.h"
 
-/* The hidden command `worker-compile`: serves until its input closes. */
+/* The hidden command `worker-compile`. Returns when its input closes. */
 int compile_worker_main(void);
 
 /* ---- messages ---- */
 enum compile_message {
-	COMPILE_LOAD =
-		1,       /* to the worker, before any unit, until it has one: struct compile_load */
-	COMPILE_LOADED,  /* from it, once it has the library: struct compile_loaded */
-	COMPILE_REFUSED, /* or it cannot load it: struct error */
-	COMPILE_UNIT,    /* to the worker: struct compile_request */
-	COMPILE_RESULT,  /* from it: struct compile_result */
+	COMPILE_LOAD = 1, /* to the worker, before any unit and until a library is loaded: struct
+			     compile_load */
+	COMPILE_LOADED,   /* reply: the library is loaded: struct compile_loaded */
+	COMPILE_REFUSED,  /* reply: it could not be loaded: struct error */
+	COMPILE_UNIT,     /* to the worker: struct compile_request */
+	COMPILE_RESULT,   /* reply: struct compile_result */
 };
 
-/* To load a library, and to compile something small with it. */
+/* Asks to load a library, and to compile a small kernel as a test. */
 struct compile_load {
 	char *path;
 };
 RECORD_DECLARE(struct compile_load, compile_load_record);
 
 struct compile_loaded {
-	char *path; /* where the loader found it */
+	char *path; /* where the dynamic loader found it */
 	char *identity;
 	int32_t major;
 };
@@ -39,11 +39,11 @@ RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
 struct compile_request {
 	struct build_unit unit;
 	char *arch;
-	char *tile_folder, *tile_nvrtc; /* struct tile_toolkit of a tile kernel; else NULL */
+	char *tile_folder, *tile_nvrtc; /* from struct tile_toolkit for a tile kernel, else NULL */
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
 
-/* Without from_cache, which is the caller's. */
+/* Does not contain from_cache, which the caller sets. */
 RECORD_DECLARE(struct compile_result, compile_result_record);
 
 #endif

@@ -5,7 +5,7 @@
 #include "compile/compiler.h"
 #include "engine/row.h"
 
-/* Appends room for one more configuration; returns it. */
+/* Grows the array by one configuration and returns it. */
 static choice *room_for_one(struct family_candidates *family)
 {
 	if (family->count == family->capacity) {
@@ -50,7 +50,7 @@ static void describe_parameters(struct family_candidates *family)
 	family->removed.by_constraint = memory_zeroed(space->constraint_count, sizeof(double));
 }
 
-/* ---- the space that a recording holds ---- */
+/* ---- the space of a recording ---- */
 struct recorder {
 	struct family_candidates *family;
 	enum status status;
@@ -84,7 +84,7 @@ static int compare_choices(const void *a, const void *b, void *context)
 	return 0;
 }
 
-/* Only what the device can answer for, where it is a recording. */
+/* Lists only configurations that a recording has results of. */
 static enum status take_recorded(const struct problem *problem, const struct device *device,
 	struct family_candidates *family, struct error *err)
 {
@@ -115,8 +115,8 @@ bool candidates_family_wanted(const struct family *family, const char *const *na
 	return false;
 }
 
-/* Whether the family can launch for this problem (an argument may be too small for it), by one of
- * its configurations; if not, why. */
+/* Whether the family can launch at least one of its configurations for this problem (an argument
+ * may be too small for it). If not, left_out gets the reason. */
 static bool can_launch(const struct family_candidates *family, struct text *left_out)
 {
 	struct candidate candidate = {.bound = family->bound};
@@ -125,7 +125,7 @@ static bool can_launch(const struct family_candidates *family, struct text *left
 	CLEANUP(memory_free) struct value *values = NULL;
 
 	if (!family->count)
-		return true; /* the constraints say why */
+		return true; /* the constraints give the reason */
 	memcpy(candidate.choices, family->configurations,
 		family->parameter_count * sizeof(*candidate.choices));
 	values = candidate_values(&candidate, &reason);
@@ -147,8 +147,8 @@ static void family_candidates_release(struct family_candidates *family)
 }
 
 /* ---- a given configuration, whole or in part ---- */
-/* "BM == 128", "KIND == 'x'" of config, a line each, and where. Errors: a parameter or value that
- * the family does not have. */
+/* Appends conditions such as "BM == 128" and "KIND == 'x'" for `config`, one per line, and
+ * `where`. Fails if the family lacks a parameter or value. */
 static enum status config_condition(const struct bound_family *bound,
 	const struct candidates_options *options, bool *given, struct text *condition,
 	struct error *err)
@@ -175,8 +175,8 @@ static enum status config_condition(const struct bound_family *bound,
 	return STATUS_OK;
 }
 
-/* Binds it again for those configurations that are asked for; *bound is NULL, and left_out says
- * why, where the family does not have them. */
+/* Binds the family again, restricted to the requested configurations. If the family has none of
+ * them, *bound is NULL and left_out gets the reason. */
 static enum status restrict_family(const struct candidates_options *options,
 	struct bound_family **bound, bool *given, struct text *left_out, struct error *err)
 {
@@ -243,7 +243,7 @@ static enum status add_family(struct candidates *pool, const struct family *fami
 }
 
 /* ---- the pool ---- */
-/* No configuration at all: say what removed the last ones. */
+/* Reports that no configuration is legal, and names the constraint that removed the last ones. */
 static enum status explain_empty(const struct candidates *pool, struct error *err)
 {
 	CLEANUP(text_release) struct text text = {0};
@@ -255,8 +255,8 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 
 		uint64_t last = 0;
 
-		/* they are applied in the order of the parameters; what was asked for, which is
-		 * added last, removes something in any case */
+		/* constraints are applied in the order of the parameters; the user's condition
+		 * comes last and always removes some */
 		for (size_t i = 0; i < count; i++)
 			if (family->removed.by_constraint[i] > 0 &&
 				space->constraints[i].parameters >= last + (i + 1 == count)) {
@@ -311,8 +311,8 @@ static bool is_only_family(const struct catalogue *catalogue, const struct famil
 	return true;
 }
 
-/* Whether a family that nobody named takes part in a competition. Tile kernels need a compiler of
- * their own. */
+/* Whether a family takes part although the user did not name it. Tile kernels need their own
+ * compiler. */
 static enum status takes_part(const struct family *family, const struct candidates_options *options,
 	const struct candidates *pool, bool *wanted, struct error *err)
 {

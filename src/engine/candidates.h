@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The candidates of one problem: every family that applies, every legal configuration, scored
- * before anything is compiled. Candidates are numbered through all families.
+ * The candidates of one problem: all legal configurations of all families that apply, scored
+ * before anything is compiled. Candidates are numbered across families.
  */
 #ifndef ENGINE_CANDIDATES_H
 #define ENGINE_CANDIDATES_H
@@ -20,8 +20,9 @@ struct family_candidates {
 	struct search_parameter *parameters;
 	double product;
 	struct space_removed removed;     /* by constraint */
-	bool given[SPACE_PARAMETERS_MAX]; /* per parameter: options->config names it */
-	bool recorded;                    /* the space is what a recording holds, not the whole */
+	bool given[SPACE_PARAMETERS_MAX]; /* per parameter: whether options->config gives its value
+					   */
+	bool recorded; /* only configurations that a recording has, not the whole space */
 };
 
 struct candidates {
@@ -32,60 +33,62 @@ struct candidates {
 	size_t count;
 	double *predicted_us;
 	uint32_t *family_of;
-	char *left_out; /* families that do not apply and why; one a line */
+	char *left_out; /* families that do not apply and the reasons, one per line */
 	struct search_family *search_families;
 	struct search_view view;
 };
 
 struct candidates_options {
-	const char *const *families; /* names to take; NULL or empty: all that apply */
+	const char *const *families; /* names of families to use; NULL or empty: all that apply */
 	const char *where;           /* extra constraint, or NULL */
-	const char *config;        /* "BM=128,...": these parameters have these values; NULL: any */
-	bool score;                /* false: sizes only (--dry-run) */
-	struct compiler *compiler; /* NULL: families in CUDA Tile C++ only where they are named */
-	const struct device *device;     /* only what it can answer for (replay); NULL: all */
-	const volatile int *interrupted; /* STATUS_INTERRUPTED; NULL: nothing ends it */
+	const char *config;          /* fixed values "BM=128,..." of some parameters; NULL: none */
+	bool score;                  /* false: count candidates without scoring them (--dry-run) */
+	struct compiler *compiler;   /* NULL: families in CUDA Tile C++ must be named to be used */
+	const struct device
+		*device; /* use only candidates that a replay has results of; NULL: all */
+	const volatile int *interrupted; /* set to end with STATUS_INTERRUPTED; may be NULL */
 };
 
 /* ---- scoring.c ---- */
-/* Fills in predicted_us; several threads share a large pool. Physics predicts all candidates. The
- * learned correction takes longer, so that only the best of each family get their own; the others
- * get the mean correction of these. Of several errors, that of the first candidate is returned.
- * interrupted: as in struct candidates_options. */
+/* Fills in predicted_us, with several threads if the pool is large. The physical model predicts
+ * all candidates. The learned correction is slower, so it is computed only for the best of each
+ * family; the others get the mean correction of these. If several candidates fail, the error of
+ * the first one is returned. interrupted is as in struct candidates_options. */
 enum status score_all(
 	const struct candidates *pool, const volatile int *interrupted, struct error *err);
 
 /* ---- the pool ---- */
-/* More cannot be held, nor would a search look at them. */
+/* More candidates would not fit into memory, and no search would reach them. */
 #define CANDIDATES_LEGAL_MAX 10000000
 
-/* Errors: more than CANDIDATES_LEGAL_MAX legal configurations; a named family that does not apply
- * (and why); an expression that fails. A space without a legal configuration is an error
- * STATUS_BAD_INPUT that names the constraint which removed the last ones. */
+/* Errors: more than CANDIDATES_LEGAL_MAX legal configurations; a named family that does not
+ * apply, with the reason; an expression that fails. If no configuration is legal, the error is
+ * STATUS_BAD_INPUT and names the constraint that removed the last ones. */
 enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct candidates_options *options,
 	struct candidates *pool, struct error *err);
 void candidates_release(struct candidates *pool);
-/* Whether names (NULL or empty: all) has the family's full name or the part after the slash. */
+/* Whether `names` lists the family, by its full name or the part after the slash. NULL or empty:
+ * all families. */
 bool candidates_family_wanted(const struct family *family, const char *const *names);
 
 const struct family_candidates *candidates_family_of(
 	const struct candidates *pool, size_t candidate);
 const choice *candidates_configuration(const struct candidates *pool, size_t candidate);
-/* Its bound family stays the pool's. */
+/* The candidate's bound family still belongs to the pool. */
 struct candidate candidates_at(const struct candidates *pool, size_t candidate);
-/* The candidate of this family and configuration, or -1. */
+/* The number of the candidate with this family and configuration, or -1. */
 ptrdiff_t candidates_find_named(const struct candidates *pool, const char *family,
 	const struct named_values *configuration);
-/* The same by the configuration's canonical text, as a journal has it. */
+/* The same for a configuration in canonical text, as journals store it. */
 ptrdiff_t candidates_find(
 	const struct candidates *pool, const char *family, const char *configuration);
-/* How many candidates the model ranks before this one. */
+/* The number of candidates that the model ranks before this one. */
 size_t candidates_rank(const struct candidates *pool, size_t candidate);
 
 /* The result of a candidate of a search. */
 struct evaluated {
-	size_t candidate; /* its number */
+	size_t candidate; /* number in the pool */
 	/* The pass of the final measurement (tune/search.h), from 1, that measured its times; 0:
 	 * the search measured them. */
 	unsigned remeasure_pass;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "measure/retest.h"
 
-/* Rounds up to a look, which is counted from 0. */
+/* The number of rounds up to a look; looks are counted from 0. */
 static size_t rounds_of_look(const struct timing_limits *limits, size_t look)
 {
 	const double growth = (double)limits->last_look / (double)limits->first_look;
@@ -34,8 +34,8 @@ static void take_outcome(struct contender *contender, const struct result *resul
 	contender->detail = result->detail;
 }
 
-/* The standard deviation between loads. The distance of a load from the mean is its median over
- * the rounds, so that a drift that all loads share does not count. */
+/* The standard deviation between loads. A load's distance from the mean is its median over the
+ * rounds, so that a drift common to all loads does not count. */
 static double deviation_between_loads(
 	const struct contender *contender, const struct round_times *loads)
 {
@@ -78,7 +78,8 @@ static void merge_loads(struct contender *contender)
 	contender->load_deviation_us = deviation_between_loads(contender, loads);
 }
 
-/* One request for the contenders that go on; false if there are none. */
+/* Samples one batch of rounds for the contenders that are not finished; *any is false if there
+ * are none. */
 static enum status sample_rounds(struct evaluator *evaluator, struct contender *contenders,
 	size_t count, const struct sampling *sampling, bool *any, struct error *err)
 {
@@ -148,13 +149,13 @@ enum status contenders_time(struct evaluator *evaluator, struct contender *conte
 	return STATUS_OK;
 }
 
-/* Whether noise is all that was wrong with it. */
+/* Whether the contender has times, even if they are noisy. */
 static bool was_timed(const struct contender *contender)
 {
 	return contender->outcome == OUTCOME_OK || contender->outcome == OUTCOME_TOO_NOISY;
 }
 
-/* If a load is slower on other inputs, beyond noise, that time counts. */
+/* Uses the time on other inputs if it is longer beyond noise. */
 static void take_retests(struct contender *contender)
 {
 	double ratio = 1;

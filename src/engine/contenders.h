@@ -34,9 +34,9 @@ struct contender {
 	size_t round_count; /* rounds that all loads have */
 	double load_us[CONTENDER_LOADS_MAX]; /* median of each load */
 	double load_deviation_us;            /* standard deviation between loads */
-	enum outcome outcome;                /* of the first load that failed */
-	const char *detail; /* of the same load; valid as long as its trial; may be NULL */
-	uint32_t flags;     /* of all loads */
+	enum outcome outcome;                /* outcome of the first load that failed */
+	const char *detail; /* its detail, valid as long as the trial; may be NULL */
+	uint32_t flags;     /* union over all loads */
 	/* No more rounds follow. The stop rule may set it; it is also set when the device has no
 	 * more samples (replay). */
 	bool is_finished;
@@ -47,8 +47,8 @@ struct timing_limits {
 	size_t warm_up_rounds;
 	size_t first_look, last_look; /* rounds without the warm-up; other looks lie between */
 	double rest_ratio;            /* as in struct sampling */
-	/* The stop rule: true ends the timing. It may finish single contenders. NULL: all rounds
-	 * are sampled. */
+	/* The stop rule ends the timing by returning true. It may also finish single contenders.
+	 * NULL: all rounds are sampled. */
 	bool (*is_enough)(struct contender *contenders, size_t count, void *context);
 	void *context;
 };
@@ -76,13 +76,13 @@ static inline struct round_times contender_times(const struct contender *contend
 	return (struct round_times){contender->round_us, contender->round_count};
 }
 double round_times_median(struct round_times times);
-/* The ratio of two contenders' times, by the rounds that both have. */
+/* The ratio of two contenders' times over the rounds that both have. */
 struct interval round_times_ratio(
 	struct round_times times, struct round_times over, enum confidence confidence);
-/* How many rounds all have. */
+/* The number of rounds that all have. */
 size_t round_times_common(const struct round_times *times, size_t count);
-/* Index of the fastest by the rounds that all have: later ones may have been sampled at another
- * clock. count > 0. */
+/* Index of the fastest over the rounds that all have, because later rounds may have been sampled
+ * at another clock. count > 0. */
 size_t round_times_fastest(const struct round_times *times, size_t count);
 
 #endif

@@ -25,7 +25,8 @@ static void context_folders_free(char **folders)
 	free(folders);
 }
 
-/* Why there is no GPU, if there is none; false if there is one (busy, perhaps). */
+/* Returns true, with the reason in *why, if the machine has no GPU. A GPU that is busy counts as
+ * present. */
 static bool no_gpu(const struct device_options *options, char **why)
 {
 	struct device_listing *list = NULL;
@@ -51,7 +52,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 	with.driver_cuda_version = driver_version;
 	if (status == STATUS_OK)
 		status = compiler_open(&with, &context->compiler, err);
-	/* a home that cannot be written to is no reason not to tune; a named folder is */
+	/* tuning works without a cache, so only a folder that the user named must be usable */
 	if (status == STATUS_BAD_INPUT && !options->compiler.cache_folder && !options->no_cache) {
 		context->cache_notice = string_format("no compile cache: %s", err->message);
 		with.cache_folder = NULL;
@@ -62,7 +63,8 @@ static enum status open_compiler(const struct context_options *options, struct c
 	return status;
 }
 
-/* The helper kernels do not compile: is it that the compiler does not know the GPU? */
+/* Finds out whether the helper kernels fail to compile because the compiler does not know the
+ * GPU. */
 static enum status refuse_architecture(const struct context *context, struct error *err)
 {
 	const int compute_capability = context->device->spec->compute_capability;
@@ -110,14 +112,14 @@ static enum status open_modelled(const struct context_options *options, struct c
 	if (!context->device->kind->compiles)
 		return STATUS_OK;
 	status = open_compiler(options, context, 0, &reason);
-	/* a library that was named is to be there */
+	/* a library that the user named must exist */
 	if (status == STATUS_OK || (!options->need_compiler && !options->compiler.nvrtc_path))
 		return STATUS_OK;
 	*err = reason;
 	return status;
 }
 
-/* "auto": the first GPU where one answers, else the embedded sheet, with a notice. */
+/* Opens "auto": the first GPU that works, else the embedded sheet with a notice. */
 static enum status open_auto(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
@@ -135,7 +137,7 @@ static enum status open_auto(const struct context_options *options, struct conte
 	return STATUS_OK;
 }
 
-/* The program that serves the operation of a run, if one does; else NULL. */
+/* Finds the program that serves the run's operation; *program is NULL if there is none. */
 static enum status find_program(const struct context_options *options,
 	const struct context *context, const struct family **program, struct error *err)
 {
@@ -175,7 +177,7 @@ static enum status open_program(const struct context_options *options, struct co
 	return device_open("program", &with, &context->device, err);
 }
 
-/* "cuda", "model:": a kind of device without the name of one. */
+/* Rejects names such as "cuda" and "model:", which name a kind of device but no device. */
 static enum status expect_whole_name(const char *device, struct error *err)
 {
 	static const char *const kinds[] = {"cuda", "model", "replay", NULL};

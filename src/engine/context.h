@@ -14,16 +14,18 @@
 
 struct context_options {
 	const char *const *roots; /* folders that hold templates/ and configs/; NULL-terminated */
-	const char *operation;    /* load only this one; NULL: all */
+	const char *operation;    /* load only this operation; NULL: all */
 	const char *served;       /* the operation whose program may be the device, or NULL */
 	const char *device;       /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
 	/* If a program serves the operation (family.h), this function is called with its command
 	 * and folder before the program starts, and "auto" selects the program as the device. NULL:
 	 * no program is started. */
 	void (*program_starts)(const char *command, const char *folder);
-	bool describes;     /* nothing is evaluated, but a program may be asked for its space */
+	bool describes; /* nothing is evaluated, but a program may be started to describe its space
+			 */
 	bool allow_model;   /* auto may fall back to the embedded sheet */
-	bool need_compiler; /* false: go on without one (explain, dry runs) */
+	bool need_compiler; /* false: continue without a compiler if there is none (explain, dry
+			       runs) */
 	struct learned_choice learned;
 	bool no_cache;
 	/* cache_folder NULL selects the user's cache folder; context_open() fills in the driver
@@ -38,13 +40,13 @@ struct context {
 	struct catalogue catalogue;
 	struct device *device;
 	uint64_t tickets;             /* the last ticket that was given to a job */
-	struct learned *learned;      /* of the device */
-	bool l2_warm;                 /* times are of a warm L2 */
-	struct compiler *compiler;    /* NULL: none found, and none needed */
+	struct learned *learned;      /* learned corrections for the device */
+	bool l2_warm;                 /* times are measured with a warm L2 */
+	struct compiler *compiler;    /* NULL: none was found and none is needed */
 	struct kernel_store *store;   /* NULL without a compiler */
 	const struct family *program; /* the family whose program is the device, or NULL */
-	const char *worker_path;      /* of worker processes, borrowed; NULL: this executable */
-	char *cache_notice;           /* why there is no cache of kernels, or NULL */
+	const char *worker_path; /* program of worker processes, borrowed; NULL: this executable */
+	char *cache_notice;      /* why there is no cache of kernels, or NULL */
 	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
 };
 

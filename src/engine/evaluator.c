@@ -8,24 +8,24 @@
 #include "engine/floor.h"
 #include "engine/kernel_check.h"
 
-/* While there is nothing to do: an interrupt is seen then. */
+/* Longest wait, so that interrupts are noticed. */
 static const double wait_s = 0.2;
-/* What is on the device may end a little after the budget. */
+/* Trials on the device may end this much after the budget. */
 static const double overtime_s = 2;
 
 enum {
-	ATTEMPTS_MAX = 16 /* configurations that are tried as the reference */
+	ATTEMPTS_MAX = 16 /* number of configurations that are tried as the reference */
 };
 
-/* What the device is told of a problem: its tensors and, where it measures, the compiled reference
- * that candidates are compared with. */
+/* The device's description of a problem: its tensors and, if the device measures, the compiled
+ * reference for comparison. */
 struct prepared_problem {
 	const struct problem *problem;     /* borrowed */
-	struct build build;                /* of the reference */
-	struct device_problem description; /* owns the reference; code is the store's */
-	size_t attempt;  /* of the configurations that may serve as the reference */
-	char *chosen;    /* its text; NULL: the operation names its reference */
-	bool has_failed; /* another one took its place; jobs may still refer to this */
+	struct build build;                /* build of the reference */
+	struct device_problem description; /* owns the reference; the code belongs to the store */
+	size_t attempt;  /* index among the configurations that may serve as the reference */
+	char *chosen;    /* text of that configuration; NULL: the operation names its reference */
+	bool has_failed; /* it was replaced, but jobs may still refer to it */
 };
 
 static void prepared_problem_free(struct prepared_problem *prepared)
@@ -63,7 +63,7 @@ static struct trial *add_trial(struct evaluator *evaluator, enum trial_stage goa
 	return trial;
 }
 
-/* Without a compiler the model's estimate of registers has to do. */
+/* Uses the model's estimate of registers if there is no compiler. */
 static void take_estimate(struct trial *trial)
 {
 	double predicted_us = trial->result.score.predicted_time_us;
@@ -121,7 +121,8 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	return trial;
 }
 
-/* The names that the code of a unit has for its entries; whether they get what they take. */
+/* Sets the entries' names to those in the unit's code, and checks that the kernels get the
+ * arguments that they expect. */
 static enum status take_entries(const struct compile_result *kernel, size_t unit,
 	struct reference_plan *reference, struct error *err)
 {
@@ -188,8 +189,8 @@ static void say_attempt(const struct evaluator *evaluator, const struct prepared
 		evaluator->notice(evaluator->notice_context, words);
 }
 
-/* The first attempt from `attempt` on that compiles. failed: the one before it, or NULL; why it
- * did. */
+/* Prepares the first attempt from `attempt` on that compiles. `failed` is the previous attempt,
+ * with the reason in `why`; or NULL. */
 static enum status prepare_attempt(struct evaluator *evaluator, const struct problem *problem,
 	size_t attempt, const char *failed, const char *why, struct error *err)
 {
@@ -234,7 +235,7 @@ enum status evaluator_prepare_problem(
 	return prepare_attempt(evaluator, problem, 0, NULL, NULL, err);
 }
 
-/* ---- asking the device ---- */
+/* ---- jobs of the device ---- */
 static enum status submit_jobs(struct evaluator *evaluator, struct trial *const *trials,
 	size_t count, bool verify, const struct sampling *sampling, struct error *err)
 {
@@ -275,7 +276,7 @@ static bool device_has_room(const struct evaluator *evaluator)
 						    TRIAL_ON_DEVICE) < evaluator->on_device_max;
 }
 
-/* compile -> score again -> ask the device */
+/* Moves trials on: compile, score again, submit to the device. */
 static enum status advance_trials(struct evaluator *evaluator, struct error *err)
 {
 	for (size_t i = 0; i < evaluator->count; i++) {
@@ -292,7 +293,7 @@ static enum status advance_trials(struct evaluator *evaluator, struct error *err
 	return STATUS_OK;
 }
 
-/* The job's problem as it was prepared. */
+/* The prepared problem that the trial's job refers to. */
 static struct prepared_problem *prepared_problem_of(
 	const struct evaluator *evaluator, const struct trial *trial)
 {
@@ -302,8 +303,8 @@ static struct prepared_problem *prepared_problem_of(
 	return NULL;
 }
 
-/* Whether another configuration serves as the reference now, so that the trial can be asked for
- * again. */
+/* Returns whether another configuration now serves as the reference, so that the trial can be
+ * submitted again. */
 static bool replace_reference(
 	struct evaluator *evaluator, struct trial *trial, const struct result *found)
 {
@@ -324,7 +325,8 @@ static bool replace_reference(
 	return prepared->has_failed && prepared_problem_find(evaluator, trial->problem);
 }
 
-/* Ends the trial, and is an error unless the caller outlives failing references. */
+/* Ends the trial. This is also an error of the call, unless the caller accepts failing
+ * references. */
 static enum status take_failed_reference(const struct evaluator *evaluator, struct trial *trial,
 	const struct result *found, struct error *err)
 {
@@ -368,7 +370,7 @@ static struct trial *find_trial(const struct evaluator *evaluator, uint64_t tick
 	return NULL;
 }
 
-/* verify -> measure */
+/* Takes the device's replies: verify, then measure. */
 static enum status take_replies(struct evaluator *evaluator, struct error *err)
 {
 	struct device_reply reply;

@@ -27,13 +27,14 @@ struct evaluator {
 	const struct bits *bits;    /* trials with other digests are not sampled; NULL: any */
 	size_t on_device_max;       /* trials that may be on the device at a time; 0: no limit */
 	double until_s;             /* clock_seconds() when the budget is spent; 0: never */
-	struct sampling first_look; /* of each trial whose goal is TRIAL_DONE, sampled alone */
+	struct sampling first_look; /* sampling of trials whose goal is TRIAL_DONE; each is sampled
+				       by itself */
 	struct trial **trials;      /* in the order in which they were added; pointers stay valid */
 	size_t count, capacity;
-	struct prepared_problem **prepared; /* problems as the device gets them */
+	struct prepared_problem **prepared; /* problems as the device describes them */
 	size_t prepared_count, prepared_capacity;
 	bool moved; /* whether the last step moved a trial */
-	/* Told what the user should know of a reference; may be NULL. */
+	/* Called with notices for the user about references; may be NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
 };

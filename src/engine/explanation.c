@@ -17,7 +17,8 @@ static double total_units(const struct work *work)
 	return units;
 }
 
-/* Whether another value of this parameter, all else at its default, changes the number of units. */
+/* Whether changing this parameter, with all others at their defaults, changes the number of
+ * units of work. */
 static bool changes_units(struct predictor *predictor, const choice *defaults, size_t parameter)
 {
 	const struct space *space = predictor->bound->space;
@@ -40,12 +41,12 @@ static bool changes_units(struct predictor *predictor, const choice *defaults, s
 	return false;
 }
 
-/* kept[i]: parameter i keeps its default. */
+/* Sets kept[i] if parameter i keeps its default. */
 static enum status find_kept(
 	const struct family_candidates *family, choice *defaults, bool *kept, struct error *err)
 {
 	CLEANUP(bound_family_drop)
-	struct bound_family *whole = NULL; /* longer than its predictor */
+	struct bound_family *whole = NULL; /* must outlive the predictor */
 	CLEANUP(predictor_close) struct predictor predictor = {0};
 	const struct bound_family *bound = family->bound;
 	bool has_defaults = false, any_given = false;
@@ -54,7 +55,7 @@ static enum status find_kept(
 		any_given |= family->given[i];
 	if (!any_given)
 		return STATUS_OK;
-	/* the default need not agree with what is given */
+	/* the default may conflict with the given values, so the unrestricted family is bound */
 	TRY(family_bind(bound->family, bound->problem, bound->device, NULL, &whole, err));
 	TRY(configuration_default(whole, defaults, &has_defaults, err));
 	predictor_open(&predictor, whole);
@@ -96,7 +97,7 @@ enum status explanation_choose(
 	return STATUS_OK;
 }
 
-/* ---- looking closely ---- */
+/* ---- making the explanation ---- */
 /* A kernel that does not compile is no error here. */
 enum status explanation_make(struct context *context, const struct candidates *pool,
 	size_t candidate, struct explanation *explanation, struct error *err)

@@ -5,11 +5,12 @@
 
 #include "base/memory.h"
 
-/* Sheets have the rate of a copy; of all recorded kernels the fastest read at 1.07 times that. */
+/* Sheets state the bandwidth of a copy. The fastest recorded kernel read at 1.07 times that
+ * rate. */
 static const double memory_margin = 1.15;
 static const double flop_margin = 1.05;
-/* Buffer sets are at least twice as large as the L2 cache. Of data that is read in turn, a cache
- * that replaces at random keeps a fifth if it holds half. */
+/* Buffer sets are at least twice as large as the L2 cache. If data is read cyclically and half
+ * of it fits, a cache with random replacement keeps a fifth. */
 static const double part_of_l2_that_stays = 0.5;
 
 static double bytes_of(const struct plan_buffer *tensor)
@@ -17,8 +18,8 @@ static double bytes_of(const struct plan_buffer *tensor)
 	return (double)tensor->rows * (double)tensor->columns * (double)dtype_size(tensor->dtype);
 }
 
-/* What an operation does not say: every tensor once. Inputs beside integers may be read in part,
- * where the integers say. */
+/* The bytes of an operation that does not state them: every tensor once. If there are integer
+ * inputs, other inputs may be read only in part, as the integers select. */
 static double tensor_bytes(
 	const struct operation *operation, const struct plan_buffer *tensors, bool outputs_only)
 {
@@ -30,8 +31,8 @@ static double tensor_bytes(
 	return bytes;
 }
 
-/* The most FLOP per second on such inputs, whatever unit does them; infinite: not known. fp32 may
- * be split into tf32, and 8-bit integers are as fast as fp8. */
+/* The maximum FLOP per second for such inputs, on any unit; infinite: not known. fp32 may be
+ * split into tf32, and 8-bit integers are as fast as fp8. */
 static double peak_of(const struct device_spec *device, enum dtype dtype)
 {
 	switch (dtype) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The least time that any kernel takes for a problem: a measured time below it is no kernel's, and
+ * The lower bound of a problem's time on a GPU. A measured time below it cannot be right and
  * never wins.
  */
 #ifndef ENGINE_FLOOR_H
@@ -10,11 +10,11 @@
 #include "format/result.h"
 #include "spec/device_spec.h"
 
-/* 0: not known. */
+/* Members that are not known are 0. */
 struct time_floor {
-	double bytes, bytes_per_s; /* that must move; what the memory can do at most */
-	double flop, flop_per_s;   /* flop 0: the operation does not say */
-	bool is_l2;                /* the bytes come from the L2 cache */
+	double bytes, bytes_per_s; /* bytes that must move; maximum bandwidth */
+	double flop, flop_per_s;   /* flop is 0 if the operation does not say it */
+	bool is_l2;                /* bytes come from the L2 cache */
 };
 
 /* warm_l2: runs find their data in the L2 cache. Rates are a little above what the sheet says, and

@@ -57,7 +57,7 @@ enum status kernel_arguments_check(const struct compile_result *kernel,
 		launch->argument_count ? given.data : "none");
 }
 
-/* "scan<256>" is declared as scan. */
+/* Whether the kernel is the entry's; "scan<256>" is declared as scan. */
 static bool is_of_entry(const struct source_kernel *kernel, const char *entry)
 {
 	const size_t length = strcspn(entry, "<");
@@ -83,7 +83,7 @@ static enum status pointer_check(const char *entry, const struct source_variable
 	return STATUS_OK;
 }
 
-/* count: of the dimensions that the launch names. */
+/* Checks that the source reads no dimension of `index` beyond the `count` that the launch has. */
 static enum status dimension_check(const char *text, const char *entry, const char *index,
 	const char *member, size_t count, struct error *err)
 {
@@ -113,7 +113,8 @@ static enum status pointers_check(const struct source_kernel *kernel, const char
 	return STATUS_OK;
 }
 
-/* Where branches of #if have heads of their own, one must agree: definitions say which it is. */
+/* Compares a launch with the kernel heads in a source. If branches of #if have separate heads,
+ * one must agree, because the macros decide which is compiled. */
 static enum status source_check(const char *text, const struct launch *described,
 	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
 {
@@ -139,7 +140,7 @@ static enum status source_check(const char *text, const struct launch *described
 		*err = first;
 		return first.status;
 	}
-	if (!heads || source.kernel_count > heads) /* it is not known which of them reads what */
+	if (!heads || source.kernel_count > heads) /* it is not known which kernel reads what */
 		return STATUS_OK;
 	TRY(dimension_check(text, entry, "blockIdx", "grid", described->grid_count, err));
 	return dimension_check(text, entry, "threadIdx", "block", described->block_count, err);

@@ -12,9 +12,9 @@ struct stored {
 struct kernel_store {
 	struct compiler *compiler;
 	char *arch;
-	struct stored **kernels; /* pointers stay valid */
+	struct stored **kernels; /* array of pointers, so that kernels keep their address */
 	size_t count, capacity;
-	size_t *table;     /* open addressing on the hash: index + 1, 0 is empty */
+	size_t *table;     /* open addressing by hash; holds index + 1, and 0 if empty */
 	size_t table_size; /* a power of two, at least twice the count */
 };
 
@@ -45,7 +45,7 @@ void kernel_store_free(struct kernel_store *store)
 	free(store);
 }
 
-/* Where the hash is, or would go. */
+/* The place in the table of this hash, or where to insert it. */
 static size_t *table_place(struct kernel_store *store, const char *hash)
 {
 	size_t at = (size_t)hash_bytes(hash, HASH_SIZE - 1, 0) & (store->table_size - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compiled kernels of a run by content: candidates and problems that share a build unit share its
- * cubin, and wait for one compilation. A kernel is what the compiler says of the unit.
+ * The compiled kernels of a run, by content. Candidates and problems with the same build unit
+ * share a cubin and wait for one compilation. A kernel is the compiler's result for a unit.
  */
 #ifndef ENGINE_KERNEL_STORE_H
 #define ENGINE_KERNEL_STORE_H
@@ -14,25 +14,25 @@ struct kernel_store;
 /* Borrows the compiler. */
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch);
 void kernel_store_free(struct kernel_store *store);
-/* The kernel of this unit, submitted if it is new. Borrowed; stays where it is. Nothing of it holds
- * before compile_is_done(). */
+/* Gets the kernel of this unit, and submits the unit if it is new. The kernel is borrowed and
+ * its address does not change. It may be read once compile_is_done() returns true. */
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
-/* compiler_poll() */
+/* Waits like compiler_poll(). */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 struct kernel_counts {
 	size_t kernels;
-	size_t compiled; /* by the compiler, for this store: not taken from the cache */
-	double seconds;  /* that compilers took for these, all together */
-	size_t failed;   /* they do not compile */
+	size_t compiled; /* compiled for this store, not taken from the cache */
+	double seconds;  /* total time of these compilations */
+	size_t failed;   /* kernels that do not compile */
 	const struct compile_result *first_failed;
 };
 struct kernel_counts kernel_store_count(const struct kernel_store *store);
-/* Waits for one unit to be ready (helper kernels, references, `explain`). */
+/* Waits until one unit is compiled (helper kernels, references, `explain`). */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
-/* What a launch takes of its unit's kernel, which is ready; gives the launch the name that the code
- * has for its entry. */
+/* Returns the resources of the launch's entry; its kernel must be compiled. Sets the launch's
+ * entry to the name in the code. */
 struct kernel_resources kernel_take_entry(
 	const struct compile_result *kernel, struct plan_launch *launch);
 

@@ -6,8 +6,8 @@
 #include "record/record_write.h"
 #include "score/prediction.h"
 
-/* ---- launch arguments chosen again ---- */
-/* Less than the model can tell apart is no reason to leave what was measured. */
+/* ---- retuning launch arguments ---- */
+/* A measured configuration is changed only for a gain that the model can resolve. */
 static const double worth_it_ratio = 0.97;
 
 struct refit {
@@ -17,7 +17,7 @@ struct refit {
 	double best_us;
 };
 
-/* Infinite where it is not legal. */
+/* Predicts the current choices; infinite if they are illegal. */
 static enum status predict_now(struct refit *refit, double *predicted_us, struct error *err)
 {
 	struct prediction prediction = {.time_us = INFINITY};
@@ -31,7 +31,7 @@ static enum status predict_now(struct refit *refit, double *predicted_us, struct
 	return STATUS_OK;
 }
 
-/* All values of the arguments from parameter `from` on. */
+/* Tries all values of the launch arguments from parameter `from` on. */
 static enum status walk_arguments(struct refit *refit, size_t from, struct error *err)
 {
 	const struct space *space = refit->bound->space;
@@ -60,8 +60,8 @@ static void refit_release(struct refit *refit)
 	predictor_close(&refit->predictor);
 }
 
-/* Moves choices to those with other values of the launch's arguments, where they are predicted
- * faster by 3% or more, or where choices themselves are not legal. */
+/* Changes launch arguments if other values are predicted to be at least 3% faster, or if the
+ * row's values are illegal. */
 static enum status refit_arguments(struct candidate *candidate, struct error *err)
 {
 	CLEANUP(refit_release)
@@ -72,7 +72,7 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 	memcpy(refit.now, candidate->choices, sizeof(refit.now));
 	TRY(predict_now(&refit, &tuned_us, err));
 	TRY(walk_arguments(&refit, 0, err));
-	/* says which constraint, or that the model sees no block that fits: an infinite time */
+	/* reports the violated constraint, or that no block fits */
 	if (!isfinite(refit.best_us))
 		return configuration_expect_legal(candidate->bound, candidate->choices, err);
 	if (!(isfinite(tuned_us) && refit.best_us >= tuned_us * worth_it_ratio))
@@ -80,7 +80,7 @@ static enum status refit_arguments(struct candidate *candidate, struct error *er
 	return STATUS_OK;
 }
 
-/* Of a candidate whose family is bound. */
+/* Takes the row's configuration for a candidate whose family is bound. */
 static enum status take_row(
 	const struct tuned_row *row, struct candidate *candidate, bool *refitted, struct error *err)
 {

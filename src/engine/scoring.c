@@ -11,26 +11,27 @@
 
 enum {
 	THREADS_MAX = 32,
-	CANDIDATES_PER_THREAD = 2000, /* some milliseconds, many times what a thread costs */
+	CANDIDATES_PER_THREAD = 2000, /* takes some milliseconds, many times the cost of a thread */
 	CANDIDATES_AT_ONCE = 256,
-	LEARNED_OF_FAMILY = 4096 /* candidates whose correction is computed one by one */
+	LEARNED_OF_FAMILY =
+		4096 /* number of candidates whose correction is computed individually */
 };
 
-/* What the threads share. */
+/* State shared by the threads. */
 struct scoring {
 	const struct candidates *pool;
-	const size_t *chosen; /* NULL: the first `count` */
+	const size_t *chosen; /* candidates to score; NULL: the first `count` */
 	size_t count;
 	bool is_physics;
-	const volatile int *interrupted; /* NULL: nothing ends it */
+	const volatile int *interrupted; /* may be NULL */
 	atomic_size_t next;
 };
 
-/* One thread: its predictors, and the first candidate that failed. */
+/* State of one thread: its predictors, and the first candidate that failed. */
 struct scorer {
 	pthread_t thread;
 	struct scoring *scoring;
-	struct predictor *predictors; /* by family; opened when needed */
+	struct predictor *predictors; /* per family, opened when needed */
 	size_t failed;                /* SIZE_MAX: none */
 	enum status status;
 	struct error err;
@@ -100,7 +101,7 @@ static enum status score_in_threads(struct scoring *scoring, struct error *err)
 	scorers = memory_zeroed(wanted + 1, sizeof(*scorers));
 	for (size_t i = 0; i <= wanted; i++)
 		scorers[i].scoring = scoring;
-	/* the first is this thread; where others cannot be had it works alone */
+	/* the first scorer is this thread, which does all work if no others can be started */
 	while (started < wanted &&
 		pthread_create(&scorers[started].thread, NULL, score_some, &scorers[started]) == 0)
 		started++;
@@ -116,7 +117,7 @@ static enum status score_in_threads(struct scoring *scoring, struct error *err)
 	return is_interrupted(scoring) ? STATUS_INTERRUPTED : failed->status;
 }
 
-/* Whether trees have something to say of a family of the pool. */
+/* Whether a learned correction exists for a family of the pool. */
 static bool is_learned(const struct candidates *pool)
 {
 	bool learned = false;
@@ -133,8 +134,8 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Leaves of a list in the order of the pool the best of each family, `wanted` at most, in that
- * order: neighbours have most in common. Returns how many they are. */
+/* Keeps at most `wanted` candidates of the list, the best of each family, in the order of the
+ * pool, because neighbours share most of their values. Returns their number. */
 static size_t keep_best_of_families(
 	const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
 {

@@ -10,34 +10,34 @@
 #include "record/record_read.h"
 
 enum {
-	REFUSALS_MAX = 20 /* in a row */
+	REFUSALS_MAX = 20 /* invalid proposals in a row */
 };
 static const double answer_seconds = 60, slice_seconds = 0.2;
 
 struct proposal {
 	int64_t id;
-	char *family; /* NULL: the only one */
+	char *family; /* may be NULL if there is a single family */
 	struct named_values configuration;
 	bool waits, is_done;
 };
 
 struct outside {
-	struct pool
-		processes; /* of one: it is never started again, as it knows the results so far */
+	struct pool processes; /* a pool of one process; it is never restarted, because it would not
+				  know the earlier results */
 	struct pool_task question;
 	const char *worker_path;
-	char *words; /* of the command */
+	char *words; /* words of the command */
 	const char **arguments;
 	bool was_started, is_answered;
-	struct proposal proposal; /* the answer to the last question */
+	struct proposal proposal; /* the last proposal */
 	struct text invalid;      /* what is wrong with it */
 	const struct candidates *pool;
 	volatile sig_atomic_t *interrupted;
-	bool *taken; /* by candidate: asked for, or known */
-	int64_t id;  /* of the last question */
+	bool *taken; /* per candidate: proposed, or known */
+	int64_t id;  /* id of the last question */
 	double until_s;
 	size_t refusals;
-	char *why; /* it asks for nothing more; NULL: it goes on */
+	char *why; /* why no more proposals are requested; NULL: the search goes on */
 };
 
 static const struct record_member proposal_members[] = {
@@ -50,7 +50,7 @@ static const struct record_member proposal_members[] = {
 };
 static RECORD_DEFINE(struct proposal, proposal_record, proposal_members, .name = "proposal");
 
-/* Posts the line; takes it. */
+/* Sends a line to the program and frees it. */
 static void say(struct worker *worker, const char *what, struct json *line)
 {
 	CLEANUP(text_release) struct text text = {0};
@@ -114,7 +114,8 @@ static struct json *space_json(const struct candidates *pool)
 }
 
 /* ---- proposals ---- */
-/* False: there is none of this answer; *why says what it was instead. */
+/* Finds the proposed candidate. Returns false, with the reason in *why, if it is not a
+ * candidate. */
 static bool find(const struct outside *outside, const struct proposal *proposal, size_t *candidate,
 	struct text *why)
 {
@@ -135,7 +136,8 @@ static bool find(const struct outside *outside, const struct proposal *proposal,
 	return !why->length;
 }
 
-/* A line's answer to the last question. False: it is late, and another one is waited for. */
+/* Reads the answer to the last question. Returns false if it answers an earlier question; then
+ * the caller waits for the next line. */
 static bool read_line(const struct outside *outside, const struct text *line,
 	struct proposal *proposal, struct text *why)
 {
@@ -235,13 +237,13 @@ static const struct pool_kind strategy_pool = {.name = "the strategy's program",
 	.on_message = take_line,
 	.fail = fail};
 
-/* The worker process; its pid is 0 if it does not run. */
+/* The worker process; its pid is 0 if it is not running. */
 static struct worker *worker_of(struct outside *outside)
 {
 	return &outside->processes.members[0].worker;
 }
 
-/* Waits for the answer to a question. */
+/* Asks for a proposal and waits for the answer. */
 static void ask(struct outside *outside)
 {
 	struct pool *const pool = &outside->processes;

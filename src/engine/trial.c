@@ -35,7 +35,7 @@ static enum status describe_candidate(struct trial *trial, struct error *err)
 	return candidate_build(bound, trial->values, &trial->build, err);
 }
 
-/* What it is compiled from is there. */
+/* Makes the device's job; all parts must be compiled. */
 static void make_job(struct trial *trial)
 {
 	const struct result *result = &trial->result;
@@ -80,7 +80,7 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	return STATUS_OK;
 }
 
-/* The compiler's figures of each launch, with the blocks that fit on an SM. */
+/* Fills in the compiler's figures for each launch, with the blocks per SM. */
 static void take_compiler_resources(struct trial *trial)
 {
 	struct plan *plan = &trial->plan;
@@ -125,7 +125,8 @@ static void take_warnings(struct trial *trial)
 	text_release(&text);
 }
 
-/* Else it is finished: a GPU would read arguments that were not given. */
+/* Whether the launches pass the arguments that the kernels expect. If not, ends the trial,
+ * because a GPU would read arguments that were not passed. */
 static bool arguments_fit(struct trial *trial)
 {
 	const struct plan *plan = &trial->plan;
@@ -145,7 +146,7 @@ static bool arguments_fit(struct trial *trial)
 	return true;
 }
 
-/* What a block has too much of, where not even one fits on an SM. */
+/* The resource that prevents even a single block from fitting on an SM; NULL if a block fits. */
 static const char *limit_of_none(const struct trial *trial)
 {
 	for (size_t i = 0; i < trial->plan.launch_count; i++) {
@@ -180,7 +181,7 @@ static enum status prune_trial(struct trial *trial, struct error *err)
 	return STATUS_OK;
 }
 
-/* A limit of the card is not a mistake of the source. */
+/* Ends a trial that did not compile. Exceeding a limit of the GPU is not an error of the source. */
 static void finish_uncompiled(struct trial *trial, const struct compile_result *kernel)
 {
 	const bool is_limit = kernel->outcome == OUTCOME_COMPILE_FAILED &&
@@ -217,7 +218,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	return prunes ? prune_trial(trial, err) : STATUS_OK;
 }
 
-/* The driver's figures complete the compiler's. */
+/* Adds the driver's figures to the compiler's. */
 static void take_driver_resources(struct trial *trial, struct result *found)
 {
 	struct result *result = &trial->result;

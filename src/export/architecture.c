@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Architectures other than the tuned one, for which a bundle is compiled, too.
+ * Architectures other than the tuned one, for which bundles are compiled.
  */
 #include "export/export.h"
 
@@ -10,7 +10,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* A cubin runs on later minor versions, PTX on everything later. */
+/* Whether an image runs on another GPU. A cubin runs on later minor versions, PTX on everything
+ * later. */
 static bool runs_on(int capability, bool is_ptx, int other)
 {
 	return other >= capability && (is_ptx || other / 10 == capability / 10);

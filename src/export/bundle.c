@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bundles: entries with their compiled kernels and all that launching them needs, as
- * launch/tiletune_launch.h reads them (its structs are the format).
+ * Bundles contain entries with their compiled kernels and all that is needed to launch them. The
+ * structs of launch/tiletune_launch.h define the format.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static enum status refuse(const struct tuned_entry *entry, struct error *err)
 	return error_context(err, "%s", text_string(&name));
 }
 
-/* Compiles all entries for one architecture. The stores share the compiler: one after the other. */
+/* Compiles all entries for one architecture. Architectures are compiled one after the other,
+ * because the stores share the compiler. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
 {
@@ -45,9 +46,8 @@ static enum status compile(struct bundle *bundle, size_t arch,
 	return STATUS_OK;
 }
 
-/* ---- default entries: for GPUs that were not tuned on ---- */
-/* The default configuration of a family, as a row; row->family stays NULL where it has none here.
- */
+/* ---- default entries, for GPUs that were not tuned ---- */
+/* Makes a row of a family's default configuration; row->family stays NULL if it has none here. */
 static enum status default_row(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct tuned_row *row, struct error *err)
 {
@@ -66,8 +66,8 @@ static enum status default_row(const struct family *family, const struct problem
 	return row_predict(&candidate, row, err);
 }
 
-/* Of the families that serve the entry's problem on the architecture's device the one whose default
- * configuration is predicted fastest. */
+/* Makes an entry of the default configuration that is predicted fastest on the architecture's
+ * device, among the families that apply to the entry's problem. */
 static enum status default_entry(const struct export_source *source, size_t arch,
 	const struct tuned_entry *from, struct tuned_entry *entry, struct error *err)
 {
@@ -98,7 +98,7 @@ static enum status default_entry(const struct export_source *source, size_t arch
 	return STATUS_OK;
 }
 
-/* Behind an entry: a default one for each architecture on which its kernel does not run. */
+/* Adds a default entry after an entry, for each architecture that its kernel does not run on. */
 static enum status put_defaults(struct bundle *bundle, const struct tuned_entry *from,
 	const bool *serves, struct error *err)
 {
@@ -111,7 +111,7 @@ static enum status put_defaults(struct bundle *bundle, const struct tuned_entry 
 
 		if (serves[arch])
 			continue;
-		if (from->bits) { /* a default has other bits */
+		if (from->bits) { /* a default configuration may have other bits */
 			bundle->missing++;
 			continue;
 		}
@@ -129,8 +129,8 @@ static enum status put_defaults(struct bundle *bundle, const struct tuned_entry 
 	return STATUS_OK;
 }
 
-/* The operations in the order of their first entries, each with all of its entries. serves: room
- * for a flag per architecture. */
+/* Adds the operations in the order of their first entries, each with all of its entries.
+ * `serves` has room for one flag per architecture. */
 static enum status put_operations(struct bundle *bundle, const struct tuned_entry *const *entries,
 	size_t count, bool *serves, struct error *err)
 {
@@ -166,7 +166,7 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 	return STATUS_OK;
 }
 
-/* What `lookup` answers for a problem, as an entry. */
+/* Makes an entry of the answer of `lookup` for a problem. */
 static enum status answer(const struct export_source *source, const struct problem *problem,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -251,7 +251,8 @@ static enum status write_entries(const struct export_source *source,
 	return status;
 }
 
-/* The entries of the file, and an entry for each problem that it lacks, answered by the model. */
+/* Writes the file's entries, and an entry from the model for each requested problem that the
+ * file lacks. */
 static enum status write(const struct export_source *source, struct text *text, struct error *err)
 {
 	const size_t most = source->entry_count + source->untuned_count;

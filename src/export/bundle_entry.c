@@ -48,14 +48,14 @@ ttl_text bundle_put_text(struct bundle *bundle, const char *string)
 	return (ttl_text)(found - texts->data);
 }
 
-/* ---- sizes that an entry holds for: its own, and smaller ones of one key for which the same
- * kernel is launched in the same way but for numbers and dimensions that are the key's value ----
- */
+/* ---- sizes that an entry is valid for: its own, and smaller values of one key, if the same
+ * kernel is launched in the same way except for numbers and dimensions that equal the key's
+ * value ---- */
 enum {
 	SMALLER_SIZES_MAX = 255
 };
 
-/* Launches by the names that the code has for their entries. */
+/* Sets the launches' entries to their names in the code. */
 static enum status take_names(
 	struct kernel_store *store, const struct build *build, struct plan *plan, struct error *err)
 {
@@ -73,9 +73,10 @@ static enum status take_names(
 struct entry_source {
 	const struct tuned_row *row;
 	const struct export_kernel *kernel;
-	bool *given; /* per key: it has not its default */
+	bool *given; /* per key: its value is not the default */
 	size_t arch;
-	struct plan below; /* of the size that is one less; without launches if there is none */
+	struct plan below; /* the plan for a size that is smaller by one; no launches if there is
+			      none */
 };
 
 static void entry_source_release(struct entry_source *source)
@@ -84,7 +85,8 @@ static void entry_source_release(struct entry_source *source)
 	free(source->given);
 }
 
-/* The problem with the key changed, or left out where it has no size. NULL: there is none. */
+/* The problem with one key changed, or removed if size is NULL. Returns NULL if there is no such
+ * problem. */
 static struct problem *other_problem(
 	const struct problem *problem, const bool *given, size_t key, const int64_t *size)
 {
@@ -102,7 +104,8 @@ static struct problem *other_problem(
 		       : NULL;
 }
 
-/* The plan of the entry's kernel at another size. *found: it is the same kernel. */
+/* Makes the plan of the entry's kernel for another size. *found is false if that size needs
+ * another kernel. */
 static enum status other_plan(struct bundle *bundle, const struct entry_source *source, size_t key,
 	int64_t size, struct plan *plan, bool *found, struct error *err)
 {
@@ -131,7 +134,7 @@ static bool is_sized(const struct plan_argument *argument, const struct plan_arg
 	return argument->integer != below->integer;
 }
 
-/* The memory that the entry reserves is enough, and a symbol is copied whole. */
+/* Whether the memory that the entry reserves is large enough, and symbols keep their size. */
 static bool fits_buffers(const struct plan *plan, const struct plan *smaller)
 {
 	for (size_t i = 0; i < plan->symbol_count; i++)
@@ -145,9 +148,9 @@ static bool fits_buffers(const struct plan *plan, const struct plan *smaller)
 	return true;
 }
 
-/* Whether the smaller plan is the entry's once its size is replaced where `below` differs from the
- * entry's plan; changes the smaller plan. A family's plans have the same buffers, maps and symbols,
- * but not always the same launches. */
+/* Whether the smaller plan equals the entry's plan after `size` is replaced in the places where
+ * `below` differs from the entry's plan; changes the smaller plan. Plans of a family have the
+ * same buffers, maps and symbols, but not always the same launches. */
 static bool is_same_plan(const struct plan *plan, const struct plan *below, struct plan *smaller,
 	int64_t value, int64_t size)
 {
@@ -182,7 +185,7 @@ static bool is_same_plan(const struct plan *plan, const struct plan *below, stru
 	return record_equal(&plan_record, plan, smaller);
 }
 
-/* The first key that may be smaller, and its smallest size. */
+/* Finds the first key that may be smaller, and its smallest value. */
 static enum status find_smaller(struct bundle *bundle, struct entry_source *source,
 	struct ttl_entry *entry, struct error *err)
 {
@@ -216,7 +219,7 @@ static enum status find_smaller(struct bundle *bundle, struct entry_source *sour
 	return STATUS_OK;
 }
 
-/* A choice and a real number as text, an integer as it is. */
+/* Stores an integer directly, and a choice or real number as text. */
 static int64_t put_value(struct bundle *bundle, const struct key *key, struct value value)
 {
 	CLEANUP(text_release) struct text text = {0};
@@ -251,7 +254,7 @@ static void put_sizes(struct bundle *bundle, struct entry_source *source, struct
 }
 
 /* ---- plans ---- */
-/* below: the same argument of a size that is one less, or NULL. */
+/* `below` is the same argument for a size that is smaller by one, or NULL. */
 static void put_argument(struct bundle *bundle, const struct plan *plan,
 	const struct plan_argument *from, const struct plan_argument *below)
 {
@@ -335,8 +338,8 @@ static void put_buffer(struct bundle *bundle, const struct plan_buffer *from)
 	bundle_put(bundle, TTL_TABLE_buffers, &buffer);
 }
 
-/* Everything of an entry but sizes and images. below: the plan of a size that is one less, or NULL.
- */
+/* Adds all of an entry except sizes and images. `below` is the plan for a size that is smaller
+ * by one, or NULL. */
 static void put_plan(struct bundle *bundle, const struct plan *plan, const struct plan *below,
 	struct ttl_entry *entry)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of a bundle that is being written; adds entries to them.
+ * The tables of a bundle that is being written, and functions that add entries to them.
  */
 #ifndef EXPORT_BUNDLE_ENTRY_H
 #define EXPORT_BUNDLE_ENTRY_H
@@ -11,38 +11,40 @@
 #include "launch/tiletune_launch.h"
 
 enum {
-	BUNDLE_ALIGNMENT = 64, /* of tables and of images */
+	BUNDLE_ALIGNMENT = 64, /* alignment of tables and images in bytes */
 };
 
 struct bundle {
 	const struct export_source *source;
-	struct kernel_store **stores; /* one per architecture, all that is needed compiled */
+	struct kernel_store *
+		*stores; /* one per architecture; holds all kernels that are needed, compiled */
 	struct text tables[TTL_TABLE_COUNT];
-	size_t defaults, missing; /* default entries; entries without a kernel for an --arch */
-	size_t changed;           /* kernels that are not those that were tuned */
+	size_t defaults,
+		missing; /* number of default entries; of entries without a kernel for an --arch */
+	size_t changed;  /* kernels that differ from those that were tuned */
 };
 
 uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table);
 void bundle_put(struct bundle *bundle, enum ttl_table table, const void *item);
-/* Of the next items that are put into a table. */
+/* The range of the next `count` items to be added to a table. */
 struct ttl_range bundle_next(const struct bundle *bundle, enum ttl_table table, size_t count);
-/* What was put into a table since it had `first` items. */
+/* The range of the items that were added to a table after its first `first` items. */
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first);
-/* Each text once; one may be the end of another. */
+/* Adds a text once; a text that ends another one shares its storage. */
 ttl_text bundle_put_text(struct bundle *bundle, const char *string);
 /* Whether the kernel compiles for the architecture. */
 enum status bundle_compiles(struct bundle *bundle, const struct export_kernel *kernel, size_t arch,
 	bool *compiles, struct error *err);
-/* Whether the kernel of an entry of the tuned file runs on the architecture: it is the same and
- * legal there, and compiles. */
+/* Whether an entry's kernel runs on the architecture: the same kernel is legal there, and it
+ * compiles. */
 enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry,
 	const struct export_kernel *kernel, size_t arch, bool *serves, struct error *err);
-/* An image of each unit of the kernel, which compiles for the architecture. */
+/* Adds an image of each unit. The kernel must compile for the architecture. */
 enum status bundle_put_images(
 	struct bundle *bundle, const struct export_kernel *kernel, size_t arch, struct error *err);
-/* Its operation's keys are the last ones that were put. arch: 0 for an entry of the tuned file,
- * which gets an image for each architecture that it serves, as `serves` then says; another is a
- * default entry's alone. */
+/* Adds an entry, after the keys of its operation. An entry of the tuned file has arch 0; it gets
+ * an image for each architecture that it serves, and serves[] says which. Any other arch is that
+ * of a default entry. */
 enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
 	bool *serves, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One header for C (C99 and up) and C++ (C++11 and up), without dependencies: tables and a look-up
- * function (assets/tuned.h.in).
+ * Writes a header for C (C99 or later) and C++ (C++11 or later) without dependencies: tables and
+ * a look-up function (assets/tuned.h.in).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ static void append_string(struct text *text, const char *string)
 
 		if (c == '"' || c == '\\')
 			text_appendf(text, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f || c == '?') /* trigraphs, too */
+		else if (c < 0x20 || c == 0x7f ||
+			 c == '?') /* '?' is escaped because of trigraphs */
 			text_appendf(text, "\\%03o", c);
 		else
 			text_append_char(text, (char)c);
@@ -86,7 +87,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 			"\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0},\n");
 	text_appendf(&content, "%s%s%s", text_string(&device), text_string(&launches),
 		text_string(&entries));
-	/* two headers in one file: the guard would drop the second */
+	/* headers have different include guards, so that a source file may include several */
 	export_hash(&content, hash);
 	snprintf(count, sizeof(count), "%zu", source->entry_count);
 	export_example(source, "\", \"", ",", &example);

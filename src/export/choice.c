@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which entries of a tuned file are exported.
+ * Selects the entries of a tuned file to export.
  */
 #include "export/export.h"
 
@@ -9,7 +9,7 @@
 #include "base/format_text.h"
 #include "base/memory.h"
 
-/* Whether the text names keys of the operation, if not all that a problem has. */
+/* Whether the text names keys of the operation, but not a whole problem. */
 static bool is_part(const struct operation *operation, const char *text)
 {
 	struct pair pair;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A module for CMake: the entries as one JSON document, and a function that looks one up with
- * string(JSON) (assets/tuned.cmake.in).
+ * Writes a module for CMake: the entries as one JSON document, and a function that looks up an
+ * entry with string(JSON) (assets/tuned.cmake.in).
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void put_values(struct json *json, const char *name, const struct named_v
 	json_put_string(json, name, text_string(&text));
 }
 
-/* The items of a list of CMake: these characters begin another item, or join two. */
+/* Rejects items with characters that would split or join items of a CMake list. */
 static enum status expect_item(
 	const struct tuned_entry *entry, const char *what, const char *item, struct error *err)
 {
@@ -79,7 +79,7 @@ static struct json *entry_json(const struct tuned_entry *entry)
 	return json;
 }
 
-/* Of the example: where its sources lie. */
+/* For the example: the folder of its sources. */
 static const char *folder_of(const struct export_source *source)
 {
 	const struct tuned_entry *entry = source->entry_count ? source->entries[0] : NULL;
@@ -93,7 +93,7 @@ static const char *folder_of(const struct export_source *source)
 		       : "/usr/local/share/tiletune/templates) # of your installation";
 }
 
-/* Of the example: whether its options choose the dialect. */
+/* For the example: whether its options select the C++ dialect. */
 static bool has_standard(const struct export_source *source)
 {
 	char *const *option = source->entry_count ? source->entries[0]->winner.options : NULL;
@@ -118,7 +118,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 	}
 	json_append(list, true, &json);
 	export_example(source, " ", " ", &example);
-	/* a bracket that does not stand in the text ends it */
+	/* a bracket argument needs a delimiter that does not occur in the text */
 	text_append(&bracket, "]==]");
 	while (strstr(text_string(&json), bracket.data)) {
 		bracket.data[bracket.length - 1] = '=';

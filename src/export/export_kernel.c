@@ -66,7 +66,7 @@ enum status export_renew(const struct catalogue *catalogue, const struct device_
 	struct tuned *tuned, struct export_source *source, struct error *err)
 {
 	size_t kept = 0, renewed_count = 0, gone = 0;
-	struct error why = {0}; /* of the first that is gone */
+	struct error why = {0}; /* the reason for the first entry that no longer exists */
 
 	for (size_t i = 0; i < source->entry_count; i++) {
 		struct tuned_entry *entry = &tuned->entries[source->entries[i] - tuned->entries];
@@ -74,7 +74,7 @@ enum status export_renew(const struct catalogue *catalogue, const struct device_
 		struct error reason = {0};
 		bool renewed = false;
 
-		if (!*entry->winner.kernel_hash || /* its sources are unknown */
+		if (!*entry->winner.kernel_hash || /* its sources are not known */
 			catalogue_operation(catalogue, entry->operation, &operation, &reason) !=
 				STATUS_OK ||
 			renew(catalogue, device, operation, entry, &renewed, &reason) == STATUS_OK)
@@ -100,7 +100,7 @@ enum status export_renew(const struct catalogue *catalogue, const struct device_
 	return STATUS_OK;
 }
 
-/* The -D list as #defines in front of the source, so that it stands alone. */
+/* Writes the -D list as #defines before the source, so that it compiles without options. */
 static void specialise(const struct build_unit *unit, struct text *text)
 {
 	text_appendf(text,
@@ -143,13 +143,13 @@ static void take_resources(const struct compile_result *compiled, struct kernel_
 static enum status compile_all(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err)
 {
-	/* the sheet says "sm_90a" */
+	/* sheets have the name "sm_90a" */
 	char *arch =
 		string_format("%s%s", format->arch_prefix, kernel->device->arch + strlen("sm_"));
 	struct kernel_store *store = kernel_store_new(compiler, arch);
 	enum status status = STATUS_OK;
 
-	/* PTX has no registers: ptxas assigns them */
+	/* PTX has no register counts, because ptxas assigns registers */
 	const bool has_resources = strcmp(format->arch_prefix, "sm_") == 0;
 
 	for (size_t i = 0; i < kernel->build.unit_count && status == STATUS_OK; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tuned kernel on its own: compiled or as specialised source, with what is needed to launch it.
+ * A tuned kernel as a file of its own: compiled, or as specialised source, with all that is
+ * needed to launch it.
  */
 #ifndef EXPORT_EXPORT_KERNEL_H
 #define EXPORT_EXPORT_KERNEL_H
@@ -15,20 +16,22 @@ struct export_kernel {
 	struct plan plan;
 	struct build build;
 	const struct device_spec *device; /* borrowed */
-	struct text *images;              /* one per unit, once made */
-	struct kernel_unit *units;        /* one per image; their files are not named yet */
+	struct text *images;              /* one per unit after export_kernel_make() */
+	struct kernel_unit *units;        /* one per image; file names are not set yet */
 };
 
-/* Errors: as row_candidate(). kernel is zeroed, and released by the caller in any case. */
+/* Errors are those of row_candidate(). The kernel is zeroed first; the caller releases it in any
+ * case. */
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err);
-/* Makes the images. compiler: NULL where the format needs none. Errors: it does not compile. */
+/* Makes the images. compiler may be NULL if the format compiles nothing. Fails if a unit does
+ * not compile. */
 enum status export_kernel_make(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err);
-/* Entries of the source that were tuned with other sources than today's, for builds that compile
- * these: they are made of today's (engine/row.h), their times stay; those of which there is no such
- * kernel any more leave the source. Operations that the catalogue lacks stay as they are.
- * source->notice says what was done. Errors: none is left. */
+/* Updates entries that were tuned with older sources, for builds that compile today's. They are
+ * made from today's sources (engine/row.h) and keep their times. Entries whose kernel no longer
+ * exists are removed from the source, and operations that the catalogue lacks do not change.
+ * source->notice says what was done. Fails if no entry is left. */
 enum status export_renew(const struct catalogue *catalogue, const struct device_spec *device,
 	struct tuned *tuned, struct export_source *source, struct error *err);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `python3 -m tiletune.learn` learns from: for each problem and family of a journal a line
+ * Writes the training data of `python3 -m tiletune.learn`: a line for each problem and family of
+ * a journal.
  *
  *	{"device", "family", "problem", "features": [name],
  *	 "rows": [[configuration, measured us, us predicted by physics, a value for each feature]]}
  *
- * Candidates that today's templates do not have are left out.
+ * Candidates that today's templates lack are left out.
  */
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static void append_row(const struct predictor *predictor, const struct result *r
 	text_append(text, "]");
 }
 
-/* rows: gets the family's. */
+/* Appends the rows of the family to `rows`. */
 static enum status append_rows(const struct journal_problem *problem,
 	const struct bound_family *bound, struct text *rows, struct error *err)
 {

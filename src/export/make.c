@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fragment for GNU make: one group of variables per entry, and a function that finds entries
- * (assets/tuned.mk.in).
+ * Writes a fragment for GNU make: a group of variables per entry, and a function that finds
+ * entries (assets/tuned.mk.in).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "export/export.h"
 
-/* Values stand in recipes: make and a shell take these characters as they are. */
+/* The characters that make and a shell do not interpret; values are used in recipes. */
 static const char plain[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./+=:,-";
 
@@ -20,10 +20,10 @@ struct fragment {
 	struct text *text;
 	const struct tuned_entry *entry;
 	struct error *err;
-	enum status status; /* of the first value that cannot stand there */
+	enum status status; /* of the first value with other characters */
 };
 
-/* PREFIX_NAME := what the format says. */
+/* Writes PREFIX_NAME := and the formatted value. */
 PRINTF_LIKE(4, 5)
 static void variable(
 	struct fragment *fragment, const char *prefix, const char *name, const char *format, ...)
@@ -41,11 +41,11 @@ static void variable(
 	if (value[length] && fragment->status == STATUS_OK)
 		fragment->status =
 			export_refuse(fragment->entry, name, value, length, fragment->err);
-	/* no blank at the end of the line: it would be part of the value */
+	/* a blank at the end of the line would become part of the value */
 	text_appendf(fragment->text, "%s_%s :=%s%s\n", prefix, name, *value ? " " : "", value);
 }
 
-/* A variable whose value was put together in text, which is emptied. */
+/* Writes a variable with the value in `text`, and clears the text. */
 static void built(
 	struct fragment *fragment, const char *prefix, const char *name, struct text *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The description of a standalone kernel, stored beside its files: all that is needed to launch
+ * The description of a standalone kernel, stored next to its files: all that is needed to launch
  * it. The format is tiletune.kernel/1.
  */
 #ifndef FORMAT_KERNEL_JSON_H

@@ -35,7 +35,7 @@ static void append_gzip(struct text *page, const void *data, size_t size)
 	CLEANUP(memory_free) unsigned char *packed = NULL;
 	size_t room;
 
-	/* 16 + 15: a gzip header, the largest window */
+	/* 16 requests a gzip header, and 15 is the largest window */
 	if (deflateInit2(&stream, 6, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		BUG("zlib does not start");
 	room = deflateBound(&stream, size);
@@ -68,7 +68,7 @@ static enum status append_file(
 	return STATUS_OK;
 }
 
-/* ---- what the script cannot know: what belongs together, titles, the device's rates ---- */
+/* ---- data that the script lacks: pairs, titles, rates of the device ---- */
 static struct json *sheet_json(const struct device_spec *spec)
 {
 	struct json *sheet = json_new_object(), *rates = json_new_object();
@@ -90,7 +90,7 @@ static struct json *sheet_json(const struct device_spec *spec)
 	return sheet;
 }
 
-/* Sheets of devices, each read once. */
+/* Device sheets that were read, so that each is read once. */
 struct sheets {
 	const char *const *folders;
 	struct device_spec **items;

@@ -10,12 +10,12 @@
 
 #include "report/report.h"
 
-/* config_folders: where device sheets are, for the card's limits. Errors: a file that cannot be
- * read any more. */
+/* config_folders are searched for device sheets, which give the GPU's limits. Fails if a file
+ * can no longer be read. */
 enum status page_write(const struct report *report, const char *const *config_folders,
 	struct text *page, struct error *err);
 
-/* Files of src/report/page/, and "sha256-..." of the script and the style as they stand here. */
+/* Files of src/report/page/, and the digests ("sha256-...") of the embedded script and style. */
 extern const char page_template_html[], page_style_css[], page_script_js[];
 extern const char page_style_digest[], page_script_digest[];
 

@@ -24,7 +24,8 @@ static char *path_stem(const char *path)
 	return string_copy(path);
 }
 
-/* A journal's first line is a JSON object of its own, a tuned file's is not. */
+/* Detects a journal by its first line, which is a complete JSON object; that of a tuned file is
+ * not. */
 static enum status is_journal(const char *path, bool *journal, struct error *err)
 {
 	CLEANUP(text_release) struct text content = {0};
@@ -81,7 +82,7 @@ static void source_release(struct report_source *source)
 	free(source->label);
 }
 
-/* ---- the search of a problem: a run, and those that it went on with ---- */
+/* ---- the search of a problem: a run and the runs that it resumed ---- */
 static uint64_t hash_of(const char *first, const char *second)
 {
 	CLEANUP(memory_free) char *both = string_format("%s %s", first, second);
@@ -114,8 +115,8 @@ static void take_best_so_far(struct report_entry *entry, const struct result *be
 	entry->has_winner = true;
 }
 
-/* Outcomes, the size of the space, and the best so far of a search that did not end. A resumed run
- * may have evaluated again what an earlier one had: the newest counts. */
+/* Collects the outcomes, the size of the space and, for an unfinished search, the best result.
+ * If a resumed run evaluated a candidate again, the newest result counts. */
 static void take_candidates(struct report_entry *entry)
 {
 	CLEANUP(hash_set_release) struct hash_set seen = {0};
@@ -159,8 +160,8 @@ static void take_searches(struct report_entry *entry, const struct journal_recor
 	take_candidates(entry);
 }
 
-/* ---- entries: a tuned file's with the run that tuned them, and the problems of a journal
- * that was named itself ---- */
+/* ---- entries of tuned files with the runs that tuned them, and problems of journals that the
+ * user named ---- */
 static struct report_entry *entry_add(struct report *report, const struct report_source *source)
 {
 	struct report_entry *entry;
@@ -192,7 +193,7 @@ static void take_tuned(struct report_entry *entry, const struct tuned_entry *tun
 	entry->legal = tuned->space ? (double)tuned->space->legal : 0;
 }
 
-/* The run of the journal that tuned this entry; else the last one that has its problem. */
+/* Finds the run of the journal that tuned this entry, else the last run that has its problem. */
 static const struct journal_run *entry_run(
 	const struct journal_record *journal, const struct report_entry *entry)
 {
@@ -224,7 +225,8 @@ static void add_tuned(struct report *report, const struct report_source *source)
 	}
 }
 
-/* Every problem of every run, but of a run that was resumed only what its successor lacks. */
+/* Whether a resumed run's problem is also in its successor, and so is shown there. All problems
+ * of other runs are shown. */
 static bool is_superseded(const struct journal_record *journal, const struct journal_run *run,
 	const struct journal_problem *problem)
 {
@@ -276,7 +278,7 @@ static void entry_release(struct report_entry *entry)
 }
 
 /* ---- the report ---- */
-/* Whether the journal was read with its tuned file, which is named too. */
+/* Whether the journal is read already, because its tuned file is also named. */
 static bool is_read_with_another(const struct report_options *options, size_t path)
 {
 	CLEANUP(memory_free) char *stem = path_stem(options->paths[path]);
@@ -291,7 +293,8 @@ static bool is_read_with_another(const struct report_options *options, size_t pa
 	return found;
 }
 
-/* Templates only add to a report: a report is also made without them, or with broken ones. */
+/* Reads the templates. A report does not depend on them, so missing or broken templates are not
+ * an error. */
 static void open_catalogue(const struct report_options *options, struct report *report)
 {
 	struct error err = {0};
@@ -309,7 +312,7 @@ enum status report_open(
 {
 	*report = (struct report){0};
 	open_catalogue(options, report);
-	/* entries point to their source: the array does not move */
+	/* entries point to their source, so the array must not move */
 	report->sources = memory_zeroed(options->path_count + 1, sizeof(*report->sources));
 	for (size_t i = 0; i < options->path_count; i++)
 		if (!is_read_with_another(options, i))
@@ -350,7 +353,7 @@ static struct report_pair pair_of(
 	const double low = known ? b->low_us / a->high_us : pair.ratio;
 	const double high = known ? b->high_us / a->low_us : pair.ratio;
 
-	/* the floor that ties have everywhere: what differs between two runs of one binary */
+	/* the tie width that all selections use, the variation between two runs of one binary */
 	pair.verdict = high < 1 - SELECTION_TIE_RATIO  ? "faster"
 		       : low > 1 + SELECTION_TIE_RATIO ? "slower"
 						       : "same";

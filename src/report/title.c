@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Short names: of a problem, and of a configuration's tile.
+ * Short names of problems and of tiles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "report/report.h"
 
-/* Completes entry->problem by keys that the operation got after the file was written. */
+/* Adds to entry->problem the keys that the operation got after the file was written. */
 static char *shortened(const struct report *report, struct report_entry *entry)
 {
 	CLEANUP(problem_list_release) struct problem_list list = {0};
@@ -29,7 +29,7 @@ char *report_title(const struct report *report, struct report_entry *entry)
 {
 	char *title = shortened(report, entry), *whole;
 
-	/* the objective is part of what the entry is, as the problem is */
+	/* the objective is a part of an entry's identity, as the problem is */
 	if (!entry->tuned || entry->tuned->objective == OBJECTIVE_TIME)
 		return title;
 	whole = string_format("%s (best %s)", title, objective_names[entry->tuned->objective]);

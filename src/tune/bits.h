@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A search in which only configurations with certain bits may win (tune --bits): what is wanted of
- * a problem, what is known without a trial, and what the entry says of it.
+ * Restricts a search to configurations with certain output bits (tune --bits): determines the
+ * required digests of a problem and what is known without a trial, and fills in the entry's
+ * "bits".
  */
 #ifndef TUNE_BITS_H
 #define TUNE_BITS_H
@@ -12,39 +13,43 @@
 /* The rule of a run. */
 struct bits_rule {
 	const char *name; /* "same", "invariant=M"; borrowed */
-	/* same: the bits of these entries' winners; where there is no entry, those of the defaults
-	 * of the first family. NULL: those of the class. */
+	/* same: the digests of the winners of these entries; for a problem without an entry,
+	 * those of the first family's default configuration. NULL: the digests of `class`. */
 	const struct tuned *reference;
-	struct tuned file;          /* of same:FILE */
-	struct shared_choice class; /* invariant: its bits, members and price */
+	struct tuned file;          /* the file of same:FILE */
+	struct shared_choice class; /* invariant: the selected class, with its digests, members and
+				       losses */
 };
 
-/* text: same, same:FILE or invariant=KEY; borrowed. For the last all problems are searched, without
- * the run's journal and tuned file. Errors: STATUS_BAD_INPUT, another text, a device that does
- * not measure, problems that differ in other keys; no class serves all problems. */
+/* Parses a rule: same, same:FILE or invariant=KEY; `text` is borrowed. invariant=KEY searches
+ * all problems, without using the run's journal and tuned file. Errors are STATUS_BAD_INPUT:
+ * another text, a device that does not measure, problems that differ in other keys, or no class
+ * that serves all problems. */
 enum status bits_rule_open(
 	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err);
 void bits_rule_release(struct bits_rule *rule);
 
-/* Fills in search->bits, which its evaluator goes by; verifies the reference configuration if its
- * digests are not known. members: candidates of the class, to be tried in any case (as many as the
- * class has members at most); returns their number in *count. Errors: STATUS_FAILED, the reference
- * configuration has no digests; STATUS_BAD_INPUT, it is not in the space. */
+/* Sets search->bits, which the evaluator requires of all outputs, and verifies the reference
+ * configuration if its digests are not known. `members` gets the candidates of the class, which
+ * are always tried; it needs room for all members of the class, and *count is their number.
+ * Fails with STATUS_FAILED if the reference configuration has no digests, and with
+ * STATUS_BAD_INPUT if it is not in the space. */
 enum status bits_want(struct search *search, size_t *members, size_t *count, struct error *err);
 
-/* A candidate that differs from one with other bits only in parameters that, its family says, keep
- * them. True: result is filled in. */
+/* Whether the digests of a candidate are known to differ from the required ones, because it
+ * differs from a tried candidate only in parameters that are declared not to change bits. If so,
+ * fills in its result. */
 bool bits_known(const struct search *search, size_t candidate, struct result *result);
 
-/* Two that differ only in such parameters, and in their bits; NULL: there are none. The caller
- * frees. */
+/* Describes two candidates that differ in their digests although they differ only in such
+ * parameters. NULL if there are none. The caller frees the text. */
 char *bits_contradiction(const struct search *search);
 
-/* What the entry says of the rule; NULL without one. */
+/* The "bits" member of the entry; NULL without a rule. */
 struct tuned_bits *bits_of_entry(const struct tune_run *run, const struct problem *problem);
 
-/* "same: the same bits on 2 inputs, 1.0% slower than the free choice"; NULL without a rule. The
- * caller frees. */
+/* Describes the rule for the user: "same: the same bits on 2 inputs, 1.0% slower than the free
+ * choice". NULL without a rule. The caller frees the text. */
 char *bits_words(const struct tuned_entry *entry);
 
 #endif

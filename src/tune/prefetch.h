@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Candidates of the next problem, found and scored in a thread while the device measures those of
- * another problem.
+ * Finds and scores the candidates of the next problem in a thread while the device measures
+ * those of the current one.
  */
 #ifndef TUNE_PREFETCH_H
 #define TUNE_PREFETCH_H
@@ -10,8 +10,8 @@
 
 struct prefetch;
 
-/* The search of a problem of the run's list: what was prefetched, if that is this problem.
- * Then the following problem is prefetched. *prefetch is NULL the first time. */
+/* Returns the search of a problem of the run, which is the prefetched one if that is for this
+ * problem, and starts prefetching the next problem. *prefetch is NULL before the first call. */
 enum status prefetch_search(struct prefetch **prefetch, struct tune_run *run, size_t number,
 	struct search **search, struct error *err);
 void prefetch_drop(struct prefetch **prefetch);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an interrupted run leaves to the run that resumes it. Problems that were concluded keep
- * their entry; results of other problems are taken one by one. Candidates that were timed in turn
- * are timed again. A resumed run that is interrupted again hands on what it had taken over itself
- * ("resumes" in its run line).
+ * Continues an interrupted run. Concluded problems keep their entry; of other problems the
+ * recorded results are reused. Candidates that were timed in turn are timed again. If the
+ * resumed run is interrupted too, its run line ("resumes") leads to the earlier runs, whose
+ * results are also reused.
  */
 #ifndef TUNE_RESUME_H
 #define TUNE_RESUME_H
 
 #include "tune/search.h"
 
-/* Whether an interrupted run has concluded this problem. */
+/* Whether one of the interrupted runs concluded this problem. */
 bool resume_is_concluded(const struct tune_run *run, size_t number);
 /* If so, puts its entry into the tuned file again and sets *done. */
 enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct error *err);

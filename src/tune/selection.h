@@ -18,16 +18,17 @@ struct selection_item {
 	double median_us, ci95_low_us, ci95_high_us;
 	double predicted_us;                /* 0: it was measured */
 	double smem_bytes, regs_per_thread; /* of the longest launch */
-	const char *kernel_hash;        /* launches of one kernel are compared first; NULL: alone */
-	double code_placement_noise_us; /* what the address of the code may add to the time */
-	size_t order;                   /* in the space: the last resort */
+	const char *kernel_hash; /* launches of one kernel are compared with each other first; NULL:
+				    a kernel of its own */
+	double code_placement_noise_us; /* what the code's address may add to the time */
+	size_t order;                   /* index in the space; the last criterion */
 	bool incumbent;                 /* the winner of an existing entry */
 	bool is_planned;                /* every run of the problem tries it */
 	bool is_tied;                   /* set by selection_choose(): tied with the fastest */
 };
 
-/* What differs between two runs of one binary on one GPU even when the interval within a run is
- * narrower: candidates within this of the fastest are tied with it. */
+/* The variation between two runs of one binary on one GPU, even if the interval within a run is
+ * narrower. Candidates within this ratio of the fastest are tied with it. */
 #define SELECTION_TIE_RATIO 0.01
 
 /* Two loads of one binary are not equally fast where few blocks run: of a GEMM of 256^3 on an H200
@@ -55,10 +56,11 @@ struct selection {
 	/* Indices into items: */
 	size_t winner;
 	size_t fastest;   /* of all */
-	size_t preferred; /* of those tied with the fastest: names the kernel */
-	size_t launch;    /* the fastest of that kernel */
-	/* Index into the search's results: the next fastest, of any pass of the final measurement;
-	 * SIZE_MAX: there is none. */
+	size_t preferred; /* the most preferred item that is tied with the fastest; it determines
+			     the kernel */
+	size_t launch;    /* the fastest launch of that kernel */
+	/* Index into the search's results of the next fastest candidate, from any pass of the
+	 * final measurement; SIZE_MAX if there is none. */
 	size_t runner_up;
 };
 
@@ -69,8 +71,8 @@ struct selection {
  * fastest median, both widened by half of SELECTION_TIE_RATIO of the median and by the code
  * placement noise on both sides. */
 void selection_choose(struct selection *selection);
-/* Why a candidate lost to the winner. One that is not of the selection was timed before the
- * others; its time is corrected by the drift of the clock since then. */
+/* The comparison that a candidate lost to the winner. If it is not of the selection, it was
+ * timed in an earlier pass, and its time is corrected by the drift of the clock since then. */
 enum lost_by selection_reject_reason(
 	const struct selection *selection, const struct selection_item *lost, bool is_of_selection);
 /* Whether an item may win in a sharper measurement: it is within twice the tie of the fastest,
@@ -100,7 +102,8 @@ static inline size_t selection_winner(const struct selection *selection)
 	return selection->items[selection->winner].evaluated;
 }
 
-/* Why an evaluated candidate lost; the caller frees it. NULL: nothing can be said. */
+/* Describes why an evaluated candidate lost; the caller frees it. NULL if its time cannot be
+ * compared. */
 struct tuned_lost *selection_lost(
 	const struct search *search, const struct selection *selection, size_t evaluated);
 

@@ -9,7 +9,7 @@
 #include "engine/candidates.h"
 #include "format/tuned_entry.h"
 
-/* ---- Model rank and measured rank side by side ---- */
+/* ---- model quality ---- */
 /* How the model ranked the candidates that were measured. */
 struct tuned_model model_quality(
 	const struct candidates *pool, const struct evaluated_list *evaluated);
