@@ -171,7 +171,7 @@ static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
-bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded)
+bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	const struct plan *plan = &loaded->plan;
 
@@ -182,7 +182,8 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded)
 		if (loaded->symbols[i] && bytes &&
 			!gpu_succeeded(gpu,
 				gpu->cuda.cuMemcpyDtoDAsync(loaded->symbols[i],
-					loaded->buffers[symbol->buffer], bytes, gpu->stream),
+					loaded->buffers[set * plan->buffer_count + symbol->buffer],
+					bytes, gpu->stream),
 				symbol->name))
 			return false;
 	}
@@ -255,7 +256,7 @@ static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct te
 			return false;
 	return symbols_find(gpu, loaded) && globals_find(gpu, loaded, cubins) &&
 	       workspaces_make(gpu, loaded) && sets_make(gpu, loaded) &&
-	       loaded_fill_symbols(gpu, loaded) && gpu_synchronize(gpu, "loading");
+	       loaded_fill_symbols(gpu, loaded, 0) && gpu_synchronize(gpu, "loading");
 }
 
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,

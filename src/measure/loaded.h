@@ -34,8 +34,8 @@ struct loaded {
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
 	struct plan *plan, const struct text *cubins, size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
-/* Symbols get the first set's tensors, even if a kernel changed them: before a verified run. */
-bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded);
+/* Copies a set's tensors to the symbols, which a kernel may have changed: before a verified run. */
+bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
 /* Variables of the code hold what they held when it was loaded; the symbols of the plan follow with
  * loaded_fill_symbols(). */
 bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded);

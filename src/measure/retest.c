@@ -27,7 +27,8 @@ static bool sample(struct gpu_session *gpu, struct runner *runner, size_t set,
 	struct verify_sample on = {.set = set};
 
 	gpu_progress(gpu, 0);
-	return runner_start_on(gpu, runner, set, &on.first, &on.count) &&
+	return loaded_fill_symbols(gpu, runner->loaded, set) &&
+	       runner_start_on(gpu, runner, set, &on.first, &on.count) &&
 	       runner_finish(gpu, runner, sample_us) &&
 	       verify_sample(gpu, runner->loaded, &on, result);
 }
@@ -43,6 +44,7 @@ bool retest_sample(struct gpu_session *gpu, struct runner *runner, struct random
 	       problem_data_poison(gpu, problem, 0, problem->set_count) && evict(gpu, problem) &&
 	       sample(gpu, runner, set, result, sample_us) &&
 	       problem_data_fill_first(gpu, problem) &&
+	       loaded_fill_symbols(gpu, runner->loaded, 0) &&
 	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
 }
 
@@ -74,6 +76,7 @@ static bool series(struct gpu_session *gpu, struct runner *runner, struct random
 	/* draws of group sizes differ */
 	*time_us = statistics_quantile(samples_us, RETEST_SAMPLES, runner->draws > 1 ? 0.5 : 0);
 	return problem_data_fill_first(gpu, problem) &&
+	       loaded_fill_symbols(gpu, runner->loaded, 0) &&
 	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
 }
 

@@ -90,7 +90,8 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	return problem_data_poison(gpu, loaded->problem, set, 1) &&
-	       problem_data_rewind(gpu, loaded->problem, set) && loaded_fill_symbols(gpu, loaded);
+	       problem_data_rewind(gpu, loaded->problem, set) &&
+	       loaded_fill_symbols(gpu, loaded, set);
 }
 
 static bool compare_all(

@@ -143,7 +143,7 @@ static void scale(const struct standin_launch *launch)
 				  bytes < launch->kernel->symbol_bytes
 					  ? bytes
 					  : launch->kernel->symbol_bytes) != 0;
-		symbol[0] ^= 1;
+		symbol[0] ^= !launch->kernel->symbol_is_constant;
 	}
 	for (int64_t row = 0; row < rows; row++)
 		for (int64_t column = 0; column < columns; column++)

@@ -85,7 +85,9 @@ static void kernel_word(struct standin_kernel *kernel, const char *word)
 		sscanf(word, "smem=%d", &kernel->smem_static) == 1 ||
 		sscanf(word, "max_threads=%d", &kernel->max_threads) == 1)
 		return;
-	if (sscanf(word, "symbol=%127[^:]:%zu", kernel->symbol, &kernel->symbol_bytes) == 2)
+	kernel->symbol_is_constant |= strncmp(word, "constant=", strlen("constant=")) == 0;
+	if (sscanf(word, "symbol=%127[^:]:%zu", kernel->symbol, &kernel->symbol_bytes) == 2 ||
+		sscanf(word, "constant=%127[^:]:%zu", kernel->symbol, &kernel->symbol_bytes) == 2)
 		kernel->symbol_data = calloc(1, kernel->symbol_bytes);
 	if (strncmp(word, "params=", 7) != 0)
 		return;

@@ -163,6 +163,7 @@ struct standin_kernel {
 	char symbol[STANDIN_NAME];
 	unsigned char *symbol_data; /* never freed: a worker ends soon */
 	size_t symbol_bytes;
+	bool symbol_is_constant; /* the kernel does not write to it */
 };
 
 /* A tensor map. */

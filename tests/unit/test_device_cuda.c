@@ -113,6 +113,28 @@ TEST(test_symbols)
 	bench_close(&bench);
 }
 
+/* A symbol holds the tensor of the set that the run after timing is on. */
+TEST(symbols_follow_the_inputs_of_a_verified_timing)
+{
+	const struct sampling sampling = {.rounds = 3};
+	struct toy toy = small;
+	struct bench bench;
+	struct device_reply reply;
+	device_handle handle;
+	struct error err;
+
+	bench_open(&bench, "l2_bytes 8000\nkernel standin_scale us=50 ok\n");
+	toy.symbol = "d_in";
+	handle = toy_load(bench.device, toy_problem(bench.device, &toy, "standin_scale_reference"),
+		&toy, "standin_scale constant=d_in:4096");
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
+	assert_ok(handles_submit(bench.device, &handle, 1, REPLY_OF_VERIFIED, &sampling, &err));
+	reply = expect_reply(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_OK, NULL);
+	assert_null(reply.result.detail);
+	device_reply_release(&reply);
+	bench_close(&bench);
+}
+
 /* Long kernels are timed one by one; workspaces and several launches count. */
 TEST(test_long_kernel)
 {
