@@ -84,7 +84,9 @@ static enum status default_entry(const struct export_source *source, size_t arch
 		const struct family *family = source->catalogue->families[i];
 		struct tuned_row row = {0};
 
-		if (family->operation != operation || family->program)
+		/* the compiler of tile kernels may be missing here */
+		if (family->operation != operation || family->program ||
+			family->language == LANGUAGE_TILE)
 			continue;
 		TRY(default_row(family, problem, source->devices[arch], &row, err));
 		if (row.family &&

@@ -1,13 +1,13 @@
 #!/bin/sh
-# No file of code over 500 lines; at most 24 folders with C in src, none with more than 24 files or 4,500 lines of C
-# that are neither blank nor comments; README at most 9 KiB, results at most 15 MiB.
+# README has at most 9 KiB, results at most 15 MiB. Large files and folders are printed as advice, because files are cut by
+# idea and not by length: files of over 500 lines, folders of src with over 24 files or 4,500 lines of C (without comments and
+# blank lines).
 set -u
 bad=0
 for file in $(find src tests templates -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh'); do
 	lines=$(wc -l <"$file")
 	if [ "$lines" -gt 500 ]; then
-		echo "$file: $lines lines; expected at most 500"
-		bad=1
+		echo "advice: $file has $lines lines"
 	fi
 done
 folders=0
@@ -17,13 +17,11 @@ for folder in src/*/; do
 		inside { if (/\*\//) inside = 0; next } /^$/ || /^\/\// { next } /^\/\*/ { if (!/\*\//) inside = 1; next } { n++ } END { print n + 0 }')
 	folders=$((folders + (files > 0)))
 	if [ "$files" -gt 24 ] || [ "$lines" -gt 4500 ]; then
-		echo "$folder: $files files, $lines lines; expected at most 24 and 4500"
-		bad=1
+		echo "advice: $folder has $files files and $lines lines"
 	fi
 done
 if [ "$folders" -gt 24 ]; then
-	echo "src: $folders folders; expected at most 24"
-	bad=1
+	echo "advice: src has $folders folders"
 fi
 at_most() { # what, bytes, limit
 	[ "$2" -le "$3" ] && return

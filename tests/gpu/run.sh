@@ -185,6 +185,10 @@ phase_own() {
 	for file in "$here"/../own/*.json; do
 		# programs are devices of their own, T1 files are converted first
 		grep -q '"program"\|KernelSpecification' "$file" && continue
+		if grep -q '"language": "tile"' "$file" && ! "$tool" devices 2>/dev/null | grep -q 'tile kernels: NVRTC'; then
+			echo "-     $(basename "$file" .json): no compiler of tile kernels"
+			continue
+		fi
 		name=own-$(basename "$file" .json)
 		rm -f "$work/journals/$name".*
 		set --

@@ -310,7 +310,7 @@ def test_ranks_agree(monkeypatch, seconds, expected):
 	tunes = []
 
 	class Rank(base):
-		patience = seconds
+		wait_s = seconds
 
 		def __init__(self):  # pylint: disable=super-init-not-called
 			self.operation = "kernel"

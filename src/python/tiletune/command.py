@@ -2,7 +2,7 @@
 """The program's commands as functions: tune, check, explain, advise, report, export, new, validate.
 
 A problem is given by keywords, tune("gemm", M=4096, N=4096, K=4096, dtype="bf16"), or as `problem`: a text ("M=4096,N=4096,..."), a dict,
-or a list of these. A list as a key's value is several problems, a range likewise. All other keywords are options: those that
+or a list of these. A list as a key's value is several problems, and so is a range. All other keywords are options: those that
 `tiletune help COMMAND` lists, with `_` for `-`. effort="quick", family=["mma", "wgmma"], fresh=True. A key that has the name of an
 option is given by `problem`.
 

@@ -33,7 +33,7 @@ from .files import write_file
 WORKER = "TILETUNE_AUTOTUNE_WORKER"  # set in processes that tiletune starts to run a kernel
 DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # what these answer to tiletune's greeting
 IMPORT_ERRORS = "TILETUNE_AUTOTUNE_IMPORT"  # a file for the traceback of a module that they cannot import
-OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, beside the kernel's constants
+OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, in addition to the kernel's constants
 DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
 SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
 # What a module that calls torch.distributed.init_process_group() finds in a worker process: a job of one rank.
@@ -72,11 +72,11 @@ class Space:
             return {int(value): value for value in values}
         if all(value is None or (isinstance(value, int) and value > 0) for value in values):
             return {value or 0: value for value in values}
-        words: dict[Any, Any] = {}
+        texts: dict[Any, Any] = {}
         for value in values:
-            word = word_of(value)
-            words[word if word not in words else f"{word}_{len(words)}"] = value
-        return words
+            text = word_of(value)
+            texts[text if text not in texts else f"{text}_{len(texts)}"] = value
+        return texts
 
     def value(self, name: str, wanted: Any) -> Any:
         return next(value for value, found in self.objects[name].items() if found is wanted or (type(found) is type(wanted) and found == wanted))
@@ -190,7 +190,7 @@ def default_store() -> Any:
 
 
 def wait_in_store(store: Any, name: str, seconds: float) -> bytes | None:
-    """None: nobody has written it within this time."""
+    """None: no process has written it within this time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if store.check([name]):
@@ -200,7 +200,7 @@ def wait_in_store(store: Any, name: str, seconds: float) -> bytes | None:
 
 
 class Results:
-    """The tuned file of a kernel, and beside it FILE.kernels: the kernel's JSON and the recorded calls, which `tiletune check` repeats."""
+    """The tuned file of a kernel, and next to it FILE.kernels: the kernel's JSON and the recorded calls, which `tiletune check` repeats."""
 
     def __init__(self, path: str, name: str) -> None:
         self.path = os.path.abspath(path)
@@ -325,7 +325,7 @@ def tuned_kernel_class() -> Any:
 
         # ---- several processes ----
         def agreed(self, args: Any, kwargs: Mapping[str, Any], arguments: Mapping[str, Any], listed: Any) -> dict[str, Any]:
-            """Ranks of torch.distributed agree: the first that comes tunes. Whoever waits too long offers the first configuration; the first
+            """Ranks of torch.distributed agree: the first that comes tunes. A rank that waits too long offers the first configuration; the first
             answer that is in the store counts for all, also for the rank that tunes."""
             results, problem = self.results(arguments), self.problem(arguments)
             store = default_store()
@@ -339,8 +339,8 @@ def tuned_kernel_class() -> Any:
                     answer = next(self.space.legal(listed))
                     store.compare_set(name, "", json.dumps(answer))
                     raise
-            elif wait_in_store(store, name, self.patience) is None:
-                warnings.warn(f"tiletune.autotune: no rank has tuned {self.operation} within {self.patience:.0f} s; the first configuration is used")
+            elif wait_in_store(store, name, self.wait_s) is None:
+                warnings.warn(f"tiletune.autotune: no rank has tuned {self.operation} within {self.wait_s:.0f} s; the first configuration is used")
                 answer = next(self.space.legal(listed))
             else:
                 answer = {}
@@ -349,7 +349,7 @@ def tuned_kernel_class() -> Any:
             return json.loads(store.get(name))
 
         @property
-        def patience(self) -> float:
+        def wait_s(self) -> float:
             """Seconds to wait for another process that tunes."""
             return 2 * self.budget + 120
 
@@ -357,12 +357,12 @@ def tuned_kernel_class() -> Any:
             found = self.known(results, problem, listed)
             if found:
                 return found
-            with file_lock(results.lock, self.patience) as is_locked:
+            with file_lock(results.lock, self.wait_s) as is_locked:
                 found = self.known(results, problem, listed)  # another process may have tuned meanwhile
                 if found:
                     return found
                 if not is_locked:
-                    warnings.warn(f"tiletune.autotune: another process has been tuning {self.operation} for {self.patience:.0f} s; the first configuration is used")
+                    warnings.warn(f"tiletune.autotune: another process has been tuning {self.operation} for {self.wait_s:.0f} s; the first configuration is used")
                     return next(self.space.legal(listed))
                 return self.tune(results, problem, args, kwargs, listed)
 
@@ -554,7 +554,7 @@ def autotune(configs: Sequence[Any] | None = None, key: Sequence[str] = (), prun
         into the tensors and returns None. Without it every configuration must agree with the first one that runs.
     outputs: arguments that the kernel writes to, where that cannot be seen from a run (tensors that hold the result already).
     file: the tuned file; default TILETUNE_FILE, else one in the user's cache folder. {device} in it becomes the GPU's name. Commit the
-        file and the folder FILE.kernels beside it, and `tiletune check FILE` repeats the recorded calls.
+        file and the folder FILE.kernels next to it, and `tiletune check FILE` repeats the recorded calls.
     budget: seconds for one set of key values.
     effort: "quick", "thorough" or "exhaustive": how much of the space is tried.
     name: of the operation in the file; default the name of the function.

@@ -138,7 +138,7 @@ class Recorder:
             return {"range": [int(flat.min()), int(flat.max()) + 1]}
         finite = sample[numpy.isfinite(sample)].astype(float)
         mean, std = (float(finite.mean()), float(finite.std())) if len(finite) else (0.0, 1.0)
-        if not (abs(mean) < 1e4 and 1e-6 < std < 1e4):  # memory that nobody has written yet, or constants
+        if not (abs(mean) < 1e4 and 1e-6 < std < 1e4):  # memory that was not written yet, or constants
             mean, std = (mean if abs(mean) < 1e4 else 0.0), 1.0 if std >= 1e4 or not mean else 0.0
         return {"mean": mean, "std": std}
 

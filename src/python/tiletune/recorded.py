@@ -198,7 +198,7 @@ def write(root, name):
 	found = {parameter: sorted({row[0][parameter] for row in written}, key=lambda value: (isinstance(value, str), value)) for parameter in written[0][0]}
 	operation = Names().name(os.path.basename(name))
 	source, family = os.path.join(os.path.dirname(name), f"{operation}.cu"), f"{operation}/{operation}"
-	key, out = (next(word for word in words if word not in found) for words in (("n", "run", "run_"), ("out", "result", "result_")))
+	key, out = (next(name for name in names if name not in found) for names in (("n", "run", "run_"), ("out", "result", "result_")))
 	write_file(f"{name}.json", json.dumps({"format": "tiletune.own_kernel/1", "name": operation, "source": os.path.basename(source),
 			"keys": {key: {"default": 1, "min": 1, "max": 1}}, "tensors": {out: {"shape": [1], "dtype": "fp32", "role": "out"}}, "parameters": found,
 			"launches": [{"entry": "recorded", "grid": ["1"], "block": ["32"], "args": [out]}]}, indent="\t") + "\n")

@@ -101,7 +101,7 @@ def of_tunableop(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, C
 
     for number, words in rows:
         if words[0] != "Validator" and len(words) > 1:
-            yield number, lambda words=words: problem([word.strip() for word in words])  # type: ignore[misc]
+            yield number, lambda cells=words: problem([cell.strip() for cell in cells])  # type: ignore[misc]
 
 
 # Columns that say how a product was computed, or how fast, and nothing of the product itself.
