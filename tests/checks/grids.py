@@ -101,6 +101,9 @@ NEEDED = {
 	"gemm_chain_resident": lambda p, c: [min(cdiv(p.m, c.WARP_ROWS * c.WARPS), 132 * c.BLOCKS_PER_SM), 1, 1],
 	"gemm_chain_wgmma": fused_wgmma,
 	"attention_decode": decode,
+	"gemm_tile": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), 1, 1],
+	"attention_tile": lambda p, c: [cdiv(p.seq_q, c.BM), p.batch * p.heads, 1],
+	"gemm_chain_tile": lambda p, c: [cdiv(p.m, c.BM), 1, 1],
 	"flash_mma": lambda p, c: [p.batch * p.heads * cdiv(p.seq_q, c.BM), 1, 1],
 	"flash_wgmma": flash_wgmma,
 	"tiled_simt": lambda p, c: [p.batch * p.heads * cdiv(p.seq_q, c.BM), 1, 1],
@@ -166,12 +169,14 @@ def check(case, family, device):
 	for launch, plan in zip(active, case["plan"]["launches"]):
 		entry = launch["entry"]
 		seen[family["operation"], entry] = True
+		is_tile = family.get("language") == "tile"  # the compiler chooses the threads
 		for part in ("grid", "block", "cluster"):
-			expect(case, f"{part} of {entry}", plan[part], [value(v, names) for v in launch.get(part, [1, 1, 1])])
+			wanted = [value(v, names) for v in launch.get(part, [])] if not (is_tile and part == "block") else []
+			expect(case, f"{part} of {entry}", plan[part], wanted + [1] * (3 - len(wanted)))
 		expect(case, f"shared memory of {entry}", plan["smem_dynamic_bytes"], value(launch.get("smem_bytes", 0), names))
 		expect(case, f"grid that covers the problem: {entry}", plan["grid"], NEEDED[entry](problem, configuration))
 		threads = plan["block"][0] * plan["block"][1] * plan["block"][2]
-		expect(case, f"threads of {entry}", 32 <= threads <= device["max_threads_per_block"] and threads % 32 == 0, True)
+		expect(case, f"threads of {entry}", is_tile or 32 <= threads <= device["max_threads_per_block"] and threads % 32 == 0, True)
 		expect(case, f"shared memory that fits: {entry}", plan["smem_dynamic_bytes"] <= device["smem_per_block_bytes"], True)
 		expect(case, f"grid in clusters: {entry}", [g % c for g, c in zip(plan["grid"], plan["cluster"])], [0, 0, 0])
 		check_arguments(case, family, launch, plan, names)

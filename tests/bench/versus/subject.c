@@ -12,7 +12,7 @@
 /* The winner, or the row of the family that was asked for; NULL: there is none. */
 static const struct tuned_row *find_row(const struct tuned_entry *entry, const char *family)
 {
-	if (!family)
+	if (!family || strcmp(entry->winner.family, family) == 0)
 		return &entry->winner;
 	for (size_t i = 0; i < entry->family_count; i++)
 		if (strcmp(entry->families[i].family, family) == 0)
