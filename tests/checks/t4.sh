@@ -32,7 +32,7 @@ import jsonschema
 
 schema, scratch = sys.argv[1:]
 TUNED = ("results/nvidia-h200/tuned.json",)
-RECORDED, JOURNAL = "tests/data/replay/measured.jsonl.gz", "tests/data/report/small.journal.jsonl"
+RECORDED = "tests/data/replay/measured.jsonl.gz"
 
 
 def convert(*words):
@@ -79,7 +79,7 @@ WORDS = {"correct": "ok too_noisy", "constraints": "pruned_by_model", "compile":
     "runtime": "crashed launch_failed out_of_memory device_lost"}
 FAILURES = {"correct": None, "constraints": "InvalidConfig", "compile": "CompilationFailedConfig"}
 INVALIDITY = {outcome: word for word, outcomes in WORDS.items() for outcome in outcomes.split()}
-for path in (RECORDED, JOURNAL):
+for path in (RECORDED,):
     document = converted(path)
     documents.append(document)
     for result, line in zip(document["results"], evaluations(path), strict=True):
