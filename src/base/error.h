@@ -38,7 +38,7 @@ enum status {
 struct error {
 	enum status status;
 	char message[2048]; /* "where: what is wrong" */
-	char hint[512];     /* how to fix it; empty if unknown */
+	char hint[512];     /* how to fix the problem, or empty */
 };
 
 #define PRINTF_LIKE(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
@@ -55,10 +55,9 @@ enum status error_context(struct error *err, const char *format, ...) PRINTF_LIK
  * line %s argument into one line. Returns the status of err, or STATUS_FAILED if err is NULL. */
 enum status error_lines(struct error *err, const char *lines);
 
-/* Sets the hint. Returns the status of err, or STATUS_FAILED if err is NULL. */
 enum status error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Reports a bug of this program: prints file, line and text to stderr, then aborts. */
+/* Reports a bug of this program and aborts. */
 #define BUG(...) error_bug(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void error_bug(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);
 

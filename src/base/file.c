@@ -107,7 +107,7 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 
 	status = file_read_pieces(path, take_all, &(struct whole_file){path, content}, err);
 	if (status == STATUS_OK)
-		text_append_bytes(content, "", 0); /* terminates the text even if it is empty */
+		text_append_bytes(content, "", 0);
 	else if (content->length > before)
 		text_cut(content, before);
 	return status;
@@ -190,7 +190,7 @@ static int create_temporary(const char *target, char **path)
 }
 
 struct leftovers {
-	const char *folder, *prefix; /* of the temporary files of a target */
+	const char *folder, *prefix;
 };
 
 /* Removes a temporary file that has been unlocked for a minute, because its writer was killed. */
@@ -402,7 +402,7 @@ bool file_is_regular(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Makes a path absolute and removes "."; the file need not exist. */
+/* Makes a path absolute; the file need not exist. */
 static char *whole_path(const char *path)
 {
 	CLEANUP(memory_free) char *parent = path_parent(path);

@@ -119,8 +119,8 @@ void format_markdown(struct text *text, const char *string)
 /* A printf conversion with numbers instead of stars: "%-8.3f". */
 struct conversion {
 	char spec[48];
-	size_t length; /* length of spec */
-	size_t size;   /* bytes that it takes in the format */
+	size_t length;
+	size_t size;
 };
 
 static struct conversion parse_conversion(const char *from, va_list *args)
@@ -142,7 +142,6 @@ static struct conversion parse_conversion(const char *from, va_list *args)
 	return found;
 }
 
-/* Formats a single conversion whose format is not a literal. */
 static void put_one(struct text *text, const char *spec, ...)
 {
 	va_list args;
@@ -242,7 +241,6 @@ bool pair_find(const char *list, const char *name, struct pair *pair)
 }
 
 /* ---- forms ---- */
-/* Returns the part that begins here, or NULL. */
 static const struct text_part *part_at(const char *at, const struct text_part *parts)
 {
 	for (; parts->name; parts++) {

@@ -14,7 +14,7 @@ enum {
 	HASH_SIZE = 33 /* digits and the terminating zero */
 };
 
-struct hash; /* hash state */
+struct hash;
 
 struct hash *hash_new(void);
 void hash_add(struct hash *hash, const void *data, size_t size);

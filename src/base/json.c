@@ -93,7 +93,6 @@ static const char *find_duplicate(const cJSON *node)
 	return found;
 }
 
-/* Returns the largest absolute value of all numbers. */
 static double find_largest(const cJSON *node)
 {
 	double largest = cJSON_IsNumber(node) ? fabs(node->valuedouble) : 0;
@@ -183,7 +182,7 @@ enum status json_parse(
 		end++;
 	if (!node || end < text + size) {
 		if (end == text + size - 1 && strchr(" \t\r\n", *end))
-			end++; /* cJSON does not go beyond what it looked at */
+			end++; /* the buffer is terminated, so cJSON stops here */
 		status = syntax_error(text, size, end ? end : text, file, err);
 	} else if ((duplicate = find_duplicate(node)) != NULL) {
 		status = error_set(err, STATUS_BAD_INPUT,
@@ -411,7 +410,7 @@ static enum status refuse(
 	CLEANUP(text_release) struct text path = {0}, expected = {0};
 	CLEANUP(memory_free) char *found = NULL;
 
-	if (!err) /* saves time if the caller ignores the message */
+	if (!err)
 		return STATUS_BAD_INPUT;
 	found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	json_path(at, &path);

@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-struct json; /* a node of the tree */
+struct json;
 
 enum json_type {
 	JSON_NULL,
@@ -39,7 +39,7 @@ struct json_at {
 	const char *file;             /* borrowed; for messages */
 	const struct json_at *parent; /* NULL at the root */
 	const char *key;              /* key in the parent object, else NULL */
-	size_t index;                 /* position in the parent */
+	size_t index;
 };
 
 /* ---- reading ---- */
@@ -49,7 +49,6 @@ enum status json_load(const char *path, struct json **root, struct error *err);
 /* Loads a file that the user did not name. Refuses pipes and devices, which could block forever. */
 enum status json_load_found(const char *path, struct json **root, struct error *err);
 void json_free(struct json *root); /* NULL is fine */
-/* For CLEANUP(). */
 static inline void json_release(struct json **root)
 {
 	json_free(*root);
@@ -64,8 +63,8 @@ struct json_at json_item(const struct json_at *at, size_t index);
 /* Iterates over members or elements: `struct json_at item = {0}; while (json_next(&at, &item))`. */
 bool json_next(const struct json_at *at, struct json_at *item);
 bool json_find(const struct json_at *object, const char *key, struct json_at *member);
-enum status json_member(const struct json_at *object, const char *key, struct json_at *member,
-	struct error *err); /* fails if the member is missing */
+enum status json_member(
+	const struct json_at *object, const char *key, struct json_at *member, struct error *err);
 
 enum status json_expect(const struct json_at *at, enum json_type type, struct error *err);
 /* Refuses members whose name is not in names (NULL-terminated), and suggests the nearest name. */
@@ -108,7 +107,6 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 /* Sets the error at a member, or at the object if it has no member of that name. */
 enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
 	const char *expectation, ...) PRINTF_LIKE(4, 5);
-/* Appends a path such as "$.path[3].to". */
 void json_path(const struct json_at *at, struct text *text);
 
 /* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */

@@ -18,7 +18,7 @@
 struct json_list {
 	struct json_at root; /* the object with an empty list */
 	/* ---- for json_list.c ---- */
-	const char *text, *file; /* borrowed */
+	const char *text, *file;
 	size_t size;
 	const char *at, *end; /* the next element, or NULL at the end; the closing bracket */
 	struct json *tree, *element;

@@ -279,7 +279,6 @@ static void copy_digits(const char *from, char digits[NAME_LENGTH_MAX + 1])
 	digits[count] = '\0';
 }
 
-/* Edit distance of the digits only. */
 static size_t digit_distance(const char *a, const char *b)
 {
 	char of_a[NAME_LENGTH_MAX + 1], of_b[NAME_LENGTH_MAX + 1];
@@ -328,7 +327,7 @@ const char *name_nearest(const char *name, const char *const *names)
 }
 
 struct unit {
-	const char *name; /* NULL ends the table */
+	const char *name;
 	double factor;
 };
 

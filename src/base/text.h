@@ -33,7 +33,7 @@ void text_append_names(struct text *text, const char *const *names);
 void text_append_listed(struct text *text, const char *string);
 void text_cut(struct text *text, size_t length);  /* truncates to an earlier length */
 void text_clear(struct text *text);               /* empties the text but keeps its memory */
-const char *text_string(const struct text *text); /* "" while empty */
+const char *text_string(const struct text *text); /* never NULL */
 /* returns the data, never NULL, which the caller frees; leaves text empty */
 char *text_detach(struct text *text);
 void text_release(struct text *text);
@@ -56,7 +56,7 @@ bool string_ends_with(const char *string, const char *suffix);
  * destination and must not be 0. */
 void string_put(char *destination, size_t size, const char *source);
 
-/* Returns the index of `name` in names (NULL-terminated), or -1. */
+/* Returns -1 if there is no such name. names is NULL-terminated. */
 int name_find(const char *name, const char *const *names);
 /* Returns the name with the smallest edit distance to `name` (a transposition counts 1), or NULL if
  * none is near enough to be a typing error. names is NULL-terminated. */
@@ -76,7 +76,7 @@ struct name_set {
 	uint32_t *slots; /* hash table: 1 + index of an item; 0 marks a free slot */
 	size_t slot_count;
 };
-/* Adds the name unless it is present. Returns its index in items. */
+/* Returns the index of the new or existing name. */
 size_t name_set_add(struct name_set *set, const char *name, size_t length);
 bool name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);

@@ -107,7 +107,6 @@ static enum status header_check(
 	return STATUS_OK;
 }
 
-/* Checks and removes the header. */
 static enum status npy_open(
 	const char *path, const struct plan_buffer *tensor, struct text *content, struct error *err)
 {

@@ -218,7 +218,6 @@ static bool limit_is_said(const struct family *family, const char *name)
 	return false;
 }
 
-/* Adds a constraint that the family does not state. */
 static enum status add_constraint(struct bound_family *bound, const char *text, const char *why,
 	const char *where, struct error *err)
 {
@@ -280,7 +279,7 @@ static enum status add_grid_limit(
 
 		if (computed)
 			(void)expression_indices(computed->expression, &names);
-		if (names) /* otherwise it is a number */
+		if (names)
 			TRY(add_limit(
 				bound, launch, limit, GPU_LIMIT ": blocks of a grid", blocks, err));
 	}

@@ -22,7 +22,7 @@ struct bound_model {
 	size_t launch_count;
 	struct expression **workspace_bytes;
 	size_t workspace_count;
-	struct plan_buffer *tensors; /* tensors of the problem */
+	struct plan_buffer *tensors;
 	double flop, min_bytes;
 };
 
@@ -58,8 +58,8 @@ enum status family_bind_applicable(const struct family *family, const struct pro
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
 /* Fails if the tensors do not fit in the memory of the device. */
 enum status bound_family_expect_memory(const struct bound_family *bound, struct error *err);
-void bound_family_free(struct bound_family *bound);  /* NULL is fine */
-void bound_family_drop(struct bound_family **bound); /* for CLEANUP() */
+void bound_family_free(struct bound_family *bound); /* NULL is fine */
+void bound_family_drop(struct bound_family **bound);
 
 /* Checks that each of the family's examples is legal or illegal on this device as its author
  * states. Skips examples whose problem `requires` excludes. The error names the first wrong

@@ -199,7 +199,6 @@ static void unit_make(struct build_unit *unit, const char *name, const char *sou
 	unit->option_count = count;
 }
 
-/* Adds the entry unless it is present. */
 static void unit_add_entry(struct build_unit *unit, const char *entry)
 {
 	for (size_t i = 0; i < unit->entry_count; i++)

@@ -28,7 +28,7 @@ struct define_list {
 	size_t count, capacity;
 };
 
-void define_list_sort(struct define_list *list); /* by name */
+void define_list_sort(struct define_list *list);
 void define_list_release(struct define_list *list);
 
 /* Adds an operation's constant keys. values has one value per key. */
@@ -38,22 +38,21 @@ enum status operation_defines(const struct operation *operation, const struct va
 struct named_values candidate_defines(const struct bound_family *bound, const struct value *values);
 
 /* ---- builds ---- */
-/* A translation unit. */
 struct build_unit {
-	char *name;     /* "gemm/mma.cu", for messages */
+	char *name;
 	char *source;   /* includes expanded */
 	char **options; /* fixed options and the sorted -D list, without the architecture */
 	size_t option_count;
-	char **entries; /* kernels launched from this unit */
+	char **entries;
 	size_t entry_count;
-	bool is_tile;         /* CUDA Tile C++ (compile/tile.h) */
-	char hash[HASH_SIZE]; /* hash of source, options, entries and language */
+	bool is_tile;
+	char hash[HASH_SIZE];
 };
 
 struct build {
 	struct build_unit *units;
 	size_t unit_count;
-	char kernel_hash[HASH_SIZE]; /* hash of the units' hashes */
+	char kernel_hash[HASH_SIZE];
 };
 
 void build_release(struct build *build);
@@ -66,7 +65,6 @@ void build_of_source(struct build *build, const char *name, const char *source,
 	const struct define_list *defines, const char *entry);
 /* Moves the units of `part` to the end of build. */
 void build_append(struct build *build, struct build *part);
-/* Computes the hashes of source, options and entries. */
 void build_finish(struct build *build);
 
 /* Returns whether a launch's entry reads the name. It is then a template argument, and must not

@@ -27,7 +27,6 @@ struct value *candidate_values(const struct candidate *candidate, struct error *
 }
 
 /* ---- plans ---- */
-/* Adds tensors, workspaces and all tensor maps in the family's order. */
 static enum status plan_buffers(
 	const struct family *family, struct value *values, struct plan *plan, struct error *err)
 {

@@ -16,8 +16,7 @@ struct work_context {
 	const struct bound_family *bound;
 	struct value *values;
 	uint64_t changed; /* computed_bit() of names changed since the last evaluation */
-	struct work kept; /* all launches; filled[i] marks those with results of the previous
-			     evaluation */
+	struct work kept; /* all launches; filled[i] marks valid results */
 	bool *filled;
 	struct work work; /* active launches, which borrow the lists of `kept` */
 };
@@ -215,7 +214,7 @@ void work_context_free(struct work_context *context)
 {
 	if (!context)
 		return;
-	context->work.launch_count = 0; /* `kept` owns the lists */
+	context->work.launch_count = 0;
 	work_release(&context->work);
 	work_release(&context->kept);
 	free(context->filled);

@@ -54,7 +54,6 @@ static ptrdiff_t find_value(const struct value_list *values, const char *text)
 	return found;
 }
 
-/* Parses a parameter's value: an integer, a real, or a string of its list. */
 static enum status parse_value(const struct bound_family *bound, size_t parameter, const char *text,
 	struct value *value, struct error *err)
 {
@@ -119,7 +118,6 @@ static int take_parameter(const struct assignment *into, const char *name, struc
 	return found;
 }
 
-/* Parses e.g. "BM=128". */
 static enum status parse_piece(const struct assignment *into, char *piece, struct error *err)
 {
 	char *equals = strchr(piece, '=');
@@ -338,7 +336,7 @@ static double value_distance(struct value a, struct value b)
 struct nearest {
 	const struct bound_family *bound;
 	const bool *fixed;
-	double **distances; /* by parameter and choice */
+	double **distances;
 	choice *best;
 	double best_distance;
 	double sums[SPACE_PARAMETERS_MAX + 1]; /* sums over the leading parameters */

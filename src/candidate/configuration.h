@@ -21,7 +21,6 @@ struct named_values configuration_named_values(
 /* Errors: unknown names, values that are not in the lists, missing parameters. */
 enum status configuration_from_named_values(const struct bound_family *bound,
 	const struct named_values *values, choice *configuration, struct error *err);
-/* Sets one default value per parameter. */
 enum status configuration_defaults(
 	const struct bound_family *bound, struct value *values, struct error *err);
 
@@ -40,7 +39,6 @@ enum status configuration_default(
  * valid if the parameter defines the meaning of its absence. Returns false if a value is not in its
  * list. */
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices);
-/* Fails if an expression fails. */
 enum status configuration_is_legal(
 	const struct bound_family *bound, const choice *choices, bool *legal, struct error *err);
 /* Fails and names the constraint if the configuration is not legal. */

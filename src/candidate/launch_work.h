@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Evaluates a launch's shape and its `model`.
+ * Evaluates a launch's shape and `model`.
  */
 #ifndef CANDIDATE_LAUNCH_WORK_H
 #define CANDIDATE_LAUNCH_WORK_H

@@ -7,15 +7,14 @@
 #include "base/memory.h"
 #include "candidate/array_file.h"
 
-/* Inputs and results of the preparation. */
 struct making {
 	const struct problem *problem;
 	const struct catalogue *catalogue;
 	const struct device_spec *device;
-	struct value *values; /* keys, then device names */
+	struct value *values;
 	struct build *build;
 	struct reference_plan *plan;
-	size_t attempt; /* which configuration to use if the operation names none */
+	size_t attempt; /* index of the attempt if the operation names no reference */
 	char **chosen;
 };
 

@@ -12,11 +12,11 @@
 
 /* Important remarks about a kernel; each is a bit in `flags`. */
 enum kernel_flag {
-	FLAG_BIT_SPILLS,             /* registers spilled to local memory */
+	FLAG_BIT_SPILLS,
 	FLAG_BIT_WGMMA_SERIALIZED,   /* ptxas serialised wgmma (C7510, C7511, C7515) */
 	FLAG_BIT_SETMAXNREG_IGNORED, /* ptxas ignored setmaxnreg (C7508) */
 	FLAG_BIT_THROTTLED,          /* the clock was throttled while samples were taken */
-	FLAG_BIT_WARM_L2,            /* runs found their inputs in the L2 */
+	FLAG_BIT_WARM_L2,            /* inputs were in the L2 cache */
 	FLAG_COUNT
 };
 #define FLAG_MASK(id) (1u << FLAG_BIT_##id)

@@ -39,7 +39,7 @@ enum dtype {
 
 extern const char *const dtype_names[]; /* NULL-terminated */
 int dtype_find(const char *name);       /* -1 if unknown */
-size_t dtype_size(enum dtype dtype);    /* bytes of one element */
+size_t dtype_size(enum dtype dtype);
 static inline bool dtype_is_float(enum dtype dtype)
 {
 	return dtype <= DTYPE_FP8_E4M3 || dtype == DTYPE_FP64 || dtype == DTYPE_FP8_E5M2;

@@ -44,7 +44,7 @@ void name_table_release(struct name_table *table);
 /* Returns whether name consists of letters, digits and '_', does not begin with a digit, and is no
  * keyword (and, if, True, ...). */
 bool name_is_valid(const char *name);
-bool name_is_function(const char *name); /* min, range, ... */
+bool name_is_function(const char *name);
 
 /* Compiles text. Messages begin with `where` ("mma.json: $.constraints[3].expr") and the column,
  * and suggest the nearest name for an unknown one. */

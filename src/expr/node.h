@@ -11,19 +11,19 @@
 #include "expr/operator.h"
 
 enum {
-	NODE_HEIGHT_MAX = 1000, /* of a tree; bounds recursion */
+	NODE_HEIGHT_MAX = 1000, /* bounds the recursion depth */
 	NODE_TEXT_MAX = 65536,  /* bytes */
 	NODE_CLAUSES_MAX = 16,  /* `for` and `if` of one comprehension */
 	NODE_NESTING_MAX = 100  /* brackets, signs, `not`, `**` and `if` within each other */
 };
 
 enum node_kind {
-	NODE_CONSTANT,      /* value */
-	NODE_NAME,          /* name; becomes NODE_VALUE or NODE_LOCAL when resolved */
-	NODE_VALUE,         /* index: of the name table */
-	NODE_LOCAL,         /* index of the loop variable, counted from the outermost */
-	NODE_UNARY,         /* opcode */
-	NODE_BINARY,        /* opcode */
+	NODE_CONSTANT,
+	NODE_NAME,  /* name; becomes NODE_VALUE or NODE_LOCAL when resolved */
+	NODE_VALUE, /* index: of the name table */
+	NODE_LOCAL, /* index of the loop variable, counted from the outermost */
+	NODE_UNARY,
+	NODE_BINARY,
 	NODE_IN_RANGE,      /* opcode IN or NOT_IN; children: a value, a NODE_RANGE */
 	NODE_CHAIN,         /* a < b < c: children a, then a NODE_LINK for each comparison */
 	NODE_LINK,          /* opcode; child: the right operand */
@@ -34,18 +34,18 @@ enum node_kind {
 	NODE_COMPREHENSION, /* children: the element, then NODE_FOR and NODE_IF in order; index of
 			       the first loop variable */
 	NODE_FOR,           /* name, index of the loop variable; child: the list or range */
-	NODE_IF,            /* child: the condition */
+	NODE_IF,
 };
 
 /* Nodes are small and siblings are adjacent, because evaluation is bound by memory access. */
 struct node {
-	uint8_t kind, opcode; /* enum node_kind, enum opcode */
-	uint16_t height;      /* 1 for a leaf */
-	uint32_t column;      /* 1-based, in characters; column of the operator if there is one */
+	uint8_t kind, opcode;
+	uint16_t height; /* 1 for a leaf */
+	uint32_t column; /* 1-based, in characters; column of the operator if there is one */
 	int32_t index;
-	uint32_t count; /* of children */
+	uint32_t count;
 	union {
-		struct value value; /* of a constant */
+		struct value value;
 		struct {
 			struct node *children;
 			const char *name;
@@ -61,7 +61,7 @@ void node_push(struct value_arena *arena, struct node *node, const struct node *
 enum status node_parse(const char *text, const char *where, struct value_arena *arena,
 	struct node **root, struct error *err);
 
-struct name_table; /* expr/expression.h */
+struct name_table;
 struct value_range;
 
 /* Resolves each name to a loop variable or an index of the name table. For an unknown name sets
@@ -84,8 +84,8 @@ struct value_range node_range(const struct node *root,
 
 /* A built-in function. function_find() returns NULL for unknown names. */
 struct function {
-	const char *name, *arguments; /* "2 arguments", for messages */
-	size_t least, most;           /* number of arguments */
+	const char *name, *arguments; /* e.g. "2 arguments", for messages */
+	size_t least, most;
 	enum opcode opcode;
 };
 const struct function *function_find(const char *name, size_t length);

@@ -11,7 +11,7 @@
 
 /* Columns: id and symbol in messages. */
 #define OPCODES(ROW)                                                                               \
-	/* operators of two operands */                                                            \
+	/* binary */                                                                               \
 	ROW(ADD, "+")                                                                              \
 	ROW(SUBTRACT, "-")                                                                         \
 	ROW(MULTIPLY, "*")                                                                         \
@@ -36,7 +36,7 @@
 	ROW(ROUND_UP, "round_up")                                                                  \
 	ROW(MIN, "min")                                                                            \
 	ROW(MAX, "max")                                                                            \
-	/* operators of one operand */                                                             \
+	/* unary */                                                                                \
 	ROW(NEGATE, "-")                                                                           \
 	ROW(PLUS, "+")                                                                             \
 	ROW(NOT, "not")                                                                            \
@@ -73,9 +73,9 @@ struct evaluation {
 	const struct value *values;
 	struct value_arena *arena; /* owns the lists that evaluation creates */
 	size_t steps;
-	const char *where; /* for messages */
+	const char *where;
 	struct error *err;
-	struct value locals[EVALUATION_LOCALS_MAX]; /* loop variables */
+	struct value locals[EVALUATION_LOCALS_MAX];
 };
 
 /* These return false and set an error without place and column: "expected ..., found ...". */

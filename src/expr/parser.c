@@ -111,7 +111,6 @@ static void parser_push(struct parser *parser, struct node *node, const struct n
 			"expected at most %d operators in a row, found more", NODE_HEIGHT_MAX);
 }
 
-/* right is NULL for unary operators. */
 static struct node *parser_operator(struct parser *parser, enum opcode opcode, uint32_t column,
 	const struct node *left, const struct node *right)
 {
@@ -129,7 +128,6 @@ static struct node *parser_operator(struct parser *parser, enum opcode opcode, u
 	return node;
 }
 
-/* Consumes the next token and returns a constant node. */
 static struct node *parser_constant(struct parser *parser, struct value value)
 {
 	struct node *node = node_new(parser->arena, NODE_CONSTANT, parser->token.column);
@@ -278,7 +276,6 @@ static struct node *parse_list(struct parser *parser)
 	return list;
 }
 
-/* Parses a parenthesized expression or a tuple. */
 static struct node *parse_parenthesis(struct parser *parser)
 {
 	struct node *tuple = node_new(parser->arena, NODE_LIST, parser->token.column);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Splits the text of an expression into tokens.
+ * Tokens of an expression.
  */
 #ifndef EXPR_TOKEN_H
 #define EXPR_TOKEN_H
@@ -9,8 +9,8 @@
 
 enum token_kind {
 	TOKEN_END,
-	TOKEN_INT,    /* magnitude up to 2^64-1; the parser checks the sign */
-	TOKEN_REAL,   /* real */
+	TOKEN_INT, /* magnitude up to 2^64-1; the parser checks the sign */
+	TOKEN_REAL,
 	TOKEN_STRING, /* start, length with the quotes */
 	TOKEN_NAME,
 	TOKEN_OPERATOR, /* opcode, precedence */
@@ -31,7 +31,7 @@ enum token_kind {
 enum precedence {
 	PRECEDENCE_OR = 1,
 	PRECEDENCE_AND,
-	PRECEDENCE_NOT, /* of one operand */
+	PRECEDENCE_NOT, /* unary */
 	PRECEDENCE_COMPARISON,
 	PRECEDENCE_BIT_OR,
 	PRECEDENCE_BIT_XOR,
@@ -56,7 +56,7 @@ struct token {
 struct lexer {
 	const char *at;
 	uint32_t column;
-	const char *where; /* for messages */
+	const char *where;
 };
 
 /* Reads the next token. Fails on invalid tokens and numbers out of range. */

@@ -161,7 +161,6 @@ static bool append_element(
 	return element && (evaluation_append(evaluation, list, element) || fail(evaluation, node));
 }
 
-/* A comprehension in progress. */
 struct comprehension {
 	struct evaluation *evaluation;
 	const struct node *node;

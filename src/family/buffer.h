@@ -34,8 +34,8 @@ extern const struct record_custom buffer_member;
  * expected), an expression (int32), or {"value": expression, "type": "f64"}. */
 struct argument {
 	enum argument_kind kind;
-	uint32_t index;                /* of the buffer or tensor map */
-	struct expression *expression; /* of a number */
+	uint32_t index;
+	struct expression *expression;
 };
 struct argument_list {
 	struct argument *items;

@@ -62,7 +62,6 @@ static struct own_kernel *find_own(const struct catalogue *catalogue, const char
 	return NULL;
 }
 
-/* Takes ownership of the tree of `file`. */
 static enum status add_operation(struct catalogue *catalogue, struct json *tree, const char *file,
 	const struct source_place *place, const char *name, struct error *err)
 {
@@ -91,7 +90,6 @@ static enum status load_operation(struct catalogue *catalogue, const char *name,
 	BUG("operation %s was listed and is gone", name);
 }
 
-/* Takes ownership of the tree of `file`. */
 static enum status add_family(struct catalogue *catalogue, struct json *tree, const char *file,
 	const struct source_place *place, const char *name, const struct operation *operation,
 	struct error *err)
@@ -201,7 +199,6 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 			    : STATUS_BAD_INPUT;
 }
 
-/* Loads an operation and its families. */
 static enum status load_named(struct catalogue *catalogue, const char *name,
 	const struct name_set *known, struct error *err)
 {

@@ -15,7 +15,7 @@
 
 struct catalogue {
 	char **template_folders; /* NULL-terminated, in search order; the first match wins */
-	struct own_kernel *own;  /* kernel files among the given places */
+	struct own_kernel *own;
 	size_t own_count;
 	struct operation **operations;
 	size_t operation_count;

@@ -50,7 +50,6 @@ static bool is_one_of(const char *value, const char *values)
 	return false;
 }
 
-/* Matches -DNAME, -DNAME=VALUE and -UNAME. */
 static bool is_define(const char *option)
 {
 	static const char word[] =

@@ -23,7 +23,7 @@ enum define_as {
 };
 struct define_way {
 	enum define_as as;
-	const char *macro; /* borrowed from the JSON tree; of AS_MACRO */
+	const char *macro; /* for AS_MACRO; borrowed from the JSON tree */
 };
 /* Members of type struct define_way: of keys and parameters, of constants. */
 extern const struct record_custom define_way_member, define_constant_member;

@@ -26,10 +26,10 @@ struct computed {
 	enum record_kind kind;
 	size_t size; /* bytes of the member, for integers and enums */
 	double low, high;
-	const char *const *names; /* of an enum */
-	const char *expected;     /* description of a valid value; NULL: derived from the range */
-	size_t repeat;            /* number of values: one per lane of a warp, else 1 */
-	int64_t scale;            /* the member stores the value times this factor */
+	const char *const *names;
+	const char *expected; /* description of a valid value; NULL: derived from the range */
+	size_t repeat;        /* number of values: one per lane of a warp, else 1 */
+	int64_t scale;        /* the member stores the value times this factor */
 	bool is_condition; /* the item's `when`, which precedes the other members of the item; they
 			      are computed only if it is true */
 	bool is_conditional;
@@ -49,7 +49,7 @@ static inline uint64_t computed_bit(size_t index, size_t first)
 {
 	return index < first ? 0 : (uint64_t)1 << ((index - first) % 64);
 }
-#define COMPUTED_ALL UINT64_MAX /* all names have changed */
+#define COMPUTED_ALL UINT64_MAX
 
 /* Appends a member and takes ownership of its expression. The caller sets `list` and `offset`. */
 struct computed *computed_add(struct computed_list *list, struct expression *expression,
@@ -57,7 +57,6 @@ struct computed *computed_add(struct computed_list *list, struct expression *exp
 /* Returns a copy specialised by expression_specialise(). first as for computed_bit(). */
 struct computed_list computed_specialise(
 	const struct computed_list *list, const struct value *values, size_t first);
-/* Returns the computed member at this offset, or NULL. */
 struct computed *computed_find(const struct computed_list *list, size_t offset);
 
 /* Computes the first `count` members of base. `changed` has the bits of names whose values differ

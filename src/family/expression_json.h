@@ -20,7 +20,7 @@
  */
 enum scope_context {
 	SCOPE_PLAIN = 0,
-	SCOPE_SMEM = 1,  /* addresses of shared-memory accesses */
+	SCOPE_SMEM = 1,
 	SCOPE_PRUNE = 2, /* after compilation */
 	SCOPE_FACT = 4,
 };
@@ -71,16 +71,15 @@ struct name_table scope_table(const struct scope *scope, enum scope_context cont
 /* Context of all readers in this folder: the object that is read, and the names that it may use. */
 struct reading {
 	const struct operation *operation;
-	struct family *family;          /* NULL while the operation itself is read */
-	const struct scope *scope;      /* all names in use */
-	const struct name_table *names; /* default names of expressions */
-	struct name_table fixed;        /* keys and device names */
-	struct name_table lane, prune;  /* names of a context; made by reading_names() */
+	struct family *family;     /* NULL while the operation itself is read */
+	const struct scope *scope; /* all names in use */
+	const struct name_table *names;
+	struct name_table fixed;       /* keys and device names */
+	struct name_table lane, prune; /* names of a context; made by reading_names() */
 };
 const struct name_table *reading_names(struct reading *reading, enum scope_context context);
 void reading_release(struct reading *reading);
 
-/* A member of type struct expression *. */
 #define EXPRESSION(type, field, key, ...)                                                          \
 	RECORD_CUSTOM(type, field, &expression_member, key, ##__VA_ARGS__)
 #define EXPRESSION_OPTIONAL(type, field, key) EXPRESSION(type, field, key, .flags = RECORD_OPTIONAL)
@@ -101,7 +100,6 @@ extern const struct record_custom expression_keys_member; /* reads only the oper
 	}                                                                                          \
 	storage const struct record_custom id = {id##_read, NULL, expression_member_release}
 
-/* Compiles the expression. The caller frees *expression. */
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err);
 /* Compiles a text that is part of the member. */

@@ -13,7 +13,7 @@
 
 struct parameter {
 	const char *name, *help;
-	struct expression *values; /* over keys and device names */
+	struct expression *values; /* reads keys and device names */
 	/* May also read earlier parameters. NULL: the first value of the list. */
 	struct expression *default_value;
 	/* Value of the parameter in records from before it existed; reads keys and device names.
@@ -34,7 +34,7 @@ struct constant {
 
 /* A translation unit that launches name. */
 struct family_source {
-	char *name; /* "gemm/mma.cu" */
+	char *name;
 	char *text; /* includes expanded; NULL until loaded */
 };
 
@@ -62,17 +62,16 @@ struct family_fact {
 	size_t name_index; /* index by which later facts read it; 0: unnamed */
 };
 
-/* The language of a family's sources. */
 enum language {
 	LANGUAGE_CUDA,
-	LANGUAGE_TILE, /* CUDA Tile C++: the compiler chooses the threads */
+	LANGUAGE_TILE, /* the compiler chooses the number of threads */
 };
 extern const char *const language_names[]; /* NULL-terminated */
 
 struct family {
 	struct json *tree;
 	char *file;
-	char *name; /* "gemm/mma" */
+	char *name;
 	const char *summary;
 	const struct operation *operation;
 	struct scope scope;
@@ -120,7 +119,6 @@ enum status family_computed_read(const struct json_at *at, const struct record_m
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const struct operation *operation, const char *const *template_folders,
 	struct family **family, struct error *err);
-/* Expands the sources of the family and its launches, each once. */
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
 void family_free(struct family *family);

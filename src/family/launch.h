@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A launch of a family: which kernel, how many threads, with what; and its `model`: its work as
- * expressions, evaluated into struct launch_work (plan/work.h).
+ * A launch of a family: its kernel, shape and arguments, and its `model`. The model describes the
+ * work as expressions, which are evaluated to struct launch_work (plan/work.h).
  */
 #ifndef FAMILY_LAUNCH_H
 #define FAMILY_LAUNCH_H
@@ -12,35 +12,34 @@
 #include "plan/work.h"
 
 enum {
-	CLUSTER_BLOCKS_MAX = 16, /* 8 is portable, 16 on request */
+	CLUSTER_BLOCKS_MAX = 16, /* above 8 the kernel must opt in */
 	LAUNCH_REPEAT_MAX = 1 << 20,
-	REGS_UNKNOWN = 32, /* so few that no kernel is pruned for its registers */
+	REGS_UNKNOWN = 32, /* low enough that registers never exclude a kernel */
 };
 
-/* Blocks along x, y, z that a grid may have. */
+/* Largest grid along x, y and z. */
 extern const uint32_t launch_grid_max[3];
 
 struct launch {
 	struct entry entry;
-	const char *source_file; /* NULL: the family's */
-	size_t source;           /* of the family's sources */
-	struct expression *when; /* NULL: always */
-	/* `when` depends on run-time arguments (sizes, argument parameters): the kernel is always
-	 * compiled in */
+	const char *source_file; /* NULL: the family's source */
+	size_t source;           /* index of the family's source */
+	struct expression *when; /* NULL: always launched */
+	/* `when` depends on run-time arguments (sizes, argument parameters), so the kernel is
+	 * always compiled. */
 	bool always_built;
-	size_t grid_count, block_count, cluster_count; /* dimensions that JSON states */
+	size_t grid_count, block_count, cluster_count; /* number of dimensions in JSON */
 	struct argument_list arguments;
-	/* What JSON states as numbers. Where the model says nothing of them, units and steps_max
-	 * are NaN. */
+	/* Numbers from JSON. units and steps_max are NaN if the model does not state them. */
 	struct launch_work work;
-	struct computed_list computed; /* members of work */
-	size_t shape_count;            /* the first of them: those of work.shape */
+	struct computed_list computed; /* computed members of work */
+	size_t shape_count;            /* number of leading items that belong to work.shape */
 };
 RECORD_DECLARE(struct launch, launch_record);
 
-/* How a member of launch->work is computed; NULL: JSON states its number. */
+/* Returns the computed member of launch->work, or NULL if JSON states a number. */
 struct computed *launch_computed(const struct launch *launch, const void *member);
-/* Expression of a member of launch->work, or its number; the caller frees it. */
+/* Returns the expression or number of a member of launch->work; the caller frees it. */
 char *launch_text(const struct launch *launch, const void *member);
 
 #endif

@@ -11,16 +11,15 @@
 
 struct key {
 	const char *name;
-	const char *help;                 /* may be NULL */
-	const char **values;              /* of an enum, NULL-terminated; NULL for a number */
-	bool is_real;                     /* a real number; if false, an integer */
-	int64_t min, max;                 /* range of an integer */
+	const char *help;    /* may be NULL */
+	const char **values; /* of an enum, NULL-terminated; NULL for a number */
+	bool is_real;
+	int64_t min, max;
 	struct expression *default_value; /* reads other keys; NULL: the key is required */
 	struct define_way way;
 	bool is_constant; /* passed as a -D; if false, as a kernel argument */
 };
 
-/* A formula for a fact about a candidate. */
 struct fact_text {
 	const char *name, *unit, *source;
 	const char *as; /* name by which later facts read the value; may be NULL */
@@ -33,7 +32,7 @@ struct fact_text {
  * work nor result. */
 struct advice_axis {
 	const char *name;
-	size_t key; /* index of an integer key of the operation */
+	size_t key;
 	bool is_pitch;
 	bool is_padding;
 	struct expression *multiples; /* evaluates to a list of integers */
@@ -48,7 +47,7 @@ struct advice_list {
 
 struct operation {
 	struct json *tree;
-	char *file; /* path of operation.json */
+	char *file;
 	const char *name, *summary;
 	struct key *keys;
 	size_t key_count;
@@ -60,7 +59,7 @@ struct operation {
 	size_t tensor_count;
 	bool is_deterministic;               /* if false, repeated runs may differ in bits */
 	struct expression *flop, *min_bytes; /* NULL: unknown; each tensor once */
-	struct tolerance tolerance;          /* for outputs without their own tolerance */
+	struct tolerance tolerance;          /* default tolerance of outputs */
 	struct reference_list references;
 	struct fact_text *facts;
 	size_t fact_count;

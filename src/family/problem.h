@@ -24,7 +24,6 @@ struct problem_list {
 /* ---- keys: what sizes and choices are called and which values they take ---- */
 RECORD_DECLARE(struct key, key_record);
 
-/* Parses the value of a key: a string of the enum, an integer in range, or a real number. */
 enum status key_value_parse(
 	const struct key *key, const char *text, struct value *value, struct error *err);
 
@@ -38,8 +37,8 @@ struct named_values problem_named_values(const struct problem *problem);
 enum status problem_from_named_values(const struct operation *operation,
 	const struct named_values *values, struct problem **problem, struct error *err);
 void problem_free(struct problem *problem);
-void problem_cleanup(struct problem **problem);       /* for CLEANUP() */
-void problem_list_release(struct problem_list *list); /* also frees the problems */
+void problem_cleanup(struct problem **problem);
+void problem_list_release(struct problem_list *list);
 /* Sets *flop to 0 if it is unknown. */
 enum status problem_flop(const struct problem *problem, double *flop, struct error *err);
 enum status problem_min_bytes(const struct problem *problem, double *bytes, struct error *err);

@@ -20,8 +20,8 @@ enum {
 struct axis {
 	size_t *keys; /* indices of keys that vary together */
 	size_t key_count, key_capacity;
-	struct value *values;   /* key_count values per step */
-	size_t count, capacity; /* steps in values */
+	struct value *values; /* key_count values per step */
+	size_t count, capacity;
 };
 
 struct parser {
@@ -63,7 +63,6 @@ static const char *first_name(const struct parser *parser, const struct axis *ax
 	return parser->operation->keys[axis->keys[0]].name;
 }
 
-/* Appends a step to the axis: the same value for each of its keys. */
 static enum status add_step(struct parser *parser, struct axis *axis, const char *text)
 {
 	for (size_t i = 0; i < axis->key_count; i++) {
@@ -90,7 +89,6 @@ static bool parse_bound(const char *text, int64_t *bound)
 	return *text >= '0' && *text <= '9' && !*end && errno == 0;
 }
 
-/* Parses "first:last" or "first:last:step", inclusive. */
 static enum status add_range(struct parser *parser, struct axis *axis, const char *text)
 {
 	const char *name = first_name(parser, axis);
@@ -128,7 +126,6 @@ static enum status add_values(struct parser *parser, struct axis *axis, const ch
 	return strchr(text, ':') ? add_range(parser, axis, text) : add_step(parser, axis, text);
 }
 
-/* Removes surrounding blanks; modifies the text. */
 static char *trim(char *text)
 {
 	char *end;
@@ -141,7 +138,6 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Parses "KEY=VALUE", "KEY=KEY=VALUE", or a "VALUE" that continues the previous axis. */
 static enum status parse_piece(struct parser *parser, char *piece)
 {
 	struct axis *axis;

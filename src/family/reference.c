@@ -91,7 +91,6 @@ const struct reference *reference_trusted(const struct operation *operation)
 	return NULL;
 }
 
-/* "reference" is a single reference or a list. */
 static struct json_at reference_at(const struct json_at *root, size_t index)
 {
 	struct json_at at;

@@ -15,9 +15,9 @@ struct operation;
 struct reference {
 	const char *
 		output; /* output's name; NULL: the only output, or all without another reference */
-	const char *source_file; /* "reference.cu" */
-	char *source_name;       /* "gemm/reference.cu" */
-	char *source;            /* includes expanded; NULL until loaded */
+	const char *source_file;
+	char *source_name;
+	char *source; /* includes expanded; NULL until loaded */
 	const char *entry;
 	bool unit_is_row;
 	/* Read keys and device names; smem_bytes may be NULL. */
@@ -42,7 +42,6 @@ const struct reference *reference_trusted(const struct operation *operation);
  * at most one reference is a configuration. root is the root of operation.json. */
 enum status references_check(
 	const struct json_at *root, const struct operation *operation, struct error *err);
-/* Loads the sources of reference kernels. */
 enum status references_load(struct operation *operation, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
 

@@ -38,7 +38,7 @@ struct tensor {
 	const char *file;              /* CONTENTS_FILE: in the operation's folder */
 	double fill[2];                /* minimum and maximum, or mean and standard deviation */
 	struct expression *of, *skew;  /* offsets: the last one, Zipf's exponent */
-	struct tolerance tolerance;    /* of an output */
+	struct tolerance tolerance;
 };
 RECORD_DECLARE(struct tensor, tensor_record);
 /* values has one value per key. Errors: a dimension below 1, a pitch shorter than the row, more

@@ -38,7 +38,7 @@ enum argument_kind {
 
 struct plan_argument {
 	enum argument_kind kind;
-	uint32_t index; /* of the buffer or tensor map */
+	uint32_t index;
 	int64_t integer;
 	double real;
 };

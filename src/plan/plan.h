@@ -21,7 +21,7 @@ enum {
 enum buffer_role {
 	BUFFER_INPUT,
 	BUFFER_OUTPUT,
-	BUFFER_INOUT, /* an input that is overwritten with an output */
+	BUFFER_INOUT,
 	BUFFER_WORKSPACE,
 };
 
@@ -30,7 +30,7 @@ enum buffer_contents {
 	CONTENTS_NORMAL,  /* normal: mean fill_low, standard deviation fill_high */
 	CONTENTS_ZERO,
 	CONTENTS_ONE,
-	CONTENTS_IOTA,        /* 0, 1, 2, ... in the order of the elements */
+	CONTENTS_IOTA,
 	CONTENTS_PERMUTATION, /* integers: a random permutation of 0 .. elements - 1 */
 	CONTENTS_OFFSETS,    /* i32: offsets of groups; the last one is fill_low. Group sizes follow
 				Zipf's law with exponent fill_high, in random order */
@@ -82,7 +82,7 @@ struct launch_shape {
 };
 
 struct plan_launch {
-	uint32_t unit; /* index of the build unit (cubin) */
+	uint32_t unit;
 	char *entry;
 	struct launch_shape shape;
 	bool is_tile; /* launched with one thread per block; the compiler chose the real number of

@@ -12,13 +12,13 @@
 struct plan_contents {
 	uint32_t tensor;
 	char *expression; /* of `index` (linear, without pitch) and the problem's keys */
-	char *file;       /* path */
+	char *file;
 };
 
 /* Sources of expected outputs, the most trustworthy first. */
 enum verified {
-	VERIFIED_REFERENCE,     /* a reference kernel of the operation */
-	VERIFIED_FILE,          /* values in a file */
+	VERIFIED_REFERENCE, /* a reference kernel of the operation */
+	VERIFIED_FILE,
 	VERIFIED_CONFIGURATION, /* a configuration that the author trusts */
 	VERIFIED_SELF,          /* the default configuration, if nothing else is given */
 };
@@ -32,7 +32,7 @@ char *verified_words(enum verified verified, bool by_program);
 
 /* Where an output's expected values come from, and its tolerance. */
 struct reference_output {
-	uint32_t tensor; /* index of the output */
+	uint32_t tensor;
 	enum verified verified;
 	/* The reference kernel, which computes any list of output units (elements or rows). The
 	 * worker sets grid[0] to ceil(count / units_per_block). NULL if the values come from
@@ -46,16 +46,16 @@ struct reference_output {
 	double differ_ratio; /* fraction of the points that may exceed the tolerance */
 };
 
-/* Expected outputs of a problem and its inputs. */
+/* Expected outputs of a problem, and how to fill its inputs. */
 struct reference_plan {
-	bool may_vary;               /* repeated runs on the same inputs may differ in bits */
-	struct plan_buffer *tensors; /* tensors of the operation */
+	bool may_vary; /* repeated runs on the same inputs may differ in bits */
+	struct plan_buffer *tensors;
 	size_t tensor_count;
 	struct reference_output *outputs;
 	size_t output_count;
 	struct plan_contents *contents; /* of tensors with an expression or a file */
 	size_t contents_count;
-	struct named_values keys; /* keys of the problem, for expressions */
+	struct named_values keys;
 	struct plan *trusted; /* run once to produce outputs that have no reference kernel and no
 				 file; may be NULL */
 };

@@ -9,7 +9,7 @@
 #include "spec/device_spec.h"
 
 enum schedule {
-	SCHEDULE_GRID,       /* one block per unit */
+	SCHEDULE_GRID,
 	SCHEDULE_PERSISTENT, /* resident blocks process units in turn */
 	SCHEDULE_STREAM_K,   /* units are split so that all blocks work equally long */
 };
@@ -33,12 +33,12 @@ struct work_smem_access {
 
 /* A tile of a tensor in global memory, to count cache lines and sectors per row. */
 struct work_tile {
-	bool when;                 /* false: the kernel does not use this tile */
-	uint32_t tensor;           /* index in the operation */
-	uint32_t element_bytes;    /* of the tensor */
-	uint32_t rows, row_bytes;  /* of the tile */
+	bool when;       /* false: the kernel does not use this tile */
+	uint32_t tensor; /* index in the operation */
+	uint32_t element_bytes;
+	uint32_t rows, row_bytes;
 	uint32_t row_offset_bytes; /* offset from the start of the tensor's row; 0 if not stated */
-	uint64_t pitch_bytes;      /* of the tensor */
+	uint64_t pitch_bytes;
 	bool is_output;
 };
 
@@ -68,7 +68,7 @@ struct launch_work {
 /* Amounts are per unit of work (one tile of one block) and come from the `model` in the family's
  * JSON. */
 struct work {
-	double flop;      /* of the problem */
+	double flop;
 	double min_bytes; /* of the problem: each tensor read or written once */
 	uint64_t workspace_bytes;
 	struct launch_work *launches;

@@ -11,7 +11,7 @@
 
 struct library {
 	void *handle; /* NULL: not loaded */
-	char *path;   /* where the loader found it */
+	char *path;
 };
 
 /* Loads a file or SONAME (RTLD_NOW | RTLD_LOCAL). The error is the loader's message. */
@@ -23,7 +23,7 @@ void library_close(struct library *library);
 /* Fills a table of function pointers; every missing required symbol is named in one error. */
 struct library_entry {
 	const char *symbol;
-	size_t offset; /* of the pointer in the table */
+	size_t offset;
 	int required;
 };
 enum status library_bind(const struct library *library, const struct library_entry *entries,

@@ -39,8 +39,7 @@ enum status message_send(
  * bytes of an incomplete one between calls. */
 enum message_result message_receive(
 	int fd, struct text *pending, double timeout_s, struct message *message);
-/* The same for a line, which is returned without its newline. A line of more than LINE_BYTES_MAX
- * bytes is invalid. */
+/* Receives a line and removes its newline. A line of more than LINE_BYTES_MAX bytes is invalid. */
 enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line);
 /* Zeroes value first. STATUS_FAILED: the payload is not such a record. `what` names the sender. */
 enum status message_unpack(const struct message *message, const struct record *record,

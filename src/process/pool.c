@@ -191,7 +191,7 @@ static void give_up(struct pool *pool, struct pool_member *member, double timeou
 		pool->kind->fail(pool->context, task, POOL_TIMED_OUT, how);
 }
 
-/* How long a process may be silent; infinite if no message is expected. */
+/* Returns the longest allowed silence; infinite if no message is expected. */
 static double timeout_of(const struct pool *pool, const struct pool_member *member)
 {
 	const double startup_timeout_s = member->has_spoken ? 0 : pool->kind->startup_timeout_s;
@@ -210,7 +210,6 @@ static double timeout_of(const struct pool *pool, const struct pool_member *memb
 	return INFINITY;
 }
 
-/* When a process is killed. */
 static double deadline_of(const struct pool *pool, const struct pool_member *member)
 {
 	return fmin(
@@ -333,7 +332,7 @@ static size_t count_in(const struct pool *pool, enum pool_state state)
 	return count;
 }
 
-/* There are never more processes than tasks. */
+/* Limits the number of processes to the number of tasks. */
 static bool wants_process(const struct pool *pool)
 {
 	return pool->broken.status == STATUS_OK && count_in(pool, POOL_ABSENT) &&
@@ -394,7 +393,7 @@ static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 
 		if (pool->members[i].state == POOL_ABSENT)
 			continue;
-		/* of a terminating process only the end counts */
+		/* while terminating, only the end of the process counts */
 		fds[count++] = (struct pollfd){.fd = worker->from_fd,
 			.events = pool->members[i].state == POOL_TERMINATING ? 0 : POLLIN};
 		if (worker->unsent.length)

@@ -17,12 +17,12 @@
 struct pool_task {
 	struct pool_task *next;
 	double timeout_s; /* how long the process may be silent while it works on this task */
-	double until_s;   /* clock_seconds() when the task is given up in any case; 0: never */
+	double until_s;   /* clock_seconds() at which the task fails in any case; 0: never */
 	bool was_killed;  /* an outside signal killed its process after the task was added (or, if
 			     its owner says so, partly answered) */
 };
 
-/* What a message of a process means. */
+/* Meaning of a message from a process. */
 enum pool_event {
 	POOL_NO_MESSAGE, /* no whole message has arrived */
 	POOL_READY,      /* the handshake: requests can be sent */
@@ -32,7 +32,7 @@ enum pool_event {
 	POOL_REFUSED, /* the process cannot work at all; another process may */
 };
 
-/* What on_message() returns for what it received: POOL_WORKS if that is a whole message. */
+/* Converts the result of a receive call to an event; a whole message gives POOL_WORKS. */
 enum pool_event pool_received(enum message_result result);
 
 enum pool_end {
@@ -52,7 +52,7 @@ struct pool_kind {
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
 	/* Sends the request with worker_post(). False: the task is done without being sent. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
-	/* Takes one message. task: what the process works on; NULL: nothing, or the handshake. */
+	/* Takes one message. task is the task in progress, or NULL (none, or the handshake). */
 	enum pool_event (*on_message)(void *context, struct worker *worker, bool handshake,
 		struct pool_task *task, struct text *why);
 	/* Returns the task to its owner, who may add it again. how is a sentence. */
@@ -74,9 +74,9 @@ struct pool_queue {
 struct pool_member {
 	enum pool_state state;
 	struct worker worker;
-	bool has_spoken;         /* since it was started */
+	bool has_spoken;
 	unsigned start_failures; /* start failures of the pool before this process's handshake */
-	bool has_more;           /* there are messages that were not taken yet */
+	bool has_more;           /* more messages may be waiting */
 	struct pool_queue tasks; /* sent to the process, which works on the first one */
 	double last_activity_s;  /* time of the last message or request, or of the kill */
 };
@@ -91,8 +91,8 @@ struct pool {
 	unsigned start_failures; /* in a row */
 	double not_before_s;     /* no process is started earlier */
 	bool has_worked;
-	char *last_end;      /* how the last process that failed ended, in one sentence; or NULL */
-	struct error broken; /* status not OK: why no process can be started any more */
+	char *last_end;      /* a sentence about the end of the last failed process; may be NULL */
+	struct error broken; /* if not OK, no process can be started any more */
 };
 
 void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, size_t members,
@@ -106,11 +106,11 @@ void pool_rest(struct pool *pool);
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
-/* Removes an unanswered task, before the pool is closed. Returns NULL if there is none. */
+/* Removes an unanswered task before the pool is closed. Returns NULL if none is left. */
 struct pool_task *pool_take(struct pool *pool);
 /* Takes messages, sends tasks, starts processes, and kills late ones. Never waits. */
 void pool_work(struct pool *pool);
-/* When pool_work() must be called even if no message arrives; infinite: never. */
+/* Returns the time at which pool_work() must be called even without messages; infinite: never. */
 double pool_next_s(const struct pool *pool);
 /* Waits until pool_next_s(), until a message arrives, or for timeout_s. */
 void pool_wait(struct pool *const *pools, size_t count, double timeout_s);

@@ -73,7 +73,8 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (stderr_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, stderr_fd, STDERR_FILENO);
-	/* its own process group, so that an interrupt at the terminal reaches only this process */
+	/* A process group of its own, so that an interrupt at the terminal does not reach the
+	 * worker. */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&none);
 	sigfillset(&defaults);

@@ -17,15 +17,15 @@
 
 /* ---- the parent's side ---- */
 struct worker {
-	pid_t pid;           /* 0: not running */
-	int to_fd;           /* its standard input; non-blocking */
-	int from_fd;         /* its standard output; blocking */
-	int stderr_fd;       /* a file with its standard error; -1: shared with this process */
+	pid_t pid;           /* 0 if not running */
+	int to_fd;           /* non-blocking pipe to standard input */
+	int from_fd;         /* blocking pipe from standard output */
+	int stderr_fd;       /* file with standard error; -1: shared with this process */
 	struct text pending; /* bytes received that do not make a whole frame yet */
 	struct text unsent;  /* bytes posted, of which the first `sent` are in the pipe */
 	size_t sent;
-	int64_t id;           /* of the last request, if requests have numbers */
-	double end_timeout_s; /* how long worker_end() waits; 0: 30 s */
+	int64_t id;           /* of the last request, if the protocol numbers requests */
+	double end_timeout_s; /* limit of worker_end(); 0: 30 s */
 };
 
 /* A NULL path means this executable. keep_stderr stores standard error, whose end worker_end()
@@ -49,7 +49,7 @@ void worker_post(struct worker *worker, const struct text *frame);
 void worker_flush(struct worker *worker);
 /* Waits for a message, or until the process reads what was posted, and flushes. */
 void worker_wait(struct worker *worker, double timeout_s);
-/* Whether the process has closed its output, usually because it has ended. */
+/* Returns whether the process has closed its output, usually because it has ended. */
 bool worker_is_closed(const struct worker *worker);
 /* Sends SIGKILL to the process and to everything that it has started; does not wait. */
 void worker_kill(struct worker *worker);
@@ -58,14 +58,14 @@ void worker_kill(struct worker *worker);
  * still ran, "sent an invalid reply", with its last message. Returns the exit code; -1 if a signal
  * or this function ended it. */
 int worker_end(struct worker *worker, struct text *how);
-/* Whether worker_end() reported a SIGKILL from outside, for example because memory was short. The
- * request can be repeated then. */
+/* Returns whether worker_end() reported a SIGKILL from outside, e.g. due to low memory. The request
+ * can be repeated then. */
 bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
-/* The first call of a worker. The process then ends with its parent, and libraries that print to
- * standard output print to standard error instead. Returns the descriptor for replies; negative:
- * failed. */
+/* Must be the first call of a worker. The process then ends with its parent, and libraries that
+ * print to standard output print to standard error instead. Returns the descriptor for replies, or
+ * a negative number on failure. */
 int worker_begin(void);
 /* The hidden command that starts and watches a program: worker-program PARENT FOLDER COMMAND... */
 extern const char worker_program_command[];

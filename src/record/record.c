@@ -51,7 +51,6 @@ bool record_is_counted(const struct record_member *member)
 	       member->shape == RECORD_OWNED || member->shape == RECORD_FILLED;
 }
 
-/* Returns whether the items are behind a pointer. */
 static bool is_pointed(const struct record_member *member)
 {
 	return record_is_counted(member) && member->shape != RECORD_FILLED;
@@ -163,7 +162,7 @@ char *record_room(
 }
 
 /* ---- absence ---- */
-/* What `absent` of the member is of. */
+/* Returns whether `absent` of the member is a number. */
 static bool is_number(const struct record_member *member)
 {
 	return member->kind <= RECORD_KIND_REAL || member->kind == RECORD_KIND_ENUM;

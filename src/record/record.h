@@ -100,7 +100,7 @@ struct record_rule {
 };
 
 struct record_member {
-	const char *name; /* name in JSON; "" in a map's item: the item's value itself */
+	const char *name; /* "" in a map's item: the item's value itself */
 	enum record_kind kind;
 	enum record_shape shape;
 	unsigned flags;
@@ -110,7 +110,7 @@ struct record_member {
 	size_t count_offset, count_size; /* place of the count; size 0: the list ends with NULL */
 	size_t present; /* 1 + offset of the bool that says whether the member is present; 0: none
 			 */
-	const char *const *names; /* names of an enum's or flags' values, NULL-terminated */
+	const char *const *names; /* of an enum or flags, by value; NULL-terminated */
 	const char *const *keys;  /* RECORD_BY_NAME: names of the items, NULL-terminated */
 	const struct record *record;
 	const struct record_custom *custom;
@@ -127,7 +127,7 @@ struct record_member {
 };
 
 struct record {
-	const char *name; /* for messages */
+	const char *name;
 	size_t size;
 	const struct record_member *members;
 	size_t member_count;
@@ -156,7 +156,7 @@ bool record_equal(const struct record *record, const void *a, const void *b);
 struct record_field {
 	const struct record *record; /* record that contains the member */
 	const struct record_member *member;
-	size_t base; /* offset of that record's struct */
+	size_t base;
 };
 
 struct record_fields {
@@ -171,7 +171,6 @@ void record_fields_fill(const struct record *record, struct record_fields *field
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
 /* Returns whether the table does not fix the number of items. */
 bool record_is_counted(const struct record_member *member);
-/* Returns whether JSON has a member of this name. */
 bool record_is_json(const struct record_member *member);
 
 struct record_span {
@@ -179,7 +178,6 @@ struct record_span {
 	size_t count;
 };
 
-/* Returns the items of a member of the struct at base. */
 struct record_span record_span(const struct record_member *member, const void *base);
 /* Allocates `count` zeroed items of a list or behind a pointer. Returns NULL if an inline array has
  * another length, or if a list that shares the count has another count. */
@@ -200,7 +198,6 @@ void record_store_real(const struct record_member *member, void *item, double va
 
 size_t record_name_count(const char *const *names);
 bool record_has_range(const struct record_member *member);
-/* Returns whether the member may have this value. */
 bool record_allows(const struct record_member *member, int64_t value);
 bool record_allows_real(const struct record_member *member, double value);
 
@@ -215,7 +212,6 @@ bool record_allows_real(const struct record_member *member, double value);
 		__VA_ARGS__};                                                                      \
 	typedef type id##_struct
 
-/* Defines the function that releases a struct by its record. */
 #define RECORD_RELEASE(function, id)                                                               \
 	void function(id##_struct *value)                                                          \
 	{                                                                                          \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-	DEPTH_MAX = 32 /* of records within records */
+	DEPTH_MAX = 32
 };
 
 static const uint32_t no_string = UINT32_MAX;
@@ -23,7 +23,7 @@ struct wire {
 	const char *what;
 	void *context;
 	struct error *err;
-	const struct record *record; /* in progress */
+	const struct record *record;
 	const struct record_member *member;
 };
 

@@ -12,14 +12,13 @@
 
 #include "record/record.h"
 
-/* Appends to bytes. */
 void record_pack(const struct record *record, const void *value, struct text *bytes);
 /* value is zeroed by the caller; released on failure. Borrowed strings point into the bytes.
  * `what` names the sender in messages: "measuring worker: expected ..." (STATUS_FAILED). */
 enum status record_unpack(const struct record *record, const void *bytes, size_t size,
 	const char *what, void *value, void *context, struct error *err);
-/* Everything that the meaning of packed bytes depends on: part of the name under which they are
- * kept. */
+/* Appends everything that determines the meaning of packed bytes. The names of cached bytes include
+ * this text. */
 void record_layout(const struct record *record, struct text *text);
 
 #endif

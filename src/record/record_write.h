@@ -8,7 +8,6 @@
 #include "record/record.h"
 
 struct json *record_to_json(const struct record *record, const void *value);
-/* Adds the members to an object. */
 void record_put_json(const struct record *record, const void *value, struct json *object);
 
 #endif

@@ -148,11 +148,11 @@ static double phase_clocks(const struct block_model *model, const struct phase *
 /* ---- blocks in waves ---- */
 /* Blocks that start together. */
 struct wave {
-	double resident;  /* blocks on the fullest SM */
-	double sm_count;  /* active SMs */
-	double steps;     /* per block */
-	double epilogues; /* per block */
-	bool first;       /* waits for the first load */
+	double resident; /* blocks on the fullest SM */
+	double sm_count;
+	double steps;
+	double epilogues;
+	bool first; /* waits for the first load */
 };
 
 static double l2_rate_of(const struct block_model *model, const struct wave *wave)

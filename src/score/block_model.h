@@ -10,7 +10,7 @@
 
 enum {
 	PIPE_KINDS = BOUND_L2 + 1,
-	SCHEDULERS = 4, /* per SM */
+	SCHEDULERS = 4,
 	/* Bytes per clock that one SM can read from L2, even if few other SMs read (DeepGEMM,
 	 * csrc/jit_kernels/heuristics: 64 bytes per clock and SM). */
 	L2_PORT_BYTES_PER_CLOCK = 64,

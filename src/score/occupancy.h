@@ -17,7 +17,7 @@ enum occupancy_limiter {
 	LIMITER_REGISTERS,
 	LIMITER_SMEM,
 	LIMITER_BARRIERS,
-	LIMITER_NONE_FITS, /* not even one block */
+	LIMITER_NONE_FITS,
 };
 extern const char *const occupancy_limiter_names[]; /* NULL-terminated */
 

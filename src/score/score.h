@@ -27,7 +27,7 @@ enum bound_kind {
 extern const char *const bound_kind_names[]; /* NULL-terminated */
 
 struct launch_score {
-	double tiles; /* independent units of work */
+	double tiles;
 	double slots_per_wave;
 	double waves; /* rounded up */
 	double waves_exact;
@@ -53,10 +53,10 @@ struct score {
 	size_t launch_count;
 	size_t longest; /* index of the launch with the longest predicted time */
 	bool regs_estimated;
-	bool without_model;       /* no launch has a model: the time is a lower bound */
-	double floor_us;          /* time for the problem's FLOP and bytes at the device's peak */
-	double predicted_time_us; /* sum over all launches */
-	double predicted_tflops;  /* NaN if the FLOP are unknown */
+	bool without_model; /* no launch has a model: the time is a lower bound */
+	double floor_us;    /* time for the problem's FLOP and bytes at the device's peak */
+	double predicted_time_us;
+	double predicted_tflops; /* NaN if the FLOP are unknown */
 };
 
 /* resources has one item per launch; NULL uses the work's estimates. A launch that cannot run (0
@@ -71,7 +71,7 @@ static inline bool score_is_clock_bound(const struct score *score)
 }
 /* A member of type struct score, omitted if there are no launches. */
 extern const struct record_custom score_custom;
-extern const struct record score_record;                  /* the score's JSON object */
-RECORD_DECLARE(struct launch_score, launch_score_record); /* a launch's JSON object */
+extern const struct record score_record;
+RECORD_DECLARE(struct launch_score, launch_score_record);
 
 #endif

@@ -11,7 +11,6 @@ static double at_least_one(uint32_t value)
 	return value > 0 ? (double)value : 1;
 }
 
-/* Returns the number of SMs that clusters of this size can occupy. */
 static double cluster_sm_count(const struct device_spec *device, double cluster_size)
 {
 	const double all = (double)device->sm_count;

@@ -55,7 +55,7 @@ struct time_model_input {
 	const struct launch_work *launch;
 	const struct traffic *traffic;
 	const struct quantization_slots *slots;
-	int threads;                                /* of a block */
+	int threads;
 	double spill_store_bytes, spill_load_bytes; /* per thread; 0 if unknown */
 	bool wgmma_serialized;
 };

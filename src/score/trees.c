@@ -58,7 +58,6 @@ static bool tree_decode(const char *text, size_t question_count, struct tree *tr
 	return !*text;
 }
 
-/* Decodes questions and trees from features and texts. */
 static enum status decode(void *value, const struct json_at *at, void *context, struct error *err)
 {
 	struct trees *trees = value;
@@ -115,7 +114,7 @@ bool trees_bind(struct trees *trees, const char *const *names)
 double trees_sum(const struct trees *trees, const float *features)
 {
 	bool answers[QUESTIONS_MAX]; /* trees share questions, so each is answered once */
-	int64_t sum = 0;             /* in units of leaf_step */
+	int64_t sum = 0;
 
 	for (size_t i = 0; i < trees->question_count; i++)
 		answers[i] = features[trees->questions[i].feature] > trees->questions[i].threshold;

@@ -29,7 +29,7 @@ struct source_kernel {
 	struct source_variable *arguments, *templates;
 	size_t argument_count, template_count;
 	bool is_sized_at_launch; /* its body contains extern __shared__ */
-	bool is_tile;            /* __tile_global__ */
+	bool is_tile;
 };
 
 /* A macro that the source expects from outside or defines under #ifndef. */
@@ -41,7 +41,7 @@ struct source_macro {
 struct kernel_source {
 	struct source_kernel *kernels;
 	size_t kernel_count, kernel_capacity;
-	struct source_variable *symbols; /* __constant__ */
+	struct source_variable *symbols;
 	size_t symbol_count;
 	struct source_macro *macros;
 	size_t macro_count, macro_capacity;

@@ -226,7 +226,7 @@ bool directive_is(const struct code *code, const struct directive *directive, co
 /* The nested #if groups around a place. */
 struct groups {
 	struct {
-		size_t group;     /* number of the group, in the order of the #if directives */
+		size_t group;
 		unsigned taken;   /* index of the current branch */
 		bool is_excluded; /* another branch is chosen */
 	} * items;

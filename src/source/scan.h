@@ -13,7 +13,7 @@
 /* The text with each comment replaced by a blank, each literal by two quotes, and spliced lines
  * joined. text[i] comes from the source between at[i] and at[i + 1]. */
 struct code {
-	char *text; /* ends with NUL */
+	char *text;
 	uint32_t *at;
 	size_t length, capacity;
 };

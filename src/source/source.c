@@ -24,7 +24,7 @@ enum {
 struct expansion {
 	const char *const *template_folders;
 	const char *const *include_paths; /* may be NULL */
-	struct name_set seen;             /* files that were already expanded */
+	struct name_set seen;             /* files already expanded */
 	struct text output;
 	unsigned depth;
 	struct error *err;

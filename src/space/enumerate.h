@@ -43,10 +43,10 @@ enum status space_enumerate_some(struct space *space, space_enter *enter, space_
 /* Work to do as soon as the last parameter it depends on is bound. */
 struct space_action {
 	const struct expression *expression;
-	bool derives;   /* true computes a derived constant; false applies a constraint */
-	bool unread;    /* skipped by the walk, because no constraint needs the result */
-	size_t index;   /* index of the derived constant or constraint */
-	int name_index; /* name index of the derived constant */
+	bool derives; /* true computes a derived constant; false applies a constraint */
+	bool unread;  /* skipped by the walk, because no constraint needs the result */
+	size_t index; /* index of the derived constant or constraint */
+	int name_index;
 	/* Cached results, if many configurations share them, at index sum(choice * stride) over the
 	 * parameters that the action depends on. NULL: not cached. */
 	unsigned char *verdicts; /* constraints: VERDICT_* */
@@ -64,7 +64,6 @@ enum {
 	VERDICT_REMOVED
 };
 
-/* Orders the actions of a space whose lists and rules are complete. */
 void order_build(struct space *space);
 void order_release(struct space *space);
 

@@ -27,7 +27,7 @@ typedef uint16_t choice; /* index into a parameter's list */
 
 struct space_parameter {
 	const struct expression *list;
-	struct value_list values; /* valid once bound */
+	struct value_list values;
 	struct value_range range; /* once bound: the smallest and greatest value */
 };
 
@@ -35,7 +35,7 @@ struct space_parameter {
 struct space_rule {
 	const struct expression *expression;
 	struct expression *special; /* once bound: specialised for the fixed values */
-	const char *why;            /* reason of a constraint */
+	const char *why;
 	uint64_t parameters; /* once bound: bit i is set if the rule depends on parameter i */
 };
 
@@ -90,7 +90,6 @@ enum status space_values(const struct space *space, const choice *configuration,
  * changed choices. After an error the values are invalid. */
 enum status space_values_after(const struct space *space, const choice *before,
 	const choice *configuration, struct value *values, struct error *err);
-/* Copies the fixed values to the beginning of values. */
 void space_fixed(const struct space *space, struct value *values);
 /* Works like space_values(), and sets *violated to the index of the first constraint, in the order
  * of enumeration, that removes the configuration, or to -1. A violated constraint is reported even
@@ -99,7 +98,6 @@ void space_fixed(const struct space *space, struct value *values);
 enum status space_examine(const struct space *space, const choice *configuration,
 	struct value *values, int *violated, struct error *err);
 
-/* Returns the index of the value in the parameter's list, or -1. */
 int space_choice_find(const struct space *space, size_t parameter, struct value value);
 
 #endif

@@ -57,7 +57,6 @@ enum {
 	GPU_UUID_SIZE = 64
 };
 
-/* Writes e.g. "GPU-8f6a...". */
 enum status gpu_uuid(
 	const struct cuda_api *cuda, CUdevice device, char uuid[GPU_UUID_SIZE], struct error *err);
 /* name is an ordinal ("0") or a UUID ("GPU-8f6a..."), of which a unique prefix is enough. Returns

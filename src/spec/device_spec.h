@@ -87,8 +87,8 @@ enum {
 struct learned;
 
 struct device_spec {
-	char *name;     /* file name and name for the user, e.g. "h200-sxm" */
-	char *title;    /* "NVIDIA H200 SXM5 141 GB" */
+	char *name; /* file name and name for the user, e.g. "h200-sxm" */
+	char *title;
 	char **matches; /* patterns of driver device names that the sheet matches; NULL-terminated
 			 */
 	bool from_sheet;
@@ -125,7 +125,7 @@ struct device_spec {
 enum status device_spec_load(const char *name, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 void device_spec_free(struct device_spec *spec);
-void device_spec_release(struct device_spec **spec); /* for CLEANUP() */
+void device_spec_release(struct device_spec **spec);
 /* Returns the sorted names of all sheets; the caller releases them. */
 struct name_set device_spec_names(const char *const *config_folders);
 

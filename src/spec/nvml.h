@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
-struct nvml; /* opaque */
+struct nvml;
 
 struct nvml_reading {
-	bool valid; /* at least one value was read */
+	bool valid;
 	double clock_sm_hz, clock_memory_hz;
 	double clock_sm_max_hz;
 	double power_w, power_limit_w;
@@ -43,7 +43,6 @@ bool nvml_select(struct nvml *nvml, const char *uuid);
 /* Returns the number of processes with a context on the GPU, including this one, or 0 if unknown.
  */
 int nvml_process_count(const struct nvml *nvml);
-/* Returns "enabled", "disabled" or an empty string. */
 const char *nvml_mig_mode(const struct nvml *nvml);
 struct nvml_reading nvml_read(const struct nvml *nvml);
 /* Returns the energy in joules that the GPU has used since the driver was loaded, or 0 if unknown.
