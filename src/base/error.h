@@ -51,8 +51,9 @@ enum status error_set(struct error *err, enum status status, const char *format,
  */
 enum status error_context(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Appends text and keeps its line breaks, e.g. a compiler's log. The other functions turn a multi-
- * line %s argument into one line. Returns the status of err, or STATUS_FAILED if err is NULL. */
+/* Appends text and keeps its line breaks, e.g. a compiler's log. In the other functions a %s
+ * argument with several lines becomes one line. Returns the status of err, or STATUS_FAILED if err
+ * is NULL. */
 enum status error_lines(struct error *err, const char *lines);
 
 enum status error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);

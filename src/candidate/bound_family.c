@@ -200,8 +200,8 @@ static void model_release(struct bound_model *model)
 
 /* ---- binding ---- */
 /* ---- limits of the GPU, as constraints ---- */
-/* Returns whether the family's own constraints read the device's limit, in which case their reason
- * is better. */
+/* Returns whether the family's own constraints read the limit, in which case their reason is
+ * better. */
 static bool limit_is_said(const struct family *family, const char *name)
 {
 	const int index = name_table_find(&family->scope.all, name);
@@ -231,7 +231,6 @@ static enum status add_constraint(struct bound_family *bound, const char *text, 
 	return STATUS_OK;
 }
 
-/* Adds a limit that a launch must respect while it is active. */
 static enum status add_limit(struct bound_family *bound, const struct launch *launch,
 	const char *limit, const char *why, const void *member, struct error *err)
 {

@@ -124,7 +124,6 @@ bool entries_read(const struct family *family, size_t index)
 	return false;
 }
 
-/* Makes the sorted -D list of a family for values of the bound space. */
 static enum status family_defines(const struct family *family, const struct value *values,
 	struct define_list *list, struct error *err)
 {

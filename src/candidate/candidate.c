@@ -52,7 +52,6 @@ static enum status plan_buffers(
 	return STATUS_OK;
 }
 
-/* Gives inactive maps rank 0. */
 static enum status finish_tensor_maps(struct plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->tensor_map_count; i++) {

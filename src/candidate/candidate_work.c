@@ -134,7 +134,6 @@ static void fill_in(const struct bound_family *bound, struct work *work)
 	}
 }
 
-/* context holds previous results; may be NULL. */
 static enum status evaluate_launch(const struct bound_family *bound, size_t index,
 	struct value *values, struct work_context *context, struct work *work, struct error *err)
 {

@@ -259,7 +259,7 @@ enum status configuration_expect_legal(
 }
 
 /* ---- defaults, and the legal configuration that is nearest to given values ---- */
-/* Computes the constants that a default reads, in order of their dependence. */
+/* Each constant follows those that it reads. */
 static enum status derive_for(const struct family *family, const struct expression *expression,
 	struct value *values, struct error *err)
 {

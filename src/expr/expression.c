@@ -13,7 +13,7 @@
 #include "expr/node.h"
 #include "expr/token.h"
 
-/* ---- names: dozens in a table, searched only when expressions are compiled ---- */
+/* ---- names: a linear search suffices, because compilation searches only dozens of names ---- */
 int name_table_find(const struct name_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->count; i++)
@@ -170,7 +170,6 @@ const int *expression_indices(const struct expression *expression, size_t *count
 	return expression->indices;
 }
 
-/* Allocates lists in `lists`. */
 static enum status evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err)
 {

@@ -111,7 +111,6 @@ void named_values_put(
 	item->value = value.type == VALUE_STRING ? value_string(string_copy(value.string)) : value;
 }
 
-/* Returns NULL if there is no such name. */
 static const struct value *named_values_find(const struct named_values *values, const char *name)
 {
 	for (size_t i = 0; i < values->count; i++)

@@ -31,8 +31,8 @@ void node_push(struct value_arena *arena, struct node *node, const struct node *
 		node->height = (uint16_t)(child->height + 1);
 }
 
-/* ---- names: as in Python, a loop variable is known from its `for` on and in the element of the
- * comprehension, and hides what has its name outside ---- */
+/* ---- names: as in Python, a loop variable is visible from its `for` on and in the element, and
+ * hides outer names ---- */
 struct resolver {
 	const char *where;
 	const struct name_table *names;
@@ -136,7 +136,6 @@ static void make_constant(struct node *node, struct value value)
 	node->height = 1;
 }
 
-/* Replaces a node by one of its children. */
 static void make_child(struct node *node, size_t child)
 {
 	const struct node copy = node->children[child];

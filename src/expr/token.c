@@ -66,7 +66,7 @@ static bool find_spelling(struct token *token, bool word)
 	return false;
 }
 
-/* Operators of other languages and their equivalents here. */
+/* Operators of other languages, for hints. */
 static const struct {
 	const char *sign, *hint;
 } foreign_signs[] = {

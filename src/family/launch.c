@@ -29,7 +29,6 @@ char *launch_text(const struct launch *launch, const void *member)
 #define COMPUTED     .computed = 1 + SCOPE_PLAIN
 #define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
 
-/* In JSON an expression, or {"mean", "max"}. */
 static const struct record_member steps_members[] = {
 	RECORD_VALUE(struct launch_work, steps_mean, "mean", AMOUNT_RANGE),
 	RECORD_VALUE(struct launch_work, steps_max, "max", AMOUNT_RANGE),
@@ -166,7 +165,7 @@ static RECORD_DEFINE(
 	struct launch_work, model_record, model_members, .name = "model", .check = model_check);
 
 /* ---- launches ---- */
-/* Returns the index of the launch's source among the family's, which is added if new. */
+/* Adds the source if it is new. */
 static enum status source_find(
 	struct launch *launch, const struct json_at *at, struct family *family, struct error *err)
 {

@@ -68,7 +68,6 @@ static const struct record_member pitch_members[] = {
 static RECORD_DEFINE(
 	struct advice_axis, pitch_record, pitch_members, .name = "pitch", .check = axis_check);
 
-/* Moves the pitches behind the sizes. */
 static enum status advice_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -195,7 +194,7 @@ static const struct record_member operation_members[] = {
 RECORD_DEFINE(struct operation, operation_record, operation_members, .name = "operation",
 	.check = operation_check);
 
-/* Collects the names of all keys before reading any key, because defaults may read all keys. */
+/* Collects all names first, because defaults may read all keys. */
 static void collect_keys(const struct json_at *root, struct name_table *names)
 {
 	struct json_at keys, key = {0};

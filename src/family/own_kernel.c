@@ -70,7 +70,6 @@ static void add_names(const struct record_fields *fields, struct name_set *names
 	}
 }
 
-/* Returns the entry of the family's first launch, or NULL. */
 static const char *first_entry(const struct json_at *root)
 {
 	struct json_at launches, launch;

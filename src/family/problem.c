@@ -101,7 +101,6 @@ void key_describe(const struct key *key, struct text *text)
 	text_append_names(text, (const char *const *)key->values);
 }
 
-/* Suggests the digits of "4k" or "1e6". */
 static enum status hint_at_digits(const struct key *key, const char *found, struct error *err)
 {
 	static const char suffixes[] = "kMG";
@@ -186,7 +185,6 @@ enum status key_value_parse(
 }
 
 /* ---- problems ---- */
-/* Reports a missing key and lists the required ones. */
 static enum status missing_key(
 	const struct operation *operation, const struct key *key, struct error *err)
 {

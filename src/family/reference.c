@@ -11,7 +11,6 @@ static const char *const unit_names[] = {"element", "row", NULL};
 static const char *const kernel_members[] = {
 	"entry", "unit", "units_per_block", "block", "smem_bytes", "args"};
 
-/* Checks that a kernel, a file or a configuration is given with only its own members. */
 static enum status reference_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {

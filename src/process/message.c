@@ -55,7 +55,6 @@ enum status message_send(
 	return status;
 }
 
-/* Removes the first frame from pending, if it is complete. */
 static enum message_result take_frame(struct text *pending, struct message *message)
 {
 	struct frame frame;

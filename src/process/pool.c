@@ -44,7 +44,6 @@ static void queue_insert(struct pool_queue *queue, struct pool_task *task)
 	queue->count++;
 }
 
-/* Returns NULL if the queue is empty. */
 static struct pool_task *queue_take(struct pool_queue *queue)
 {
 	struct pool_task *task = queue->first;
@@ -85,7 +84,6 @@ static double until_of(const struct pool_task *task)
 	return task && task->until_s > 0 ? task->until_s : INFINITY;
 }
 
-/* Fails the waiting tasks whose time is over. */
 static void expire(struct pool *pool)
 {
 	for (size_t left = pool->queue.count; left; left--) {
@@ -131,7 +129,6 @@ void pool_adopt(struct pool *pool, struct worker *worker)
 	*worker = (struct worker){.stderr_fd = -1};
 }
 
-/* Puts the tasks of a process back to the front of the pool's queue. */
 static void take_back(struct pool *pool, struct pool_member *member)
 {
 	CLEANUP(memory_free)

@@ -90,7 +90,6 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	return result;
 }
 
-/* Keeps this process's ends of the pipes. */
 static void take_pipes(struct worker *worker, pid_t pid, int to_fd, int from_fd, int stderr_fd)
 {
 	*worker = (struct worker){
@@ -347,7 +346,6 @@ static void end_group(int signal_number)
 		kill(0, SIGKILL);
 }
 
-/* Runs in the program's process before the program begins. */
 static void become_program(char **command)
 {
 	static const int handled[] = {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};

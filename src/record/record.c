@@ -162,7 +162,6 @@ char *record_room(
 }
 
 /* ---- absence ---- */
-/* Returns whether `absent` of the member is a number. */
 static bool is_number(const struct record_member *member)
 {
 	return member->kind <= RECORD_KIND_REAL || member->kind == RECORD_KIND_ENUM;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A record is a table that describes the members of a struct. The table drives reading of JSON
- *(record/record_read.h), writing of JSON (record/record_write.h), serialization for workers
- *(record/record_wire.h), release, copy and comparison.
+ * (record/record_read.h), writing of JSON (record/record_write.h), serialization for workers
+ * (record/record_wire.h), release, copy and comparison.
  *
  *	struct launch {
  *		char *entry;

@@ -181,7 +181,6 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 	}
 }
 
-/* Reads an item of a map: its key, then its value. */
 static enum status read_entry(const struct json_at *at, const struct record *record, void *item,
 	const struct reading *reading)
 {
@@ -295,7 +294,6 @@ static void keep_unknown(const struct record *record, const struct json_at *item
 	}
 }
 
-/* A member that is not in the table is an error unless the record is open. */
 static enum status read_unknown(const struct record *record, const struct record_fields *fields,
 	const struct json_at *item, void *value, const struct reading *reading)
 {

@@ -96,7 +96,6 @@ static enum status move_text(struct wire *wire, void *item)
 	return STATUS_OK;
 }
 
-/* Moves JSON, also that of custom members. */
 static enum status move_json(struct wire *wire, void *item)
 {
 	const struct record_custom *custom = wire->member->custom;

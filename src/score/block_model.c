@@ -146,7 +146,6 @@ static double phase_clocks(const struct block_model *model, const struct phase *
 }
 
 /* ---- blocks in waves ---- */
-/* Blocks that start together. */
 struct wave {
 	double resident; /* blocks on the fullest SM */
 	double sm_count;

@@ -162,8 +162,8 @@ void score_release(struct score *score)
 	*score = (struct score){0};
 }
 
-/* ---- JSON: the longest launch's figures on top, all launches where there are several; a time that
- * is infinite (the launch cannot run) is null ---- */
+/* ---- JSON: figures of the longest launch, and all launches if there are several; infinite times
+ * are null ---- */
 #define FIGURE(field, ...)                                                                         \
 	RECORD_VALUE(struct launch_score, field, #field, .low = 0, .high = INFINITY, ##__VA_ARGS__)
 static const struct record_member launch_members[] = {

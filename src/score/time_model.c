@@ -84,7 +84,6 @@ static double clock_under_load(
 	return device->clock_hz + fmin(1, busy) * (device->tensor_clock_hz - device->clock_hz);
 }
 
-/* Returns the number of steps that one slot executes in sequence. */
 static double steps_in_turn(const struct time_model_input *input)
 {
 	const double waves = input->launch->units / input->slots->per_wave;

@@ -28,10 +28,10 @@
 #include "score/traffic.h"
 #include "spec/device_spec.h"
 
-/* ---- tile and wave quantization: what is lost because work comes in whole tiles and whole waves.
+/* ---- tile and wave quantization: the loss because work is divided into whole tiles and waves ----
  * Source: NVIDIA, "Matrix Multiplication Background User's Guide", chapters on tile and wave
- * quantization; for clusters the largest number of them that fits at once counts (CUDA C++
- * Programming Guide, cudaOccupancyMaxActiveClusters). ---- */
+ * quantization. Clusters are limited by the largest number that fits at once (CUDA C++ Programming
+ * Guide, cudaOccupancyMaxActiveClusters). */
 /* Places for the blocks of a launch that run at the same time. */
 struct quantization_slots {
 	double per_wave; /* concurrent blocks */

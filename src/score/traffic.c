@@ -145,7 +145,6 @@ static void traffic_smem(const struct launch_work *launch, struct traffic *traff
 	traffic->bank_conflict_ratio = least > 0 ? needed / least : 1;
 }
 
-/* Lines or sectors of rows. */
 struct row_units {
 	double touched, least;
 };
