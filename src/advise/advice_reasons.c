@@ -19,7 +19,7 @@ double tensor_bytes(const struct plan_buffer *tensor)
 			    : 0;
 }
 
-/* Smaller differences explain nothing. */
+/* Smaller differences do not explain a gain. */
 static const double notable_ratio = 0.005;
 
 static void add(struct advice *row, const char *kind, char *text)

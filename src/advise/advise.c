@@ -185,7 +185,6 @@ static int compare_promised(const void *a, const void *b, void *asked)
 	return compare_rows(x, promised_gain_ratio(asked, x), y, promised_gain_ratio(asked, y));
 }
 
-/* Keeps the most promising rows of each kind. */
 static void choose_rows(struct advise *advise)
 {
 	const bool measures = advise->run->context->device->kind->measures;

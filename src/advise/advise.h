@@ -18,7 +18,6 @@ struct advice_reason {
 	char *text;
 };
 
-/* A problem that was tuned. */
 struct advice {
 	const struct variant *variant; /* NULL: the given problem itself */
 	const struct problem *problem;

@@ -10,7 +10,6 @@
 #include "engine/explanation.h"
 
 /* ---- which configuration ---- */
-/* Finds the best predicted candidate of all families. */
 static enum status choose(const struct candidates *pool, size_t *best, struct error *err)
 {
 	bool any = false;

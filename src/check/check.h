@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The regression gate: it finds out whether the winners of a tuned file (the baseline) are as fast
- *as before.
+ * The regression gate finds out whether the winners of a tuned file (the baseline) are as fast
+ * as before.
  *
  *	check_open -> check_run -> check_to_json, check_report_text -> [check_update] ->
  *	[check_keep] -> check_release
  *
  * Every winner is compiled again from today's templates with today's compiler. On a GPU it is
- * verified and timed in turn with the anchor kernel and, if the baseline's cubin was stored, with
- *that cubin. On a device model its resources are compared. Only check_update() changes the
- *baseline.
+ * verified and timed in turn with the anchor kernel and, if the baseline's cubin was stored,
+ * with that cubin. On a device model its resources are compared. Only check_update() changes the
+ * baseline.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -59,14 +59,12 @@ enum check_against {
 	CHECK_AGAINST_COUNT
 };
 
-/* The measured times of one kernel. */
 struct check_times {
 	double time_us, anchor_us;  /* medians over the rounds; 0: not measured */
 	struct interval per_anchor; /* time over anchor */
 	size_t rounds;
 };
 
-/* Time now over time then. */
 struct check_slowdown {
 	struct interval ratio; /* value 0: not compared */
 	enum check_against against;
@@ -89,10 +87,9 @@ struct check_row {
 	struct check_slowdown slowdown;
 	double machine_ratio; /* the baseline's own binary, now over then; 0: not known */
 	struct check_times now;
-	double load_us[CHECK_LOADS]; /* medians of the loads of today's kernel, where it has several
-				      */
+	double load_us[CHECK_LOADS]; /* loads of today's kernel, if there are several */
 	size_t loads;
-	/* on the way to a compiled candidate (check/row.h) */
+	/* The candidate while it is built (check/row.h): */
 	struct problem *problem; /* NULL: today's operation does not allow it */
 	struct candidate winner;
 	struct trial *trial;      /* of today's kernel; the evaluator's; NULL: it cannot be built */

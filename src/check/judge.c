@@ -105,7 +105,6 @@ static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 /* An interval need not be narrower than this part of the threshold. */
 static const double known_part = 0.2;
 
-/* The state of a row's judgement. */
 struct judgement {
 	enum check_verdict verdict;
 	enum check_against against;

@@ -138,7 +138,6 @@ static void take_loaded(struct check *check, struct check_row *row)
 	check_resources(check, row); /* includes the driver's figures */
 }
 
-/* Kernels that fail get their verdict. */
 static enum status load_rows(struct group *group, struct error *err)
 {
 	struct check *check = group->check;
@@ -165,7 +164,7 @@ static enum status load_rows(struct group *group, struct error *err)
 }
 
 /* ---- timing ---- */
-/* The stop rule. */
+/* The stop rule of contenders_time(). */
 static bool are_times_known(struct contender *contenders, size_t count, void *context)
 {
 	struct group *group = context;

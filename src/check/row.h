@@ -8,7 +8,6 @@
 
 #include "check/check.h"
 
-/* Copies the entry. */
 void check_row_open(const struct tuned_entry *entry, struct check_row *row);
 /* Makes the candidate, unless the row is decided. A failure is the row's verdict. */
 void check_row_build(struct check *check, struct check_row *row);

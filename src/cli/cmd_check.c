@@ -118,7 +118,6 @@ static enum status write_reports(const struct check_command *command, const stru
 	return command->markdown ? common_write(command->markdown, &markdown, err) : STATUS_OK;
 }
 
-/* Writes the output of a check that passed. */
 static enum status write_baseline(const struct check_command *command, struct check *check,
 	const char *run_id, struct error *err)
 {

@@ -55,7 +55,6 @@ static const struct option export_option_table[] = {
 	{0},
 };
 
-/* State of one export. */
 struct exporting {
 	const struct export_options *options;
 	const char *file, *output;
@@ -135,7 +134,6 @@ static enum status list_devices(struct exporting *exporting, struct error *err)
 	return STATUS_OK;
 }
 
-/* Opens what formats that compile need. */
 static enum status prepare(struct exporting *exporting, struct error *err)
 {
 	struct export_source *source = &exporting->source;

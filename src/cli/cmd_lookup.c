@@ -84,7 +84,6 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 		common_print(stdout, "  expected loss %.1f%%\n", 100 * answer->expected_loss_ratio);
 }
 
-/* Adds the answer as an entry, with its run. */
 static void put_answer(struct tuned *answers, const struct tuned *file,
 	const struct lookup_answer *answer, const struct problem *problem)
 {

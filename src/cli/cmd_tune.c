@@ -141,7 +141,6 @@ static struct candidates_options chosen_pool(const struct tuning *tuning, bool s
 		.score = score};
 }
 
-/* Prints how many configurations each constraint removed. */
 static void show_space(const struct candidates *pool)
 {
 	for (size_t f = 0; f < pool->family_count; f++) {
@@ -179,7 +178,6 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-/* Prints for each problem what the shared choice costs. */
 static void show_prices(
 	FILE *out, const struct problem_list *problems, const struct shared_choice *shared)
 {
@@ -256,7 +254,6 @@ static enum status find_earlier_error(const struct tuning *tuning, struct error 
 	return err->status;
 }
 
-/* Opens the output files and begins the run. */
 static enum status begin_run(struct tuning *tuning, struct error *err)
 {
 	struct tune_options *request = &tuning->request;

@@ -35,7 +35,6 @@ static const struct option validate_option_table[] = {
 	{0},
 };
 
-/* The file to validate. */
 struct checked {
 	const char *path;
 	const struct folders *folders;

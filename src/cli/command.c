@@ -55,7 +55,6 @@ static void choice_names(const struct option *option, struct string_list *names)
 		string_list_add(names, name);
 }
 
-/* Appends the names of the choices with separators. */
 static void option_choices(const struct option *option, const char *separator, struct text *text)
 {
 	CLEANUP(string_list_release) struct string_list names = {0};

@@ -345,7 +345,6 @@ static enum status choose_gpus(
 	return error_hint(err, "--wait 10m waits for them");
 }
 
-/* Compares the anchor times with the first GPU's. */
 static void compare_anchors(const struct gpus_run *run, const struct tuned *tuned)
 {
 	const char *first_uuid = NULL;

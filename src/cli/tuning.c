@@ -162,7 +162,6 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-/* Reads the journal and finds the run to resume. */
 static enum status read_journal(
 	struct tuning *tuning, const struct journal_run **resume, struct error *err)
 {

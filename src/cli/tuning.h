@@ -21,7 +21,6 @@ struct tune_command {
 	bool fresh, dry_run, compile_only, progress, no_journal;
 };
 
-/* State of one run. */
 struct tuning {
 	struct tune_command *options;
 	struct folders folders;

@@ -34,7 +34,7 @@ struct compiler {
 	bool has_results; /* results were filled since the last poll */
 };
 
-/* A unit that is not in the cache. */
+/* A compilation that is queued or running. */
 struct job {
 	struct pool_task task;         /* must be the first member */
 	struct compile_result *result; /* owned by the submitter */

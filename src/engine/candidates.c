@@ -5,7 +5,6 @@
 #include "compile/compiler.h"
 #include "engine/row.h"
 
-/* Grows the array by one configuration and returns it. */
 static choice *room_for_one(struct family_candidates *family)
 {
 	if (family->count == family->capacity) {

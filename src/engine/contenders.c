@@ -54,7 +54,6 @@ static double deviation_between_loads(
 	return contender->load_count > 1 ? sqrt(squares / (double)(contender->load_count - 1)) : 0;
 }
 
-/* Summarises the samples of all loads. */
 static void merge_loads(struct contender *contender)
 {
 	struct round_times loads[CONTENDER_LOADS_MAX];

@@ -66,7 +66,6 @@ enum status contenders_verify(
 void contender_release(struct contender *contender);
 
 /* ---- comparing by rounds ---- */
-/* The times of one contender, a round each. */
 struct round_times {
 	const double *us;
 	size_t count;

@@ -293,7 +293,6 @@ static enum status advance_trials(struct evaluator *evaluator, struct error *err
 	return STATUS_OK;
 }
 
-/* The prepared problem that the trial's job refers to. */
 static struct prepared_problem *prepared_problem_of(
 	const struct evaluator *evaluator, const struct trial *trial)
 {
@@ -370,7 +369,6 @@ static struct trial *find_trial(const struct evaluator *evaluator, uint64_t tick
 	return NULL;
 }
 
-/* Takes the device's replies: verify, then measure. */
 static enum status take_replies(struct evaluator *evaluator, struct error *err)
 {
 	struct device_reply reply;

@@ -41,7 +41,6 @@ static bool changes_units(struct predictor *predictor, const choice *defaults, s
 	return false;
 }
 
-/* Sets kept[i] if parameter i keeps its default. */
 static enum status find_kept(
 	const struct family_candidates *family, choice *defaults, bool *kept, struct error *err)
 {

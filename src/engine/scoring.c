@@ -17,7 +17,6 @@ enum {
 		4096 /* number of candidates whose correction is computed individually */
 };
 
-/* State shared by the threads. */
 struct scoring {
 	const struct candidates *pool;
 	const size_t *chosen; /* candidates to score; NULL: the first `count` */

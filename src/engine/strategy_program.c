@@ -243,7 +243,6 @@ static struct worker *worker_of(struct outside *outside)
 	return &outside->processes.members[0].worker;
 }
 
-/* Asks for a proposal and waits for the answer. */
 static void ask(struct outside *outside)
 {
 	struct pool *const pool = &outside->processes;

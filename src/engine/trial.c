@@ -218,7 +218,6 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 	return prunes ? prune_trial(trial, err) : STATUS_OK;
 }
 
-/* Adds the driver's figures to the compiler's. */
 static void take_driver_resources(struct trial *trial, struct result *found)
 {
 	struct result *result = &trial->result;

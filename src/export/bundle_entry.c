@@ -69,7 +69,6 @@ static enum status take_names(
 	return STATUS_OK;
 }
 
-/* An entry that is being written. */
 struct entry_source {
 	const struct tuned_row *row;
 	const struct export_kernel *kernel;

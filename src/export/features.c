@@ -41,7 +41,6 @@ static void append_row(const struct predictor *predictor, const struct result *r
 	text_append(text, "]");
 }
 
-/* Appends the rows of the family to `rows`. */
 static enum status append_rows(const struct journal_problem *problem,
 	const struct bound_family *bound, struct text *rows, struct error *err)
 {

@@ -15,7 +15,6 @@
 static const char plain[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./+=:,-";
 
-/* The variables of one entry. */
 struct fragment {
 	struct text *text;
 	const struct tuned_entry *entry;

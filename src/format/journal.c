@@ -203,7 +203,6 @@ static enum status read_problem(struct reader *reader, const struct json_at *at,
 	return STATUS_OK;
 }
 
-/* Finds the problem that a line refers to. */
 static enum status find_problem(struct reader *reader, const struct json_at *at, int64_t number,
 	struct journal_problem **problem, struct error *err)
 {

@@ -15,13 +15,11 @@ static const char *date_of(const struct tuned *tuned, const struct tuned_entry *
 	return run ? run->date : "";
 }
 
-/* A problem that both files have. */
 struct conflict {
 	const struct tuned *into, *from;
 	const struct tuned_entry *ours, *theirs; /* the entries in `into` and in `from` */
 };
 
-/* How a conflict is resolved. */
 struct decision {
 	const char *run; /* rows of this run stay in our entry, and all else is theirs; NULL: the
 			    dates decide */

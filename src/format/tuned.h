@@ -56,7 +56,6 @@ enum status tuned_refresh(
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err);
 /* Writes the file and replaces an existing one. */
 enum status tuned_replace(struct tuned *tuned, const char *path, struct error *err);
-/* Appends the text of the file. */
 void tuned_append(const struct tuned *tuned, struct text *text);
 void tuned_release(struct tuned *tuned);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The implementation of tiletune_launch.h: errors, the driver, bundles.
+ * Part of the implementation of tiletune_launch.h: errors, the driver, and bundles.
  */
 #ifndef TILETUNE_LAUNCH_BUNDLE_H
 #define TILETUNE_LAUNCH_BUNDLE_H
@@ -31,8 +31,8 @@ static struct {
 
 struct ttl_bundle {
 	const struct ttl_header *header;
-	void *owned;                    /* NULL: the caller's memory */
-	uint32_t next[TTL_TABLE_COUNT]; /* item to be checked */
+	void *owned;                    /* NULL: the caller owns the memory */
+	uint32_t next[TTL_TABLE_COUNT]; /* first item of each table that was not checked yet */
 #define TTL_TABLE(name, type)                                                                      \
 	const type *name;                                                                          \
 	uint64_t name##_count;
@@ -46,19 +46,19 @@ struct ttl_kernel {
 	CUlibrary *libraries; /* one per unit */
 	uint32_t library_count;
 	CUfunction *functions; /* one per step */
-	CUdeviceptr *symbols;  /* 0: the unit lacks it */
+	CUdeviceptr *symbols;  /* 0: the unit does not have the symbol */
 };
 
 struct ttl_run {
 	const struct ttl_kernel *kernel;
 	CUlaunchConfig *configs; /* one per step */
 	CUlaunchAttribute *clusters;
-	void **params; /* of all steps, one after the other */
+	void **params; /* parameters of all steps, one step after the other */
 	int64_t *values;
 	CUdeviceptr *buffers;
 	CUtensorMap *maps;
-	int64_t size;            /* the value of the entry's up_to */
-	unsigned char *is_owned; /* of the buffers */
+	int64_t size;            /* value of the key that the entry's up_to names */
+	unsigned char *is_owned; /* one flag per buffer */
 };
 
 /* ---- errors ---- */
@@ -128,11 +128,11 @@ static uint64_t ttl_word(const unsigned char *at, size_t bytes)
 	return word;
 }
 
-/* The first thing that a table says and that cannot be. */
+/* Fails unless the condition holds; used for the first inconsistency in a table. */
 #define TTL_EXPECT(condition)                                                                      \
 	if (!(condition))                                                                          \
 		return #condition;
-/* Ranges of a table follow one another: none is checked twice. */
+/* Ranges of a table must follow each other, so that no item is checked twice. */
 #define TTL_EXPECT_RANGE(range, table)                                                             \
 	TTL_EXPECT((range).first == b->next[TTL_TABLE_##table] &&                                  \
 		   (range).count <= b->table##_count - (range).first);                             \

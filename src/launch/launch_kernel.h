@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The implementation of tiletune_launch.h: kernels, loaded.
+ * Part of the implementation of tiletune_launch.h: loading kernels.
  */
 #ifndef TILETUNE_LAUNCH_KERNEL_H
 #define TILETUNE_LAUNCH_KERNEL_H
 
 #include "launch_bundle.h"
 
-/* The driver reads an image by its own offsets: an ELF file whose parts lie within it. */
+/* Checks that an image is an ELF file and that its parts lie within it, because the driver
+ * trusts these offsets. */
 static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 {
 	const struct {
-		int table, count, offset, size; /* where the header and a part of it say that */
+		int table, count, offset, size;          /* offsets in the header and in a part */
 	} parts[] = {{32, 56, 8, 32}, {40, 60, 24, 32}}; /* program headers, sections */
 
 	if (bytes < 64 || memcmp(image, "\177ELF\2\1", 6) != 0)
@@ -36,7 +37,8 @@ static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 	return 1;
 }
 
-/* How well an image suits the GPU; 0: not at all. Cubins first, then later capabilities. */
+/* Ranks how well an image suits the GPU; 0: it does not run there. Cubins come first, then later
+ * capabilities. */
 static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capability)
 {
 	const int is_ptx = image->suffix == 'p';
@@ -49,7 +51,7 @@ static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capabilit
 		      : 1 + (is_ptx ? 0 : 1u << 20) + 2 * image->capability + (image->suffix != 0);
 }
 
-/* The image of a unit that suits the GPU best; NULL: none. */
+/* The image of a unit that suits the GPU best; NULL if there is none. */
 static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	const struct ttl_entry *entry, uint32_t unit, uint32_t capability)
 {
@@ -68,7 +70,7 @@ static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	return best;
 }
 
-/* The rank of the unit that suits the GPU least; 0: some step has no image for it. */
+/* The lowest rank among the units of an entry; 0 if a step has no image for the GPU. */
 static uint32_t ttl_entry_rank(
 	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
 {
@@ -99,8 +101,8 @@ static int ttl_same_sizes(const struct ttl_bundle *b, const struct ttl_operation
 	return 1;
 }
 
-/* The entry itself, or the default one of its sizes that suits the GPU best where it has no image
- * for it. */
+/* Returns the entry itself if it has an image for the GPU, else the default entry for the same
+ * sizes that suits the GPU best. */
 static const struct ttl_entry *ttl_entry_for(
 	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
 {
@@ -125,7 +127,7 @@ static const struct ttl_entry *ttl_entry_for(
 	return best;
 }
 
-/* PTX is a text that ends; a cubin an ELF file. */
+/* Whether an image is a terminated PTX text or an ELF file. */
 static int ttl_is_code(const struct ttl_bundle *b, const struct ttl_image *image)
 {
 	const unsigned char *code = b->code + image->offset;
@@ -156,12 +158,13 @@ static enum ttl_status ttl_load_units(
 	return TTL_OK;
 }
 
-/* cuLaunchKernelEx reads one pointer per kernel parameter: the counts must agree. */
+/* Compares the number of parameters with the kernel's, because cuLaunchKernelEx reads one
+ * pointer for each. */
 static enum ttl_status ttl_check_arguments(const struct ttl_bundle *b, const struct ttl_step *step,
 	CUfunction function, struct ttl_error *err)
 {
 #if CUDA_VERSION >= 12040
-	static const size_t bytes[] = {8, sizeof(CUtensorMap), 4, 4}; /* of a ttl_kind */
+	static const size_t bytes[] = {8, sizeof(CUtensorMap), 4, 4}; /* indexed by ttl_kind */
 	const struct ttl_argument *arguments = b->arguments + step->arguments.first;
 	size_t offset, size = 0;
 	uint32_t i = 0;
@@ -200,7 +203,7 @@ static enum ttl_status ttl_load_step(
 					 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 					 (int)step->smem_dynamic_bytes),
 			name, err));
-	/* more than 8 blocks are not portable */
+	/* clusters of more than 8 blocks are not portable */
 	if ((uint64_t)step->cluster[0] * step->cluster[1] * step->cluster[2] > 8)
 		TTL_TRY(ttl_done(TTL_CUDA(cuFuncSetAttribute)(*function,
 					 CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
@@ -208,7 +211,7 @@ static enum ttl_status ttl_load_step(
 	return TTL_OK;
 }
 
-/* Where the variables lie: each is in some unit, and large enough. */
+/* Finds the addresses of the variables. Each must be in a unit and large enough. */
 static enum ttl_status ttl_load_symbols(struct ttl_kernel *kernel, struct ttl_error *err)
 {
 	const struct ttl_bundle *b = kernel->bundle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The implementation of tiletune_launch.h: the entry for a problem.
+ * Part of the implementation of tiletune_launch.h: finding the entry for a problem.
  */
 #ifndef TILETUNE_LAUNCH_PROBLEM_H
 #define TILETUNE_LAUNCH_PROBLEM_H
@@ -47,7 +47,7 @@ static enum ttl_status ttl_parse(const struct ttl_bundle *b, const struct ttl_op
 	return TTL_OK;
 }
 
-/* How much smaller the problem is than what the entry was tuned for; -1: it is another. */
+/* How much smaller the problem is than the entry's; -1 if the entry does not fit it. */
 static int64_t ttl_match(const struct ttl_bundle *b, const struct ttl_operation *operation,
 	const struct ttl_entry *entry, const struct ttl_problem *problem)
 {

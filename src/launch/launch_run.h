@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The implementation of tiletune_launch.h: kernels with their tensors.
+ * Part of the implementation of tiletune_launch.h: kernels with their tensors.
  */
 #ifndef TILETUNE_LAUNCH_RUN_H
 #define TILETUNE_LAUNCH_RUN_H
@@ -63,7 +63,7 @@ static enum ttl_status ttl_put(
 	return TTL_OK;
 }
 
-/* The buffer of this name; buffers.count: none. */
+/* The index of the buffer with this name, or buffers.count if there is none. */
 static uint32_t ttl_buffer_find(const struct ttl_kernel *kernel, const char *name)
 {
 	const struct ttl_buffer *buffers = ttl_buffers(kernel->bundle, kernel->entry);
@@ -108,7 +108,7 @@ static enum ttl_status ttl_bind_sizes(struct ttl_run *run, const char *text, str
 	return TTL_OK;
 }
 
-/* What a launch needs, made ready. */
+/* Prepares the launches. */
 static void ttl_bind_steps(struct ttl_run *run)
 {
 	const struct ttl_bundle *b = run->kernel->bundle;
@@ -160,7 +160,7 @@ static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_te
 
 		if (!buffers[i].bytes)
 			continue;
-		if (!run->buffers[i]) { /* one that is no workspace is missed by ttl_put() */
+		if (!run->buffers[i]) { /* ttl_put() reports missing tensors */
 			if (i >= entry->tensor_count)
 				TTL_TRY(ttl_done(TTL_CUDA(cuMemAlloc)(&address, buffers[i].bytes),
 					name, err));
@@ -183,7 +183,7 @@ static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_te
 		      : TTL_OK;
 }
 
-/* Everything of a run in one piece of memory, the tensor maps at a multiple of their alignment. */
+/* Allocates all parts of a run in one block; tensor maps need an alignment. */
 static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 {
 	const struct ttl_entry *entry = kernel->entry;

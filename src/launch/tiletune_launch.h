@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches tuned kernels from a bundle that `tiletune export --format bundle` wrote. One header,
- * for C11 and C++17; it needs the CUDA driver (12.0 or newer: cuda.h, libcuda) and nothing else.
- * In one source file of the program, and without the #define in the others:
+ * Launches tuned kernels from a bundle that `tiletune export --format bundle` wrote. This single
+ * header is for C11 and C++17. It needs only the CUDA driver, version 12.0 or newer (cuda.h and
+ * libcuda). One source file of the program includes it as follows; others omit the #define:
  *
  *	#define TTL_IMPLEMENTATION
  *	#include <tiletune_launch.h>
@@ -10,20 +10,22 @@
  *	ttl_open -> ttl_find -> ttl_load -> ttl_bind -> { ttl_launch }*
  *		-> ttl_unbind -> ttl_unload -> ttl_close
  *
- * - Bundle, entry and kernel are never written to once they are made: threads may share them. A run
- *   (what ttl_bind makes) belongs to one thread at a time, its workspaces to one launch at a time.
- * - A kernel with variables in constant memory has one set of them: its runs share it, so launch
- *   those on one stream, or load the entry once more.
- * - Work is done in the CUDA context that is current when a kernel is loaded; it is current in
- *   each later call for that kernel.
- * - ttl_launch neither allocates nor synchronises: it may be captured into a graph.
- * - Calls that fail return why; err (may be NULL) has the message. Nothing is left half done.
- * - A bundle's every offset is checked before use, and its checksum. That tells damage, not malice:
- *   a bundle holds machine code, so take it from where you would take a program.
+ * - Bundles, entries and kernels do not change after they are made, so threads may share them. A
+ *   run, which ttl_bind makes, may be used by one thread at a time. Its workspaces may be used by
+ *   one launch at a time.
+ * - All runs of a kernel share its variables in constant memory. Launch these runs on one stream,
+ *   or load the entry once per stream.
+ * - A kernel is loaded in the current CUDA context. The same context must be current in each later
+ *   call for that kernel.
+ * - ttl_launch neither allocates nor synchronises, so it may be captured into a graph.
+ * - Calls that fail return the reason, and set the message in err, which may be NULL. A failed call
+ *   leaves nothing half done.
+ * - The checksum and every offset of a bundle are checked before use. This detects damage but not
+ *   malice: a bundle contains machine code, so use only bundles that you trust as you would trust
+ *   a program.
  *
- * Driver functions are called directly. With TTL_DYNAMIC and TTL_IMPLEMENTATION defined
- * nothing is linked: ttl_driver() gets them through your cuGetProcAddress, once, before anything
- *else.
+ * Driver functions are called directly. If TTL_DYNAMIC and TTL_IMPLEMENTATION are defined, nothing
+ * is linked: call ttl_driver() once before anything else, with your cuGetProcAddress.
  */
 #ifndef TILETUNE_LAUNCH_H
 #define TILETUNE_LAUNCH_H
@@ -37,10 +39,11 @@
 extern "C" {
 #endif
 
-/* ---- the file: what the exporter writes is what is read, by mmap if you like ----
+/* ---- the file, which may be mapped with mmap() ----
  *
- * Little-endian. A header, then tables, each an array of one of these structs that begins at a
- * multiple of 8 bytes. A `text` is the offset of a terminated string in the table of texts. */
+ * All numbers are little-endian. The file has a header, followed by tables. Each table is an array
+ * of one of these structs and begins at a multiple of 8 bytes. A `text` is the offset of a
+ * zero-terminated string in the table of texts. */
 enum {
 	TTL_VERSION = 5,
 	TTL_RANK_MAX = 5,
@@ -48,7 +51,7 @@ enum {
 	TTL_NONE = -1, /* no key */
 };
 typedef uint32_t ttl_text;
-struct ttl_range { /* of another table */
+struct ttl_range { /* a range of items in another table */
 	uint32_t first, count;
 };
 
@@ -60,21 +63,22 @@ struct ttl_key {
 	ttl_text name;
 	uint32_t is_text;
 };
-/* The value of a key in an entry; an entry has one for each key of its operation. */
+/* The value of a key in an entry. An entry has one for each key of its operation. */
 struct ttl_size {
 	int64_t value;               /* a number, or a ttl_text */
-	uint32_t is_default, unused; /* 1: a problem that does not name the key has this value */
+	uint32_t is_default, unused; /* 1: the key's value in problems that do not name the key */
 };
 struct ttl_entry {
 	ttl_text family, configuration, kernel_hash;
-	uint32_t is_default; /* never tuned: for GPUs that the entry tuned for these sizes cannot
-				run on; ttl_load() takes it then, ttl_find() never */
-	uint32_t is_predicted, tensor_count; /* the first buffers; the others are workspaces */
+	uint32_t is_default; /* 1: a configuration that was not tuned, for GPUs that the tuned entry
+				for these sizes cannot run on; only ttl_load() selects it, never
+				ttl_find() */
+	uint32_t is_predicted, tensor_count; /* tensors are the first buffers */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
-	int32_t up_to; /* the key (of the operation) that may be smaller, or TTL_NONE */
+	int32_t up_to; /* index of the operation's key that may be smaller, or TTL_NONE */
 	uint32_t unused;
-	int64_t least;  /* its smallest value; the largest is the one that was tuned */
-	double time_us; /* measured, or predicted */
+	int64_t least;  /* smallest value of that key; the largest is the tuned one */
+	double time_us; /* measured or predicted, see is_predicted */
 };
 enum ttl_role {
 	TTL_INPUT,
@@ -86,34 +90,35 @@ enum ttl_init {
 	TTL_INIT_NONE,
 	TTL_INIT_ONCE,
 	TTL_INIT_EACH
-}; /* zeroed: never, by bind, by launch */
+}; /* when a buffer is zeroed: never, by ttl_bind(), by each launch */
 struct ttl_buffer {
 	ttl_text name, dtype;
 	uint32_t role, init;
 	uint64_t bytes;             /* 0: the kernel gets a null pointer */
-	uint64_t rows, columns, ld; /* of a tensor: all outer dimensions, the innermost; elements */
+	uint64_t rows, columns, ld; /* shape of a tensor: product of the outer dimensions, innermost
+				       dimension, pitch; in elements */
 };
 struct ttl_map { /* a TMA descriptor, innermost dimension first */
 	ttl_text name;
-	uint32_t buffer;                    /* of the entry */
-	uint32_t type;                      /* CUtensorMapDataType */
-	uint32_t rank;                      /* 0: the kernel gets 128 zero bytes and leaves them */
-	uint64_t dims[TTL_RANK_MAX];        /* elements */
-	uint64_t strides[TTL_RANK_MAX - 1]; /* bytes, of all dimensions but the innermost */
+	uint32_t buffer;             /* index in the entry */
+	uint32_t type;               /* CUtensorMapDataType */
+	uint32_t rank;               /* 0: the kernel gets 128 zero bytes, which it must not use */
+	uint64_t dims[TTL_RANK_MAX]; /* elements */
+	uint64_t strides[TTL_RANK_MAX - 1]; /* in bytes, for all dimensions but the innermost */
 	uint32_t box[TTL_RANK_MAX];         /* elements */
-	uint32_t sized;                     /* bit i: dimension i is the value of up_to */
+	uint32_t sized;                     /* bit i: dimension i has the value of the key up_to */
 	uint32_t swizzle, l2_promotion;     /* CUtensorMapSwizzle, CUtensorMapL2promotion */
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
 	ttl_text name;
-	uint32_t unit;   /* whose image may have it; at least one image has each name */
-	uint32_t buffer; /* of the entry: copied there by each launch, before the first step */
+	uint32_t unit; /* the unit whose image may contain it; each name is in at least one image */
+	uint32_t buffer; /* index in the entry; each launch copies it before the first step */
 };
-struct ttl_step { /* one launch; the launches of an entry follow one another on the stream */
+struct ttl_step { /* One launch. The launches of an entry follow each other on the stream. */
 	ttl_text entry;
-	uint32_t unit; /* whose image holds it */
+	uint32_t unit; /* the unit whose image contains it */
 	uint32_t grid[3], block[3], cluster[3];
-	uint32_t smem_dynamic_bytes, repeat; /* launched that many times in a row */
+	uint32_t smem_dynamic_bytes, repeat; /* number of times it is launched in a row */
 	struct ttl_range arguments;
 };
 enum ttl_kind {
@@ -121,25 +126,26 @@ enum ttl_kind {
 	TTL_MAP,
 	TTL_I32,
 	TTL_F32,
-	TTL_NUMBER /* of any other type, or size */
+	TTL_NUMBER /* of any other type or size */
 };
 struct ttl_argument {
-	ttl_text name; /* of the buffer or map; of a number empty */
+	ttl_text name; /* name of the buffer or map; empty for a number */
 	uint32_t kind;
-	uint32_t index;    /* of the buffer or map, within the entry; of a number its bytes */
-	uint32_t is_sized; /* 1: the number is the value of up_to */
-	int64_t bits;      /* a number */
+	uint32_t index;    /* index of buffer or map in the entry; for a number, its bytes */
+	uint32_t is_sized; /* 1: the number is the value of the key up_to */
+	int64_t bits;      /* value of a number */
 };
-struct ttl_image { /* a unit compiled for an architecture */
+struct ttl_image { /* A unit that was compiled for an architecture. */
 	uint32_t unit;
-	uint32_t capability; /* 90: 9.0 */
-	uint32_t suffix; /* 'a': that capability alone; 'f': its family; 0: that and later minors;
-			    'p': PTX, for that and all later ones, where there is no other image */
+	uint32_t capability; /* compute capability; 90 for 9.0 */
+	uint32_t suffix;     /* 'a': only this capability; 'f': its family; 0: this and later minor
+				versions; 'p': PTX for this and all later ones, used if there is no
+				other image */
 	uint32_t unused;
-	uint64_t offset, bytes; /* in the table of code */
+	uint64_t offset, bytes; /* range in the table of code */
 };
 
-/* That is how compilers for 64-bit machines lay them out, all that the driver is for. */
+/* Checks the layout that compilers for 64-bit machines use; the driver has no other targets. */
 typedef char ttl_layout[sizeof(struct ttl_entry) == 96 && sizeof(struct ttl_map) == 120 &&
 					sizeof(struct ttl_step) == 60 &&
 					sizeof(struct ttl_image) == 32
@@ -164,15 +170,15 @@ enum ttl_table {
 struct ttl_header {
 	char magic[8]; /* "ttbundle" */
 	uint32_t version, header_bytes;
-	uint64_t bytes;    /* of the file */
-	uint64_t checksum; /* ttl_checksum() of everything behind it */
+	uint64_t bytes;    /* size of the file */
+	uint64_t checksum; /* ttl_checksum() of all bytes after this member */
 	struct {
 		uint64_t offset, count;
 	} tables[TTL_TABLE_COUNT];
-	ttl_text device, compiler; /* that it was tuned on; that it was compiled by */
+	ttl_text device, compiler; /* device that was tuned; compiler */
 };
 
-/* Bytes are a multiple of 8. Every change of one word changes the checksum. */
+/* `bytes` must be a multiple of 8. Any change of a single word changes the checksum. */
 static inline uint64_t ttl_checksum(const void *data, size_t bytes)
 {
 	uint64_t sum = bytes, word;
@@ -188,12 +194,12 @@ static inline uint64_t ttl_checksum(const void *data, size_t bytes)
 /* ---- calls ---- */
 enum ttl_status {
 	TTL_OK,
-	TTL_BAD_BUNDLE,   /* not a bundle, of another version, or damaged */
-	TTL_BAD_ARGUMENT, /* an operation, key, size or tensor that is not there or does not fit */
-	TTL_NOT_FOUND,    /* no entry for these sizes; no image for this GPU */
+	TTL_BAD_BUNDLE,   /* not a bundle, another version, or damaged */
+	TTL_BAD_ARGUMENT, /* an operation, key, size or tensor does not exist or fit */
+	TTL_NOT_FOUND,    /* no entry for these sizes, or no image for this GPU */
 	TTL_NO_FILE,
-	TTL_NO_MEMORY, /* of the host */
-	TTL_DRIVER,    /* a call of the driver failed: err->cuda */
+	TTL_NO_MEMORY, /* host memory is exhausted */
+	TTL_DRIVER,    /* a driver call failed; err->cuda has its result */
 };
 struct ttl_error {
 	enum ttl_status status;
@@ -205,48 +211,51 @@ struct ttl_kernel;
 struct ttl_run;
 struct ttl_tensor {
 	const char *name;
-	CUdeviceptr address; /* 16-byte aligned if the kernel has a tensor map of it */
+	CUdeviceptr address; /* aligned to 16 bytes if the kernel has a tensor map of it */
 };
 
 #ifdef TTL_DYNAMIC
-/* get: cuGetProcAddress, as dlsym(libcuda, "cuGetProcAddress_v2") or CUDA's runtime has it. */
+/* `get` is cuGetProcAddress, from dlsym(libcuda, "cuGetProcAddress_v2") or from the CUDA
+ * runtime. */
 enum ttl_status ttl_driver(void *get, struct ttl_error *err);
 #endif
 
-/* The second borrows data, which is 8-byte aligned and stays as it is until ttl_close(). */
+/* Opens a bundle from a file or from memory. ttl_open_memory() borrows data, which must be
+ * aligned to 8 bytes and not change until ttl_close(). */
 enum ttl_status ttl_open(const char *path, struct ttl_bundle **bundle, struct ttl_error *err);
 enum ttl_status ttl_open_memory(
 	const void *data, size_t size, struct ttl_bundle **bundle, struct ttl_error *err);
 void ttl_close(struct ttl_bundle *bundle);
 
-/* For those who look around: tables begin at their offsets from the header. */
+/* Access to the tables, which begin at their offsets from the header. */
 const struct ttl_header *ttl_bundle_header(const struct ttl_bundle *bundle);
 const char *ttl_string(const struct ttl_bundle *bundle, ttl_text text);
 const struct ttl_buffer *ttl_buffers(
 	const struct ttl_bundle *bundle, const struct ttl_entry *entry);
 
-/* The entry for a problem, "M=4096,N=4096,K=4096,dtype=bf16"; keys that it does not name have their
- * defaults, as on tiletune's command line. Of the entries that hold for it the one that was tuned
- * for the nearest size is found. */
+/* Finds the entry for a problem such as "M=4096,N=4096,K=4096,dtype=bf16". Keys that it does not
+ * name have their default values, as on tiletune's command line. If several entries are valid
+ * for it, the one tuned for the nearest size is returned. */
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 
-/* Loads the entry's kernels for the GPU of the current context; where it has none for it, those of
- * the default entry of the same sizes (`tiletune export --arch`). */
+/* Loads the entry's kernels for the GPU of the current context. If the entry has no image for
+ * it, the default entry for the same sizes is loaded (`tiletune export --arch`). */
 enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
 	struct ttl_kernel **kernel, struct ttl_error *err);
-/* What was loaded: the entry that was asked for, or a default one (is_default). */
+/* The entry that was loaded: the requested one, or a default entry (is_default). */
 const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel);
 void ttl_unload(struct ttl_kernel *kernel);
 
-/* A kernel with sizes and tensors. problem: as given to ttl_find(), where it may be less than the
- * entry was tuned for; NULL: those very sizes. tensors: each of the operation's by name; workspaces
- * that are not among them are allocated. Zeroes workspaces that need it once, and waits for that:
- * not while the stream is captured. */
+/* Binds a kernel to sizes and tensors. `problem` is the text given to ttl_find(), whose sizes
+ * may be smaller than those of the entry; NULL: the entry's sizes. `tensors` has each tensor of
+ * the operation by name. Workspaces that are not listed are allocated. Workspaces that must be
+ * zero are zeroed once, and the call waits for that, so it must not be used while the stream is
+ * captured. */
 enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const char *problem,
 	const struct ttl_tensor *tensors, size_t count, CUstream stream, struct ttl_run **run,
 	struct ttl_error *err);
-/* Another address for one tensor or workspace, from the next launch on. */
+/* Sets another address for a tensor or workspace, used from the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);
 /* Queues the kernel's launches on the stream. */

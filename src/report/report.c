@@ -254,7 +254,6 @@ static void add_problem(struct report *report, const struct report_source *sourc
 	take_searches(entry, &source->journal, run);
 }
 
-/* Appends the entries of a source. */
 static void add_entries(struct report *report, const struct report_source *source)
 {
 	if (source->has_tuned)

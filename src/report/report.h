@@ -37,7 +37,6 @@ struct report_winner {
 	const struct score *score; /* launch_count 0: not scored */
 };
 
-/* A run that searched a problem. */
 struct report_search {
 	const struct journal_run *run;
 	const struct journal_problem *problem;

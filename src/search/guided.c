@@ -81,7 +81,6 @@ static double predicted_speed(const struct guided *guided, size_t candidate)
 	       guided->questions.view->predicted_us[candidate];
 }
 
-/* Recomputes share, errors, scale, means and chances. */
 static void update(struct guided *guided)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
@@ -185,7 +184,6 @@ static void watch_neighbours(struct guided *guided, size_t candidate)
 		watch(guided, neighbours[i]);
 }
 
-/* Learns how the errors of different candidates are correlated. */
 static void learn(struct guided *guided)
 {
 	struct gaussian *gaussian = &guided->gaussian;

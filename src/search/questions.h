@@ -41,7 +41,6 @@ bool questions_cross(struct questions *questions, size_t mother, size_t father, 
 /* Crosses two of the fastest candidates so far and prefers faster ones. Returns false if no new
  * candidate was found. */
 bool questions_child(struct questions *questions, size_t *candidate);
-/* Whether the budget is spent. */
 bool questions_done(const struct questions *questions);
 /* Gets the next new candidate in the default order; returns false if there is none. */
 bool questions_next(struct questions *questions, size_t *candidate);

@@ -71,7 +71,6 @@ struct strategy {
 extern const struct strategy *const strategies[];       /* NULL-terminated */
 const struct strategy *strategy_find(const char *name); /* returns NULL if unknown */
 
-/* The choices of a candidate. */
 const choice *search_view_configuration(const struct search_view *view, size_t candidate);
 /* Finds the candidate with this configuration in a family by binary search. Returns -1 if there
  * is none. */

@@ -10,15 +10,15 @@
 #include "engine/row.h"
 
 enum {
-	CLASSES_MAX = 3,    /* classes whose best configurations are timed for all problems */
-	COMPARED_MAX = 1000 /* candidates that are compared with each other */
+	CLASSES_MAX = 3,    /* classes that are timed for all problems */
+	COMPARED_MAX = 1000 /* maximum number of candidates that are compared pairwise */
 };
 
 /* ---- classes ---- */
 struct bits_class {
 	const struct bits *bits;
-	double mean, largest; /* logarithms of losses; matrix_untimed_loss for a problem without a
-				 time */
+	double mean, largest; /* logarithms of losses; a problem without a time counts as
+				 matrix_untimed_loss */
 	bool is_whole;        /* every problem has a timed configuration of this class */
 };
 
@@ -208,7 +208,6 @@ void bits_rule_release(struct bits_rule *rule)
 	shared_choice_release(&rule->class);
 }
 
-/* ---- the required digests ---- */
 /* Verifies the reference configuration to get its digests. */
 static enum status verify_reference(struct search *search, size_t candidate, struct error *err)
 {
@@ -284,8 +283,8 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 	return STATUS_OK;
 }
 
-/* ---- parameters that keep bits ---- */
-/* Whether two candidates differ only in parameters that keep bits. */
+/* ---- parameters that do not change bits ---- */
+/* Whether two candidates differ only in parameters that do not change bits. */
 static bool differ_in_these_alone(const struct candidates *pool, size_t a, size_t b)
 {
 	const struct family_candidates *family = candidates_family_of(pool, a);

@@ -10,7 +10,6 @@
 #include "tune/search.h"
 #include "tune/shared.h"
 
-/* The rule of a run. */
 struct bits_rule {
 	const char *name; /* "same", "invariant=M"; borrowed */
 	/* same: the digests of the winners of these entries; for a problem without an entry,

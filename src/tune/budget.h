@@ -35,7 +35,6 @@ const struct effort *effort_find(const char *name); /* NULL if unknown */
 /* Sets the number of evaluations that a user gives. */
 void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbours);
 
-/* Counts evaluations and time while a problem is searched. */
 struct budget {
 	const struct effort *effort;
 	double seconds;        /* of the whole problem */

@@ -49,8 +49,8 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	return error_lines(err, first);
 }
 
-/* An H200 moves its energy counter every 100 ms, and tells so some 15 ms later: enough to say what
- * the winner takes, and to choose by it. */
+/* An H200 updates its energy counter every 100 ms, with a delay of about 15 ms. The first time
+ * is enough to report the winner's energy, the second to select by energy. */
 static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
 
 enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err)
@@ -103,7 +103,7 @@ static enum status row_of(
 	return row_describe(&candidate, &evaluated->result, row, err);
 }
 
-/* One that is tied, or the runner-up. */
+/* Makes the row of a tied candidate or of the runner-up. */
 static struct tuned_row tied_row(
 	const struct search *search, const struct selection *selection, size_t which)
 {
@@ -118,7 +118,7 @@ static struct tuned_row tied_row(
 		.lost = selection_lost(search, selection, which)};
 }
 
-/* The best of each other family, by times of one kind. */
+/* Adds the best row of each other family; all times are measured, or all are predicted. */
 static enum status put_families(const struct search *search, const struct selection *selection,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -210,13 +210,14 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 		json_put(line, "entry", record_to_json(&tuned_entry_record, entry));
 		status = journal_write(journal, "entry", line, err);
 	}
-	/* a journal that cannot be written is no reason to lose the entry */
+	/* the entry is saved even if the journal cannot be written */
 	TRY(tune_put_entry(run, &copy, &judge, kept, err));
 	return status;
 }
 
 /* ---- no winner ---- */
-/* Predictions from FLOP, bytes and waves alone, of which at least half are tied with the best. */
+/* Whether predictions use only FLOP, bytes and waves, and at least half of the candidates are
+ * tied. */
 static bool is_undecided(const struct search *search, const struct selection *selection)
 {
 	size_t tied = 0;
@@ -230,7 +231,8 @@ static bool is_undecided(const struct search *search, const struct selection *se
 	return 2 * tied >= selection->count;
 }
 
-/* How many of those that work have which resources, of the longest launch; the first of each. */
+/* Counts the candidates that work by the resources of their longest launch, and names the first
+ * of each group. */
 static void append_resources(
 	const struct search *search, const struct selection *selection, struct text *lines)
 {
@@ -313,7 +315,7 @@ enum status search_conclude(struct search *search, struct error *err)
 		result.outcomes[search->evaluated.items[i].result.outcome]++;
 	if (is_undecided(search, &selection))
 		return conclude_undecided(search, &selection, &result, err);
-	/* where time is left */
+	/* only if time is left */
 	if (search->options->objective != OBJECTIVE_ENERGY &&
 		budget_left_seconds(&search->budget) > energy_seconds_said)
 		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
@@ -327,7 +329,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-/* By what was measured again, if anything was. */
+/* Uses the times of the final measurement if there are any. */
 enum status search_save_best(struct search *search, struct error *err)
 {
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
@@ -354,7 +356,7 @@ void search_keep_best(struct search *search)
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
-	/* what the file says is newer than what this run has put there so far */
+	/* the entry in the file is newer than what this run has written so far */
 	if (tuned_refresh(run->tuned, run->options->tuned_path, "", &unsaved) == STATUS_OK) {
 		there = tuned_find_problem(
 			run->tuned, search->pool.problem, run->options->objective);

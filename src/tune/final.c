@@ -25,25 +25,27 @@ static bool device_measures(const struct search *search)
 /* ---- timing in turn ---- */
 enum {
 	CANDIDATES_MAX = 30,
-	CANDIDATES_LEAST = 8, /* where the time is over */
-	/* The fastest kernels that the search saw: who is among the first few is chance. */
+	CANDIDATES_LEAST = 8, /* the limit if the time is over */
+	/* The fastest kernels of the search; the order among the first few is random. */
 	KERNELS_MAX = 16,
-	/* Launches of one kernel differ little, cold or warm. */
+	/* Launches of one kernel differ little, with a cold or warm cache. */
 	LAUNCHES_OF_A_KERNEL = 3,
 	BEST_MAX = 10,
 	NEAR_MAX = 64,
-	FIRST_LOOK = 8 /* rounds */
+	FIRST_LOOK = 8 /* number of rounds */
 };
-/* A candidate this much slower in the search cannot become the winner, nor a neighbour of the
- * winner this much slower: at the power limit two first looks at one kernel were 8% apart. */
+/* A candidate that was slower than the best by this ratio in the search cannot win. The second
+ * ratio is that of neighbours of the winner: at the power limit, two first looks at one kernel
+ * differed by 8%. */
 static const double reach_ratio = 1.06, near_reach_ratio = 1.12;
-/* Idle time over busy time: at most half of its power is what the GPU takes on average. */
+/* Idle time over busy time, which keeps the average power at half of the kernel's or less. */
 static const double rest_ratio = 1;
-/* Runs of short kernels are sampled together; with what comes before the first sample. */
+/* Short kernels are sampled in batches of at least this time, including the warm-up before the
+ * first sample. */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
 
-/* Candidates that are timed in turn, and a contender for each. */
+/* The candidates that are timed in turn, each with its contender. */
 struct final_timing {
 	struct search *search;
 	struct evaluated *const *evaluated;
@@ -51,9 +53,9 @@ struct final_timing {
 	size_t count;
 };
 
-/* The stop rule. A candidate that is slower than the fastest by more than a winner may be is not
- * timed any longer. All others are timed up to the last look, however well they are known: an
- * interval at which sampling ended because it was narrow is too narrow. */
+/* The stop rule. A candidate that is too slow to win is not timed any longer. All others are
+ * timed until the last look, however narrow their intervals are: stopping because an interval is
+ * narrow would make it too narrow. */
 static bool is_only_one_left(struct contender *contenders, size_t count, void *context)
 {
 	CLEANUP(memory_free)
@@ -95,7 +97,7 @@ static enum status load_contenders(struct final_timing *timing, size_t loads, st
 	struct evaluator *evaluator = &timing->search->evaluator;
 
 	evaluator_clear(evaluator);
-	evaluator->on_device_max = 0; /* all at once */
+	evaluator->on_device_max = 0; /* all candidates at once */
 	for (size_t i = 0; i < timing->count; i++)
 		TRY(search_add_trial(timing->search, timing->evaluated[i]->candidate, TRIAL_LOADED,
 			&timing->contenders[i].loads[0], err));
@@ -118,7 +120,6 @@ static enum status load_contenders(struct final_timing *timing, size_t loads, st
 	return STATUS_OK;
 }
 
-/* These times replace those that it had. */
 static void take_times(struct evaluated *evaluated, const double *times_us, size_t count)
 {
 	if (!evaluated->remeasure_pass)
@@ -145,7 +146,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 	}
 }
 
-/* A candidate that does not load again keeps its times. */
+/* Takes the contender's times. A candidate that could not be loaded again keeps its times. */
 static enum status take_contender(struct search *search, struct evaluated *evaluated,
 	const struct contender *contender, unsigned pass, struct error *err)
 {
@@ -220,14 +221,14 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 	return status;
 }
 
-/* What the least number of rounds of a load takes. */
+/* The time of the smallest number of rounds for one load. */
 static double least_seconds(const struct evaluated *evaluated)
 {
 	return 1e-6 * fmax(evaluated->result.time.median, sample_least_us) * (1 + rest_ratio) *
 	       FIRST_LOOK;
 }
 
-/* ---- choosing ---- */
+/* ---- selecting contenders ---- */
 static int compare_medians(const void *a, const void *b)
 {
 	const struct evaluated *x = *(struct evaluated *const *)a;
@@ -239,7 +240,7 @@ static int compare_medians(const void *a, const void *b)
 	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
-/* How many launches of its kernel are among the chosen already. */
+/* The number of launches of its kernel that are in the list. */
 static unsigned launches_of_kernel(const struct search *search, struct evaluated *const *chosen,
 	size_t count, const struct evaluated *evaluated)
 {
@@ -251,7 +252,7 @@ static unsigned launches_of_kernel(const struct search *search, struct evaluated
 	return launches;
 }
 
-/* The fastest candidates and what is timed with them; caller frees. */
+/* Lists the fastest candidates and those that are timed with them; the caller frees the list. */
 static struct evaluated **choose_contenders(const struct search *search, size_t *count)
 {
 	const struct evaluated_list *list = &search->evaluated;
@@ -314,7 +315,7 @@ enum status final_measure(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-/* Those that may win; returns how many. */
+/* Lists the candidates that may win; returns their number. */
 static size_t choose_best(
 	struct search *search, const struct selection *selection, struct evaluated **best)
 {
@@ -368,8 +369,8 @@ enum status final_measure_again(
 	return time_in_turn(search, chosen, count, loads, err);
 }
 
-/* Launches of the winner's kernel that were not tried, fastest prediction first: they cost no
- * compilation. */
+/* Lists launches of the winner's kernel that were not tried, fastest prediction first; they need
+ * no compilation. */
 static size_t untried_launches(
 	const struct search *search, size_t winner, size_t *found, size_t most)
 {
@@ -387,7 +388,6 @@ static size_t untried_launches(
 	return count;
 }
 
-/* Other kernels that differ in one parameter. */
 static size_t untried_neighbours(
 	const struct search *search, size_t winner, size_t *found, size_t most)
 {
@@ -409,7 +409,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	enum {
 		LAUNCHES_TRIED = 16,
 		NEIGHBOURS_TRIED = 12,
-		TRIED_PER_NEIGHBOUR = 4 /* of a short search, fewer */
+		TRIED_PER_NEIGHBOUR = 4 /* fewer in a short search */
 	};
 	CLEANUP(selection_release) struct selection selection = {0};
 	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
@@ -417,8 +417,8 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	size_t count, winner;
 
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
-	/* a strategy that was asked for has the only say; half of the time is for those that may
-	 * win */
+	/* if the user selected a strategy, only this strategy proposes candidates; half of the
+	 * time is reserved for those that may win */
 	if (!may_remeasure(search) || search->options->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
 		return 0;

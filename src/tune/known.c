@@ -11,7 +11,7 @@
 #include "engine/row.h"
 
 enum {
-	TRIED_MAX = 64 /* of the nearest, some may not be legal here, or be the same */
+	TRIED_MAX = 64 /* neighbours to consider; some may be illegal here or equal */
 };
 
 void known_release(struct known *known)
@@ -55,11 +55,11 @@ static bool same_toolchain(const struct run *run, const struct context *context)
 {
 	const char *nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL;
 
-	/* a replay has none, and any will do */
+	/* a replay has no toolchain and accepts any */
 	return run && (!nvrtc || (run->nvrtc && strcmp(run->nvrtc, nvrtc) == 0));
 }
 
-/* The entry that saves tuning this problem, of the first file that has one. */
+/* Finds the entry that makes tuning this problem unnecessary, in the first file that has one. */
 static const struct tuned_entry *find_entry(const struct known *known,
 	const struct context *context, enum objective objective, const struct problem *problem,
 	const struct tuned **file)
@@ -86,7 +86,7 @@ static void put_entry(
 	struct tuned_entry copy = {0};
 	const char *kept;
 
-	/* what stands there is of this file's own runs */
+	/* an entry of this file's own runs stays */
 	if (tuned_find(tuned, entry->operation, &entry->problem, entry->objective))
 		return;
 	copy = tuned_entry_copy(entry);
@@ -119,8 +119,8 @@ void known_take(const struct known *known, const struct context *context, enum o
 	problems->count = kept;
 }
 
-/* ---- near ones ---- */
-/* Octaves between their sizes; infinite: they differ in kind. */
+/* ---- similar problems ---- */
+/* The distance of the sizes in octaves; infinite if the problems differ in kind. */
 static double distance(const struct problem *problem, const struct named_values *there)
 {
 	const struct operation *operation = problem->operation;
@@ -147,10 +147,10 @@ static double distance(const struct problem *problem, const struct named_values 
 struct near {
 	double octaves;
 	struct tuned_entry *entry;
-	size_t place; /* in the files */
+	size_t place; /* order in the files */
 };
 
-/* The nearest first; of equals the first in the files. */
+/* Sorts by distance, then by order in the files. */
 static int compare(const void *a, const void *b)
 {
 	const struct near *x = a, *y = b;
@@ -212,7 +212,7 @@ size_t known_near(const struct known *known, const struct tuned *also,
 	return count;
 }
 
-/* ---- whether a row still stands ---- */
+/* ---- validity of rows ---- */
 static bool is_same(const struct result *a, const struct result *b)
 {
 	return strcmp(a->family, b->family) == 0 &&
@@ -237,7 +237,7 @@ bool row_validity_row(const struct tuned_row *row, void *context)
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 	CLEANUP(result_release) struct result today = {0};
 
-	/* gone, or not legal any more: it falls */
+	/* a row that no longer exists or is illegal now is invalid */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
 		    row_validity->context->device->spec, row, &candidate, NULL, NULL) != STATUS_OK)
 		return false;

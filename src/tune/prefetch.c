@@ -39,7 +39,7 @@ static struct prefetch *prefetch_begin(struct tune_run *run, size_t number)
 	prefetch = memory_zeroed(1, sizeof(*prefetch));
 	prefetch->run = run;
 	prefetch->number = number;
-	/* signals go to the thread that waits */
+	/* signals must interrupt the waiting main thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	failed = pthread_create(&prefetch->thread, NULL, prefetch_run, prefetch);

@@ -9,7 +9,7 @@ static const struct journal_problem *recorded_problem(
 	return journal_problem_find(earlier, problem->operation->name, problem->text);
 }
 
-/* The run that has concluded a problem; NULL: none. */
+/* The run that concluded a problem; NULL if none did. */
 static const struct journal_run *find_concluded(
 	const struct tune_run *run, size_t number, const struct journal_problem **recorded)
 {
@@ -58,8 +58,8 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
 	return STATUS_OK;
 }
 
-/* False for outcomes that say more of the machine than of the candidate, and for results that do
- * not fit the outputs that are required now. */
+/* Whether a result can be reused: its outcome depends on the candidate and not on the machine,
+ * and its outputs have the digests that are required now. */
 static bool is_worth_taking(const struct search *search, const struct result *result)
 {
 	const bool is_other = search->bits && result->bits &&
@@ -84,8 +84,8 @@ static void take_results_of_run(struct search *search, const struct journal_run 
 			candidates_find(&search->pool, known->family, known->configuration);
 		struct result copy = {0};
 
-		/* Templates are part of the signature: a candidate that is not found was not legal
-		 * then either. */
+		/* templates are part of the signature, so a candidate that is not found was
+		 * illegal in that run, too */
 		if (candidate < 0 || search->known[candidate] || !is_worth_taking(search, known))
 			continue;
 		record_copy(&result_record, known, &copy);

@@ -29,14 +29,14 @@ enum status tune_save(struct tune_run *run, struct error *err)
 enum status tune_put_entry(struct tune_run *run, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err)
 {
-	/* why it cannot be read, saving says */
+	/* errors are ignored, because saving the file reports them */
 	if (run->options->tuned_path)
 		tuned_refresh(run->tuned, run->options->tuned_path, run->run_id, NULL);
 	tuned_put_entry(run->tuned, entry, judge, kept);
 	return tune_save(run, err);
 }
 
-/* One problem of the list, unless an interrupted run has concluded it. */
+/* Tunes one problem, unless an interrupted run concluded it. */
 static enum status tune_problem(
 	struct tune_run *run, size_t number, struct prefetch **prefetch, struct error *err)
 {

@@ -65,7 +65,7 @@ struct result_sink {
 	void (*on_result)(void *context, const struct problem_result *result); /* may be NULL */
 };
 
-/* The request. It does not change during a run. */
+/* The request of the user, which does not change during a run. */
 struct tune_options {
 	const struct effort *effort;
 	enum objective objective;
@@ -88,7 +88,7 @@ struct tune_options {
 	bool only_decided;
 };
 
-/* The state. Everything that a pointer refers to is the caller's. */
+/* The state of a run. The caller owns everything that pointers refer to. */
 struct tune_run {
 	const struct tune_options *options;
 	struct context *context;

@@ -14,7 +14,7 @@
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
-/* Shortest useful sample of a first look; the device batches short kernels by itself. */
+/* Time of a first look, in seconds; the device batches short kernels itself. */
 static const double first_look_seconds = 0.03;
 
 void search_add(struct search *search, size_t candidate, struct result *result)
@@ -50,7 +50,7 @@ enum status search_journal(const struct search *search, const char *event,
 enum status search_take_result(
 	struct search *search, size_t candidate, struct result *result, struct error *err)
 {
-	/* to the millisecond: reports show how a search went on over time */
+	/* rounded to milliseconds; reports show the progress over time */
 	result->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
 	TRY(search_journal(search, "evaluation", result, err));
 	search_add(search, candidate, result);
@@ -143,15 +143,15 @@ static enum status record_problem(const struct search *search, struct error *err
 	return journal_write(search->run->journal, "problem", json, err);
 }
 
-/* The winner of the entry that stands already is measured in any case: it keeps its place unless
- * something is really better. */
+/* The winner of an existing entry is always measured. It stays the winner unless another
+ * candidate is really faster. */
 static ptrdiff_t find_incumbent(const struct search *search)
 {
 	const struct problem *problem = search->pool.problem;
 	const struct tuned_entry *entry =
 		tuned_find_problem(search->run->tuned, problem, search->options->objective);
 
-	/* the results of a run that is resumed are in its journal */
+	/* results of resumed runs are in the journal, so their entries do not count */
 	for (const struct journal_run *earlier = search->options->resume; earlier && entry;
 		earlier = journal_previous(search->options->record, earlier))
 		if (strcmp(earlier->run.id, entry->run) == 0)
@@ -161,7 +161,7 @@ static ptrdiff_t find_incumbent(const struct search *search)
 		     : -1;
 }
 
-/* Without a clock to wait for, compiling is all that takes time: a model may compile longer. */
+/* Without measurements only compiling takes time, so the budget of a device model is longer. */
 static double budget_seconds(const struct tune_run *run)
 {
 	const double model_share = 2.25;
@@ -204,11 +204,12 @@ size_t search_default_candidate(const struct candidates *pool, size_t family)
 }
 
 enum {
-	LAUNCHES_LISTED = 16 /* of a kernel, of which one is on the list */
+	LAUNCHES_LISTED = 16 /* launches of a kernel, of which one is listed */
 };
 
-/* What is tried in any case. An estimate compiles one candidate of each family that its author
- * trusts: it says what the family is worth when the model's first candidates do not compile. */
+/* Lists the candidates that are always tried. An estimate compiles one candidate per family that
+ * its author recommends; it shows what the family can do if the model's first candidates do not
+ * compile. */
 static enum status plan_candidates(struct search *search, struct error *err)
 {
 	const struct tune_run *run = search->run;
@@ -220,7 +221,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 		memory_zeroed(SHORTLIST_COUNT + 2 * pool->family_count + 1 + KNOWN_NEAR_MAX +
 				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
-	/* a strategy that was asked for has the only say */
+	/* if the user selected a strategy, only this strategy proposes candidates */
 	if (run->options->effort->measures && run->context->device->kind->measures &&
 		!run->options->strategy && !run->options->effort->is_strict)
 		search->listed_count = shortlist_first(
@@ -228,7 +229,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
-	/* of a program nothing is predicted: what its other problems found is all that tells */
+	/* a program has no predictions, so its other problems are the only source */
 	search->planned_count += known_near(run->options->known,
 		run->context->program && !run->options->strategy ? run->tuned : NULL, pool,
 		run->options->objective, search->planned + search->planned_count);
@@ -268,7 +269,7 @@ enum status search_prepare(
 	return STATUS_OK;
 }
 
-/* No program is awaited when the budget is spent. */
+/* Stops waiting for a strategy program when the budget is spent. */
 static void limit_time(struct search *search)
 {
 	const struct budget *budget = &search->budget;
@@ -294,7 +295,8 @@ enum status search_open(struct search *search, struct error *err)
 		.notice_context = run,
 		.interrupted = run->options->interrupted,
 		.on_device_max = run->context->device->ahead,
-		/* what a user gives is tried, even against the family's rules */
+		/* a configuration that the user gave is tried even if a rule of the family
+		 * rejects it */
 		.keeps_pruned = run->options->candidates.config != NULL,
 		.first_look = {
 			.rounds = run->options->effort->rounds, .seconds_max = first_look_seconds}};
@@ -309,7 +311,8 @@ enum status search_open(struct search *search, struct error *err)
 	if (run->options->effort->evaluations < search->pool.count &&
 		run->context->device->kind->measures && run->options->objective != OBJECTIVE_ENERGY)
 		search->budget.kept = run->options->effort->kept;
-	/* of a budget on a model, which is as much for that; a third is left for compiling */
+	/* on a device model the budget includes the time for finding and scoring candidates, but
+	 * a third is left for compiling */
 	if (!run->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);

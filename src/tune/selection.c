@@ -10,7 +10,8 @@
 
 static bool intervals_meet(const struct selection_item *fastest, const struct selection_item *other)
 {
-	/* half of the floor on each side: two exact numbers 1% apart just touch */
+	/* half of the tie width on each side: the intervals of two exact values 1% apart just
+	 * touch */
 	double widen_fastest =
 		0.5 * SELECTION_TIE_RATIO * fastest->median_us + fastest->code_placement_noise_us;
 	double widen_other =
@@ -24,7 +25,7 @@ static double prediction_step(const struct selection_item *item)
 	return floor(log(item->predicted_us) / SELECTION_PREDICTION_RATIO);
 }
 
-/* The first in the order of preference that tells them apart; *prefers_a: whether it is for a. */
+/* The first criterion that distinguishes both items; *prefers_a says whether it prefers a. */
 static enum lost_by decide_preference(
 	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
@@ -70,7 +71,7 @@ static bool is_same_kernel(const struct selection_item *a, const struct selectio
 	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
 }
 
-/* The fastest item, or the fastest launch of one kernel. */
+/* The fastest item or, if kernel is not NULL, the fastest launch of that kernel. */
 static size_t fastest_of(const struct selection *selection, const struct selection_item *kernel)
 {
 	const struct selection_item *items = selection->items;
@@ -125,13 +126,13 @@ enum lost_by selection_reject_reason(
 
 bool selection_may_win(const struct selection *selection, size_t which)
 {
-	/* what a measurement in one load may be off by */
+	/* possible error of a measurement with a single load */
 	const double surely_slower_ratio = 0.003;
 	const struct selection_item *items = selection->items, *asked = &items[which];
 	const struct selection_item *fastest = &items[fastest_of(selection, NULL)];
 
 	if (asked == fastest)
-		return true; /* it says what is tied */
+		return true; /* it decides which items are tied */
 	if (!intervals_meet(fastest, asked) &&
 		asked->median_us > fastest->median_us * (1 + 2 * SELECTION_TIE_RATIO))
 		return false;
@@ -166,7 +167,8 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 }
 
 /* ---- of a search ---- */
-/* Whether its times may be compared: those of the last pass, or all before the first pass. */
+/* Whether the candidate's times may be compared with others: they are of the last pass, or no
+ * pass has run yet. */
 static bool is_selectable(const struct search *search, const struct evaluated *evaluated)
 {
 	return evaluated->result.outcome == OUTCOME_OK &&
@@ -175,8 +177,8 @@ static bool is_selectable(const struct search *search, const struct evaluated *e
 		       evaluated->result.measured.energy_j > 0);
 }
 
-/* Zero where blocks fill at least half of the GPU. Loads are averaged, so that noise falls with the
- * root of their number. */
+/* Returns 0 if blocks fill at least half of the GPU. Noise falls with the square root of the
+ * number of loads. */
 static double code_placement_noise_us(
 	const struct launch_score *longest, const struct device_spec *device, size_t loads)
 {
@@ -247,7 +249,7 @@ const struct selection_item *selection_find(const struct selection *selection, s
 		       : NULL;
 }
 
-/* The fastest except the winner, of the candidates that were timed as the winner was. */
+/* The fastest candidate other than the winner, among those that were timed as the winner was. */
 static size_t find_runner_up(const struct search *search, const struct selection *selection)
 {
 	const struct evaluated *items = search->evaluated.items;
@@ -298,7 +300,7 @@ void selection_release(struct selection *selection)
 }
 
 /* ---- why the others lost ---- */
-/* The ratio to the winner's time, by the rounds that both have. */
+/* Computes the ratio to the winner's time over the rounds that both have. */
 static void compare_rounds(const struct search *search, const struct selection *selection,
 	const struct selection_item *item, struct tuned_lost *lost)
 {
@@ -318,7 +320,6 @@ static void compare_rounds(const struct search *search, const struct selection *
 	lost->ratio_high = ratio.high;
 }
 
-/* The numbers that decided. */
 static void take_values(const struct selection *selection, const struct selection_item *item,
 	struct tuned_lost *lost)
 {
@@ -353,7 +354,7 @@ struct tuned_lost *selection_lost(
 		.value = NAN,
 		.winner_value = NAN};
 
-	/* where energy decides, nothing can be said of candidates without a measured energy */
+	/* if energy is the objective, candidates without a measured energy cannot be compared */
 	if (!(item->median_us > 0))
 		return NULL;
 	if (timed)

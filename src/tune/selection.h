@@ -96,7 +96,6 @@ void selection_release(struct selection *selection);
 struct selection_item selection_item_of(const struct search *search, size_t evaluated);
 /* NULL: this result is not in the selection. */
 const struct selection_item *selection_find(const struct selection *selection, size_t evaluated);
-/* The index of the winner's result. */
 static inline size_t selection_winner(const struct selection *selection)
 {
 	return selection->items[selection->winner].evaluated;

@@ -9,17 +9,18 @@
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
-/* Compiled candidates that wait for the device; to ask for more is guessing. */
+/* Compiled candidates that wait for the device. With more of them, proposals would ignore too
+ * many results. */
 enum {
 	TRIALS_COMPILED_MAX = 4,
-	RESULTS_PER_TRIAL = 4,     /* after which one more may be open */
-	LAUNCHES_COMPILING_MAX = 8 /* of a kernel */
+	RESULTS_PER_TRIAL = 4,     /* results after which one more trial may be open */
+	LAUNCHES_COMPILING_MAX = 8 /* launches of one kernel */
 };
 
 /* ---- when to ask the strategy ---- */
-/* How many candidates a search has open at once that has got `results` results: each is chosen
- * without the results of the others, so few while little is known. src/search/README.md has what
- * it costs and brings. */
+/* The number of candidates that a search may have open after `results` results. Each is proposed
+ * without knowing the results of the others, so there are few at first. src/search/README.md has
+ * measurements of this trade-off. */
 static size_t trials_max(size_t compilers, size_t results)
 {
 	const size_t most = 2 * compilers + 2, now = compilers + results / RESULTS_PER_TRIAL + 1;
@@ -27,9 +28,9 @@ static size_t trials_max(size_t compilers, size_t results)
 	return now < most ? now : most;
 }
 
-/* Candidates compiling at once: the compilers never wait for the loop. An effort that tries all
- * candidates need not guess, and it counts kernels: candidates that differ in launch arguments
- * share one. */
+/* Whether another candidate may be compiled, so that compilers never wait for the loop. An
+ * effort that tries all candidates loses nothing by proposing early, and it counts kernels,
+ * because candidates that differ in launch arguments share one. */
 static bool compilers_have_room(const struct search *search)
 {
 	const struct context *context = search->run->context;
@@ -48,10 +49,10 @@ static bool search_has_room(const struct search *search)
 {
 	const struct evaluator *evaluator = &search->evaluator;
 	const struct context *context = search->run->context;
-	/* a program's compilers are its own */
+	/* a program compiles by itself */
 	const size_t compiled_max = context->program ? context->device->ahead : TRIALS_COMPILED_MAX;
 
-	/* where nothing compiles the answer comes at once: to ask ahead would only be guessing */
+	/* without compilation the result comes at once, so proposing ahead has no benefit */
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
 	if (context->compiler && search->options->effort->evaluations != SIZE_MAX &&
@@ -64,7 +65,7 @@ static bool search_has_room(const struct search *search)
 		       search->options->effort->evaluations;
 }
 
-/* Whether no candidate will be asked for any more; search->stopped_because says why. */
+/* Whether no more candidates will be proposed; search->stopped_because gives the reason. */
 static bool is_asking_over(struct search *search)
 {
 	if (!search->stopped_because)
@@ -83,7 +84,7 @@ static bool search_is_done(struct search *search)
 	       (!search->evaluator.count && is_asking_over(search));
 }
 
-/* False if the strategy waits for results or has nothing more to try. */
+/* Returns false if the strategy waits for results or has no more proposals. */
 static bool strategy_ask(struct search *search, size_t *candidate)
 {
 	const enum ask_result result = search->strategy->ask(search->strategy_state, candidate);
@@ -100,7 +101,7 @@ static bool strategy_ask(struct search *search, size_t *candidate)
 }
 
 /* ---- the loop ---- */
-/* Gives a candidate to the evaluator, unless that was done before. */
+/* Gives a candidate to the evaluator if that was not done before. */
 static enum status start_candidate(struct search *search, size_t candidate, struct error *err)
 {
 	struct result known = {0};
@@ -121,8 +122,8 @@ static enum status start_candidates(
 	return STATUS_OK;
 }
 
-/* Trials that still wait for the compiler or the device are dropped, once something works: a
- * compiler may take longer than all of the budget. */
+/* Drops trials that still wait for the compiler or the device, if any candidate works: a
+ * compilation may take longer than the whole budget. */
 static void drop_late_trials(struct search *search)
 {
 	struct evaluator *evaluator = &search->evaluator;
@@ -139,9 +140,9 @@ static void drop_late_trials(struct search *search)
 	}
 }
 
-/* Ask the strategy -> compile, score again, verify, measure (the evaluator) -> append to the
- * journal and tell the strategy; until the strategy has nothing more to ask and all trials are
- * done, or the time is over. */
+/* The main loop: asks the strategy; the evaluator compiles, scores again, verifies and measures;
+ * the result goes to the journal and to the strategy. It ends when the strategy is done and all
+ * trials are finished, or when the time is over. */
 static enum status search_loop(struct search *search, double seconds, struct error *err)
 {
 	struct evaluator *evaluator = &search->evaluator;
@@ -166,7 +167,7 @@ static enum status search_loop(struct search *search, double seconds, struct err
 }
 
 /* ---- the steps of a search ---- */
-/* How many of `count` may be tried: all, unless a user gave a number. */
+/* How many of `count` candidates may be tried: all, unless the user gave a number. */
 static size_t within_number(const struct search *search, size_t count)
 {
 	const struct effort *effort = search->options->effort;
@@ -194,11 +195,13 @@ static enum status try_neglected_families(struct search *search, struct error *e
 		     : STATUS_OK;
 }
 
-/* Near the best, before it is named: again, as a neighbour may have better ones. */
+/* Tries neighbours of the best candidate before it is selected, repeatedly, because a neighbour
+ * may have better neighbours. */
 static enum status try_neighbours(struct search *search, struct error *err)
 {
 	const int turns = 3;
-	const double part_of_left = 0.3; /* for trying them; the rest is for measuring */
+	const double part_of_left =
+		0.3; /* part of the remaining time for trying them; the rest is for measuring */
 
 	for (int turn = 0; turn < turns; turn++) {
 		CLEANUP(memory_free) size_t *candidates = NULL;
@@ -227,7 +230,7 @@ static enum status run_search(struct search *search, struct error *err)
 
 enum status search_run(struct search *search, struct error *err)
 {
-	struct error unsaved = {0}; /* that it was interrupted says more */
+	struct error unsaved = {0}; /* reporting the interrupt is more important than this error */
 	enum status status;
 
 	TRY(search_open(search, err));

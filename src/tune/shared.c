@@ -12,7 +12,7 @@ const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
 	COMPARED_MIN =
-		24 /* configurations that are timed for all problems; all winners in any case */
+		24 /* configurations that are timed for all problems; winners are always included */
 };
 
 static void rows_cut(struct timing_matrix *matrix, size_t count)
@@ -57,7 +57,7 @@ static struct config_times *row_of(
 	return row;
 }
 
-/* ---- what the run measures ---- */
+/* ---- recording what the run measures ---- */
 static size_t number_of(const struct timing_matrix *matrix, const struct problem *problem)
 {
 	const struct problem_list *problems = matrix->run->problems;
@@ -82,7 +82,7 @@ static void take_time(
 	row->bits[problem] = bits_copy(tried->bits);
 }
 
-/* For candidates that were timed in turn, the time that their shared rounds give. */
+/* The time of a candidate; from the shared rounds if it was timed in turn. */
 static double time_us(const struct problem_result *result, size_t which)
 {
 	const struct selection_item *timed = selection_find(result->selection, which);
@@ -125,7 +125,7 @@ enum status matrix_run(
 	options.sink = (struct result_sink){matrix, take_result};
 	options.observer.taken = NULL;
 	if (!matrix->is_search) {
-		/* the user need not see families that do not apply to a problem */
+		/* do not report families that do not apply to a problem */
 		options.observer.begin = NULL;
 		options.observer.end = NULL;
 		options.observer.failed = NULL;
@@ -196,7 +196,7 @@ void matrix_keep(struct timing_matrix *matrix, size_t least)
 	forget_times(matrix);
 }
 
-/* Keeps the configurations that won a problem, then those with the smallest losses; clears all
+/* Keeps the configurations that won a problem and those with the smallest losses; clears all
  * times. */
 static void keep_best(struct timing_matrix *matrix)
 {
@@ -215,7 +215,8 @@ static void keep_best(struct timing_matrix *matrix)
 	matrix_keep(matrix, COMPARED_MIN);
 }
 
-/* "(BM == 128 and BN == 256) or (...)", of the run's sub-space: the rows of a family. */
+/* Appends "(BM == 128 and BN == 256) or (...)", a condition for the rows of a family within the
+ * run's space. */
 static void where_text(const struct timing_matrix *matrix, const char *family, struct text *text)
 {
 	const char *where = matrix->run->options->candidates.where;
@@ -243,7 +244,6 @@ static void where_text(const struct timing_matrix *matrix, const char *family, s
 	text_append(text, ")");
 }
 
-/* Times all rows for all problems, family by family. */
 enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
 {
 	for (size_t i = 0; i < matrix->count; i++) {
@@ -262,7 +262,7 @@ enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
 		pool.families = families;
 		pool.where = text_string(&where);
 		status = matrix_run(matrix, &pool, &ignored);
-		/* a family may not apply to some problem */
+		/* some families may not apply to a problem */
 		if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE) {
 			*err = ignored;
 			return status;
