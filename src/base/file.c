@@ -193,7 +193,7 @@ struct leftovers {
 	const char *folder, *prefix;
 };
 
-/* Removes a temporary file that has been unlocked for a minute, because its writer was killed. */
+/* Removes an unlocked temporary file that is at least a minute old: its writer was killed. */
 static enum status remove_leftover(const char *name, void *context, struct error *err)
 {
 	const struct leftovers *leftovers = context;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The library's own header-only form: nothing to find at run time. */
+/* The header-only form needs no shared library at run time. */
 #define XXH_INLINE_ALL
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

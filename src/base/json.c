@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-/* `struct json` is a cJSON node by another name. */
+/* `struct json` is an opaque name for a cJSON node. */
 static const cJSON *json_node(const struct json *json)
 {
 	return (const cJSON *)json;

@@ -42,7 +42,7 @@ static char *valid_utf8(const char *value)
 	size_t length;
 
 	for (char *c = copy; *c; c += length ? length : 1) {
-		length = utf8_length(c, 4); /* it ends with NUL */
+		length = utf8_length(c, 4); /* the terminating NUL limits the length */
 		if (!length)
 			*c = '?';
 	}

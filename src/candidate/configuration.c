@@ -258,7 +258,7 @@ enum status configuration_expect_legal(
 		bound->space->constraints[(size_t)violated].why);
 }
 
-/* ---- defaults, and the legal configuration that is nearest to given values ---- */
+/* ---- defaults, and the nearest legal configuration ---- */
 /* Each constant follows those that it reads. */
 static enum status derive_for(const struct family *family, const struct expression *expression,
 	struct value *values, struct error *err)

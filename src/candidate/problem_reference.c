@@ -58,7 +58,7 @@ static enum status build_kernel(
 	return STATUS_OK;
 }
 
-/* ---- a configuration that is trusted ---- */
+/* ---- a trusted configuration ---- */
 /* Chooses the default configuration or, for later attempts, the nearest legal one with another
  * value of one parameter. The parameters take turns. */
 static enum status choose_attempt(const struct bound_family *bound, size_t attempt, choice *choices,

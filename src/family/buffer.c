@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "family/family.h"
 
-/* ---- names; the names of a list that is being read end with NULL ---- */
+/* ---- names ---- */
 /* Returns names of tensors, then workspaces, NULL-terminated; the caller frees the array. */
 static const char **buffer_names(const struct reading *reading)
 {

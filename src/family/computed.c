@@ -188,7 +188,7 @@ static char *place_of(const struct computed *computed, void *base)
 enum status computed_evaluate(const struct computed_list *list, size_t count, void *base,
 	struct value *values, size_t lane, uint64_t changed, struct error *err)
 {
-	bool holds = true, held = true; /* of the last condition, now and before */
+	bool holds = true, held = true; /* the last condition, now and before */
 
 	for (size_t i = 0; i < count; i++) {
 		const struct computed *computed = &list->items[i];

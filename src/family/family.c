@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "space/space.h"
 
-/* ---- parameters and constants: each is known to those after it ---- */
+/* ---- parameters and constants: later ones may read earlier ones ---- */
 static enum status name_check(const struct json_at *at, struct family *family, struct error *err)
 {
 	const struct operation *operation = family->operation;

@@ -58,7 +58,7 @@ struct operation {
 	struct tensor *tensors;
 	size_t tensor_count;
 	bool is_deterministic;               /* if false, repeated runs may differ in bits */
-	struct expression *flop, *min_bytes; /* NULL: unknown; each tensor once */
+	struct expression *flop, *min_bytes; /* either may be NULL */
 	struct tolerance tolerance;          /* default tolerance of outputs */
 	struct reference_list references;
 	struct fact_text *facts;

@@ -21,7 +21,7 @@ struct problem_list {
 	size_t count, capacity;
 };
 
-/* ---- keys: what sizes and choices are called and which values they take ---- */
+/* ---- keys: names and valid values of sizes and choices ---- */
 RECORD_DECLARE(struct key, key_record);
 
 enum status key_value_parse(

@@ -151,7 +151,7 @@ void record_release(const struct record *record, void *value);
 void record_copy(const struct record *record, const void *from, void *to);
 bool record_equal(const struct record *record, const void *a, const void *b);
 
-/* ---- how a struct is walked by its table: for record/record_*.c ---- */
+/* ---- walking a struct by its table, for record/record_*.c ---- */
 /* The members of a JSON object, including those of flattened records. */
 struct record_field {
 	const struct record *record; /* record that contains the member */
@@ -179,8 +179,8 @@ struct record_span {
 };
 
 struct record_span record_span(const struct record_member *member, const void *base);
-/* Allocates `count` zeroed items of a list or behind a pointer. Returns NULL if an inline array has
- * another length, or if a list that shares the count has another count. */
+/* Allocates `count` zeroed items of a list or behind a pointer. Returns NULL if the count does not
+ * fit the member, or differs from that of a list that shares it. */
 char *record_room(
 	const struct record *record, const struct record_member *member, void *base, size_t count);
 bool record_is_absent(const struct record_member *member, const void *base);

@@ -48,7 +48,7 @@ struct block_model {
 
 struct block_model block_model_of(const struct time_model_input *input);
 
-/* ---- blocks in waves: how many clocks the SMs take for all units of a launch, by schedule ---- */
+/* ---- blocks in waves: clocks of the SMs for all units of a launch, by schedule ---- */
 struct wave_time {
 	double clocks;         /* of the fullest SM */
 	enum bound_kind bound; /* resource with the largest part of the time */

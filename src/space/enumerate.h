@@ -39,7 +39,7 @@ typedef bool space_enter(const choice *configuration, size_t count, void *contex
 enum status space_enumerate_some(struct space *space, space_enter *enter, space_visit *visit,
 	void *context, struct error *err);
 
-/* ---- the order that binding arranged: for space.c ---- */
+/* ---- order of the actions, which binding determines; for space.c ---- */
 /* Work to do as soon as the last parameter it depends on is bound. */
 struct space_action {
 	const struct expression *expression;

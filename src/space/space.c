@@ -63,8 +63,8 @@ void space_add_constraint(struct space *space, const struct expression *expressi
 	space->bound = false;
 }
 
-/* ---- binding: evaluates the value lists, puts the fixed values into the rules, so that what
- * follows from them is computed once, and finds what each rule depends on ---- */
+/* ---- binding: evaluates the value lists, specialises the rules for the fixed values, and finds
+ * what each rule depends on ---- */
 /* ---- value lists ---- */
 struct ranked {
 	struct value value;

@@ -109,7 +109,7 @@ enum status device_spec_load(const char *name, const char *const *config_folders
 	return not_found(name, config_folders, err);
 }
 
-/* ---- from what the driver tells of a real GPU ---- */
+/* ---- from the driver's data of a real GPU ---- */
 static bool sheet_matches(const struct device_spec *spec, const struct device_facts *facts)
 {
 	if (spec->compute_capability != facts->compute_capability ||
@@ -191,7 +191,7 @@ static enum status complete(
 	made->title = string_copy(facts->name);
 	made->matches = memory_zeroed(1, sizeof(*made->matches));
 	*spec = made;
-	/* without a GPU, limits serve only programs that measure by themselves */
+	/* Without a GPU (a program that measures by itself), unknown limits stay 0. */
 	for (size_t i = 0; facts->compute_capability && i < DEVICE_LIMIT_COUNT; i++)
 		if (!made->limits[i])
 			made->limits[i] = least[i];

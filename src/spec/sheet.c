@@ -43,7 +43,7 @@ FIGURE(positive_number, value, .low = 1e-300, .high = INFINITY, .expected = "a n
 FIGURE(count, count, .low = 1, .high = INFINITY);
 FIGURE(count_or_none, count, .low = 0, .high = INFINITY);
 
-/* ---- rates: by pipe without its unit, then by element type ---- */
+/* ---- rates: by pipe (name without unit), then by element type ---- */
 struct rates {
 	double rate[PIPE_COUNT][DTYPE_COUNT];
 };

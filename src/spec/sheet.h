@@ -31,8 +31,7 @@ void sheet_derive_rates(struct device_spec *spec);
 enum status sheet_defaults_find(
 	int compute_capability, struct sheet_defaults *defaults, struct error *err);
 
-/* ---- built into the binary by src/embed.sh, so that it works where there is nothing but itself
- * ---- */
+/* ---- JSON that src/embed.sh builds into the binary, so that it needs no other files ---- */
 extern const char device_spec_default_json[]; /* configs/devices/h200-sxm.json */
 /* Configs/devices/defaults; NULL-terminated. */
 extern const char *const device_spec_architecture_json[];
