@@ -64,7 +64,7 @@ static const struct problem *roundest(const struct advise *advise, const struct 
 	return best;
 }
 
-/* ---- which variants promise most ---- */
+/* ---- finding the most promising variants ---- */
 /* FLOP, or the least bytes if the operation does not say its FLOP. */
 static double work_of(const struct problem *problem)
 {

@@ -115,7 +115,7 @@ void range_release(struct range *range)
 	*range = (struct range){0};
 }
 
-/* ---- what it shows ---- */
+/* ---- results ---- */
 const struct launch_score *range_score(const struct range *range, size_t problem)
 {
 	const struct tuned_entry *entry = range->entries[problem];

@@ -115,7 +115,7 @@ void check_kept_release(struct device_job *binary)
 	*binary = (struct device_job){0};
 }
 
-/* ---- what a check leaves ---- */
+/* ---- updating the baseline ---- */
 /* Converts today's kernel to a row of a tuned file. On a device model, which times nothing, the
  * row keeps the baseline's time. */
 static enum status row_today(

@@ -34,7 +34,8 @@ enum environment_part {
 extern const char
 	*const environment_part_names[ENVIRONMENT_COUNT + 1]; /* "sm_count"; NULL-terminated */
 #define CHECK_DIFFERS(part) (1u << ENVIRONMENT_##part)
-/* Differences that are tolerated without --allow: finding their effects is what a check is for. */
+/* Differences that are tolerated without --allow, because a check is meant to find their
+ * effects. */
 #define CHECK_ALLOWED_DEFAULT                                                                      \
 	(CHECK_DIFFERS(UUID) | CHECK_DIFFERS(DRIVER) | CHECK_DIFFERS(NVRTC) | CHECK_DIFFERS(KERNEL))
 
@@ -92,9 +93,10 @@ struct check_row {
 	/* The candidate while it is built (check/row.h): */
 	struct problem *problem; /* NULL: today's operation does not allow it */
 	struct candidate winner;
-	struct trial *trial;      /* of today's kernel; the evaluator's; NULL: it cannot be built */
-	bool can_run;             /* it compiled */
-	uint32_t differs;         /* CHECK_DIFFERS(...): differences from the baseline */
+	struct trial *trial; /* trial of today's kernel, owned by the evaluator; NULL: it cannot be
+				built */
+	bool can_run;        /* it compiled */
+	uint32_t differs;    /* CHECK_DIFFERS(...): differences from the baseline */
 	struct device_job binary; /* stored by an earlier check; without cubins if there is none */
 	/* While they are timed: today's kernel, whose first load is the trial, and the baseline's
 	 * own binary, which has no loads if it is not stored or does not load. */
@@ -146,10 +148,10 @@ enum status check_status(const struct check *check);
 extern const char check_same_reason[];
 size_t check_count(const struct check *check, enum check_verdict verdict);
 
-/* ---- what a check writes (baseline.c): today's kernel and its time as the winner, and the
- * binaries in <baseline>.cubins: KEY.N.cubin, and KEY.json (tiletune.kernel/1), which describes
- * their launches. KEY is a hash of the entry's operation, problem, winner and kernel hash, so that
- * an entry that was tuned again has no stored binaries. ---- */
+/* ---- output files (baseline.c). Today's kernel and its time become the winner. Binaries are
+ * stored in <baseline>.cubins as KEY.N.cubin, with KEY.json (tiletune.kernel/1), which describes
+ * their launches. KEY is a hash of the entry's operation, problem, winner and kernel hash, so
+ * that an entry that was tuned again has no stored binaries. ---- */
 /* Puts today's winners, resources and times into the baseline as entries of the run. The check must
  * have ended with STATUS_OK; the caller saves the file. On a device model, which times nothing,
  * only resources and hashes of the winners are renewed. */
@@ -171,7 +173,8 @@ void check_report_markdown(const struct check *check, struct text *text);
  * skipped. */
 void check_report_junit(const struct check *check, struct text *text);
 
-/* "driver,nvrtc", "all" or "none". Errors: an unknown name, nearest offered. */
+/* Parses "driver,nvrtc", "all" or "none". For an unknown name the error suggests the nearest
+ * one. */
 enum status check_allowed_parse(const char *text, uint32_t *allowed, struct error *err);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides whether a kernel is slower: pure functions of measured ratios, without a device or a
- * clock; and the verdict of a row that was timed.
+ * Decides whether a kernel is slower, with pure functions of measured ratios that need no device
+ * and no clock, and sets the verdict of a row that was timed.
  *
- * A check measures in rounds. In each round every kernel and the anchor (or the kept binary of the
- * baseline) are sampled in turn, and the round's ratio of times is one observation: what the
- * clock does from round to round cancels.
+ * A check measures in rounds. In each round every kernel and the anchor (or the stored binary of
+ * the baseline) are sampled in turn, and the ratio of their times in this round is one
+ * observation, so that clock drift between rounds cancels.
  */
 #ifndef CHECK_JUDGE_H
 #define CHECK_JUDGE_H
@@ -16,7 +16,7 @@
 #include "base/statistics.h"
 
 enum {
-	CHECK_LOADS = 4 /* of a short kernel: one binary loaded twice is not equally fast twice */
+	CHECK_LOADS = 4 /* of a short kernel, because loads differ in speed */
 };
 
 enum check_verdict {
@@ -54,20 +54,21 @@ double check_loads_half_width(double deviation, size_t loads);
 /* Half of the interval's width, relative to the value. */
 double check_estimate_half_ratio(const struct interval *estimate);
 
-/* slowdown: time now over time of the baseline. The interval is widened by the floor on both sides:
- * what differs between runs counts as an error like any other. Then
+/* `slowdown` is the time now over the time of the baseline. Its interval is first widened on
+ * both sides by the floor, because variation between runs is an error like any other. The
+ * verdict is
  *
- *	slower   1 is excluded, on the slow side, and 1 + threshold is not
- *	faster   1 is excluded, on the fast side, and 1 - threshold is not
- *	unclear  neither, but 1 + threshold cannot be excluded
- *	same     the rest
+ *	slower   if 1 is excluded on the slow side, and 1 + threshold is not excluded
+ *	faster   if 1 is excluded on the fast side, and 1 - threshold is not excluded
+ *	unclear  if neither holds, but 1 + threshold cannot be excluded
+ *	same     otherwise
  *
- * With h, half of the widened interval: an unchanged kernel is called slower only if it is off by
- * more than the threshold - h, and one that is slower by the threshold is missed only if it is off
- * by more than h (both where h is up to half of the threshold). Neither happens as long as h holds;
- * a verdict whose limit were the threshold itself would miss every second one. A slowdown of less
- * than the threshold is called slower from threshold - h on: with better measurements (a smaller h)
- * this limit comes up to the threshold. */
+ * Let h be half of the widened interval, and at most half of the threshold. An unchanged kernel
+ * is called slower only if its measurement is off by more than threshold - h. A kernel that is
+ * slower by the threshold is missed only if its measurement is off by more than h. Neither
+ * happens while h is a valid bound of the error; with the threshold itself as the limit, every
+ * second such kernel would be missed. Slowdowns are reported from threshold - h on, so better
+ * measurements (a smaller h) bring this limit closer to the threshold. */
 enum check_verdict check_judge(const struct check_rule *rule, const struct interval *slowdown);
 
 /* If the clocks of both runs differ by more, no single explanation of a slowdown is trusted. */

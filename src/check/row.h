@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row is one entry of the baseline: it becomes a compiled candidate, whose resources are compared
- * with the entry's.
+ * A row is one entry of the baseline. A compiled candidate is made from it, whose resources are
+ * compared with the entry's.
  */
 #ifndef CHECK_ROW_H
 #define CHECK_ROW_H

@@ -132,7 +132,7 @@ static void start(struct gpus_run *run, struct gpu *gpu, struct part *part)
 	free(arguments.items);
 }
 
-/* ---- what a process prints ---- */
+/* ---- output of the processes ---- */
 static void print_stderr(struct gpus_run *run, struct gpu *gpu, const char *piece)
 {
 	const size_t known = run->said.count;

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "compile/nvrtc.h"
 
-/* ---- where it is ---- */
+/* ---- finding the toolkit ---- */
 /* Pattern below a folder with Python packages. */
 #define WHEELS "/lib/python3*/{site,dist}-packages/nvidia/cu*"
 

@@ -12,7 +12,7 @@ enum {
 	FOLDER_DEPTH_MAX = 16
 };
 
-/* ---- what NVRTC has no files for ---- */
+/* ---- stand-ins for files that NVRTC lacks ---- */
 const char *toolkit_prelude(void)
 {
 	const char *const *text = toolkit_stand_in_texts;
@@ -67,7 +67,7 @@ bool toolkit_is_included(const char *source)
 	return strstr(source, "#include <") != NULL;
 }
 
-/* ---- where they are ---- */
+/* ---- finding the folders ---- */
 static bool add_folder(struct toolkit *toolkit, const char *base, const char *below)
 {
 	static const char *const marks[] = {"cuda_fp16.h", "cub/cub.cuh"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator: everything that is compiled, loaded, verified or timed goes through here. It takes
- * any candidates of any problems, and kernels of other origin. Each trial moves on by itself up to
- * the goal that its caller sets; the caller decides when to add more:
+ * The evaluator compiles, loads, verifies and times everything. It accepts candidates of any
+ * problem, and kernels from other sources. Each trial advances to the goal that its caller sets;
+ * the caller decides when to add more. A search that continues as results come uses
  *
  *	evaluator_add() -> { evaluator_step(), evaluator_take() }* -> evaluator_free_trial()
  *
- * for a search that goes on as results come, and for candidates that are timed side by side
+ * and candidates that are timed in turn use
  *
  *	evaluator_add() ... -> evaluator_run() -> evaluator_sample() -> evaluator_run(), or
  *	contenders_time() (engine/contenders.h)
@@ -48,8 +48,9 @@ void evaluator_release(struct evaluator *evaluator);
  * evaluator is released. */
 enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
 	enum trial_stage goal, struct trial **trial, struct error *err);
-/* Adds compiled kernels: a trial's job, to be loaded once more, or kernels of other origin.
- * All that the job refers to is borrowed. The job is submitted at once, and it is not verified. */
+/* Adds compiled kernels: the job of another trial, to be loaded once more, or kernels from
+ * another source. All that the job refers to is borrowed. The job is submitted at once and is
+ * not verified. */
 enum status evaluator_add_job(struct evaluator *evaluator, const struct problem *problem,
 	const struct device_job *job, struct trial **trial, struct error *err);
 /* Adds the anchor kernel, which is always loaded. */
@@ -74,9 +75,9 @@ enum status evaluator_run(struct evaluator *evaluator, struct error *err);
  * They stay loaded, so that more samples can follow. Trials that are not loaded are left out. */
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err);
-/* Verifies trials that are on the device and worked so far once more, and times them on other
- * inputs: a kernel may go wrong in a later launch than those that were verified first, or be fast
- * only on data that it knows. The outcome of this check becomes the trial's. */
+/* Verifies trials again that are on the device and have worked so far, and times them on other
+ * inputs. A kernel may fail in a later launch than the first ones, or be fast only on data that
+ * it knows. The outcome of this check becomes the trial's. */
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);
 

@@ -17,12 +17,13 @@ struct time_floor {
 	bool is_l2;                /* bytes come from the L2 cache */
 };
 
-/* warm_l2: runs find their data in the L2 cache. Rates are a little above what the sheet says, and
- * part of the data may stay in the L2 in any case: no right kernel is below the floor. */
+/* warm_l2 says that runs find their data in the L2 cache. The floor assumes rates slightly above
+ * those of the sheet and that part of the data stays in the L2 cache, so no correct kernel is
+ * faster. */
 struct time_floor time_floor_of(
 	const struct problem *problem, const struct device_spec *device, bool warm_l2);
 double time_floor_us(const struct time_floor *floor);
-/* The result becomes too_fast if it was measured, and its time is below the floor. */
+/* Sets the result's outcome to too_fast if it was measured and its time is below the floor. */
 void time_floor_apply(
 	const struct problem *problem, const struct device_spec *device, struct result *result);
 

@@ -32,7 +32,7 @@ struct trial {
 	struct work work;
 	struct text *cubins; /* one per build unit, with the kernels' bytes; or NULL */
 	/* The job for the device, from TRIAL_COMPILED on. It refers to this trial, to the trial
-	 * whose kernels are loaded once more, or to kernels of other origin. Ticket 0: not
+	 * whose kernels are loaded once more, or to kernels from another source. Ticket 0: not
 	 * submitted. */
 	struct device_job job;
 	bool is_checked_again; /* the device verifies it once more, after it was timed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of export formats, and what they share.
+ * The table of export formats, and functions that they share.
  */
 #include "export/export.h"
 

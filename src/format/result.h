@@ -53,7 +53,7 @@ struct verification {
 	uint64_t points;                  /* output elements compared */
 	uint64_t violations;              /* elements beyond the tolerance, including NaN */
 	uint64_t first_bad;               /* linear index into the output; see `violations` */
-	double first_out, first_expected; /* at first_bad; NaN if there is none */
+	double first_out, first_expected; /* values at first_bad; NaN if there is none */
 	double max_abs_error, max_rel_error;
 };
 

@@ -194,7 +194,7 @@ static const struct record_member tied_members[] = {
 };
 static RECORD_DEFINE(struct tuned_row, tied_record, tied_members, .name = "tied", .open = true);
 
-/* ---- what else an entry says ---- */
+/* ---- other members of an entry ---- */
 static const struct record_member space_members[] = {
 	RECORD_VALUE(struct tuned_space, product, "product", .low = 0, .high = INFINITY),
 	RECORD_VALUE(struct tuned_space, legal, "legal"),

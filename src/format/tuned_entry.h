@@ -147,7 +147,7 @@ struct tuned_entry {
 	char *operation;
 	struct named_values problem;
 	enum objective objective;
-	enum l2_state l2; /* of measured times */
+	enum l2_state l2; /* L2 state of measured times */
 	bool predicted;
 	bool unfinished; /* the search was stopped; the winner is the best so far */
 	char *run;

@@ -7,8 +7,8 @@
 
 #include "tune/run.h"
 
-/* Compiles what tune_problems() would try on a device model, with the helper kernels and references
- * that only a GPU needs. */
+/* Compiles all that tune_problems() would try on a device model, and the helper kernels and
+ * references that only a GPU needs. */
 enum status precompile_run(struct tune_run *run, struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run: what is asked for, and its state. It tunes a list of problems one after the other; each is
- * a search (tune/search.h).
+ * A run consists of the user's request and its state. It tunes a list of problems one after the
+ * other; each is a search (tune/search.h).
  */
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
@@ -19,27 +19,27 @@
 struct bits_rule;
 struct selection;
 
-/* What became of one problem; borrowed by the observer for the call. */
+/* The result of one problem; borrowed by the observer during the call. */
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
 	size_t winner, runner_up;          /* indices into evaluated; runner_up SIZE_MAX: none */
 	const struct selection *selection; /* tune/selection.h */
-	size_t number, count;              /* of the problem, from 0, and of all */
+	size_t number, count;              /* index of the problem from 0, and number of problems */
 	size_t outcomes[OUTCOME_COUNT];
-	size_t resumed; /* results that an interrupted run left */
+	size_t resumed; /* results reused from an interrupted run */
 	const char *stopped_because;
 	double seconds;
 	const struct tuned_entry *entry;
-	const char *kept;      /* why an older entry stayed instead, or NULL */
-	const char *undecided; /* lines: resources, where there is no winner, or NULL */
+	const char *kept;      /* why an older entry was not replaced, or NULL */
+	const char *undecided; /* lines with resources if there is no winner, or NULL */
 };
 
 struct tune_progress {
-	size_t problem, problem_count; /* from 0 */
+	size_t problem, problem_count; /* problem counts from 0 */
 	size_t evaluated, total;       /* total: number of evaluations that the effort allows */
 	size_t compiling;
-	double seconds, seconds_left; /* left: of the budget; infinite: no limit */
+	double seconds, seconds_left; /* seconds_left: of the budget; infinite: no limit */
 	double best_us;               /* infinite: none yet */
 	const char *best_family;
 	const char *best_configuration;
@@ -52,7 +52,7 @@ struct tune_observer {
 	void (*begin)(void *context, const struct candidates *pool, size_t problem, size_t count);
 	void (*progress)(void *context, const struct tune_progress *progress);
 	void (*end)(void *context, const struct problem_result *result);
-	/* The interrupted run had concluded this problem; entry as in the tuned file. */
+	/* An interrupted run had concluded this problem; `entry` is as in the tuned file. */
 	void (*taken)(void *context, const struct problem *problem, size_t number, size_t count,
 		const struct tuned_entry *entry);
 	void (*failed)(void *context, const struct problem *problem, const struct error *err);
@@ -83,8 +83,8 @@ struct tune_options {
 	struct tune_observer observer;
 	struct result_sink sink;
 	bool keep_going; /* a problem that cannot be tuned does not end the run */
-	/* No winner where predictions do not tell the candidates apart: STATUS_INCONCLUSIVE, and
-	 * the observer gets their resources. */
+	/* Ends without a winner if predictions do not distinguish the candidates:
+	 * STATUS_INCONCLUSIVE, and the observer gets the candidates' resources. */
 	bool only_decided;
 };
 
@@ -96,17 +96,17 @@ struct tune_run {
 	struct tuned *tuned;     /* gets the entries */
 	struct journal *journal; /* NULL: none */
 	const char *run_id;
-	bool unsaved; /* saving the tuned file failed: the run is not finished, a resumed run saves
-		       * the file again */
+	bool unsaved; /* saving the tuned file failed; the run gets no finish line, so that a
+			 resumed run saves the file */
 };
 
-/* Tunes all problems. STATUS_FAILED if all candidates of some problem failed; STATUS_INTERRUPTED
- * with the journal intact. */
+/* Tunes all problems. Returns STATUS_FAILED if all candidates of a problem failed. After
+ * STATUS_INTERRUPTED the journal is intact. */
 enum status tune_problems(struct tune_run *run, struct error *err);
 
 /* ---- for the parts of a run ---- */
 enum status tune_interrupted(struct error *err);
-/* Gives the observer a notice; text may be NULL: nothing happens. */
+/* Gives the observer a notice. Does nothing if text is NULL. */
 void tune_notice(const struct tune_run *run, const char *text);
 /* Saves the tuned file, if it has a path. */
 enum status tune_save(struct tune_run *run, struct error *err);

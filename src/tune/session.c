@@ -200,8 +200,7 @@ static enum status try_neglected_families(struct search *search, struct error *e
 static enum status try_neighbours(struct search *search, struct error *err)
 {
 	const int turns = 3;
-	const double part_of_left =
-		0.3; /* part of the remaining time for trying them; the rest is for measuring */
+	const double part_of_left = 0.3; /* the rest is for measuring */
 
 	for (int turn = 0; turn < turns; turn++) {
 		CLEANUP(memory_free) size_t *candidates = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The model's shortlist, how the model ranked what was measured, and a quota of evaluations for
- * each family.
+ * The model's shortlist, the quality of the model's ranking, and a quota of evaluations for each
+ * family.
  */
 #ifndef TUNE_SHORTLIST_H
 #define TUNE_SHORTLIST_H
@@ -32,13 +32,13 @@ void shortlisted_mark(
 /* The index of the fastest measured candidate of that shortlist; SIZE_MAX: no candidate works. */
 size_t shortlisted_fastest(const struct candidates *pool, const struct evaluated_list *evaluated);
 
-/* ---- a quota of evaluations for each family: the search follows the model and the measurements,
- * and may leave a family with one or two candidates. These would not show fairly what the family
- * can do, and the winner's lead over the family would be overstated. ---- */
-/* Lists the model's first kernels (search/order.h) of each family with fewer evaluations than the
- * effort's of_each_family: as many as are missing, and only those that fit into the rest of the
- * budget's time by prediction. The caller frees *candidates. Returns 0 if there is one family, or
- * nothing is measured. */
+/* ---- a quota of evaluations for each family. The search follows the model and the
+ * measurements, so it may try only one or two candidates of a family. These would not show what
+ * the family can do, and the winner's lead would be overstated. ---- */
+/* Lists the model's first kernels (search/order.h) of each family that has fewer evaluations
+ * than the effort's of_each_family: as many as are missing, as far as their predicted time fits
+ * into the rest of the budget. The caller frees *candidates. Returns 0 if there is only one
+ * family, or nothing is measured. */
 size_t family_quota_candidates(const struct search *search, size_t **candidates);
 
 #endif
