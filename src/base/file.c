@@ -140,8 +140,7 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 	}
 	free(*target);
 	*target = realpath(path, NULL);
-	if (!*target && (length = readlink(path, to, sizeof(to) - 1)) >
-				0) { /* to a file that does not exist */
+	if (!*target && (length = readlink(path, to, sizeof(to) - 1)) > 0) { /* dangling link */
 		CLEANUP(memory_free) char *folder = path_parent(path);
 
 		to[length] = '\0';
@@ -369,7 +368,7 @@ enum status file_lock(const char *path, int *lock, struct error *err)
 		if (errno == EBADF && !tries && open_lock_file(folder, lock))
 			continue;
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return STATUS_OK; /* this file system has no locks */
+			return STATUS_OK; /* The file system has no locks. */
 		if (tries == 6000)
 			return error_set(err, STATUS_FAILED,
 				"%s: expected to lock %s for writing, found it locked by another "

@@ -91,7 +91,7 @@ static inline const char *json_string_of(const struct json_at *object, const cha
 	return string;
 }
 
-/* These combine json_member() and json_get_*(). */
+/* The next functions combine json_member() and json_get_*(). */
 static inline enum status json_member_string(
 	const struct json_at *object, const char *key, const char **value, struct error *err)
 {

@@ -13,7 +13,6 @@ struct summary {
 	double ci95_low, ci95_high; /* statistics_interval(), widened to include the median */
 };
 
-/* An estimate and its confidence bounds. */
 struct interval {
 	double value, low, high;
 };

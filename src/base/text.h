@@ -31,8 +31,8 @@ void text_append_real(struct text *text, double real);
 void text_append_names(struct text *text, const char *const *names);
 /* Appends a list item, with ", " before it unless the text is empty. */
 void text_append_listed(struct text *text, const char *string);
-void text_cut(struct text *text, size_t length);  /* truncates to an earlier length */
-void text_clear(struct text *text);               /* empties the text but keeps its memory */
+void text_cut(struct text *text, size_t length); /* truncates to an earlier length */
+void text_clear(struct text *text);
 const char *text_string(const struct text *text); /* never NULL */
 /* returns the data, never NULL, which the caller frees; leaves text empty */
 char *text_detach(struct text *text);

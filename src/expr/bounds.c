@@ -69,7 +69,7 @@ struct value_range value_range_of(struct value value)
 
 static double times(double a, double b)
 {
-	return a == 0 || b == 0 ? 0 : a * b; /* also if the other one is infinite */
+	return a == 0 || b == 0 ? 0 : a * b; /* 0 times infinity is 0 here */
 }
 
 static double divided(double a, double b)
@@ -213,7 +213,7 @@ static struct value_range range_of_node(const struct names *names, const struct 
 static struct value_range logical(const struct names *names, const struct node *node)
 {
 	const bool is_or = node->opcode == OPCODE_OR;
-	struct value_range result = {INFINITY, -INFINITY}; /* no operand yet */
+	struct value_range result = {INFINITY, -INFINITY}; /* empty */
 	for (size_t i = 0; i < node->count; i++) {
 		const struct value_range operand = range_of_node(names, &node->children[i]);
 		const bool holds = is_surely_true(operand), fails = value_range_is_false(operand);
@@ -298,7 +298,7 @@ static struct value_range range_of_node(const struct names *names, const struct 
 			       ? range_of_node(names, &node->children[2])
 			       : hull(range_of_node(names, &node->children[0]),
 					 range_of_node(names, &node->children[2]));
-	default: /* loop variables, lists */
+	default: /* loop variables and lists have unknown bounds */
 		return anything;
 	}
 }

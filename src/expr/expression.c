@@ -55,7 +55,7 @@ struct expression {
 	char *text;
 	char *where;
 	struct value_arena arena;
-	struct node *root; /* folded */
+	struct node *root; /* after constant folding */
 	int *indices;      /* ascending */
 	size_t index_count, index_capacity;
 };

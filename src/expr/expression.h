@@ -28,7 +28,6 @@
 
 struct expression;
 
-/* Names in the order of their indices. */
 struct name_table {
 	const char **names; /* borrowed; NULL: no expression may read this index */
 	size_t count;

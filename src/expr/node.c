@@ -19,7 +19,7 @@ struct node *node_new(struct value_arena *arena, enum node_kind kind, uint32_t c
 void node_push(struct value_arena *arena, struct node *node, const struct node *child)
 {
 	const uint32_t count = node->count;
-	if ((count & (count - 1)) == 0) { /* grows at 1, 2, 4, ... */
+	if ((count & (count - 1)) == 0) { /* The capacity grows at powers of two. */
 		struct node *children =
 			value_arena_take(arena, (2 * (size_t)count + !count) * sizeof(*children));
 		if (count)

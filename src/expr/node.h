@@ -12,7 +12,7 @@
 
 enum {
 	NODE_HEIGHT_MAX = 1000, /* bounds the recursion depth */
-	NODE_TEXT_MAX = 65536,  /* bytes */
+	NODE_TEXT_MAX = 65536,  /* bytes of source text */
 	NODE_CLAUSES_MAX = 16,  /* `for` and `if` of one comprehension */
 	NODE_NESTING_MAX = 100  /* brackets, signs, `not`, `**` and `if` within each other */
 };
@@ -20,17 +20,17 @@ enum {
 enum node_kind {
 	NODE_CONSTANT,
 	NODE_NAME,  /* name; becomes NODE_VALUE or NODE_LOCAL when resolved */
-	NODE_VALUE, /* index: of the name table */
+	NODE_VALUE, /* index in the name table */
 	NODE_LOCAL, /* index of the loop variable, counted from the outermost */
 	NODE_UNARY,
 	NODE_BINARY,
 	NODE_IN_RANGE,      /* opcode IN or NOT_IN; children: a value, a NODE_RANGE */
 	NODE_CHAIN,         /* a < b < c: children a, then a NODE_LINK for each comparison */
-	NODE_LINK,          /* opcode; child: the right operand */
+	NODE_LINK,          /* opcode; its child is the right operand */
 	NODE_LOGICAL,       /* opcode AND or OR; two children or more */
 	NODE_CONDITION,     /* children: value if true, condition, value if false */
-	NODE_LIST,          /* children: the elements */
-	NODE_RANGE,         /* children: one to three arguments */
+	NODE_LIST,          /* the children are the elements */
+	NODE_RANGE,         /* one to three children: the arguments of range() */
 	NODE_COMPREHENSION, /* children: the element, then NODE_FOR and NODE_IF in order; index of
 			       the first loop variable */
 	NODE_FOR,           /* name, index of the loop variable; child: the list or range */

@@ -112,7 +112,7 @@ enum status token_error(
 	if (token->kind == TOKEN_END)
 		return error_set(err, STATUS_BAD_INPUT, "%s: column %u: expected %s, found the end",
 			where, token->column, expected);
-	/* cuts between characters */
+	/* Do not cut inside a UTF-8 character. */
 	size_t shown = token->length < SHOWN ? token->length : SHOWN;
 	while (shown < token->length && ((unsigned char)token->start[shown] & 0xc0) == 0x80)
 		shown--;

@@ -11,7 +11,7 @@ enum token_kind {
 	TOKEN_END,
 	TOKEN_INT, /* magnitude up to 2^64-1; the parser checks the sign */
 	TOKEN_REAL,
-	TOKEN_STRING, /* start, length with the quotes */
+	TOKEN_STRING, /* start and length, including the quotes */
 	TOKEN_NAME,
 	TOKEN_OPERATOR, /* opcode, precedence */
 	TOKEN_OPEN,

@@ -220,7 +220,7 @@ char *value_arena_copy_string(struct value_arena *arena, const char *string, siz
 void value_list_push(struct value_list *list, const struct value *value, struct value_arena *arena)
 {
 	const size_t count = list->count;
-	if ((count & (count - 1)) == 0) { /* grows at 1, 2, 4, ... */
+	if ((count & (count - 1)) == 0) { /* The capacity grows at powers of two. */
 		struct value *items =
 			value_arena_take(arena, (2 * count + !count) * sizeof(*items));
 		if (count)

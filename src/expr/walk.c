@@ -29,7 +29,6 @@ refuse_value(const struct evaluation *evaluation, const struct node *node, enum 
 	return NULL;
 }
 
-/* Leaves are read in place. */
 static inline const struct value *operand(
 	struct evaluation *evaluation, const struct node *node, struct value *room)
 {

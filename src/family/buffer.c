@@ -103,7 +103,7 @@ enum status dtype_default(
 		return STATUS_OK;
 	for (; *values; values++)
 		if (dtype_find(*values) < 0)
-			return STATUS_OK; /* the author chose the names */
+			return STATUS_OK; /* "dtype" has other meanings here */
 	return expression_compile("dtype", reading->operation->file, reading->names, dtype, err);
 }
 

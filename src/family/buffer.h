@@ -15,8 +15,8 @@
 extern const struct record_custom dtype_member;
 /* Appends all element types to the hint, which may already name the nearest one. */
 enum status dtype_list_types(struct error *err);
-/* Makes the default type: the operation's key "dtype" if its values include one of these types,
- * else fp32. */
+/* Makes the default type: the operation's key "dtype" if all of its values are element types, else
+ * fp32. */
 enum status dtype_default(
 	const struct reading *reading, struct expression **dtype, struct error *err);
 enum status dtype_evaluate(const struct expression *expression, const struct value *values,

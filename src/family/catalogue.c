@@ -27,7 +27,6 @@ static enum status visit_family(const char *name, void *context, struct error *e
 	return STATUS_OK;
 }
 
-/* Returns whether <template folder>/<operation> has an operation.json. */
 static bool is_operation(const char *template_folder, const char *name)
 {
 	CLEANUP(memory_free)
@@ -166,7 +165,6 @@ static enum status load_own(struct catalogue *catalogue, struct own_kernel *own,
 		catalogue->operations[catalogue->operation_count - 1], err);
 }
 
-/* Suggests an operation for an unknown name. */
 static void hint_at_operation(const char *name, const struct name_set *known, struct error *err)
 {
 	const int length = (int)strcspn(name, "/");

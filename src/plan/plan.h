@@ -67,11 +67,11 @@ struct plan_buffer {
 	char name[PLAN_NAME_SIZE];
 	enum buffer_role role;
 	enum buffer_init init;
-	enum dtype dtype;       /* tensors */
+	enum dtype dtype;       /* only for tensors */
 	uint64_t rows, columns; /* tensors: product of the outer dimensions, innermost dimension */
 	uint64_t ld;            /* tensors: elements between the starts of rows */
 	uint64_t bytes;         /* if 0, the kernel gets a null pointer */
-	enum buffer_contents contents; /* of inputs */
+	enum buffer_contents contents; /* initial contents of inputs */
 	double fill_low, fill_high;
 };
 

@@ -28,7 +28,7 @@ struct work_smem_access {
 	bool is_write;
 	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
 	uint32_t address[WORK_LANES]; /* byte address of each lane */
-	double bytes_per_step;        /* without conflicts */
+	double bytes_per_step;        /* before bank conflicts */
 };
 
 /* A tile of a tensor in global memory, to count cache lines and sectors per row. */

@@ -227,7 +227,7 @@ static bool receive(struct pool *pool, struct pool_member *member)
 	if (event == POOL_READY || event == POOL_WORKS || event == POOL_DONE) {
 		member->start_failures = event == POOL_READY ? pool->start_failures : 0;
 		member->has_spoken = true;
-		pool->start_failures = 0; /* a process can be started */
+		pool->start_failures = 0; /* the start succeeded */
 		pool->broken.status = STATUS_OK;
 	}
 	switch (event) {

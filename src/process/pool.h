@@ -22,7 +22,6 @@ struct pool_task {
 			     its owner says so, partly answered) */
 };
 
-/* Meaning of a message from a process. */
 enum pool_event {
 	POOL_NO_MESSAGE, /* no whole message has arrived */
 	POOL_READY,      /* the handshake: requests can be sent */
@@ -38,7 +37,7 @@ enum pool_event pool_received(enum message_result result);
 enum pool_end {
 	POOL_ENDED,     /* the process is gone */
 	POOL_TIMED_OUT, /* it was silent for task->timeout_s, or task->until_s is over */
-	POOL_BROKEN,    /* no process can be started any more */
+	POOL_BROKEN,    /* no more processes can be started */
 };
 
 struct pool;
@@ -63,7 +62,7 @@ enum pool_state {
 	POOL_ABSENT,
 	POOL_HANDSHAKE,
 	POOL_CAN_WORK,
-	POOL_TERMINATING, /* killed; its end is not seen yet */
+	POOL_TERMINATING, /* killed, but its end has not been seen yet */
 };
 
 struct pool_queue {
@@ -88,8 +87,8 @@ struct pool {
 	size_t member_count;
 	size_t depth; /* requests queued per process, so that it need not wait for the next one */
 	struct pool_queue queue;
-	unsigned start_failures; /* in a row */
-	double not_before_s;     /* no process is started earlier */
+	unsigned start_failures; /* consecutive failures of all processes */
+	double not_before_s;     /* earliest time to start a process */
 	bool has_worked;
 	char *last_end;      /* a sentence about the end of the last failed process; may be NULL */
 	struct error broken; /* if not OK, no process can be started any more */

@@ -93,7 +93,6 @@ struct record_custom {
 	void (*release)(void *field);
 };
 
-/* A condition on a string. */
 struct record_rule {
 	const char *expected;              /* "32 hexadecimal digits" */
 	bool (*accepts)(const char *text); /* NULL accepts any string except "" */
@@ -154,7 +153,7 @@ bool record_equal(const struct record *record, const void *a, const void *b);
 /* ---- walking a struct by its table, for record/record_*.c ---- */
 /* The members of a JSON object, including those of flattened records. */
 struct record_field {
-	const struct record *record; /* record that contains the member */
+	const struct record *record;
 	const struct record_member *member;
 	size_t base;
 };

@@ -255,7 +255,7 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 
 	if (member->flags & RECORD_NULLABLE && json_type(at) == JSON_NULL) {
 		record_set_absent(member, base);
-		if (member->kind == RECORD_KIND_REAL) /* there, and not finite */
+		if (member->kind == RECORD_KIND_REAL) /* the value is present but not finite */
 			record_set_present(member, base);
 		if (member->kind == RECORD_KIND_REAL && isfinite(member->absent))
 			record_store_real(member, field, NAN);

@@ -213,7 +213,6 @@ static bool declares_extern_shared(const char *text, const char *end)
 	return false;
 }
 
-/* Returns the position after the kernel. */
 static const char *read_kernel(
 	struct kernel_source *source, const char *text, const char *global, size_t global_length)
 {

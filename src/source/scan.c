@@ -223,7 +223,6 @@ bool directive_is(const struct code *code, const struct directive *directive, co
 }
 
 /* ---- branches ---- */
-/* The nested #if groups around a place. */
 struct groups {
 	struct {
 		size_t group;

@@ -30,7 +30,7 @@ enum directive_kind {
 	DIRECTIVE_FILE, /* reads another file: #include, #import, #embed and the like */
 };
 
-/* Offsets in the code's text. */
+/* Offsets are relative to the code's text. */
 struct directive {
 	enum directive_kind kind;
 	size_t begin, end; /* from the `#` up to the newline */

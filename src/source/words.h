@@ -50,7 +50,6 @@ static inline const char *text_after_word(const char *c)
 	return c;
 }
 
-/* Skips white space. */
 static inline const char *text_skip(const char *text)
 {
 	while (isspace((unsigned char)*text))

@@ -45,7 +45,7 @@ struct space_action {
 	const struct expression *expression;
 	bool derives; /* true computes a derived constant; false applies a constraint */
 	bool unread;  /* skipped by the walk, because no constraint needs the result */
-	size_t index; /* index of the derived constant or constraint */
+	size_t index;
 	int name_index;
 	/* Cached results, if many configurations share them, at index sum(choice * stride) over the
 	 * parameters that the action depends on. NULL: not cached. */

@@ -31,7 +31,6 @@ struct space_parameter {
 	struct value_range range; /* once bound: the smallest and greatest value */
 };
 
-/* A derived constant or a constraint. */
 struct space_rule {
 	const struct expression *expression;
 	struct expression *special; /* once bound: specialised for the fixed values */
@@ -49,7 +48,7 @@ struct space {
 	size_t derived_count, derived_capacity;
 	struct space_rule *constraints;
 	size_t constraint_count, constraint_capacity;
-	/* once bound */
+	/* The members below are valid if bound. */
 	bool bound;
 	struct value *known; /* by name index: fixed values and derived constants that depend only
 				on them */
