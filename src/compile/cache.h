@@ -6,7 +6,7 @@
  * processes may use one folder at once.
  *
  * The cache may be deleted at any time. An invalid entry is a miss and is removed, never an
- * error: another format, a wrong size or checksum, code for another architecture, a file of
+ * error: another format, a wrong size or checksum, no code for its architecture, a file of
  * another user, or one that others may write to. The cache keeps itself below CACHE_BYTES_MAX:
  * once a day, and after much was written, the least recently used entries are removed, and so
  * are temporary files that killed processes left.

@@ -221,8 +221,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 			explain_entries(unit, &rest);
 		if (!rest.length || !text_string(&rest)[strspn(text_string(&rest), " \t\r\n")])
 			explain_silence(text_string(log), &rest);
-		compile_result_release(
-			result); /* a failed compilation has no cubin and no entries */
+		compile_result_release(result); /* it has no cubin and no entries */
 		result->outcome = outcome;
 	}
 	result->log = text_detach(&rest);

@@ -13,8 +13,7 @@ enum {
 	THREADS_MAX = 32,
 	CANDIDATES_PER_THREAD = 2000, /* takes some milliseconds, many times the cost of a thread */
 	CANDIDATES_AT_ONCE = 256,
-	LEARNED_OF_FAMILY =
-		4096 /* number of candidates whose correction is computed individually */
+	LEARNED_OF_FAMILY = 4096 /* number of individual corrections */
 };
 
 struct scoring {

@@ -16,12 +16,10 @@ enum {
 
 struct bundle {
 	const struct export_source *source;
-	struct kernel_store *
-		*stores; /* one per architecture; holds all kernels that are needed, compiled */
+	struct kernel_store **stores; /* one per architecture, with all kernels compiled */
 	struct text tables[TTL_TABLE_COUNT];
-	size_t defaults,
-		missing; /* number of default entries; of entries without a kernel for an --arch */
-	size_t changed;  /* kernels that differ from those that were tuned */
+	size_t defaults, missing; /* default entries; entries without a kernel for an --arch */
+	size_t changed;           /* kernels that differ from those that were tuned */
 };
 
 uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table);

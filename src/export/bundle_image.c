@@ -12,8 +12,7 @@ static void put_image(
 	const struct ttl_image *others =
 		(const void *)text_string(&bundle->tables[TTL_TABLE_images]);
 	const bool is_ptx = string_starts_with(arch, "compute_");
-	const uint64_t bytes =
-		compiled->length + is_ptx; /* a text includes its terminating zero byte */
+	const uint64_t bytes = compiled->length + is_ptx; /* with the final zero byte */
 	struct ttl_image image = {.unit = unit, .offset = UINT64_MAX, .bytes = bytes};
 	char *suffix;
 

@@ -49,9 +49,8 @@ struct run {
 	double power_limit_w, anchor_us; /* 0: not known */
 	char *device_kind;               /* "cuda", "model", "replay", "program" */
 };
-RECORD_DECLARE(struct run, run_record); /* an element of "runs" in a tuned file */
-RECORD_DECLARE(struct run,
-	run_line_record); /* the part of a run line in a journal, which has no device_kind */
+RECORD_DECLARE(struct run, run_record);      /* an element of "runs" in a tuned file */
+RECORD_DECLARE(struct run, run_line_record); /* for a journal: no device_kind */
 extern const struct record_rule device_kind_rule;
 
 void run_release(struct run *run);

@@ -68,8 +68,8 @@ struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,
 	const struct named_values *problem, enum objective objective);
 struct tuned_entry *tuned_find_problem(
 	const struct tuned *tuned, const struct problem *problem, enum objective objective);
-const struct run *tuned_run(
-	const struct tuned *tuned, const char *id); /* returns NULL if unknown */
+/* Returns NULL if unknown. */
+const struct run *tuned_run(const struct tuned *tuned, const char *id);
 /* The run that measured a row of an entry. Returns NULL if it is not listed. */
 const struct run *tuned_row_run(
 	const struct tuned *tuned, const struct tuned_entry *entry, const struct tuned_row *row);

@@ -79,14 +79,13 @@ struct tuned_row {
 	struct score score; /* launch_count 0: not scored */
 	char kernel_hash[HASH_SIZE];
 	struct tuned_errors *errors; /* NULL: not known */
-	enum verified verified; /* the reference that the output was compared with, if it was */
-	struct bits *bits;      /* NULL: not known */
-	bool by_program;        /* compared and timed by the user's program */
-	char *run;              /* the older run that measured this row; NULL: the entry's run */
-	struct json *why;       /* explanation in answers of explain, lookup and advise, or NULL */
-	struct tuned_lost *
-		lost; /* compared with the entry's winner; NULL: not known, or this is the winner */
-	struct json *unknown; /* members from a newer version; NULL: none */
+	enum verified verified;  /* the reference that the output was compared with, if it was */
+	struct bits *bits;       /* NULL: not known */
+	bool by_program;         /* compared and timed by the user's program */
+	char *run;               /* the older run that measured this row; NULL: the entry's run */
+	struct json *why;        /* explanation in answers of explain, lookup and advise, or NULL */
+	struct tuned_lost *lost; /* why it lost; NULL: not known, or this is the winner */
+	struct json *unknown;    /* members from a newer version; NULL: none */
 };
 RECORD_DECLARE(struct tuned_launch, tuned_launch_record);
 RECORD_DECLARE(struct tuned_row, tuned_row_record);

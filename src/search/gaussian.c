@@ -18,9 +18,8 @@ enum {
 	LEARNED_MAX = 96, /* rows used for learning */
 	SWEEPS = 3,       /* passes over all weights */
 };
-static const double STEP_FIRST = 0.7,
-		    STEP_SHRINKS = 0.5; /* steps of a weight's logarithm: the first, and the factor
-					   of the following ones */
+/* Steps of a weight's logarithm: the first, and the factor of the following ones. */
+static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5;
 
 /* ---- covariance ---- */
 static struct axis *axes_of(const struct gaussian *gaussian, size_t family)

@@ -55,12 +55,11 @@ static const double CHANCE_LEAST = 0.02;
 struct guided {
 	struct questions questions;
 	struct gaussian gaussian;
-	bool *watched;  /* one per candidate */
-	double *errors; /* one per row: measured - predicted speed; NAN: not known */
-	double *means,
-		*chances; /* one per watched candidate: expected error; probability that it works */
-	double scale;     /* scatter of the speeds relative to what the covariance says */
-	double best_us;   /* the best measured time */
+	bool *watched;           /* one per candidate */
+	double *errors;          /* one per row: measured - predicted speed; NAN: not known */
+	double *means, *chances; /* per watched candidate: error; chance that it works */
+	double scale;            /* scatter of the speeds relative to what the covariance says */
+	double best_us;          /* the best measured time */
 	double best_predicted_us;
 	double share;       /* measured / predicted speed over all measured candidates */
 	bool changed;       /* results, rows or the pool changed since the last update */
@@ -310,8 +309,8 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 static void guided_tell(void *state, size_t candidate, double time_us)
 {
 	struct guided *guided = state;
-	const bool is_known = questions_is_new(
-		&guided->questions, candidate); /* results from an earlier run make it false */
+	/* a result of a candidate that was not proposed comes from an earlier run */
+	const bool is_known = questions_is_new(&guided->questions, candidate);
 
 	if (!questions_tell(&guided->questions, candidate, time_us))
 		return;

@@ -14,7 +14,7 @@
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
-/* Time of a first look, in seconds; the device batches short kernels itself. */
+/* Time limit of a first look, in seconds. The device batches short kernels itself. */
 static const double first_look_seconds = 0.03;
 
 void search_add(struct search *search, size_t candidate, struct result *result)
