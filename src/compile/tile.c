@@ -103,7 +103,7 @@ enum status tile_toolkit_find(
 		{getenv("CUDA_HOME"), ""},
 		{getenv("CUDA_PATH"), ""},
 		{executable_folder, "/.." WHEELS},
-		{executable_folder, "/{../,../../}cuda/{,nvidia/cu*}"},
+		{executable_folder, "/{../,../../}cuda{,-tile}/{,nvidia/cu*}"},
 		{getenv("VIRTUAL_ENV"), WHEELS},
 		{"", "/usr/local/{cuda,cuda-*}"},
 		{"", "/opt/cuda"},

@@ -2,11 +2,11 @@
  *
  * A device as the loop sees it: something that verifies and samples candidates.
  * Four kinds behind one table: cuda (a real GPU, used by a worker process), model (a spec sheet
- *whose times are predicted), replay (a recorded journal) and program (a user's program that takes
+ * whose times are predicted), replay (a recorded journal) and program (a user's program that takes
  * configurations and answers with times).
  *
  * A job is a value: it is submitted with everything that it needs, and is answered with one reply.
- *If a process crashes or hangs, the job that does so by itself is crashed or timed_out, and a new
+ * If a process crashes or hangs, the job that does so by itself is crashed or timed_out, and a new
  * process serves the other jobs. The device is lost only when no process can be started any more.
  *
  *	device_open -> { device_submit -> device_poll ... }* -> device_close

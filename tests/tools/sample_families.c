@@ -388,8 +388,13 @@ static enum status sample_family(struct context *context, const struct family *f
 	struct totals *totals, struct error *err)
 {
 	struct problem_list problems = {0};
+	struct error missing = {0};
 	enum status status = family_examples_check(family, context->device->spec, err);
 
+	/* tile kernels have a compiler of their own; checks/tile.py compiles some */
+	if (family->language == LANGUAGE_TILE &&
+		compiler_find_tile(context->compiler, NULL, &missing) != STATUS_OK)
+		return status;
 	for (size_t i = 0; i < family->examples.legal_count && status == STATUS_OK; i++)
 		status = problem_parse(
 			family->operation, family->examples.legal[i].problem, &problems, err);

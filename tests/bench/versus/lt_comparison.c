@@ -113,6 +113,9 @@ static bool load_ours(
 		status = kernel_store_wait(store, &subject->build.units[i], &kernel, &err);
 		if (status == STATUS_OK)
 			cubins[i] = kernel->cubin; /* borrowed */
+		for (size_t k = 0; k < plan.launch_count && status == STATUS_OK; k++)
+			if (plan.launches[k].unit == i)
+				(void)kernel_take_entry(kernel, &plan.launches[k]);
 	}
 	if (status == STATUS_OK) {
 		loaded_init(context->gpu, &context->loaded, &context->data, &plan, cubins, units);
