@@ -1,5 +1,6 @@
 """@tiletune.autotune, with a stand-in for triton: kernels are functions of numpy arrays. `make test-full` runs it with triton's interpreter, too."""
 import collections
+import inspect
 import json
 import os
 import signal
@@ -370,3 +371,12 @@ def test_a_damaged_record_names_the_file():
 	with open("tuned.kernels/double.calls.jsonl", "w", encoding="utf-8") as file:
 		file.write("{")
 	assert "double.calls.jsonl: not a record of calls" in run(DOUBLE, code=1)
+
+
+def test_overridden_methods_take_what_their_base_takes():
+	kernel_program = pytest.importorskip("tiletune.decorator_kernel", reason="numpy is not installed").KernelProgram
+	for base in kernel_program.__mro__[1:-1]:
+		for name, method in vars(base).items():
+			own = vars(kernel_program).get(name)
+			if name != "__init__" and callable(method) and own:
+				assert list(inspect.signature(own).parameters) == list(inspect.signature(method).parameters), name

@@ -88,9 +88,9 @@ class KernelProgram(Program):
         text = json.dumps(problem, sort_keys=True)
         return next(call for call in self.record["calls"] if json.dumps(call["problem"], sort_keys=True) == text)
 
-    def tried(self, index: int, what: Callable[[], Any], otherwise: str | None = None) -> tuple[bool, Any]:
+    def tried(self, index: int, what: Callable[[], Any], compiles: bool = False) -> tuple[bool, Any]:
         self.index = index
-        return super().tried(index, what, otherwise)
+        return super().tried(index, what, compiles)
 
     def expect(self, seconds: float) -> None:
         """Tells tiletune how long this process may be silent now."""
