@@ -219,9 +219,9 @@ static enum status choose_bits(
 	const struct tune_command *options = tuning->options;
 	const struct shared_choice *class = &rule->class;
 
-	if (options->shared || options->shard)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--bits: expected neither --shared nor --shard, found one");
+	if (options->shared || (options->shard && bits_rule_compares_problems(options->bits)))
+		return error_set(err, STATUS_BAD_INPUT, "--bits %s does not apply with --%s",
+			options->bits, options->shared ? "shared" : "shard");
 	common_graceful = 1;
 	TRY(bits_rule_open(options->bits, &tuning->run, rule, err));
 	tuning->request.bits = rule;
@@ -404,9 +404,9 @@ static enum status tune_on_gpus(struct tuning *tuning, const char *operation, st
 	struct error unread = {0};
 	enum status status;
 
-	if (options->shared || options->bits)
+	if (options->shared || (options->bits && bits_rule_compares_problems(options->bits)))
 		return error_set(err, STATUS_BAD_INPUT, "--%s: expected one GPU, found %s",
-			options->shared ? "shared" : "bits", options->device.device);
+			options->shared ? "shared" : "bits invariant=KEY", options->device.device);
 	TRY(catalogue_load(tuning->folders.templates, operation, &tuning->context.catalogue, err));
 	TRY(read_problems(tuning, operation, err));
 	TRY(catalogue_expect_families(&tuning->context.catalogue, tuning->operation,

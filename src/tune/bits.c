@@ -147,6 +147,13 @@ static enum status choose_class(
 }
 
 /* ---- the rule ---- */
+static const char invariant[] = "invariant=";
+
+bool bits_rule_compares_problems(const char *text)
+{
+	return string_starts_with(text, invariant);
+}
+
 static enum status open_class(
 	const struct tune_run *run, const char *key, struct bits_rule *rule, struct error *err)
 {
@@ -170,11 +177,11 @@ static enum status open_class(
 enum status bits_rule_open(
 	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err)
 {
-	static const char same_file[] = "same:", invariant[] = "invariant=";
+	static const char same_file[] = "same:";
+	const bool compares_problems = bits_rule_compares_problems(text);
 
-	rule->name = string_starts_with(text, invariant) ? text : "same";
-	if (!string_starts_with(text, invariant) && !string_starts_with(text, same_file) &&
-		strcmp(text, "same") != 0)
+	rule->name = compares_problems ? text : "same";
+	if (!compares_problems && !string_starts_with(text, same_file) && strcmp(text, "same") != 0)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
 	if (run->context->program)
@@ -190,7 +197,7 @@ enum status bits_rule_open(
 		return error_hint(err, "digests are of what a GPU ran: --device cuda:0, or "
 				       "--device replay:FILE of a journal that has them");
 	}
-	if (string_starts_with(text, invariant))
+	if (compares_problems)
 		return open_class(run, text + strlen(invariant), rule, err);
 	if (string_starts_with(text, same_file)) {
 		TRY(tuned_load(text + strlen(same_file), &rule->file, err));

@@ -27,6 +27,9 @@ struct bits_rule {
 enum status bits_rule_open(
 	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err);
 void bits_rule_release(struct bits_rule *rule);
+/* Whether a rule, invariant=KEY, is about all problems together. Other rules apply to each problem
+ * by itself, so that several processes can share the problems. */
+bool bits_rule_compares_problems(const char *text);
 
 /* Sets search->bits, which the evaluator requires of all outputs, and verifies the reference
  * configuration if its digests are not known. `members` gets the candidates of the class, which
