@@ -43,13 +43,15 @@ static const struct problem *oddest(const struct problem_list *problems)
 static enum status choose_at(struct range *range, const struct problem *problem, struct error *err)
 {
 	const struct tune_run *run = range->run;
+	struct candidates_options options = run->options->candidates;
 	CLEANUP(candidates_release) struct candidates pool = {0};
 	struct text configuration = {0};
 	const struct bound_family *bound;
 	size_t best = 0;
 
-	TRY(candidates_open(&run->context->catalogue, problem, run->context->device->spec,
-		&run->options->candidates, &pool, err));
+	options.compiler = run->context->compiler;
+	TRY(candidates_open(&run->context->catalogue, problem, run->context->device->spec, &options,
+		&pool, err));
 	TRY(choose(&pool, &best, err));
 	bound = candidates_family_of(&pool, best)->bound;
 	configuration_format(bound, candidates_configuration(&pool, best), &configuration);

@@ -146,6 +146,7 @@ static enum status explain_problem(
 	const struct candidates_options options = {.families = explain->options->families.items,
 		.where = explain->options->where,
 		.config = explain->options->config,
+		.compiler = explain->context.compiler,
 		.score = true};
 	CLEANUP(candidates_release) struct candidates pool = {0};
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};

@@ -166,6 +166,7 @@ static enum status dry_run(struct tuning *tuning, struct error *err)
 	struct candidates_options options = chosen_pool(tuning, false);
 
 	options.device = tuning->context.device;
+	options.compiler = tuning->context.compiler;
 	for (size_t i = 0; i < tuning->problems.count; i++) {
 		struct candidates pool;
 

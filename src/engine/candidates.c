@@ -101,19 +101,6 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 }
 
 /* ---- families ---- */
-bool candidates_family_wanted(const struct family *family, const char *const *names)
-{
-	const char *full = family->name;
-	const char *slash = strchr(full, '/');
-
-	if (!names || !*names)
-		return true;
-	for (; *names; names++)
-		if (strcmp(*names, full) == 0 || (slash && strcmp(*names, slash + 1) == 0))
-			return true;
-	return false;
-}
-
 /* Whether the family can launch at least one of its configurations for this problem (an argument
  * may be too small for it). If not, left_out gets the reason. */
 static bool can_launch(const struct family_candidates *family, struct text *left_out)
@@ -301,6 +288,17 @@ static void describe_view(struct candidates *pool)
 		.families = pool->search_families};
 }
 
+/* Whether `names` lists the family, by its full name or the part after the slash. */
+static bool is_named(const struct family *family, const char *const *names)
+{
+	const char *slash = strchr(family->name, '/');
+
+	for (; *names; names++)
+		if (strcmp(*names, family->name) == 0 || (slash && strcmp(*names, slash + 1) == 0))
+			return true;
+	return false;
+}
+
 static bool is_only_family(const struct catalogue *catalogue, const struct family *family)
 {
 	for (size_t i = 0; i < catalogue->family_count; i++)
@@ -310,13 +308,19 @@ static bool is_only_family(const struct catalogue *catalogue, const struct famil
 	return true;
 }
 
-/* Whether a family takes part although the user did not name it. Tile kernels need their own
- * compiler. */
-static enum status takes_part(const struct family *family, const struct candidates_options *options,
-	const struct candidates *pool, bool *wanted, struct error *err)
+/* Whether the family takes part. If the user named no family, an operation's only family takes
+ * part in any case. Others must compete on this device, and a tile kernel needs its compiler. */
+static enum status is_wanted(const struct catalogue *catalogue, const struct family *family,
+	const struct candidates_options *options, const struct candidates *pool, bool *wanted,
+	struct error *err)
 {
+	const char *const *names = options->families;
 	struct error missing = {0};
 
+	*wanted = family->operation == pool->problem->operation &&
+		  (!names || !*names || is_named(family, names));
+	if (!*wanted || (names && *names) || is_only_family(catalogue, family))
+		return STATUS_OK;
 	TRY(family_competes(family, pool->problem, pool->device, wanted, err));
 	if (family->language == LANGUAGE_TILE && *wanted)
 		*wanted = options->compiler &&
@@ -331,12 +335,9 @@ static enum status fill(const struct catalogue *catalogue, const struct candidat
 
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
-		bool wanted = family->operation == pool->problem->operation &&
-			      candidates_family_wanted(family, options->families);
+		bool wanted;
 
-		if (wanted && !(options->families && *options->families) &&
-			!is_only_family(catalogue, family))
-			TRY(takes_part(family, options, pool, &wanted, err));
+		TRY(is_wanted(catalogue, family, options, pool, &wanted, err));
 		if (wanted)
 			TRY(add_family(pool, family, options, &left_out, err));
 	}

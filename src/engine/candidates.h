@@ -39,11 +39,13 @@ struct candidates {
 };
 
 struct candidates_options {
-	const char *const *families; /* names of families to use; NULL or empty: all that apply */
-	const char *where;           /* extra constraint, or NULL */
-	const char *config;          /* fixed values "BM=128,..." of some parameters; NULL: none */
-	bool score;                  /* false: count candidates without scoring them (--dry-run) */
-	struct compiler *compiler;   /* NULL: families in CUDA Tile C++ must be named to be used */
+	/* Families to use, by full name or the part after the slash; NULL or empty: all that apply
+	 * and compete. */
+	const char *const *families;
+	const char *where;         /* extra constraint, or NULL */
+	const char *config;        /* fixed values "BM=128,..." of some parameters; NULL: none */
+	bool score;                /* false: count candidates without scoring them (--dry-run) */
+	struct compiler *compiler; /* NULL: families in CUDA Tile C++ must be named to be used */
 	const struct device
 		*device; /* use only candidates that a replay has results of; NULL: all */
 	const volatile int *interrupted; /* set to end with STATUS_INTERRUPTED; may be NULL */
@@ -68,9 +70,6 @@ enum status candidates_open(const struct catalogue *catalogue, const struct prob
 	const struct device_spec *device, const struct candidates_options *options,
 	struct candidates *pool, struct error *err);
 void candidates_release(struct candidates *pool);
-/* Whether `names` lists the family, by its full name or the part after the slash. NULL or empty:
- * all families. */
-bool candidates_family_wanted(const struct family *family, const char *const *names);
 
 const struct family_candidates *candidates_family_of(
 	const struct candidates *pool, size_t candidate);

@@ -65,6 +65,14 @@ def main():
 				failures.append(f"gemm/tile: expected the cubin's figures, found {winner}")
 		expect("own kernel", tiletune("explain", kernel, "-p", "n=4096", "--device", "model:h200-sxm"), "registers", code=0)
 		expect("devices", tiletune("devices"), "tile kernels: NVRTC V13.5", "tileiras V13.5", code=0)
+		# a dry run and `explain` have the families that `tune` tries: tile kernels only with their compiler
+		of_b200 = ("gemm", "-p", "M=512,N=512,K=512,dtype=bf16", "--device", "model:b200")
+		for name, arguments in (("dry run", ("tune", *of_b200, "--dry-run")), ("explain", ("explain", *of_b200))):
+			expect(name, tiletune(*arguments), "gemm/tile", code=0)
+			without = tiletune(*arguments, toolkit=folder)
+			expect(name + " without a toolkit", without, code=0)
+			if "gemm/tile" in without.stdout:
+				failures.append(f"{name}: expected no tile kernels without their compiler, found {without.stdout}")
 		# an older toolkit in CUDA_HOME does no harm
 		expect("old CUDA_HOME", tiletune("explain", kernel, "-p", "n=128", "--device", "model:h200-sxm", "--cache-dir", folder + "/cache", CUDA_HOME="/usr/local/cuda"), "registers", code=0)
 
