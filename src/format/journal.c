@@ -25,21 +25,25 @@ struct journal {
 	bool failed;  /* a write failed */
 };
 
-/* Ends an incomplete last line, so that the next line starts on its own. Refuses gzip files. */
-static enum status repair_tail(int fd, const char *path, struct error *err)
+static enum status refuse_gzip(int fd, const char *path, struct error *err)
 {
 	unsigned char magic[2];
-	struct stat info;
-	char last;
 
-	if (fstat(fd, &info) != 0 || !info.st_size)
-		return STATUS_OK;
 	if (pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a plain journal to append to, found a compressed one", path);
-	if (pread(fd, &last, 1, info.st_size - 1) == 1 && last != '\n')
-		return file_write_all(fd, "\n", 1, err);
 	return STATUS_OK;
+}
+
+/* Ends a line that a killed process left incomplete, so that the next line starts on its own. The
+ * caller holds the lock: a line that another process is writing looks the same. */
+static enum status end_torn_line(int fd, off_t size, struct error *err)
+{
+	char last;
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n'
+		       ? file_write_all(fd, "\n", 1, err)
+		       : STATUS_OK;
 }
 
 enum status journal_open(const char *path, struct journal **journal, struct error *err)
@@ -58,7 +62,7 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	if (fd < 0)
 		return error_set(
 			err, STATUS_BAD_INPUT, "journal %s: opening: %s", path, strerror(errno));
-	status = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? repair_tail(fd, path, err)
+	status = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? refuse_gzip(fd, path, err)
 								: STATUS_OK;
 	if (status != STATUS_OK) {
 		close(fd);
@@ -119,8 +123,7 @@ enum status journal_write(
 	}
 	lock_part(journal, F_OFD_SETLKW, F_WRLCK, NULL);
 	before = journal->regular ? lseek(journal->fd, 0, SEEK_END) : 0;
-	/* ends a line that a killed process left incomplete */
-	status = journal->regular ? repair_tail(journal->fd, journal->path, err) : STATUS_OK;
+	status = journal->regular ? end_torn_line(journal->fd, before, err) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = file_write_all(journal->fd, text.data, text.length, err);
 	if (status != STATUS_OK) {

@@ -32,9 +32,8 @@
 /* ---- writing ---- */
 struct journal;
 
-/* Opens a file for appending, and makes it and its folder if they are absent. A torn last line,
- * which a kill leaves, gets its newline first. A gzip file cannot be appended to: STATUS_BAD_INPUT.
- */
+/* Opens a file for appending, and makes it and its folder if they are absent. A gzip file cannot
+ * be appended to: STATUS_BAD_INPUT. */
 enum status journal_open(const char *path, struct journal **journal, struct error *err);
 /* Appends {"event": event, ...members of line} and takes ownership of line. Returns
  * STATUS_FAILED if the disk is full; earlier lines stay intact. After a failure nothing more is

@@ -228,6 +228,25 @@ TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
 	journal_record_release(&record);
 }
 
+/* An incomplete last line may be one that another process is writing right now. */
+TEST_WITH(test_opening_changes_nothing, setup, teardown)
+{
+	struct scratch *scratch = *state;
+	struct journal *journal;
+	struct text before = {0}, after = {0};
+	struct error err = {0};
+
+	write_run(scratch->path, "one", NULL, false);
+	append(scratch->path, "{\"event\":\"ru");
+	assert_ok(file_read(scratch->path, &before, &err));
+	assert_ok(journal_open(scratch->path, &journal, &err));
+	assert_ok(file_read(scratch->path, &after, &err));
+	assert_string_equal(after.data, before.data);
+	journal_close(journal);
+	text_release(&before);
+	text_release(&after);
+}
+
 TEST_WITH(test_gzip, setup, teardown)
 {
 	struct scratch *scratch = *state;
