@@ -61,9 +61,8 @@ static enum status launch_compare(struct occupancy_test *run, const struct plan_
 		return error_set(
 			err, STATUS_FAILED, "%s: the compiler reports no %s", title, launch->entry);
 	blocks = occupancy_blocks_per_sm(run->context.device->spec,
-		(int)(launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2]),
-		ours->regs_per_thread, ours->smem_static_bytes, launch->shape.smem_dynamic_bytes,
-		&limiter);
+		launch_threads(&launch->shape, ours), ours->regs_per_thread,
+		ours->smem_static_bytes, launch->shape.smem_dynamic_bytes, &limiter);
 	run->launches++;
 	if (blocks == driver->blocks_per_sm && ours->regs_per_thread == driver->regs_per_thread &&
 		ours->smem_static_bytes == driver->smem_static_bytes)
