@@ -7,11 +7,14 @@
 enum {
 	RETEST_SAMPLES = 2
 };
-/* Two honest series of a kernel are not further apart: single runs, as they are timed here, take up
- * to 2 us longer than runs in a graph. */
+/* The second series of a correct kernel may be slower than the first one by these amounts. 10% is
+ * the scatter that sampler_is_noisy() accepts. Samples of the second series may be single runs.
+ * Their start and end do not overlap those of other runs, which takes up to 1.1 us on an H200
+ * (README.md); 2 us leave a margin for other GPUs. */
 static const double noise_ratio = 1.1, noise_us = 2;
 
-/* Reads other memory, so that what was just filled is not in the L2 as it is read by the kernel. */
+/* Reads other memory, so that the data that was just filled leaves the L2 cache before the kernel
+ * reads it. Does nothing if the runs of this problem find their data in the cache anyway. */
 static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 {
 	const uint64_t l2_bytes = (uint64_t)gpu->gpu.facts.l2_bytes;
@@ -48,7 +51,8 @@ bool retest_sample(struct gpu_session *gpu, struct runner *runner, struct random
 	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
 }
 
-/* On a set of the index-th part of all sets, so that samples together have most draws of groups. */
+/* Chooses a random set from the part of the sets that belongs to the sample with this index, so
+ * that the samples together cover different draws of group sizes. */
 static size_t set_of(const struct problem_data *problem, struct random_state *random, size_t index)
 {
 	const size_t part = problem->set_count / RETEST_SAMPLES;
@@ -73,7 +77,7 @@ static bool series(struct gpu_session *gpu, struct runner *runner, struct random
 			!evict(gpu, problem) || !sample(gpu, runner, set, result, &samples_us[i]))
 			return false;
 	}
-	/* draws of group sizes differ */
+	/* with different group sizes, the faster sample only has smaller groups */
 	*time_us = statistics_quantile(samples_us, RETEST_SAMPLES, runner->draws > 1 ? 0.5 : 0);
 	return problem_data_fill_first(gpu, problem) &&
 	       loaded_fill_symbols(gpu, runner->loaded, 0) &&
