@@ -2,7 +2,7 @@
 #include "measure/candidate_kernels.h"
 
 enum {
-	CLUSTER_PORTABLE_MAX = 8, /* larger ones need an attribute of the function */
+	CLUSTER_PORTABLE_MAX = 8, /* larger clusters need an attribute of the function */
 	ARGUMENTS_MAX = 64,
 };
 
@@ -81,7 +81,7 @@ void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *libra
 	*library = (struct kernel_library){0};
 }
 
-/* An argument's bytes; a tensor map is passed by its address. */
+/* The bytes of an argument. Tensor maps are not copied; the driver gets their address. */
 union argument_value {
 	CUdeviceptr pointer;
 	int32_t int32;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels of a plan, loaded from their cubins: functions, attributes, arguments, launches.
+ * Loads the kernels of a plan from their cubins, inspects them, and launches them.
  */
 #ifndef MEASURE_CANDIDATE_KERNELS_H
 #define MEASURE_CANDIDATE_KERNELS_H
@@ -13,7 +13,8 @@ struct kernel_library {
 	CUfunction *functions; /* one per launch */
 };
 
-/* What the arguments of launches refer to; those that a plan does not name may be left 0. */
+/* The objects that the arguments of launches refer to. Members that the plan does not use may be
+ * 0. */
 struct kernel_arguments {
 	const CUdeviceptr *buffers;
 	const CUtensorMap *tensor_maps;
@@ -21,17 +22,18 @@ struct kernel_arguments {
 	uint64_t unit_count;
 };
 
-/* Loads, and allows each function its dynamic shared memory and clusters of more than 8 blocks. */
+/* Loads the cubins, and enables dynamic shared memory and clusters of more than 8 blocks for the
+ * functions that need them. A failure unloads everything, unless the context is lost. */
 bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, size_t cubin_count,
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 
-/* Queues one launch; its `repeat` is the caller's business. */
+/* Queues one launch. The caller repeats it as often as the launch's `repeat` says. */
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);
 
-/* What the driver says: registers, static shared memory, blocks per SM, clusters. A launch that
- * does not fit on an SM is a failure (launch_failed). */
+/* Asks the driver for registers, static shared memory, blocks per SM and clusters. Fails with
+ * OUTCOME_LAUNCH_FAILED if a block or a cluster does not fit on the GPU. */
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources);
 

@@ -36,7 +36,7 @@ static bool units_upload(struct gpu_session *gpu, const struct problem_data *pro
 	       upload(gpu, expected->units, units, expected->unit_count * 8);
 }
 
-/* They are enciphered word by word. */
+/* The cipher works on whole words, so the size of values is rounded up. */
 static uint64_t whole_words(uint64_t bytes)
 {
 	return (bytes + 7) / 8 * 8;
@@ -53,7 +53,7 @@ static bool values_allocate(struct gpu_session *gpu, const struct problem_data *
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
 }
 
-/* ---- how large the values are ---- */
+/* ---- the scale of the values ---- */
 static double double_of(uint64_t bits)
 {
 	double value;
@@ -62,7 +62,8 @@ static double double_of(uint64_t bits)
 	return value;
 }
 
-/* The groups from `high` down to *low are a run: below it are two empty groups, or none at all. */
+/* Sums up the run of groups from `high` downwards. It ends at two consecutive empty groups, or at
+ * group 0. *low is its lowest group. */
 static struct helper_magnitude_group run_of(
 	const struct helper_magnitude_group *groups, int high, int *low)
 {
@@ -84,8 +85,8 @@ static struct helper_magnitude_group run_of(
 	return run;
 }
 
-/* Masks are large, 256 times as large as all other values at least, and either all alike or rare.
- */
+/* Returns whether a run of groups is a mask. Values of a mask are large, at least 256 times as
+ * large as all values below (two empty groups of 4 binades), and either almost equal or rare. */
 static bool is_mask(const struct helper_magnitude_group *run, uint64_t below)
 {
 	const double mask_least = 1000, alike_ratio = 2;
@@ -118,13 +119,14 @@ double expected_scale(const struct helper_magnitude_group *groups)
 	return 0;
 }
 
-/* A configuration, which may be at fault, must not leave NaN; a kernel or file may say so. */
+/* Returns whether the trusted configuration computes the output. It must not produce NaN, because
+ * it may have a bug; a reference kernel or a file may contain NaN. */
 static bool is_trusted(const struct reference_output *output)
 {
 	return !output->launch && !output->file;
 }
 
-/* Finds the scale; fails if elements were not written. */
+/* Computes the scale. Fails if the reference did not write all elements. */
 static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -145,7 +147,7 @@ static bool values_check(struct gpu_session *gpu, const struct problem_data *pro
 		(unsigned long long)(expected->unit_count * expected->unit_size));
 }
 
-/* ---- a kernel ---- */
+/* ---- values from a reference kernel ---- */
 static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -166,7 +168,7 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 	launch.shape.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
 					  output->units_per_block);
 	launch.unit = 0;
-	/* NaN wherever the reference writes nothing */
+	/* all bits set are a NaN, which shows elements that the reference does not write */
 	done = gpu_succeeded(gpu,
 		       gpu->cuda.cuMemsetD8Async(
 			       expected->values, 0xff, expected->bytes, gpu->stream),
@@ -181,7 +183,7 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 	return done;
 }
 
-/* ---- a file ---- */
+/* ---- values from a file ---- */
 static bool file_take(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -200,7 +202,7 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 	       values_check(gpu, problem, inputs, index);
 }
 
-/* ---- the trusted configuration ---- */
+/* ---- values from the trusted configuration ---- */
 static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -235,7 +237,7 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
 		done = !is_trusted(&problem->description.reference.outputs[i]) ||
 		       trusted_copy(gpu, problem, inputs, i);
-	*plan = loaded.plan; /* it may be wanted again */
+	*plan = loaded.plan; /* the second inputs need the plan again */
 	loaded.plan = (struct plan){0};
 	if (done || !gpu->failure.fatal)
 		loaded_release(gpu, &loaded);
@@ -243,8 +245,8 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 }
 
 /* ---- the cipher ---- */
-/* Units and values are enciphered with a stream that follows from a key which no device memory
- * holds; to do it twice is to undo it. */
+/* Encrypts the units and values, or decrypts them, because the cipher is its own inverse. The key
+ * stream depends on a key that is never in device memory. */
 static bool cipher_all(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
 {
@@ -270,7 +272,7 @@ bool expected_end(struct gpu_session *gpu, const struct problem_data *problem, e
 	return cipher_all(gpu, problem, inputs);
 }
 
-/* ---- the whole ---- */
+/* ---- all outputs ---- */
 static void release(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
 {
 	struct expected *expected = problem->expected[inputs];
@@ -336,7 +338,7 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		return true;
 	if (!gpu->failure.fatal)
 		release(gpu, problem, INPUTS_FIRST);
-	/* without memory it may go better another time */
+	/* without memory or GPU, a later attempt may succeed */
 	if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY &&
 		gpu->failure.outcome != OUTCOME_DEVICE_LOST)
 		problem->reference_failure = gpu->failure;

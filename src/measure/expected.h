@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a problem's outputs should hold: computed by a reference kernel at a list of points, read
- * from a file, or left by the trusted configuration, which is run once. There are values for two
- * kinds of inputs, so that no kernel is right only on inputs that it has met before.
+ * The expected values of a problem's outputs. A reference kernel computes them at a list of
+ * points, a file contains them, or the trusted configuration produces them in one run. There are
+ * values for two sets of inputs, because a kernel could be correct only on inputs that it has seen
+ * before.
  *
- * Candidates cannot read the values, nor which points are compared: both are enciphered but between
- * expected_begin() and expected_end(), while nothing of a candidate runs.
+ * Candidates can read neither the values nor the list of compared points. Both are encrypted,
+ * except between expected_begin() and expected_end(), when no candidate runs.
  */
 #ifndef MEASURE_EXPECTED_H
 #define MEASURE_EXPECTED_H
 
 #include "measure/problem_data.h"
 
-/* Computes the values on the first inputs, if that is not done yet. */
+/* Computes the expected values for the first inputs, unless they exist already. */
 bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem);
-/* The same on the second inputs, after expected_prepare(). The first ones are in place afterwards.
- * If the reference fails on them, has_no_second of the problem is set, and only the loss of the
- * context is a failure. */
+/* Does the same for the second inputs. Must follow expected_prepare(). Afterwards the tensors hold
+ * the first inputs again. If the reference fails on the second inputs, the function sets the
+ * problem's has_no_second and succeeds; it fails only if the context is lost. */
 bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *problem);
-/* Around comparisons; queued. */
+/* Queue the decryption before comparisons, and the encryption after them. */
 bool expected_begin(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs);
 bool expected_end(struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs);
-/* To what an absolute tolerance is relative: the largest finite |value|, masks (such as -1e9 in
- * attention scores) left out, because no error of other elements is in proportion to them. 0: all
- * are zero. Groups as tt_magnitudes fills them. Pure function. */
+/* Returns the scale of absolute tolerances: the largest finite |value|, or 0 if all values are
+ * zero. Masks (such as -1e9 in attention scores) do not count, because the errors of other elements
+ * are not proportional to them. tt_magnitudes fills the groups. Pure function. */
 double expected_scale(const struct helper_magnitude_group *groups);
 void expected_release(struct gpu_session *gpu, struct problem_data *problem);
 

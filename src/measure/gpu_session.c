@@ -60,7 +60,8 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
 	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
 	if (!nvml_select(nvml, identity->uuid)) {
-		/* the driver does not say whether a UUID is an instance's; NVML wants to know */
+		/* the driver does not report whether the UUID belongs to a MIG instance, but NVML
+		 * needs the prefix */
 		memcpy(identity->uuid, "MIG", 3);
 		if (!nvml_select(nvml, identity->uuid)) {
 			memcpy(identity->uuid, "GPU", 3);
@@ -130,7 +131,7 @@ static enum status helpers_open(
 		!gpu_allocate(gpu, filler_bytes(gpu), &gpu->filler) || !helper_filler(gpu) ||
 		!gpu_synchronize(gpu, "running a helper kernel"))
 		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
-	gpu->last_work_s = -INFINITY; /* until now it was idle: the clock is down */
+	gpu->last_work_s = -INFINITY; /* the GPU was idle until now, so its clock is low */
 	gpu->single_extra_us = gpu->graph_extra_us = NAN;
 	return STATUS_OK;
 }
@@ -150,7 +151,7 @@ enum status gpu_session_open(
 	enum status status = STATUS_OK;
 
 	if (!gpu->context) {
-		/* copied without what is not needed any more */
+		/* the pointers would dangle after this request */
 		gpu->options = *setup;
 		gpu->options.device = NULL;
 		gpu->options.helpers = (struct text){0};
@@ -159,7 +160,7 @@ enum status gpu_session_open(
 		TRY(gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err));
 		status = context_open(gpu, err);
 	}
-	/* the limit of a reference changes when one has hung */
+	/* the caller changes this limit after a reference has hung */
 	gpu->options.reference_timeout_s = setup->reference_timeout_s;
 	if (status == STATUS_OK && setup->helpers.length && !gpu->helpers.library)
 		status = helpers_open(gpu, &setup->helpers, err);
@@ -214,7 +215,7 @@ static void tell(const struct gpu_session *gpu, double allow_s, bool reference)
 		.allow_s = (float)allow_s,
 		.reference = reference};
 
-	/* The parent process has ended: there is no reason to go on, and nothing to tidy up. */
+	/* if the parent process has ended, the results have no reader */
 	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &measure_progress_record, &progress,
 		    NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);

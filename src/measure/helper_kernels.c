@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each strides over its work with the whole grid, so that any grid is right; enough blocks to fill
- * the GPU are fast. The values of a launch stand in the order of the kernel's arguments, each in a
- * variable of the type that it has there (the head of helpers.cu).
+ * Every helper kernel uses a grid-stride loop and is therefore correct with any grid. The grids
+ * here have enough blocks to fill the GPU. The values of a launch have the order and the types of
+ * the kernel's arguments, which the head of helpers.cu lists.
  */
 #include "measure/helper_kernels.h"
 
@@ -231,12 +231,13 @@ void arena_release(struct gpu_session *gpu, struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* Zones are checked or written again, each with the guard pattern as it reads from the zone's start
- * on: the one before the first buffer once, the one behind each buffer in all sets. */
+/* Checks or rewrites the guard zones: the zone before the first buffer once, and the zone behind
+ * each buffer in all sets. A zone may start within a word, so the pattern is rotated to its
+ * start. */
 static bool for_zones(
 	struct gpu_session *gpu, const struct arena *arena, size_t counter, bool writes)
 {
-	/* offsets of the buffers follow from their sizes; those without bytes have no address */
+	/* buffers without bytes have no address, so offsets are computed from the sizes */
 	CUdeviceptr start = arena->base, end = start + ARENA_GUARD_BYTES;
 
 	for (size_t i = 0; arena->base && i <= arena->count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of the helper kernels (templates/common/helpers.cu, whose head has their arguments), and
- * what they work with: read by the worker that launches them and by the stand-in driver of the
- * tests that answers for them.
+ * Names, constants and data structures of the helper kernels. The head of
+ * templates/common/helpers.cu lists their arguments. Both the worker, which launches the kernels,
+ * and the stand-in driver of the tests, which emulates them, include this file.
  */
 #ifndef MEASURE_HELPER_LAYOUT_H
 #define MEASURE_HELPER_LAYOUT_H
@@ -31,17 +31,17 @@ enum {
 	ANCHOR_ITERATIONS = 30000, /* about 1 ms at 1.98 GHz */
 };
 
-/* Contents of made inputs, in addition to enum buffer_contents; low is how large the large elements
- * are, high scales all. */
+/* Contents of probe inputs, in addition to enum buffer_contents. `low` is the magnitude of the
+ * large elements; `high` scales all elements. */
 enum made {
-	MADE_MIXED = 64, /* one in 64 is large, others down to 2^-8 of high; any sign */
-	MADE_SIGNS,      /* high or twice that; any sign */
+	MADE_MIXED = 64, /* one element in 64 is large, others are at least 2^-8 of high; random
+			    signs */
+	MADE_SIGNS,      /* high or twice high, with random signs */
 };
 
-/* What an output holds before a candidate runs: NaN (i32: the most negative number), a pattern of
- * its own for every dtype, and bits that no arithmetic leaves, so that a NaN which a kernel writes
- * can be told from an element that no kernel wrote. Workspaces that are not initialised hold a NaN
- * of every dtype. */
+/* Outputs are filled with this poison before a candidate runs. For floating-point types it is a
+ * NaN with bits that no arithmetic produces. A NaN that a kernel wrote therefore differs from an
+ * element that no kernel wrote. Each dtype has a different pattern. */
 static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_FP32] = 0x7fc5a5a5u,
 	[DTYPE_TF32] = 0x7fd5a5a5u,
@@ -60,19 +60,22 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_U64] = 0xa7a5a5a5u,
 	[DTYPE_BOOL] = 0x5a5a5a5au,
 };
+/* Fills workspaces without initialisation: a NaN in every dtype. */
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
-/* What a reference holds where no kernel writes: bits of a NaN, as no arithmetic leaves them. */
+/* A reference kernel writes this NaN at points whose value does not matter. No arithmetic produces
+ * its bits. */
 static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 
-/* Before the trusted configuration runs: integers have no NaN, so what it leaves out must differ
- * from what others leave out. */
+/* The poison of outputs before the trusted configuration runs. Integers have no NaN, so elements
+ * that the trusted configuration does not write must differ from those that a candidate does not
+ * write. */
 static inline uint32_t helper_trusted_poison(enum dtype dtype)
 {
 	return helper_output_poison[dtype] ^ (dtype_is_float(dtype) ? 0 : 0x01010101u);
 }
 
-/* What tt_magnitudes finds in expected values: two counts, then groups of 4 binades. */
+/* Result of tt_magnitudes over expected values. Each group covers 4 binades. */
 enum {
 	MAGNITUDE_GROUPS = 512
 };
@@ -83,10 +86,10 @@ struct helper_magnitudes {
 	} groups[MAGNITUDE_GROUPS];
 };
 
-/* struct tt_result of helpers.cu: eight 8-byte words. */
+/* Has the layout of struct tt_result in helpers.cu: eight 8-byte words. */
 struct helper_compare_result {
 	uint64_t violations;
-	uint64_t first_bad; /* all ones: none */
+	uint64_t first_bad; /* all bits are set if there is none */
 	double max_abs_error;
 	double max_tolerance_ratio;
 	double first_out, first_expected;

@@ -51,7 +51,7 @@ static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
-/* The descriptor of a tensor map for a buffer at this address (16-byte aligned). */
+/* Makes the descriptor of a tensor map for a buffer at this address, which is 16-byte aligned. */
 static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
 	CUdeviceptr address, CUtensorMap *encoded)
 {
@@ -60,7 +60,7 @@ static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_
 	struct error err = {0};
 	char what[PLAN_NAME_SIZE + 16];
 
-	/* a map that this configuration does not use: the kernel gets zero bytes and leaves them */
+	/* the configuration does not use this map; its kernel gets zero bytes and ignores them */
 	if (map->rank == 0) {
 		memset(encoded, 0, sizeof(*encoded));
 		return true;
@@ -93,7 +93,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	loaded->set_count = loaded->problem ? loaded->problem->set_count : 1;
 	sets = loaded->set_count + (loaded->problem ? loaded->problem->made_count : 0);
 	loaded->buffers = memory_zeroed(sets * plan->buffer_count + 1, sizeof(*loaded->buffers));
-	/* The driver wants descriptors at multiples of 64 bytes. */
+	/* The driver requires descriptors at multiples of 64 bytes. */
 	if (maps) {
 		size_t bytes = sets * maps * sizeof(CUtensorMap);
 
@@ -123,7 +123,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 }
 
 /* ---- variables of the code ---- */
-/* A variable with internal linkage may be called _ZL8d_filter. */
+/* The mangled name of a variable with internal linkage is, for example, _ZL8d_filter. */
 static bool symbol_find(struct gpu_session *gpu, CUlibrary library, const char *name,
 	CUdeviceptr *place, size_t *bytes)
 {
@@ -190,7 +190,7 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, s
 	return true;
 }
 
-/* A variable that the driver does not know was optimised away. */
+/* Adds a variable, unless the driver does not know it because it was optimised away. */
 static bool global_add(struct gpu_session *gpu, struct loaded *loaded, CUlibrary library,
 	const struct cubin_variable *variable)
 {
@@ -239,7 +239,7 @@ bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- loading and running ---- */
 static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins,
 	size_t cubin_count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A candidate in the worker: kernels, workspaces, tensor maps; ready to run on any set of its
- * problem's tensors.
+ * A candidate that is loaded in the worker, with its kernels, workspaces and tensor maps. It can
+ * run on any set of its problem's tensors.
  */
 #ifndef MEASURE_LOADED_H
 #define MEASURE_LOADED_H
@@ -9,9 +9,9 @@
 #include "measure/candidate_kernels.h"
 #include "measure/problem_data.h"
 
-/* A variable of the code that kernels may write. */
+/* A variable in device memory that kernels may write to. */
 struct loaded_global {
-	CUdeviceptr at, original; /* original 0: all bytes are 0 at first */
+	CUdeviceptr at, original; /* original is 0 if all bytes are initially 0 */
 	size_t bytes;
 };
 
@@ -22,26 +22,27 @@ struct loaded {
 	struct kernel_resources *resources; /* per launch */
 	struct arena workspaces;
 	size_t set_count;
-	CUdeviceptr *buffers;     /* plan.buffer_count of each set, also of made inputs */
-	CUtensorMap *tensor_maps; /* plan.tensor_map_count of each */
-	struct failure failure;   /* outcome not ok: it did not load, and this is why */
-	CUdeviceptr *symbols;     /* of the plan, where they lie */
+	CUdeviceptr *buffers;     /* plan.buffer_count per set, including sets of probe inputs */
+	CUtensorMap *tensor_maps; /* plan.tensor_map_count per set */
+	struct failure failure;   /* the reason if loading failed, else outcome ok */
+	CUdeviceptr *symbols;     /* addresses of the plan's symbols; 0 if unused in the code */
 	struct loaded_global *globals;
 	size_t global_count;
 };
 
-/* Takes the plan. A candidate that does not load is no error: loaded->failure says why. */
+/* Takes the plan. If the candidate does not load, loaded->failure contains the reason. */
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
 	struct plan *plan, const struct text *cubins, size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
-/* Copies a set's tensors to the symbols, which a kernel may have changed: before a verified run. */
+/* Queues copies of a set's tensors to the symbols. Needed before each verified run, because a
+ * kernel may have changed the symbols. */
 bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
-/* Variables of the code hold what they held when it was loaded; the symbols of the plan follow with
+/* Restores the variables of the code to their values at load time. Symbols of the plan also need
  * loaded_fill_symbols(). */
 bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded);
-/* Queues one run on a set: workspaces that want it are zeroed, all launches follow. */
+/* Queues one run on a set: first the zeroing of workspaces, where required, then all launches. */
 bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
-/* Number of stream operations in a run. */
+/* Returns the number of stream operations in a run. */
 size_t loaded_operations(const struct loaded *loaded);
 
 #endif

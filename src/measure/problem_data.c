@@ -5,10 +5,10 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
-/* In the place of a set's number: of the second inputs. */
+/* Takes the place of the set number in the seed of the second inputs. */
 static const uint64_t second_inputs = 1 << 20;
 
-/* ---- which units are compared ---- */
+/* ---- selection of compared units ---- */
 struct points {
 	int64_t *units;
 	size_t count, capacity;
@@ -34,7 +34,8 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-/* One number of each of `strata` equal parts of 0..count-1, the first and the last included. */
+/* Picks a number from the stratum with this index, out of `strata` equal parts of 0..count-1. The
+ * first stratum gives 0 and the last one count-1. */
 static uint64_t stratum_pick(
 	struct points *points, uint64_t count, uint64_t strata, uint64_t stratum)
 {
@@ -49,7 +50,8 @@ static uint64_t stratum_pick(
 	return low + random_below(&points->random, high - low);
 }
 
-/* Of a row or column of `count` elements, from the first one on, `stride` apart. */
+/* Adds up to `budget` points of a row or column. It has `count` elements, which begin at `first`
+ * and are `stride` apart. */
 static void add_line(
 	struct points *points, uint64_t first, uint64_t stride, uint64_t count, uint64_t budget)
 {
@@ -59,7 +61,7 @@ static void add_line(
 		point_add(points, first + stride * stratum_pick(points, count, strata, i));
 }
 
-/* First, last, and others at random. */
+/* Picks the first line, the last line, and then random lines. */
 static uint64_t line_pick(struct points *points, uint64_t count, unsigned index)
 {
 	if (index == 0)
@@ -73,7 +75,7 @@ static void add_patches(struct points *points, uint64_t rows, uint64_t columns)
 {
 	uint64_t height = POINTS_PATCH, width = POINTS_PATCH;
 
-	/* Patches grow where 16x16 ones would be too many. */
+	/* if there would be too many patches of 16x16, use larger ones */
 	while (ceil_div(rows, height) * ceil_div(columns, width) * POINTS_PER_PATCH >
 		POINTS_FULL_MAX) {
 		height *= 2;
@@ -121,7 +123,7 @@ size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_
 	if (rows <= most)
 		return add_all(rows, units);
 	random_seed(&points.random, seed);
-	/* Rows at both ends, where remainders of tiles lie. */
+	/* add rows at both ends, which contain the remainders of tiles */
 	for (uint64_t i = 0; most >= 4 * POINTS_PATCH && i < POINTS_PATCH; i++) {
 		point_add(&points, i);
 		point_add(&points, rows - 1 - i);
@@ -138,7 +140,8 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 {
 	size_t sets = 2;
 
-	/* A quarter of the memory for any one problem: workspaces and other problems want some. */
+	/* The sets of a problem may use a quarter of the memory; workspaces and other problems
+	 * need the rest. */
 	while (sets < PROBLEM_SETS_MAX && sets * set_bytes < 2 * l2_bytes)
 		sets *= 2;
 	while (sets > 1 && sets * set_bytes > memory_bytes / 4)
@@ -146,7 +149,8 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 	return sets;
 }
 
-/* Enough more for a sample of short runs to find that many sets on which nothing ran. */
+/* Adds sets for kernels that overwrite their inputs, so that a sample of short runs has enough
+ * unused sets. */
 static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
 {
 	while (sets < SETS_IN_PLACE && 2 * sets * set_bytes <= memory_bytes / 4)
@@ -154,7 +158,7 @@ static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64
 	return sets;
 }
 
-/* What the tensor is given, or NULL. */
+/* Returns the contents that the user defined for the tensor, or NULL. */
 static const struct plan_contents *contents_of(const struct problem_data *problem, size_t tensor)
 {
 	const struct reference_plan *reference = &problem->description.reference;
@@ -197,8 +201,8 @@ bool problem_data_rewinds(const struct problem_data *problem)
 	return false;
 }
 
-/* What a set's random numbers follow from. Groups stay as they are: their sizes decide on the time.
- */
+/* Returns the seed of a tensor's random numbers. Group sizes determine the run time. Fresh inputs
+ * therefore have the same group sizes as the first ones, and second inputs those of set 0. */
 static uint64_t contents_seed(const struct gpu_session *gpu, const struct problem_data *problem,
 	size_t set, size_t tensor)
 {
@@ -277,7 +281,7 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 						   : fill_random(gpu, problem, set, tensor, data);
 }
 
-/* An input that any numbers will do for. */
+/* Returns whether the operation accepts any numbers in this input. */
 static bool is_free(const struct plan_buffer *tensor)
 {
 	return tensor->role == BUFFER_INPUT && tensor->bytes && dtype_is_float(tensor->dtype) &&
@@ -295,13 +299,14 @@ static size_t made_sets(const struct reference_plan *reference)
 	return count < 1 ? 1 : count < SETS_MADE_MAX ? count : SETS_MADE_MAX;
 }
 
-/* As large as sums of the dtype's products can tell from small ones, and as fp16 holds. */
+/* The magnitude of large elements. They fit into the dtype, and sums of their products keep some
+ * bits of the small ones. */
 static double large_of(enum dtype dtype)
 {
 	return dtype == DTYPE_FP64 ? 0x1p40 : dtype_size(dtype) > 1 ? 0x1p15 : 0x1p8;
 }
 
-/* The made-th of the sets of made inputs. */
+/* Fills the set of probe inputs with this index. */
 static bool fill_made(struct gpu_session *gpu, const struct problem_data *problem, size_t made)
 {
 	const struct reference_plan *reference = &problem->description.reference;
@@ -342,7 +347,7 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 	return problem_data_rewind(gpu, problem, set);
 }
 
-/* The elements without pitch; NULL: gpu->failure says why. */
+/* Computes the elements, without pitch, or reads them from a file. */
 static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, struct text *elements)
 {
@@ -360,7 +365,7 @@ static bool contents_make(struct gpu_session *gpu, const struct problem_data *pr
 	return status == STATUS_OK || gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 }
 
-/* Row by row; between them is what no kernel may read. */
+/* Uploads the elements row by row. The bytes between rows hold poison, which no kernel may read. */
 static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {
@@ -491,7 +496,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	if (problem_data_rewinds(problem) && !gpu->options.l2_warm)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
-	/* of the memory, a quarter more at most */
+	/* probe inputs may use at most another quarter of the memory */
 	problem->made_count = made_sets(&problem->description.reference);
 	if (problem->made_count * set_bytes > gpu->memory_limit_bytes / 4)
 		problem->made_count = 0;

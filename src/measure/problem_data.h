@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * A problem's tensors on the GPU and what the reference says of them.
+ * A problem's tensors in device memory, and the values that its outputs should have.
  *
- * The tensors lie in several sets, more than twice the L2 together where memory and the largest
- * number of sets allow it, so that runs that take the sets in turn find nothing in the cache. All
- * sets are filled with different random numbers, and with draws of group sizes in turn; set 0 is
- * the one that is verified. Tensors that are overwritten in place hold the same in every set, and a
- * copy of that is kept.
+ * There are several sets of the tensors. Together they are at least twice as large as the L2 cache,
+ * if memory and the maximum number of sets allow it. Runs use the sets in turn, so that they find
+ * no data in the cache. Each set is filled with different random numbers and another draw of group
+ * sizes. Set 0 is used for verification. Kernels may overwrite some tensors in place; a copy
+ * of their contents is stored, so that they can be restored.
  *
- * Behind them lie sets of made inputs, on which candidates run for the digest of their bits
- * (measure/verify.h). In each another input holds numbers of mixed size of which many cancel; those
- * before it hold one value, those behind it one of two, with any sign: so the large products, too,
- * cancel in many sums of any operation. Inputs whose contents or range
- * the operation decides are as in set 0. Elements follow from their place alone: problems that
- * differ in the number of rows have the first rows in common.
+ * Sets of probe inputs follow. Candidates run on them for the digest of their results
+ * (measure/verify.h). In each of these sets a different input has elements of mixed magnitude. The
+ * inputs before it have a single value, and the inputs behind it two values with random signs. In
+ * any operation many sums of large products therefore cancel. Inputs whose contents or range the
+ * operation defines are the same as in set 0. Elements depend only on their position, so that
+ * problems with different numbers of rows have the same first rows.
  */
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
@@ -22,16 +22,16 @@
 
 enum {
 	PROBLEM_SETS_MAX = 256,
-	SETS_IN_PLACE = 64, /* at least, of tensors that runs overwrite: they are copied back */
+	SETS_IN_PLACE = 64, /* minimum, if memory allows it, when runs overwrite their inputs */
 	SETS_MADE_MAX = 4,
-	POINTS_FULL_MAX = 1 << 22, /* output elements that are compared in full */
+	POINTS_FULL_MAX = 1 << 22, /* outputs of up to this many elements are compared in full */
 	POINTS_PATCH = 16,
 	POINTS_PER_PATCH = 4,
 	NO_SET = -1,
 	POINTS_LINES = 4, /* rows and columns compared in full: first, last, two at random */
 };
 
-/* The inputs for which values are expected. */
+/* The inputs for which there are expected values. */
 enum inputs {
 	INPUTS_FIRST,
 	INPUTS_SECOND,
@@ -39,81 +39,83 @@ enum inputs {
 };
 
 struct problem_data {
-	char key[HASH_SIZE];               /* of what it is made of */
+	char key[HASH_SIZE];               /* hash of the description */
 	struct device_problem description; /* reference and its cubins */
-	struct arena arena;                /* base 0: not on the GPU at present */
+	struct arena arena;                /* base is 0 while the tensors are not on the GPU */
 	size_t set_count;                  /* a power of two */
-	size_t made_count;         /* sets of made inputs behind these; 0: they do not fit */
-	bool is_warm;              /* the sets fit into twice the L2: runs find data in it */
+	size_t made_count; /* sets of probe inputs behind these; 0 if they do not fit */
+	bool is_warm;      /* the sets are smaller than twice the L2: runs find data in it */
 	uint64_t *input_checksums; /* per tensor, over all sets */
-	unsigned users;            /* kernels that are loaded for it */
-	unsigned long request;     /* of the worker, that used it last */
-	bool touched; /* something ran on it that was not checked, or wrote where it must not */
-	/* What inputs hold at present: the first inputs, unless generation says others; but one set
-	 * (NO_SET: none) may hold the second inputs, for which values are expected, too. */
+	unsigned users;            /* number of loaded candidates of this problem */
+	unsigned long request;     /* the worker's last request that used the problem */
+	bool touched; /* an unchecked kernel ran on the tensors, or a kernel wrote out of bounds */
+	/* The present inputs: the first inputs if generation is 0, else fresh ones. One set may
+	 * hold the second inputs instead; second_set is NO_SET if none does. */
 	uint64_t generation;
 	size_t second_set;
-	double confirmed_us; /* of the fastest candidate that was timed on other inputs; 0: none */
+	double confirmed_us; /* time of the fastest candidate that passed the retest; 0: none yet */
 
-	/* of tensors that are read and then written, or filled by the host: what they hold before
-	 * a run, in every set; 0 for others */
+	/* Per tensor, the contents before a run, if kernels overwrite the tensor in place or the
+	 * host computes it; 0 for other tensors. */
 	CUdeviceptr *originals;
 
-	struct failure reference_failure; /* outcome not ok: there will be no expected values */
-	/* Per output, on the first inputs and on the second ones; NULL: not there. */
+	/* If its outcome is not ok, the reference failed, and there are no expected values. */
+	struct failure reference_failure;
+	/* Per output, for the first and the second inputs. NULL before they are computed. */
 	struct expected *expected[INPUTS_COUNT];
-	bool has_no_second;               /* the second inputs' could not be computed */
+	bool has_no_second;               /* the reference failed on the second inputs */
 	uint64_t cipher[INPUTS_COUNT][2]; /* keys of units and values (measure/expected.h) */
 };
 
-/* How many sets, of a GPU with so much memory: pure function. */
+/* Returns the number of sets for a GPU with this L2 cache and memory. Pure function. */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
 
-/* Different draws of group sizes that the sets hold; 1: none, or groups of one size. */
+/* Returns the number of different draws of group sizes in the sets. Returns 1 if there are no
+ * groups or their sizes are fixed. */
 size_t problem_data_draws(const struct problem_data *problem);
 
-/* Allocates and fills the tensors, if that is not done yet. */
+/* Allocates and fills the tensors, unless they are on the GPU already. */
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
-/* Fills a set's inputs so that it holds the second inputs, whichever set it is. */
+/* Fills a set with the second inputs, which are the same for every set. */
 bool problem_data_fill_second(struct gpu_session *gpu, struct problem_data *problem, size_t set);
-/* Fills all sets' inputs with numbers that they have not held before, but for the one that holds
- * the second inputs. */
+/* Fills the set `second` with the second inputs, and all other sets with new random inputs. */
 bool problem_data_fill_fresh(struct gpu_session *gpu, struct problem_data *problem, size_t second);
-/* Fills those sets with the first inputs again that hold others. */
+/* Fills the sets that hold other inputs with the first inputs again. */
 bool problem_data_fill_first(struct gpu_session *gpu, struct problem_data *problem);
-/* Poisons the outputs of `count` sets from `first` on; queued. Those that are overwritten in place
- * are problem_data_rewind()'s. */
+/* Queues the poisoning of the outputs of `count` sets from `first` on. problem_data_rewind()
+ * restores outputs that are overwritten in place. */
 bool problem_data_poison(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first, size_t count);
-/* Copies back what tensors hold that runs overwrite; queued. */
+/* Queues the restoration of the tensors that runs overwrite in place. */
 bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set);
-/* Whether there are any. */
+/* Returns whether there are such tensors. */
 bool problem_data_rewinds(const struct problem_data *problem);
-/* Fills inputs and guard zones of all sets again if something ran since that was not checked: no
- * candidate is blamed for what another wrote. */
+/* Fills inputs and guard zones of all sets again if the problem is `touched`, so that no candidate
+ * is blamed for the writes of another one. */
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);
-/* Adds the checksum of each input, over all sets, to scratch counter first_counter + its tensor. */
+/* Adds the checksum of each input, over all sets, to scratch counter first_counter + tensor. */
 bool problem_data_checksum(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first_counter);
-/* Frees device memory; the rest stays, so that it can be prepared again. */
+/* Frees the device memory. problem_data_prepare() can allocate it again. */
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);
 
-/* The plan of a tensor that is written. */
+/* Returns the plan's description of the tensor to which the output belongs. */
 const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output);
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor);
 
-/* ---- which units of an output are compared with the reference: pure functions ---- */
-/* All of a small output; of a large one several points of every patch, the edges, and full rows and
- * columns, so that a wrong tile, a wrong fragment of a tile and a wrong remainder are all hit.
- * Linear indices over rows x columns (without pitch); caller frees *units; duplicates occur.
- * Deterministic in seed. Returns their number: rows*columns if that is at most POINTS_FULL_MAX,
- * else at most 2*POINTS_FULL_MAX. rows, columns > 0. */
+/* ---- selection of the output units that are compared with the reference: pure functions ---- */
+/* Selects all elements of a small output. From a large one it selects several points of every
+ * patch, the edges, and some full rows and columns. A wrong tile, a wrong fragment of a tile and a
+ * wrong remainder each contain selected points. The points are linear indices over rows x columns
+ * (without pitch), with possible duplicates, and depend only on the arguments. The caller frees
+ * *units. Returns the number of points: rows*columns if that is at most POINTS_FULL_MAX, else at
+ * most 2*POINTS_FULL_MAX. rows and columns must be above 0. */
 size_t points_choose(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
-/* For references whose unit is a row: row indices, as many as keep it at most POINTS_FULL_MAX
- * elements are compared (at least one row): all, or the first and last 16 and one of each stratum.
- */
+/* Selects row indices, for references whose unit is a row: all rows, or the first and last 16 and
+ * one of each stratum. The rows have at most POINTS_FULL_MAX elements, unless a single row has
+ * more. */
 size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
 #endif

@@ -33,59 +33,60 @@ enum measure_reply {
 
 /* ---- requests ---- */
 struct measure_list {
-	char *device; /* number or UUID; NULL: all */
+	char *device; /* number or UUID; NULL for all GPUs */
 };
 RECORD_DECLARE(struct measure_list, measure_list_record);
 
-/* How the GPU is used; the same in all requests to one process. */
+/* Settings of the GPU session. Only reference_timeout_s may differ between the requests to one
+ * process. */
 struct measure_setup {
 	char *device; /* UUID */
 	uint64_t seed;
-	uint64_t memory_limit_bytes; /* 0: 80% of what is free */
+	uint64_t memory_limit_bytes; /* 0: 80% of the free memory */
 	double kernel_timeout_s, reference_timeout_s;
-	bool l2_warm;        /* runs are on one set of buffers */
-	struct text helpers; /* cubin of the helper kernels; empty: only the context is made */
+	bool l2_warm;        /* all runs use the same set of buffers */
+	struct text helpers; /* cubin of the helper kernels; if empty, only the context is made */
 };
 RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
-/* What candidates compute and are compared with. */
+/* The tensors of a problem and its reference. */
 struct device_problem {
 	const char *operation,
-		*text; /* canonical; for recordings and programs, not for the worker */
+		*text; /* canonical; only for recordings and programs, not sent to the worker */
 	struct reference_plan reference;
-	struct text *cubins; /* the reference's, one per build unit; none if nothing runs */
+	struct text *cubins; /* of the reference, one per build unit; none if it has no kernel */
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct device_problem, device_problem_record);
 void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE]);
 
-/* One candidate, to be loaded, verified where that is asked for, and sampled. */
+/* One candidate, which is loaded, verified if `verify` is set, and sampled. */
 struct device_job {
 	uint64_t ticket;                /* chosen by the sender; the reply repeats it */
-	struct device_problem *problem; /* NULL: a kernel without tensors (the anchor) */
+	struct device_problem *problem; /* NULL for a kernel without tensors (the anchor) */
 	struct plan *plan;
 	struct text *cubins; /* one per build unit */
 	size_t cubin_count;
-	uint32_t load; /* jobs that differ only in this are loaded separately, in order */
+	uint32_t load; /* jobs with different numbers are loaded separately, in order */
 	bool verify;
-	/* not for the worker: */
+	/* The following members are not sent to the worker. */
 	const char *family, *configuration;       /* for recordings and programs */
-	const struct kernel_resources *resources; /* per launch, from the compiler; or NULL */
-	double predicted_time_us;                 /* the model device's answer */
+	const struct kernel_resources *resources; /* per launch, from the compiler; may be NULL */
+	double predicted_time_us;                 /* the reply of the model device */
 };
 RECORD_DECLARE(struct device_job, device_job_record);
 
-/* How the jobs of a request are sampled: in rounds over all of them, one observation of each in a
- * round. Neither rounds nor energy: nothing is timed. */
+/* How the jobs of a request are sampled. Each round takes one observation of every job. Nothing is
+ * timed if both rounds and energy_s are 0. */
 struct sampling {
 	unsigned rounds;
 	unsigned rounds_before; /* of earlier requests of the same series; for recordings */
 	double seconds_max;     /* no observation begins later; 0: no limit */
 	double give_up_us;      /* a job with a slower first observation stops; 0: never */
-	double rest_ratio;      /* idle time after each visit over what the visit took */
-	double energy_s; /* above 0: measures energy instead; each job runs by itself for at least
-			    this long */
-	double until_s;  /* clock_seconds() when a program's jobs are given up; 0: never */
+	double rest_ratio;      /* idle time after a sample batch, relative to the batch's time */
+	double energy_s; /* if above 0, measures energy instead; each job then runs by itself for
+			    at least this long */
+	double until_s;  /* clock_seconds() at which a program's jobs time out; 0: never */
 };
 
 struct measure_run {
@@ -101,7 +102,7 @@ RECORD_DECLARE(struct measure_run, measure_run_record);
 struct device_listing {
 	struct device_facts facts;
 	struct device_identity identity; /* without the anchor's time */
-	char busy_by[128];               /* who holds the lock, or ""; not from the worker */
+	char busy_by[128];               /* the holder of the lock, or ""; not from the worker */
 };
 RECORD_DECLARE(struct device_listing, device_listing_record);
 
@@ -114,18 +115,18 @@ RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 /* The answer to one job. */
 struct device_reply {
 	uint64_t ticket;       /* of the job */
-	bool lost;             /* set by the device: it is lost, and no other reply will come */
-	bool fatal;            /* the worker's last reply */
+	bool lost;             /* set by struct device: the GPU is lost, no other reply follows */
+	bool fatal;            /* this is the worker's last reply */
 	bool reference_failed; /* the outcome is that of the problem's reference, so that no
 				* candidate of the problem can be verified */
 	bool gave_up;          /* sampling stopped early because of give_up_us */
-	struct result result;  /* its resources are the driver's, NULL if the kernels did not load;
-				* a sample is the median of a sample batch, one for each round */
+	struct result result;  /* resources are from the driver, NULL if the kernels did not load;
+				* each sample is the median of the sample batch of one round */
 };
 RECORD_DECLARE(struct device_reply, device_reply_record);
 
 struct measure_progress {
-	uint64_t ticket; /* of the job that is in progress */
+	uint64_t ticket; /* of the job in progress */
 	bool has_job;    /* false: between two jobs, or while the context is made */
 	float allow_s;   /* 0: the usual limit */
 	bool reference;  /* the reference of the job's problem is being computed */

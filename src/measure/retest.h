@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a candidate goes through because it may have been written to win rather than to work:
- * kernels that return at once if their output is there already, that count launches, or that
- * remember results look fast while they are timed, and right while they are verified. Here both
- * happens to the same runs, on inputs that the kernel has not met.
+ * Retests candidates that may cheat. A kernel can return at once if its output exists already,
+ * count its launches, or store results. Such a kernel looks fast while it is timed, and correct
+ * while it is verified. The retest times and verifies the same runs, on inputs that the kernel has
+ * not seen before.
  */
 #ifndef MEASURE_RETEST_H
 #define MEASURE_RETEST_H
@@ -11,15 +11,16 @@
 #include "base/random.h"
 #include "measure/runner.h"
 
-/* One more sample, on cleared outputs. One of its sets, which chance decides, holds the second
- * inputs. Verified afterwards, as is all memory. */
+/* Takes one more sample, with poisoned outputs. A random one of its sets holds the second inputs.
+ * Then verifies the results and the memory. */
 bool retest_sample(struct gpu_session *gpu, struct runner *runner, struct random_state *random,
 	struct result *result, double *sample_us);
-/* The second timed series: two samples, each on fresh inputs and cleared outputs and with no set
- * twice; each verified. *time_us: the faster one. */
+/* Takes the second timed series: two samples with fresh inputs and poisoned outputs, which use no
+ * set twice, and verifies each of them. *time_us is the time of the faster sample, or the median if
+ * samples differ in their group sizes. */
 bool retest_series(struct gpu_session *gpu, const struct runner *runner,
 	struct random_state *random, struct device_reply *reply, double *time_us);
-/* Pure function: whether the second series contradicts the first one. */
+/* Returns whether the time of the second series contradicts that of the first. Pure function. */
 bool retest_is_slower(double time_us, double retest_us);
 
 #endif

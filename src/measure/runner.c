@@ -6,31 +6,33 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 
-/* A sample should last this long: events tick in about half a microsecond, and the gap between two
- * queued pieces of work is about one. */
+/* A sample should take at least this long. The resolution of events is about 0.5 us, and the gap
+ * between two queued operations about 1 us. */
 static const double sample_target_us = 300;
-/* Single runs that are not longer than this are preceded by an untimed one (warm instruction
- * cache, TLB); for longer ones it would cost more than it brings. */
+/* An untimed run precedes the samples of kernels up to this time, to warm the instruction cache and
+ * the TLB. For longer kernels the cold start is negligible. */
 static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
-/* What events can tell apart. */
+/* The resolution of events. */
 static const double estimate_least_us = 0.5;
-/* A piece of repeat(): longer than reading the energy counter, which takes some 15 ms on an H200,
- * or the GPU waits for the next piece; short compared with a step of that counter. */
+/* Length of a piece in repeat(). It must exceed the time for reading the energy counter (about
+ * 15 ms on an H200), or the GPU idles between pieces. It must be short compared with the interval
+ * at which the counter changes. */
 static const double piece_us = 20000;
-/* Under the light load of warming up a healthy card comes up to its highest clock. */
+/* The light load of the warm-up raises the clock of a healthy card at least to this part of its
+ * maximum. */
 static const double clock_up_ratio = 0.85;
 
 enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
-	EXTRA_RUNS = 4, /* of the shorter graph; the other has twice as many */
+	EXTRA_RUNS = 4, /* number of runs in the shorter graph; the other one has twice as many */
 	EXTRA_ROUNDS = 9,
 };
-/* More than this is not what events and replays take, but something else that came between. */
+/* Events and replays take less than this. A larger value includes a disturbance. */
 static const double extra_most_us = 5;
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -86,8 +88,8 @@ static bool record(struct gpu_session *gpu, size_t event)
 		"recording an event");
 }
 
-/* Waits for event `count`, then the times between consecutive events: of `runs` runs each, and of
- * what a sample takes beyond them. */
+/* Waits for event `count` and converts the times between consecutive events to times per run. Each
+ * interval contains `runs` runs and an overhead of extra_us. */
 static bool elapsed(
 	struct gpu_session *gpu, unsigned count, double extra_us, double runs, double *times_us)
 {
@@ -120,8 +122,9 @@ static bool run_filler(struct gpu_session *gpu, const void *context, size_t inde
 	return helper_filler(gpu);
 }
 
-/* A single run, a graph of some runs and one of twice as many, of one kernel, in turn: the graphs
- * tell what one run takes among others, and what is beyond that is of events and replays. */
+/* Measures the overhead of samples. Times a single run, a graph of some runs, and a graph of twice
+ * as many runs of the filler kernel, in turn. The difference between the graphs is the time of the
+ * additional runs; the rest is the overhead of events and replays. */
 static bool extra_measure(struct gpu_session *gpu)
 {
 	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
@@ -160,7 +163,7 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 	return loaded_run(gpu, runner->loaded, set);
 }
 
-/* Copies back what runs have overwritten, in the order in which they come. */
+/* Restores the overwritten tensors of all sets, in the order in which runs will use the sets. */
 static bool rewind_sets(struct gpu_session *gpu, const struct runner *runner)
 {
 	const size_t sets = runner->loaded->set_count;
@@ -174,8 +177,8 @@ static bool rewind_sets(struct gpu_session *gpu, const struct runner *runner)
 	return true;
 }
 
-/* An untimed run before the timed ones, on the buffer set before theirs, so that none of their data
- * stays in the cache. */
+/* Queues an untimed run on the set before those of the timed runs, so that it does not bring their
+ * data into the cache. */
 static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t sets = runner->loaded->set_count;
@@ -186,7 +189,7 @@ static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets);
 }
 
-/* Each on data that is as it should be, so one after the other. */
+/* Times single runs one by one, because tensors must be restored before each of them. */
 static bool estimate_rewinding(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
@@ -208,7 +211,7 @@ static bool estimate(
 	return done && elapsed(gpu, RUNNER_ESTIMATES, gpu->single_extra_us, 1, estimates_us);
 }
 
-/* A sample has fewer runs than there are sets: one is for the run that is not timed. */
+/* Limits a sample to half of the sets, so that at least one set is left for the untimed run. */
 static void limit_to_sets(struct runner *runner)
 {
 	while (runner->runs_per_sample > 1 &&
@@ -237,7 +240,7 @@ bool runner_prepare(
 	runner->runs_per_sample = 1;
 	if (done && isnan(gpu->single_extra_us))
 		done = extra_measure(gpu);
-	/* A first run on its own: modules are loaded lazily, and a crash shows here. */
+	/* wait for a first run, because modules are loaded lazily and the kernel may crash */
 	done = done && rewind_sets(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
@@ -280,7 +283,8 @@ static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 	return graph_launch(gpu, runner->graphs[index]);
 }
 
-/* Sets are a power of two, and so are the runs of a graph: the graphs cover all sets in turn. */
+/* The sets of a graph's runs. The number of sets and the runs of a graph are both powers of two, so
+ * that the graphs together cover all sets. */
 struct run_sets {
 	const struct loaded *loaded;
 	size_t first;
@@ -293,7 +297,7 @@ static bool run_set(struct gpu_session *gpu, const void *context, size_t index)
 	return loaded_run(gpu, sets->loaded, (sets->first + index) % sets->loaded->set_count);
 }
 
-/* Makes what the next `count` samples need and is not there yet. */
+/* Makes the missing graphs of the next `count` samples. */
 static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
 	for (size_t i = 0; runner->graphs && i < count; i++) {
@@ -309,7 +313,7 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 	return true;
 }
 
-/* No set twice, one of them for the run that is not timed. */
+/* Returns the number of samples that use no set twice. One set is left for the untimed run. */
 static unsigned samples_rewinding(const struct runner *runner)
 {
 	const size_t samples = runner->loaded->set_count / runner->runs_per_sample;
@@ -373,23 +377,25 @@ void runner_release(struct gpu_session *gpu, struct runner *runner)
 }
 
 /* ---- energy ---- */
-/* What one run takes of the GPU's energy: it runs alone, again and again, while the card's energy
- * counter is read; between the first and the last step of the counter that are seen the time and
- * the energy belong together. A card without a counter tells its power instead.
+/* Measures the energy of a run. The kernel runs repeatedly without other work while the card's
+ * energy counter is read. The power is the energy between the first and the last observed change of
+ * the counter, divided by the time between them. If there is no counter, the card's power reading
+ * is used instead.
  *
- * A counter that has not moved twice by then does not move: */
+ * The measurement ends after this multiple of the requested time, even if the counter has not
+ * changed twice. */
 static const double energy_time_limit_ratio = 3;
 
 struct counting {
 	struct gpu_session *gpu;
 	double seconds;
-	double elapsed_s, runs;      /* of the whole */
-	double read_j;               /* what the counter said last; 0: there is none */
-	double first_j, first_s;     /* at its first step */
-	double last_j, last_s;       /* at its last one; last_s 0: it moved once at most */
-	double read_s, gap_s;        /* time of the last reading; the longest between two */
-	double sum_w, low_w, high_w; /* power, where there is no counter */
-	double samples;
+	double elapsed_s, runs;      /* totals so far */
+	double read_j;               /* last reading of the counter; 0 if there is no counter */
+	double first_j, first_s;     /* at the first change of the counter */
+	double last_j, last_s;       /* at the last change; last_s is 0 before the second one */
+	double read_s, gap_s;        /* time of the last reading; longest time between two */
+	double sum_w, low_w, high_w; /* power readings, if there is no counter */
+	double samples;              /* number of power readings */
 };
 
 static bool count_energy(struct counting *counting, double elapsed_s)
@@ -420,7 +426,7 @@ static bool count_power(struct counting *counting, double elapsed_s)
 	return elapsed_s < counting->seconds;
 }
 
-/* After each piece: whether to go on. */
+/* Reads the counter after a piece. Returns whether the measurement continues. */
 static bool observe(struct counting *counting)
 {
 	return (counting->read_j > 0 ? count_energy(counting, counting->elapsed_s)
@@ -437,19 +443,19 @@ static bool piece_start(
 	return record(gpu, event);
 }
 
-/* Runs it without gaps, in pieces of some milliseconds. */
+/* Runs the kernel without gaps, in pieces of piece_us. */
 static bool repeat(struct counting *counting, struct runner *runner)
 {
 	struct gpu_session *gpu = counting->gpu;
 	const double sample_us = runner->estimate_us * runner->runs_per_sample;
 	const unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
 
-	/* all graphs: pieces follow one another through every set */
+	/* make all graphs, because pieces use all sets in turn */
 	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) || !record(gpu, 0) ||
 		!piece_start(gpu, runner, samples, 1))
 		return false;
 	for (size_t piece = 0;; piece++) {
-		/* the next piece is queued before this one is waited for */
+		/* queue the next piece before waiting for this one */
 		const size_t end = 1 + piece % 2;
 		float milliseconds = 0;
 
@@ -475,17 +481,17 @@ bool energy_measure(
 		.gpu = gpu, .seconds = seconds, .read_j = nvml_energy_j(gpu->nvml)};
 	double power_w = 0, resolution_ratio = 0;
 
-	/* asked, and the card does not say */
+	/* NaN says that energy was requested but the card does not report it */
 	*measured =
 		(struct measured){.energy_j = NAN, .power_w = NAN, .energy_resolution_ratio = NAN};
-	if (runner->rewinds) /* again and again would be on what it has left */
+	if (runner->rewinds) /* repeated runs would use their own outputs as inputs */
 		return true;
 	if (!repeat(&counting, runner))
 		return false;
 	if (counting.last_s > counting.first_s) {
 		power_w =
 			(counting.last_j - counting.first_j) / (counting.last_s - counting.first_s);
-		/* a step is seen at the reading after it */
+		/* a change is observed up to one reading late */
 		resolution_ratio = counting.gap_s / (counting.last_s - counting.first_s);
 	} else if (counting.sum_w > 0) {
 		power_w = counting.sum_w / counting.samples;

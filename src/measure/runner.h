@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * How one candidate is timed. Long kernels: one run per sample between two events. Short ones: a
- * sample is the replay of a CUDA graph of many runs, so that launch overhead is out. Runs take the
- * problem's buffer sets in turn; where they overwrite tensors in place, all sets are copied back
- * before a visit, and none is run on twice in it. Each visit starts behind other work on the GPU,
- * so that its first sample does not contain the processor's time for queueing it. Where sets differ
- * in how large groups are, every sample is a mean over all sets.
+ * Times one candidate. A sample of a long kernel is one run between two events. A sample of a short
+ * kernel is the replay of a CUDA graph of many runs, which excludes launch overhead. Runs use the
+ * problem's buffer sets in turn. If they overwrite tensors in place, all sets are restored before
+ * each sample batch, and the batch uses no set twice. A filler kernel runs before each batch, so
+ * that the first sample does not contain the host's time for queueing. If group sizes differ
+ * between sets, every sample is a mean over all sets.
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -20,42 +20,42 @@ enum {
 struct runner {
 	const struct loaded *loaded;
 	bool rewinds;             /* runs overwrite tensors that they read */
-	double estimate_us;       /* of one run; 0: not prepared */
-	unsigned runs_per_sample; /* 1: timed without a graph */
-	CUgraphExec *graphs;      /* together they cover all sets; made when first needed */
+	double estimate_us;       /* time of one run; 0 if not prepared */
+	unsigned runs_per_sample; /* 1 if runs are timed without a graph */
+	CUgraphExec *graphs;      /* together they cover all sets; each is made on first use */
 	size_t graph_count;
-	size_t draws; /* of group sizes in the sets; each sample has all of them */
+	size_t draws; /* number of draws of group sizes; each sample contains all of them */
 	size_t next_set, next_graph;
-	unsigned visit_samples; /* how many are queued at present */
+	unsigned visit_samples; /* number of queued samples */
 };
 
-/* Warm-up, first timing, choice of the method. estimates_us: two timings of single runs. */
+/* Warms up the GPU, times the kernel for the first time, and chooses the method. estimates_us gets
+ * the times of single runs. */
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
-/* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX), or fewer where sets are not run on twice
- * (visit_samples); the GPU works until runner_finish(). */
+/* Queues up to `count` samples (1..RUNNER_VISIT_SAMPLES_MAX); fewer for in-place kernels, which use
+ * each buffer set only once. Sets visit_samples to their number. runner_finish() must follow. */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
-/* Queues one sample that runs on `set` and on those sets that go with it; they are told by *first
- * and *count. The caller has filled them as it wants: the run that comes before the sample is on
- * another set, or there is none. */
+/* Queues one sample that includes a run on `set`. Sets *first and *count to the range of all sets
+ * in the sample. The contents of `set` stay as the caller filled it until the sample runs, because
+ * the untimed run before the sample uses a set outside of the range or is omitted. */
 bool runner_start_on(
 	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count);
-/* Another runner of the same kernel, prepared as the first one is, but no sample of which runs on a
- * set twice. */
+/* Makes a second runner of a prepared kernel whose samples use no set twice. */
 void runner_prepare_once(const struct runner *prepared, struct runner *once);
-/* Waits for them: microseconds per run. */
+/* Waits for the queued samples and stores their times in microseconds per run. */
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
-/* How many runs a sample holds (a power of two; 1: no graph) for a kernel of this duration with
- * that many stream operations per run. Pure function. */
+/* Returns the number of runs per sample, a power of two, for a kernel of this duration and number
+ * of stream operations per run. 1 means that there is no graph. Pure function. */
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
-/* Keeps the GPU at work until its clock is up: at least the one time, at most the other. */
+/* Keeps the GPU busy until its clock is high, for at least least_s and at most most_s. */
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 
-/* What a run takes of the GPU's energy. A prepared runner, busy for `seconds` at least and three
- * times that at most. NaN where the card says nothing, and of kernels that work in place. */
+/* Measures the energy of a run with a prepared runner, which runs for between one and three times
+ * `seconds`. The result is NaN if the card does not report energy, and for in-place kernels. */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 

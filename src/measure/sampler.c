@@ -8,21 +8,22 @@
 #include "measure/verify.h"
 
 enum {
-	THROTTLE_RETRIES = 3,  /* visits per candidate that are taken again */
-	ENERGY_TIMES_MAX = 10, /* how much longer than asked for it may take */
+	THROTTLE_RETRIES = 3,  /* maximum number of repeated sample batches per candidate */
+	ENERGY_TIMES_MAX = 10, /* the watchdog's limit, as a multiple of the requested time */
 };
-static const double throttle_pause_s = 0.05; /* doubled with each retry */
+static const double throttle_pause_s = 0.05; /* doubles with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 static const double throttle_interval_s = 0.002;
-/* A visit has several samples where the candidate is alone and they are short: an outlier does not
- * become an observation. Among others more visits tell more than longer ones. */
+/* If there is only one candidate and its samples are short, a visit takes several samples, so that
+ * an outlier does not become an observation. With several candidates, more visits give more
+ * information than longer visits. */
 static const double visit_alone_target_us = 1000;
 
 struct sampler {
 	struct gpu_session *gpu;
 	const struct sampling *rule;
 	size_t count, active;
-	enum throttle throttle; /* when it was last read */
+	enum throttle throttle; /* result of the last reading */
 	double throttle_read_s;
 	double deadline_s;
 	struct random_state *random;
@@ -30,7 +31,7 @@ struct sampler {
 	void *context;
 };
 
-/* It was verified in this request, and it alone ran since then. */
+/* Returns whether this request verified the candidate, so that timed runs can be verified, too. */
 static bool is_verified(const struct series *series)
 {
 	return series->reply.result.verification.done && series->runner->loaded->problem;
@@ -46,7 +47,7 @@ static double fastest_of(const struct result *result)
 	return statistics_quantile(result->samples_us, result->sample_count, 0);
 }
 
-/* The time on other inputs counts, if it is longer. */
+/* Replaces the samples by the time on fresh inputs if it contradicts them. */
 static void take_retest(struct series *series, double retest_us)
 {
 	struct result *result = &series->reply.result;
@@ -62,8 +63,8 @@ static void take_retest(struct series *series, double retest_us)
 		time_us, retest_us);
 }
 
-/* Whether the last observation, on cleared outputs, differs from those before it, or the candidate
- * would become the best. */
+/* Returns whether the candidate needs a second series: it would become the best one, or its last
+ * observation, with poisoned outputs, is slower than the ones before. */
 static bool wants_series(const struct series *series)
 {
 	const struct result *result = &series->reply.result;
@@ -74,7 +75,7 @@ static bool wants_series(const struct series *series)
 	       retest_is_slower(fastest_of(result), last_us);
 }
 
-/* Too slow to win, so that it need not be right. */
+/* Returns whether the candidate is too slow to win, so that its timed runs need no verification. */
 static bool is_slow(const struct sampler *sampler, const struct series *series)
 {
 	const double slow_ratio = 1.2;
@@ -84,7 +85,7 @@ static bool is_slow(const struct sampler *sampler, const struct series *series)
 	       (best_us > 0 && median_of(&series->reply.result) > slow_ratio * best_us);
 }
 
-/* What is left to do before a candidate's times are believed. */
+/* Verifies the timed runs of a candidate, and retests it if necessary. */
 static bool confirm(struct sampler *sampler, struct series *series)
 {
 	struct problem_data *problem = series->runner->loaded->problem;
@@ -140,7 +141,8 @@ static unsigned visit_size(const struct sampler *sampler, const struct series *s
 	return sampler->count > 1 ? 1 : (unsigned)fmin(fmax(samples, 1), RUNNER_VISIT_SAMPLES_MAX);
 }
 
-/* A reading costs up to a millisecond on some systems: one per 2 ms, the last one is repeated. */
+/* Reads the clock at most once per throttle_interval_s, because a reading takes up to 1 ms on some
+ * systems. Otherwise returns the last result. */
 static enum throttle throttle_check(struct sampler *sampler)
 {
 	const struct gpu_session *gpu = sampler->gpu;
@@ -157,13 +159,13 @@ static enum throttle throttle_check(struct sampler *sampler)
 	return sampler->throttle;
 }
 
-/* Whether this visit's samples are to be taken again. */
+/* Returns whether the samples of this visit must be repeated, after a pause or a warm-up. */
 static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
 	if (throttle == THROTTLE_NONE)
 		return false;
 	if (series->retries >= THROTTLE_RETRIES) {
-		/* a clock that stays slow without heat or brake is locked there */
+		/* a clock that stays low without a throttle reason is locked by the user */
 		if (throttle == THROTTLE_HELD_DOWN)
 			series->reply.result.flags |= FLAG_MASK(THROTTLED);
 		else
@@ -178,7 +180,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	return true;
 }
 
-/* False on failure. */
+/* Takes the samples of one visit. The first visit also prepares the runner. */
 static bool take_samples(struct sampler *sampler, const struct series *series, double *samples_us,
 	unsigned *count, enum throttle *throttle)
 {
@@ -187,7 +189,7 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 	if (!(runner->estimate_us > 0)) {
 		if (!runner_prepare(sampler->gpu, runner, samples_us))
 			return false;
-		/* timings of single runs are samples where samples are single runs */
+		/* the estimates are valid samples if a sample is a single run */
 		*count = RUNNER_ESTIMATES;
 		*throttle = throttle_check(sampler);
 		if (runner->runs_per_sample == 1)
@@ -210,7 +212,8 @@ static void add_observation(struct series *series, double time_us)
 	result->samples_us[result->sample_count++] = time_us;
 }
 
-/* The last observation of a candidate that was verified in this request is on other inputs. */
+/* Returns whether this visit is the retest: the last observation of a verified candidate uses the
+ * second inputs. */
 static bool is_retest(const struct sampler *sampler, const struct series *series)
 {
 	return is_verified(series) && series->runner->estimate_us > 0 &&
@@ -231,7 +234,7 @@ static bool visit_retest(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* One observation. False on failure. */
+/* Takes one observation. */
 static bool visit(struct sampler *sampler, struct series *series)
 {
 	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
@@ -249,7 +252,7 @@ static bool visit(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* Alone, not in turn with others: the card counts for all that runs. */
+/* Measures one candidate at a time, because the counter includes all work on the card. */
 static bool measure_energy(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->runner;
@@ -281,12 +284,12 @@ static void step(struct sampler *sampler, struct series *series)
 		finish(sampler, series);
 }
 
-/* At the power limit the clock of a GPU that runs without a pause wanders by 10%, and how much
- * depends on what ran before; one that rests in between keeps its highest clock. */
+/* Lets the GPU rest after a visit. Without pauses it reaches its power limit, where the clock
+ * varies by 10% depending on the previous work. With pauses it keeps its highest clock. */
 static void rest(const struct sampler *sampler, const struct series *series, double visit_s)
 {
 	const struct runner *runner = series->runner;
-	/* with the run that is not timed; what the host needs besides is rest already */
+	/* includes the untimed run; the GPU already rests during the host's share of the visit */
 	const double busy_s = 1e-6 * runner->estimate_us *
 			      (double)(runner->runs_per_sample * runner->visit_samples + 1);
 
@@ -336,10 +339,11 @@ bool sampler_is_noisy(const double *observations_us, size_t count)
 		       2 * noisy_ratio * statistics_quantile(observations_us, count, 0.5);
 }
 
-/* ---- is the clock held down? ---- */
-/* A card that has just idled is far below; one that is at work, hardly. */
+/* ---- throttling ---- */
+/* The clock of a card that was idle is far below this part of its maximum; the clock of a busy card
+ * is rarely below it. */
 static const double slow_clock_ratio = 0.6;
-/* The clock is where the card's settings want it: no warm-up brings it up. */
+/* The card's settings or its power cap define the clock, so a warm-up does not raise it. */
 static const unsigned long long set_so =
 	NVML_THROTTLE_APPLICATION_CLOCKS | NVML_THROTTLE_POWER_CAP | NVML_THROTTLE_SYNC_BOOST;
 static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples several candidates in turn, so that clock drift hits all alike: rounds over the
- * candidates in a random but reproducible order. A visit to a candidate gives one observation, the
- * median of its samples: those depend on each other.
+ * Samples several candidates in turn, so that clock drift affects all of them equally. Each round
+ * visits the candidates in a random but reproducible order. A visit takes a batch of samples and
+ * stores their median as one observation, because the samples of a batch are not independent.
  *
  * With rest_ratio the GPU rests after each visit, so that it does not reach its power limit.
  *
- * Samples taken while the clock was held down are taken again a few times, within the visit; where
- * that does not help they are kept, and the result carries the flag THROTTLED.
+ * Samples that were taken while the clock was throttled are repeated a few times within the visit.
+ * If that does not help, they count, and the result gets the flag THROTTLED.
  */
 #ifndef MEASURE_SAMPLER_H
 #define MEASURE_SAMPLER_H
@@ -17,37 +17,36 @@
 
 /* One candidate. */
 struct series {
-	struct runner *runner;     /* lives on between requests */
-	struct device_reply reply; /* to its job so far: outcome ok; samples are added */
-	size_t capacity;           /* of these */
+	struct runner *runner;     /* belongs to the caller, who reuses it in later requests */
+	struct device_reply reply; /* collects the samples; its outcome must be ok at first */
+	size_t capacity;           /* of the reply's samples */
 	unsigned retries;
-	bool is_retested; /* its last observation was on other inputs, and it was right */
+	bool is_retested; /* the last observation was on the second inputs and was verified */
 	bool finished;
 };
 
-/* Called once per series, in the order in which they end; takes the reply. After a fatal one
- * nothing more comes. */
+/* Called once per series, in the order in which they end; takes the reply. No call follows a fatal
+ * reply. */
 typedef void sampler_emit(struct device_reply *reply, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
 	const struct sampling *rule, struct random_state *random, sampler_emit *emit,
 	void *context);
 
-/* Pure function: whether observations are so scattered that their median says little: at least
- * three, and half the distance of their quartiles is above a tenth of it. */
+/* Returns whether the median of at least three observations is unreliable: half of the
+ * interquartile range exceeds 10% of the median. Pure function. */
 bool sampler_is_noisy(const double *observations_us, size_t count);
 
-/* ---- is the clock held down? Read through NVML while kernels run ---- */
-/* The power cap is no fault: dense tensor kernels run into it on a healthy card; neither is a
- * clock that was set. What counts is heat and the hardware's brakes; a clock that idled is warmed
- * up. */
+/* ---- throttling, read through NVML while kernels run ---- */
+/* Only heat and hardware slowdowns count as throttling. The power cap does not, because dense
+ * tensor kernels reach it on a healthy card; neither does a clock that the user locked. */
 enum throttle {
 	THROTTLE_NONE,
-	THROTTLE_SLOW_CLOCK, /* not up yet (after idling): work helps */
-	THROTTLE_HELD_DOWN,  /* heat or hardware brake: a pause helps */
+	THROTTLE_SLOW_CLOCK, /* the clock is still low after idling; work raises it */
+	THROTTLE_HELD_DOWN,  /* heat or a hardware slowdown; a pause helps */
 };
 
-/* Pure function: what a reading means on a card with that highest clock (0: any clock will do). */
+/* Interprets a reading from a card with this maximum clock; 0 accepts any clock. Pure function. */
 enum throttle throttle_judge(const struct nvml_reading *reading, double clock_sm_max_hz);
 
 #endif

@@ -6,20 +6,20 @@
 #include "measure/expected.h"
 
 /* ---- scratch counters of one verification ---- */
-/* Guard zones of the tensors (count+1), of the workspaces (count+1), checksums of the inputs (one
- * per tensor), then these for each output. */
+/* The counters are: guard zones of the tensors (tensors+1), guard zones of the workspaces
+ * (workspaces+1), input checksums (one per tensor), and the following counters for each output. */
 enum {
 	COUNTER_FIRST, /* checksum of the output after the first run */
 	COUNTER_SECOND,
-	COUNTER_PITCH_BEFORE, /* of the bytes between the output's rows */
+	COUNTER_PITCH_BEFORE, /* checksum of the bytes between the output's rows */
 	COUNTER_PITCH_AFTER,
 	COUNTER_COUNT
 };
 
 struct layout {
-	size_t tensors, workspaces, outputs;  /* how many */
-	size_t tensor_zones, workspace_zones; /* where their counters start */
-	size_t inputs, rest, total;
+	size_t tensors, workspaces, outputs;  /* numbers of these */
+	size_t tensor_zones, workspace_zones; /* first counters of their guard zones */
+	size_t inputs, rest, total;           /* first checksum, first output's counter, end */
 };
 
 static struct layout layout_of(const struct loaded *loaded)
@@ -59,7 +59,7 @@ static bool checksum_output(
 		tensor->columns * size, tensor->ld * size, counter);
 }
 
-/* The bytes between one row's end and the next row's start: no kernel may write there. */
+/* Computes the checksum of the bytes between the output's rows, where no kernel may write. */
 static bool checksum_pitch(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
 {
@@ -85,8 +85,8 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 		reference->tolerance_rel, output);
 }
 
-/* ---- all of them ---- */
-/* Nothing of an earlier run is left. */
+/* ---- all outputs ---- */
+/* Removes the results of earlier runs. */
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	return problem_data_poison(gpu, loaded->problem, set, 1) &&
@@ -142,7 +142,7 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 	return done && scratch_read(gpu, compared, layout->outputs, counters, layout->total);
 }
 
-/* ---- the verdict ---- */
+/* ---- the outcome ---- */
 static void describe_zone(const struct plan_buffer *buffers, size_t count, size_t zone,
 	uint64_t bytes, struct text *text)
 {
@@ -209,7 +209,8 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 		compared->first_expected, compared->first_out);
 }
 
-/* Adds an output to what is told of all: first_* are those of the first output that differs. */
+/* Adds an output's comparison to the verification of all outputs. The members first_* describe the
+ * first output with a difference. */
 static void take_compared(const struct loaded *loaded, size_t output,
 	const struct helper_compare_result *compared, struct result *result)
 {
@@ -270,9 +271,9 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 	return outcome;
 }
 
-/* ---- the digest of its bits ---- */
-/* Rows of which each output has a whole number: the first rows of an output belong to the first
- * ones of the others. */
+/* ---- the digest of the results ---- */
+/* Returns the number of row groups into which every output can be divided evenly. Group i of one
+ * output corresponds to group i of the others. Returns 1 if there is no such division. */
 static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 {
 	uint64_t rows = problem_output(loaded->problem, 0)->rows;
@@ -287,8 +288,8 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 	return rows;
 }
 
-/* Into a counter of each output and part, from the first one on: from the end of one digest's rows
- * to that of the next. */
+/* Computes one checksum per output and part, in counters from first_counter on. A part contains the
+ * rows between the ends of two consecutive digests. */
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
@@ -308,8 +309,9 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* One run on each set of made inputs, all before the one wait for the GPU. Digests are chained:
- * that of more rows holds that of fewer. */
+/* Runs the candidate once on each set of probe inputs and computes the digests of its results. The
+ * digest of more rows includes the digests of fewer rows. *result stays NULL if there are no probe
+ * inputs or too many parts. */
 static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct bits **result)
 {
 	const struct problem_data *problem = loaded->problem;
@@ -384,20 +386,21 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 		!gpu_reset_cache(gpu) || !run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);
-	/* what it left in its workspaces is its own; in the tensors others would be blamed for it
-	 */
+	/* other candidates use the same tensors and would be blamed for changed bytes in them;
+	 * workspaces are not shared */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
 	if (result->outcome != OUTCOME_OK || loaded->problem->description.reference.may_vary)
 		return true;
 	return digest(gpu, loaded, &result->bits);
 }
 
-/* ---- after it was timed ---- */
+/* ---- timed runs ---- */
 enum {
-	WRITTEN_SETS_MAX = 8 /* of a sample, that are looked at */
+	WRITTEN_SETS_MAX = 8 /* maximum number of sets of a sample that are checked */
 };
 
-/* Whether outputs of these sets, or of some of them, hold anything but the poison. */
+/* Counts the bytes of the outputs that are not poison any more, in one counter for each checked
+ * set. If the sample has many sets, only some of them are checked. */
 static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, const struct layout *layout)
 {
@@ -419,7 +422,7 @@ static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* The first of the sets that nothing was written into; NO_SET: none. */
+/* Returns the first checked set in which all outputs are still poison, or NO_SET. */
 static size_t find_unwritten(const struct loaded *loaded, const struct verify_sample *sample,
 	const struct layout *layout, const uint64_t *counters)
 {

@@ -9,29 +9,30 @@
 #include "measure/verify.h"
 #include "record/record_wire.h"
 
-/* What is kept of earlier requests; memory that is short makes it less. */
+/* The maximum number of cached kernels and problems of earlier requests. reclaim() removes more if
+ * memory is short. */
 enum {
 	KERNELS_KEPT = 64,
 	PROBLEMS_KEPT = 16,
 };
 
-/* A candidate that is loaded. */
+/* A cached candidate, which is loaded. */
 struct kept {
 	char key[HASH_SIZE];
 	struct loaded loaded;
 	struct runner runner;
-	unsigned long request; /* that used it last */
+	unsigned long request; /* the last request that used it */
 };
 
 struct serving {
 	struct gpu_session gpu;
-	struct problem_data **problems; /* in the order of their last uses */
+	struct problem_data **problems; /* least recently used first */
 	size_t problem_count, problem_capacity;
-	struct kept **kept; /* in the same order */
+	struct kept **kept; /* least recently used first */
 	size_t kept_count, kept_capacity;
-	unsigned long request; /* counts them */
+	unsigned long request; /* number of RUN requests so far */
 	struct random_state random;
-	bool ending; /* the context is gone */
+	bool ending; /* the last reply was sent, because the session failed */
 };
 
 /* ---- replies ---- */
@@ -48,7 +49,7 @@ static void reply_error(struct serving *serving, const struct error *err)
 	serving->ending = true;
 }
 
-/* Releases the reply. */
+/* Sends and releases the reply. */
 static void reply_result(struct device_reply *answer, void *context)
 {
 	struct serving *serving = context;
@@ -95,7 +96,7 @@ static void serve_list(struct serving *serving, const struct measure_list *asked
 }
 
 /* ---- problems ---- */
-/* To the end, as what was used last. */
+/* Moves an item to the end of the array, as the most recently used one. */
 static void *use(void **items, size_t count, size_t at)
 {
 	void *item = items[at];
@@ -114,7 +115,7 @@ static void problem_drop(struct serving *serving, size_t at)
 	free(problem);
 }
 
-/* Takes the description of a problem, if it is new. */
+/* Finds the problem in the cache or adds it. Takes the description of a new problem. */
 static struct problem_data *problem_use(struct serving *serving, struct device_problem *description)
 {
 	struct problem_data *problem = NULL;
@@ -150,8 +151,8 @@ static void kept_drop(struct serving *serving, size_t at)
 	free(kept);
 }
 
-/* Gives back the memory of the candidate that was used longest ago or, where the request uses all
- * of them, of a problem for which nothing is loaded. */
+/* Frees the memory of the least recently used candidate. If this request uses all of them, frees
+ * the tensors of a problem without loaded candidates. Returns false if nothing can be freed. */
 static bool reclaim(void *context)
 {
 	struct serving *serving = context;
@@ -168,7 +169,7 @@ static bool reclaim(void *context)
 	return false;
 }
 
-/* Takes the job's plan if it is loaded now. */
+/* Finds the job's candidate in the cache or loads it. Takes the plan of a new candidate. */
 static struct kept *kept_use(struct serving *serving, struct device_job *job)
 {
 	struct problem_data *problem = job->problem ? problem_use(serving, job->problem) : NULL;
@@ -197,7 +198,7 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 	serving->kept[serving->kept_count++] = kept;
 	loaded_init(
 		&serving->gpu, &kept->loaded, problem, job->plan, job->cubins, job->cubin_count);
-	/* code takes memory, too */
+	/* loading the code also needs memory, which gpu_allocate() does not see */
 	while (kept->loaded.failure.outcome == OUTCOME_OUT_OF_MEMORY && reclaim(serving)) {
 		*job->plan = kept->loaded.plan;
 		kept->loaded.plan = (struct plan){0};
@@ -209,14 +210,15 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 }
 
 /* ---- jobs ---- */
-/* Of a candidate that was timed: its second series, which is the one sample of the result. */
+/* Takes the second series of a candidate that was timed in an earlier request. Its time becomes the
+ * only sample of the result. */
 static void retest(struct serving *serving, struct kept *kept, struct device_reply *answer)
 {
 	double time_us = 0;
 
 	if (!kept->loaded.problem)
 		return;
-	/* others ran since the last check: what they wrote is not its fault */
+	/* other candidates ran since the last check and may have changed the tensors */
 	if (!problem_data_restore(&serving->gpu, kept->loaded.problem) ||
 		!retest_series(&serving->gpu, &kept->runner, &serving->random, answer, &time_us)) {
 		gpu_take_failure(&serving->gpu.failure, answer);
@@ -226,7 +228,8 @@ static void retest(struct serving *serving, struct kept *kept, struct device_rep
 	answer->result.sample_count = 1;
 }
 
-/* NULL: it is answered. */
+/* Loads and verifies the candidate of a job. Returns NULL if the job needs no timing or failed; the
+ * reply is then sent already. */
 static struct kept *prepare(
 	struct serving *serving, bool times, struct device_job *job, struct device_reply *answer)
 {
@@ -251,7 +254,7 @@ static struct kept *prepare(
 	if (result->outcome == OUTCOME_OK && times)
 		return kept;
 	reply_result(answer, serving);
-	/* another time it may load */
+	/* a later attempt may succeed */
 	if (!serving->ending && kept->loaded.failure.outcome != OUTCOME_OK)
 		kept_drop(serving, serving->kept_count - 1);
 	return NULL;
@@ -293,7 +296,7 @@ static void serve_run(struct serving *serving, struct measure_run *run)
 	}
 	if (is_first)
 		random_seed(&serving->random, run->setup.seed);
-	gpu_progress(&serving->gpu, 0); /* it works */
+	gpu_progress(&serving->gpu, 0); /* report that the session works */
 	if (run->job_count && !serving->gpu.helpers.library)
 		error_set(&err, STATUS_FAILED, "jobs came before the helper kernels"),
 			reply_error(serving, &err);
@@ -353,7 +356,7 @@ int measure_worker_main(void)
 		message_release(&message);
 	}
 	text_release(&pending);
-	/* With its context gone the driver answers nothing but errors: leave it to the kernel. */
+	/* after a lost context every driver call fails, so the operating system cleans up */
 	if (serving.ending)
 		_exit(STATUS_FAILED);
 	serving_release(&serving);

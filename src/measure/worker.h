@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measuring worker: a process of its own per GPU, never the one that holds the journal. It
- * serves the requests of measure/protocol.h, in order, until its input closes; a kernel that
- * crashes, corrupts its context or hangs takes nothing else along.
+ * The measuring worker, a separate process for each GPU. It serves the requests of
+ * measure/protocol.h in order until its input closes. A kernel that crashes, corrupts the context
+ * or hangs affects only this process, not the one that writes the journal.
  */
 #ifndef MEASURE_WORKER_H
 #define MEASURE_WORKER_H
