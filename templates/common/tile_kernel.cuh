@@ -36,3 +36,17 @@ __tile__ auto tiles_of(T *first, int rows, int columns, int pitch)
 				ct::strides(ct::assume_divisible<DIVISOR>(pitch), one()))),
 		ct::shape<ROWS, COLUMNS>());
 }
+
+// The activation that the build names; fp32.
+template <typename TILE> __tile__ TILE activation(TILE x)
+{
+#if ACT_relu
+	return ct::max(x, 0.0f);
+#elif ACT_silu
+	return x / (1.0f + ct::exp(-x));
+#elif ACT_gelu_tanh
+	return 0.5f * x * (1.0f + ct::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+#else
+	return x;
+#endif
+}

@@ -39,19 +39,6 @@ struct tile_place {
 	}
 };
 
-template <typename TILE> __tile__ TILE activation(TILE x)
-{
-#if ACT_relu
-	return ct::max(x, 0.0f);
-#elif ACT_silu
-	return x / (1.0f + ct::exp(-x));
-#elif ACT_gelu_tanh
-	return 0.5f * x * (1.0f + ct::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
-#else
-	return x;
-#endif
-}
-
 // Two things let the compiler load ahead of the products, and make the kernel four times as fast:
 // pointers that are __restrict__, and a loop over an irange.
 TILE_HINTS __tile_global__ void gemm_tile(const input *__restrict__ a, const input *__restrict__ b,

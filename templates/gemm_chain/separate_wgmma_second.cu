@@ -1,6 +1,6 @@
 // The second product of gemm_chain/separate_wgmma, Y = T C, by gemm/wgmma.cu. The first one has
 // applied the activation.
-#include "gemm_chain/separate.cuh"
+#include "gemm_chain/separate_wgmma.cuh"
 #undef ACT_relu
 #undef ACT_gelu_tanh
 #undef ACT_silu
@@ -8,13 +8,5 @@
 #define STAGES      SECOND_STAGES
 #define SMEM_BYTES  SECOND_SMEM
 #define STORE_BOX   SECOND_BOX
-#define STORE       1
-#define STORE_DEPTH 2
-#define STREAM_K    0
-#define BATCHED     0
-#define CLUSTER_N   1
-#define C_PAIRS     1
-#define PARTS       1
-#define SCALE_PART  8
 #define gemm_wgmma  gemm_chain_second
 #include "gemm/wgmma.cu"

@@ -12,19 +12,6 @@ typedef __nv_bfloat16 element;
 typedef __half element;
 #endif
 
-template <typename TILE> __tile__ TILE activation(TILE x)
-{
-#if ACT_relu
-	return ct::max(x, 0.0f);
-#elif ACT_silu
-	return x / (1.0f + ct::exp(-x));
-#elif ACT_gelu_tanh
-	return 0.5f * x * (1.0f + ct::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
-#else
-	return x;
-#endif
-}
-
 TILE_HINTS __tile_global__ void gemm_chain_tile(const element *__restrict__ a,
 	const element *__restrict__ b, const element *__restrict__ c, element *__restrict__ y, int m, int k, int n, int p)
 {

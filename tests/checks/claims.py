@@ -21,6 +21,7 @@ from figures import *  # noqa: E402,F403  pylint: disable=wrong-import-position,
 HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN = ("README.md", f"{FOLDER}/README.md", f"{FOLDER}/attention.md", f"{FOLDER}/gemm.md", "templates/README.md",
 	f"{FOLDER}/gemm_chain.md")
 H100, OPEN = "results/nvidia-h100/README.md", f"{FOLDER}/open.md"
+TILE, AUTOTUNE = "results/nvidia-h100/tile.md", "results/nvidia-h100/autotune.md"
 
 def ratios_of(entries):
 	"""Geometric mean, lowest, how many below 0.95."""
@@ -238,8 +239,69 @@ CLAIMS = [
 	(NOTES, "756 of `flash_wgmma` 18.0 s, 14.1 s and 12.3 s: 1.27 times", lambda: [756, *cost("flash_all")]),
 ]
 
+def tile_suite_rows():
+	with open("results/nvidia-h100/tile_vs.json", encoding="utf-8") as file:
+		ratios = [entry["cublaslt_best_us"] / entry["ours_us"] for entry in json.load(file)["entries"]]
+	return [f"| gemm/tile | {len(ratios)} | {statistics.geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} |"]
+
+
+def tile_sweep():
+	"""Of each part and problem: (ratio, us, the rest of the line), the fastest first."""
+	parts, problem = [], ""
+	with open("results/nvidia-h100/tile_sweep.txt", encoding="utf-8") as file:
+		for line in file:
+			if " part: " in line:
+				parts.append({})
+			elif line.startswith("## "):
+				problem = line[3:].split(":")[0]
+				parts[-1][problem] = []
+			elif parts:
+				ratio, time, rest = line.split(" ", 2)
+				parts[-1][problem].append((float(ratio), float(time[:-2]), rest))
+	return parts
+
+
+def tile_problem_rows():
+	kept = ("gemm 896x4096x11008", "gemm 129x4097x7169", "d64 causal0", "d64 causal1", "d128 causal0", "d128 causal1", "chain 16384,64,1024,64")
+	best = [(problem, lines[0]) for part in tile_sweep()[1:] for problem, lines in part.items() if problem.endswith(kept) and " B2 " not in problem]
+	return [f"| {problem} | {time:.1f} | {ratio:.3f} |" for problem, (ratio, time, _) in best]
+
+
+def tile_loop_rows():
+	(lines,) = tile_sweep()[0].values()
+	times = {re.search(r"'v': '(.*?)'", rest)[1]: time for _, time, rest in lines if "'WARPS': 8" in rest}
+	sources = {"base": "an `int` loop, plain pointers", "restrict": "the same, with `__restrict__`", "irange": "an `irange` loop, plain pointers",
+		"all": "an `irange` loop, `__restrict__`, divisible extents", "all+static2": "the same, and static extents"}
+	return [f"| {text} | {times[name]:.1f} |" for name, text in sources.items()]
+
+
+def autotune():
+	with open("results/nvidia-h100/triton_autotune.json", encoding="utf-8") as file:
+		return json.load(file)["rows"]
+
+
+def autotune_rows():
+	rows = []
+	for name, row in autotune().items():
+		tuners = (row["triton"], row["tiletune"])
+		answers = [f"{len({json.dumps(run['configuration'], sort_keys=True) for run in runs})} in {len(runs)}" for runs in tuners]
+		seconds = [f"{runs[at]['seconds']:.1f}" for at in (0, 1) for runs in tuners]
+		rows.append("| " + " | ".join([name, str(row["triton"][0]["configurations"]), *seconds, *(f"{time:.1f}" for time in row["us"]), *answers]) + " |")
+	return rows
+
+
+def autotune_ratios(at):
+	return sorted(row["tiletune"][at]["seconds"] / row["triton"][at]["seconds"] for row in autotune().values())
+
+
+CLAIMS += [
+	(AUTOTUNE, "0.33 to 0.41 of the time", lambda: [autotune_ratios(0)[0], autotune_ratios(0)[2]]),
+	(AUTOTUNE, "0.78 to 0.90 for the two others", lambda: autotune_ratios(0)[3:]),
+	(AUTOTUNE, "take 1.3 to 2.8 times as long", lambda: [autotune_ratios(1)[0], autotune_ratios(1)[-1]]),
+]
+
 # Rows of tables as the files give them.
-ROWS = [(NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
+ROWS = [(TILE, tile_suite_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
@@ -285,7 +347,7 @@ def row_in_place(page, row):
 
 
 failures = []
-pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, H100, OPEN)}
+pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, H100, OPEN, TILE, AUTOTUNE)}
 rows_of = {(page, rows): list(rows()) for page, rows in ROWS}
 if "--write" in sys.argv:
 	with open(__file__, encoding="utf-8") as file:
@@ -318,7 +380,7 @@ for page, text, _ in NOT_MEASURED:
 	if text not in pages[page]:
 		failures.append(f"{page}: {text!r} is exempt, but does not stand there")
 for page, text in pages.items():
-	if page in (ATTENTION, GEMM, OWN, CHAIN, H100, OPEN):
+	if page in (ATTENTION, GEMM, OWN, CHAIN, H100, OPEN, TILE, AUTOTUNE):
 		continue
 	covered = set()
 	for claimed, piece, *_ in [*CLAIMS, *NOT_MEASURED, *((at, row) for (at, _), rows in rows_of.items() for row in rows)]:
