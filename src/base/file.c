@@ -40,15 +40,21 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 }
 
 /* Also reads uncompressed files, as zlib does. */
-static enum status read_all(
-	gzFile file, const char *path, file_piece *take, void *context, struct error *err)
+static enum status read_all(gzFile file, const char *path, struct text *content, struct error *err)
 {
 	char buffer[65536];
 	const char *reason;
 	int got, number;
 
-	while ((got = gzread(file, buffer, sizeof(buffer))) > 0)
-		TRY(take(buffer, (size_t)got, context, err));
+	while ((got = gzread(file, buffer, sizeof(buffer))) > 0) {
+		if (content->length + (size_t)got > file_size_max) {
+			error_set(err, STATUS_BAD_INPUT, "%s: expected at most 1 GiB, found more",
+				path);
+			return error_hint(err, "a file is read whole: divide it; --journal begins "
+					       "another journal");
+		}
+		text_append_bytes(content, buffer, (size_t)got);
+	}
 	reason = gzerror(file, &number);
 	if (number == Z_ERRNO)
 		return file_error(err, path, "reading");
@@ -56,11 +62,13 @@ static enum status read_all(
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected gzip data, found damaged or truncated data (%s)", path,
 			reason);
+	text_append_bytes(content, "", 0); /* terminates the text of an empty file, too */
 	return STATUS_OK;
 }
 
-enum status file_read_pieces(const char *path, file_piece *take, void *context, struct error *err)
+enum status file_read(const char *path, struct text *content, struct error *err)
 {
+	const size_t before = content->length;
 	struct stat info;
 	enum status status;
 	gzFile file;
@@ -76,39 +84,9 @@ enum status file_read_pieces(const char *path, file_piece *take, void *context, 
 	file = gzdopen(fd, "rb");
 	if (!file)
 		memory_exhausted(0);
-	status = read_all(file, path, take, context, err);
+	status = read_all(file, path, content, err);
 	gzclose_r(file);
-	return status;
-}
-
-struct whole_file {
-	const char *path;
-	struct text *content;
-};
-
-static enum status take_all(const char *data, size_t size, void *context, struct error *err)
-{
-	const struct whole_file *whole = context;
-
-	if (whole->content->length + size > file_size_max) {
-		error_set(err, STATUS_BAD_INPUT, "%s: expected at most 1 GiB, found more",
-			whole->path);
-		return error_hint(err, "a file is read whole: divide it; --journal begins "
-				       "another journal");
-	}
-	text_append_bytes(whole->content, data, size);
-	return STATUS_OK;
-}
-
-enum status file_read(const char *path, struct text *content, struct error *err)
-{
-	const size_t before = content->length;
-	enum status status;
-
-	status = file_read_pieces(path, take_all, &(struct whole_file){path, content}, err);
-	if (status == STATUS_OK)
-		text_append_bytes(content, "", 0);
-	else if (content->length > before)
+	if (status != STATUS_OK && content->length > before)
 		text_cut(content, before);
 	return status;
 }
@@ -149,15 +127,14 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 	return *target ? STATUS_OK : file_error(err, path, "following the link");
 }
 
-static enum status write_through(
-	const char *path, file_writer *write, const void *context, struct error *err)
+static enum status write_through(const char *path, const void *data, size_t size, struct error *err)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	enum status status;
 
 	if (fd < 0)
 		return file_error(err, path, "opening for writing");
-	status = write(fd, context, err);
+	status = file_write_all(fd, data, size, err);
 	close(fd);
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
 }
@@ -224,8 +201,8 @@ static void remove_leftovers(const char *target, const char *folder)
 }
 
 /* mode is that of the replaced file, or NULL for a new one. */
-static enum status write_replacing(const char *target, file_writer *write, const void *context,
-	const mode_t *mode, struct error *err)
+static enum status write_replacing(
+	const char *target, const void *data, size_t size, const mode_t *mode, struct error *err)
 {
 	CLEANUP(memory_free) char *temporary = NULL;
 	enum status status;
@@ -233,7 +210,7 @@ static enum status write_replacing(const char *target, file_writer *write, const
 
 	if (fd < 0)
 		return file_error(err, target, "creating a temporary file next to it");
-	status = write(fd, context, err);
+	status = file_write_all(fd, data, size, err);
 	if (status == STATUS_OK && ((mode && fchmod(fd, *mode & 07777) != 0) || fsync(fd) != 0))
 		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
 	if (close(fd) != 0 && status == STATUS_OK)
@@ -266,34 +243,16 @@ static enum status find_target(
 	return STATUS_OK;
 }
 
-enum status file_write_by(
-	const char *path, file_writer *write, const void *context, struct error *err)
+enum status file_write(const char *path, const void *data, size_t size, struct error *err)
 {
 	CLEANUP(memory_free) char *target = NULL;
 	struct stat info;
 	bool exists;
 
 	TRY(find_target(path, &target, &info, &exists, err));
-	return exists && !S_ISREG(info.st_mode) ? write_through(target, write, context, err)
-						: write_replacing(target, write, context,
-							  exists ? &info.st_mode : NULL, err);
-}
-
-struct content {
-	const void *data;
-	size_t size;
-};
-
-static enum status write_content(int fd, const void *context, struct error *err)
-{
-	const struct content *content = context;
-
-	return file_write_all(fd, content->data, content->size, err);
-}
-
-enum status file_write(const char *path, const void *data, size_t size, struct error *err)
-{
-	return file_write_by(path, write_content, &(struct content){data, size}, err);
+	return exists && !S_ISREG(info.st_mode)
+		       ? write_through(target, data, size, err)
+		       : write_replacing(target, data, size, exists ? &info.st_mode : NULL, err);
 }
 
 enum status file_expect_writable(const char *path, struct error *err)

@@ -16,16 +16,8 @@
  * Refuses contents above 1 GiB after decompression. A failure leaves content unchanged. */
 enum status file_read(const char *path, struct text *content, struct error *err);
 
-typedef enum status file_piece(const char *data, size_t size, void *context, struct error *err);
-/* Reads a file of any size and passes it to `take` in pieces. Stops as soon as `take` fails. */
-enum status file_read_pieces(const char *path, file_piece *take, void *context, struct error *err);
-
 /* Replaces the file as described above. A failure leaves the old file intact. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
-/* Replaces the file with the bytes that `write` passes to file_write_all(). */
-typedef enum status file_writer(int fd, const void *context, struct error *err);
-enum status file_write_by(
-	const char *path, file_writer *write, const void *context, struct error *err);
 
 /* Fails with STATUS_BAD_INPUT unless file_write() could create or replace the file. Removes
  * temporary files that killed processes left next to it. */
@@ -58,7 +50,7 @@ static inline enum status file_read_regular(
 bool file_is_same(const char *a, const char *b);
 bool directory_exists(const char *path);
 
-/* Returns whether path is below folder after all links are resolved. The file need not exist. */
+/* Returns whether path is below folder after all links are resolved; true for a missing path. */
 bool file_is_below(const char *path, const char *folder);
 /* Checks a file name from a JSON file in `folder`: refuses links that lead out of that folder. If
  * the name itself leaves the folder ("../x", "/x"), links must stay in the folder that it names. */
@@ -85,8 +77,8 @@ enum status directory_names(
  * path. Refuses links that another user owns and links in folders that everybody may write to. The
  * caller frees *target, also on failure. */
 enum status path_to_write(const char *path, char **target, struct error *err);
-char *path_join(const char *folder,
-	const char *name);               /* caller frees; an absolute name replaces the folder */
+/* The caller frees the path. An absolute name replaces the folder. */
+char *path_join(const char *folder, const char *name);
 char *path_parent(const char *path);     /* "a/b" -> "a", "b" -> "."; caller frees */
 const char *path_name(const char *path); /* "a/b.c" -> "b.c"; points into path */
 char *path_executable(void);             /* path of this program; caller frees */
