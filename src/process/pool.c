@@ -285,22 +285,15 @@ void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, s
 	pool->members = memory_zeroed(members + 1, sizeof(*pool->members));
 }
 
-void pool_rest(struct pool *pool)
+void pool_close(struct pool *pool)
 {
 	/* kill all of them before waiting for the first one */
 	for (size_t i = 0; i < pool->member_count; i++)
 		if (pool->members[i].state != POOL_ABSENT)
 			worker_kill(&pool->members[i].worker);
-	for (size_t i = 0; i < pool->member_count; i++) {
+	for (size_t i = 0; i < pool->member_count; i++)
 		if (pool->members[i].state != POOL_ABSENT)
 			worker_end(&pool->members[i].worker, NULL);
-		pool->members[i] = (struct pool_member){0};
-	}
-}
-
-void pool_close(struct pool *pool)
-{
-	pool_rest(pool);
 	free(pool->members);
 	free(pool->last_end);
 	*pool = (struct pool){0};

@@ -47,7 +47,7 @@ struct pool_kind {
 	double pause_s;   /* before a second attempt to start one; six times that before a third */
 	double startup_timeout_s; /* longest silence before the first message, if longer than
 				     timeout_s */
-	double handshake_s;       /* longest time until the handshake; 0: there is none */
+	double handshake_s;       /* longest time until the handshake; 0 if the kind has none */
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
 	/* Sends the request with worker_post(). False: the task is done without being sent. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
@@ -99,8 +99,6 @@ void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, s
 /* Kills all processes and waits until they have ended. Tasks still belong to their owners. A zeroed
  * pool is closed. */
 void pool_close(struct pool *pool);
-/* The same, but processes are started again when there is work. No task may be in progress. */
-void pool_rest(struct pool *pool);
 /* Takes over a started process, which needs no handshake any more, as the pool's first one. */
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);

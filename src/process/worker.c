@@ -223,15 +223,6 @@ void worker_post(struct worker *worker, const struct text *frame)
 	worker_flush(worker);
 }
 
-void worker_wait(struct worker *worker, double timeout_s)
-{
-	struct pollfd fds[] = {{.fd = worker->from_fd, .events = POLLIN},
-		{.fd = worker->to_fd, .events = POLLOUT}};
-
-	poll(fds, worker->unsent.length ? 2 : 1, (int)(1e3 * timeout_s));
-	worker_flush(worker);
-}
-
 bool worker_is_closed(const struct worker *worker)
 {
 	struct pollfd end = {.fd = worker->from_fd};

@@ -47,8 +47,6 @@ int worker_program_log(void);
  * or hangs. The end of the process shows when its output is read, never as a SIGPIPE. */
 void worker_post(struct worker *worker, const struct text *frame);
 void worker_flush(struct worker *worker);
-/* Waits for a message, or until the process reads what was posted, and flushes. */
-void worker_wait(struct worker *worker, double timeout_s);
 /* Returns whether the process has closed its output, usually because it has ended. */
 bool worker_is_closed(const struct worker *worker);
 /* Sends SIGKILL to the process and to everything that it has started; does not wait. */

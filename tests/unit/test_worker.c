@@ -4,6 +4,7 @@
  */
 #include "unit/unit.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,8 +110,12 @@ TEST(frames_come_back_whole)
 		message_pack(7, &bytes_record, &bytes, &frame);
 		/* the echo reads as we write, so even a frame beyond the pipe's size gets through
 		 */
-		for (worker_post(&worker, &frame); worker.unsent.length;)
-			worker_wait(&worker, 10);
+		for (worker_post(&worker, &frame); worker.unsent.length;) {
+			struct pollfd writable = {.fd = worker.to_fd, .events = POLLOUT};
+
+			assert_int_equal(poll(&writable, 1, 10000), 1);
+			worker_flush(&worker);
+		}
 		assert_int_equal(receive(&worker, 10, &message), MESSAGE_READY);
 		assert_int_equal(message.kind, 8);
 		assert_ok(message_unpack(&message, &bytes_record, "worker", &back, &err));
