@@ -213,7 +213,6 @@ void expression_member_release(void *field)
 
 EXPRESSION_CUSTOM(, expression_member, reading->names);
 EXPRESSION_CUSTOM(, expression_fixed_member, &reading->fixed);
-EXPRESSION_CUSTOM(, expression_keys_member, &reading->operation->key_names);
 
 /* Compiles each term separately, so that messages name its place. */
 static enum status sum_read(const struct json_at *at, void *field, void *context, struct error *err)

@@ -87,7 +87,6 @@ extern const struct record_custom expression_member;
 extern const struct record_custom expression_fixed_member; /* reads only `fixed` */
 /* Also accepts a list, whose values are added up. */
 extern const struct record_custom expression_sum_member;
-extern const struct record_custom expression_keys_member; /* reads only the operation's keys */
 
 /* An expression over other names. `table` is a const struct name_table * and may use `reading`. */
 #define EXPRESSION_CUSTOM(storage, id, table)                                                      \

@@ -26,7 +26,6 @@ char *launch_text(const struct launch *launch, const void *member)
 }
 
 /* ---- models ---- */
-#define COMPUTED     .computed = 1 + SCOPE_PLAIN
 #define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
 
 static const struct record_member steps_members[] = {
