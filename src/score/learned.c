@@ -35,7 +35,7 @@ static const struct record_member file_members[] = {
 	RECORD_VALUE(struct learned, device, "device"),
 	RECORD_RECORDS(struct learned, families, family_count, learned_family_record, "families"),
 };
-RECORD_DEFINE(struct learned, learned_record, file_members, .name = "learned", .open = true);
+static RECORD_DEFINE(struct learned, learned_record, file_members, .name = "learned", .open = true);
 
 void learned_release(struct learned *learned)
 {

@@ -34,7 +34,6 @@ struct learned {
 	size_t family_count;
 	bool is_named; /* the user named the file */
 };
-RECORD_DECLARE(struct learned, learned_record);
 
 /* An invalid file is an error with file and JSON path. */
 enum status learned_load(const char *path, struct learned *learned, struct error *err);
