@@ -21,8 +21,7 @@ static enum status block_check(const struct bound_family *bound, size_t index,
 	const struct launch_shape *shape, struct error *err)
 {
 	const struct launch_shape *stated = &bound->model.launches[index].work.shape;
-	const int64_t threads = (int64_t)shape->block[0] * shape->block[1] * shape->block[2];
-
+	const int64_t threads = launch_shape_threads(shape);
 	CLEANUP(memory_free) char *where = NULL;
 
 	if (threads <= bound->device->max_threads_per_block)

@@ -30,7 +30,6 @@ RECORD_DEFINE(
 
 int launch_threads(const struct launch_shape *shape, const struct kernel_resources *resources)
 {
-	if (resources->threads_per_block > 0)
-		return resources->threads_per_block;
-	return (int)(shape->block[0] * shape->block[1] * shape->block[2]);
+	return resources->threads_per_block > 0 ? resources->threads_per_block
+						: (int)launch_shape_threads(shape);
 }

@@ -114,11 +114,6 @@ PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const ch
 		(struct check_difference){.text = text_detach(&text), .is_worse = is_worse};
 }
 
-static int64_t threads_of(const struct launch_shape *shape)
-{
-	return (int64_t)shape->block[0] * shape->block[1] * shape->block[2];
-}
-
 /* Values that the baseline lacks are -1. Old baselines do not store local memory; a kernel that
  * spilled had some. */
 static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
@@ -126,7 +121,7 @@ static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
 	const struct tuned_launch *launch = &row->launches[i];
 	const int64_t stack_bytes =
 		i < row->score.launch_count ? row->score.launches[i].stack_bytes : -1;
-	const int64_t threads = threads_of(&launch->shape);
+	const int64_t threads = launch_shape_threads(&launch->shape);
 
 	return (struct launch_figures){threads ? threads : -1, launch->regs_per_thread,
 		launch->spill_bytes, stack_bytes || !launch->spill_bytes ? stack_bytes : -1,
@@ -136,9 +131,10 @@ static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
 static struct launch_figures figures_now(
 	const struct plan_launch *launch, const struct kernel_resources *resources)
 {
-	return (struct launch_figures){threads_of(&launch->shape), resources->regs_per_thread,
-		resources->spill_store_bytes, resources->stack_bytes, resources->smem_static_bytes,
-		launch->shape.smem_dynamic_bytes, resources->blocks_per_sm};
+	return (struct launch_figures){launch_shape_threads(&launch->shape),
+		resources->regs_per_thread, resources->spill_store_bytes, resources->stack_bytes,
+		resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
+		resources->blocks_per_sm};
 }
 
 /* Computes the blocks per SM of both sides in the same way, because the driver's answer then and

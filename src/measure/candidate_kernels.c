@@ -155,8 +155,7 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources)
 {
 	CUfunction function = library->functions[index];
-	uint64_t threads =
-		(uint64_t)launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2];
+	int64_t threads = launch_shape_threads(&launch->shape);
 	int regs = 0, smem = 0, blocks = 0, most = 0;
 
 	if (!attribute_get(gpu, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &regs, launch) ||
@@ -167,14 +166,14 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	*resources = (struct kernel_resources){
 		.regs_per_thread = regs, .smem_static_bytes = smem, .max_clusters = -1};
 	if (launch->is_tile) {
-		threads = (uint64_t)most;
+		threads = most;
 		resources->threads_per_block = most;
 	}
-	if (threads > (uint64_t)most)
+	if (threads > most)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: expected at most %d threads per block (%d registers per thread), "
-			"found %llu",
-			launch->entry, most, regs, (unsigned long long)threads);
+			"found %lld",
+			launch->entry, most, regs, (long long)threads);
 	if (!gpu_succeeded(gpu,
 		    gpu->cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
 			    &blocks, function, (int)threads, launch->shape.smem_dynamic_bytes),

@@ -81,6 +81,12 @@ struct launch_shape {
 	uint32_t repeat; /* number of consecutive launches; normally 1 */
 };
 
+/* Returns the number of threads in a block. */
+static inline int64_t launch_shape_threads(const struct launch_shape *shape)
+{
+	return (int64_t)((uint64_t)shape->block[0] * shape->block[1] * shape->block[2]);
+}
+
 struct plan_launch {
 	uint32_t unit;
 	char *entry;
