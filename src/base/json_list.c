@@ -68,10 +68,9 @@ static enum status refuse(const struct json_list *list, struct error *err)
 {
 	CLEANUP(json_release) struct json *whole = NULL;
 
-	if (json_parse(list->text, list->size, list->file, &whole, err) != STATUS_OK)
-		return STATUS_BAD_INPUT;
-	return error_set(
-		err, STATUS_BAD_INPUT, "%s: expected JSON, found a list that is none", list->file);
+	if (json_parse(list->text, list->size, list->file, &whole, err) == STATUS_OK)
+		error_set(err, STATUS_BAD_INPUT, "%s: invalid JSON", list->file);
+	return STATUS_BAD_INPUT;
 }
 
 enum status json_list_open(const char *text, size_t size, const char *file, const char *name,
