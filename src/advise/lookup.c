@@ -23,7 +23,7 @@ struct row_family {
 
 /* A configuration of the file during the lookup. */
 struct option {
-	struct candidate candidate;      /* for the requested problem; bound NULL: there is none */
+	struct candidate candidate;      /* for the requested problem; empty before one is found */
 	const struct tuned_entry *entry; /* the entry that it was tuned in */
 	double default_us;
 	bool refitted; /* the model changed its launch arguments for this problem */

@@ -47,8 +47,7 @@ struct error {
 enum status error_set(struct error *err, enum status status, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
-/* Prefixes the message with "text: ". Returns the status of err, or STATUS_FAILED if err is NULL.
- */
+/* Prefixes the message with "text: ". Returns err's status, or STATUS_FAILED if err is NULL. */
 enum status error_context(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Appends text and keeps its line breaks, e.g. a compiler's log. In the other functions a %s

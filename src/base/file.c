@@ -142,8 +142,7 @@ static enum status write_through(const char *path, const void *data, size_t size
 /* Separates the name of a file from the random end of its temporary file. */
 #define TEMPORARY ".tmp-"
 
-/* Creates a file in target's folder, locked while this process has it open. The caller frees *path.
- */
+/* Creates a file in target's folder, locked while it is open. The caller frees *path. */
 static int create_temporary(const char *target, char **path)
 {
 	int fd = -1;

@@ -29,8 +29,7 @@ void format_shown(struct text *text, const char *string);
 /* Escapes a string as plain text of Markdown, also inside table cells. */
 void format_markdown(struct text *text, const char *string);
 
-/* Works like printf into text. `escape` writes the strings of %s; the format itself is not escaped.
- */
+/* Works like printf into text. `escape` writes the strings of %s; the format is not escaped. */
 typedef void format_escape(struct text *text, const char *string);
 void format_put(struct text *text, format_escape *escape, const char *format, ...)
 	PRINTF_LIKE(3, 4);

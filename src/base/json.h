@@ -80,7 +80,7 @@ enum status json_get_double(const struct json_at *at, double *value, struct erro
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
 bool json_is_int(const struct json_at *at); /* an integer within int64 */
 
-/* Returns the string of a member, or NULL if there is none. */
+/* Returns the string of a member. Returns NULL if the member is missing or not a string. */
 static inline const char *json_string_of(const struct json_at *object, const char *key)
 {
 	struct json_at member;
@@ -131,8 +131,8 @@ struct json *json_new_uint(uint64_t value);
 struct json *json_new_double(double value); /* NaN and infinity give JSON null */
 struct json *json_new_bool(bool value);
 struct json *json_copy(const struct json *node);
-void json_put(struct json *object, const char *key,
-	struct json *child); /* replaces an existing member; takes ownership of child */
+/* Replaces an existing member. Takes ownership of child. */
+void json_put(struct json *object, const char *key, struct json *child);
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
 /* Prints into text, with a newline. */

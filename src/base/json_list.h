@@ -6,7 +6,7 @@
  *	CLEANUP(json_list_release) struct json_list list = {0};
  *
  *	TRY(json_list_open(text, size, path, "entries", &list, err));
- *	... list.root has the other members, and an empty list in the place of this one ...
+ *	... list.root has the other members, and an empty list in place of "entries" ...
  *	while (json_list_next(&list, &element, &status, err))
  *		... element is a cursor that the next call invalidates ...
  */
@@ -26,8 +26,8 @@ struct json_list {
 	size_t index;
 };
 
-/* Borrows all strings. If the member `name` is missing or no list, there are no elements, and root
- * is the whole text's tree. Errors are those of json_parse(). */
+/* Borrows all strings. If the text has no list of this name, written without escapes, then root is
+ * the tree of the whole text and there are no elements. Errors are those of json_parse(). */
 enum status json_list_open(const char *text, size_t size, const char *file, const char *name,
 	struct json_list *list, struct error *err);
 /* Returns false at the end, or if the element is invalid JSON, which sets *status. */

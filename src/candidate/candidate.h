@@ -22,9 +22,10 @@ struct prediction {
 
 /* A configuration of a family that is bound to a problem on a device. */
 struct candidate {
-	struct bound_family *bound; /* owned or borrowed, as the creator's contract says */
+	/* Owned or borrowed, as the creator's contract says; NULL in an empty candidate. */
+	struct bound_family *bound;
 	choice choices[SPACE_PARAMETERS_MAX];
-	struct prediction prediction; /* if it was requested */
+	struct prediction prediction; /* set only if it was requested */
 };
 
 /* Also frees bound; only for candidates that own it. */

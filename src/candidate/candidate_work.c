@@ -39,9 +39,8 @@ static enum status sum_workspaces(const struct bound_family *bound, const struct
 	return STATUS_OK;
 }
 
-/* ---- what no model says ---- */
-/* Adds the bytes of a tensor. Uses its type if it is a float type and the device is faster with it.
- */
+/* ---- amounts that no model states ---- */
+/* Adds the bytes of a tensor, and uses its type if that is a float type with a higher peak. */
 static void take_tensor(
 	const struct bound_family *bound, size_t tensor, struct launch_work *launch, double *most)
 {
@@ -99,8 +98,8 @@ static double bytes_of(const struct launch_work *launch)
 
 /* Distributes the problem's FLOP and bytes that no model covers, because every kernel must compute
  * and move them. Launches without a model share them, bytes in proportion to their tensors. If all
- * launches have a model, they share an amount that no model states. The fastest pipe is assumed, so
- * that the result is a lower bound of the time. */
+ * launches have a model, but no model states FLOP (or bytes), all launches share that amount. The
+ * fastest pipe is assumed, so that the time is a lower bound. */
 static void fill_in(const struct bound_family *bound, struct work *work)
 {
 	double flop = work->flop, bytes = work->min_bytes, silent = 0, tensor_bytes = 0;

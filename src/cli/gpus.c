@@ -51,7 +51,7 @@ struct gpus_run {
 	const char *tuned, *wrote; /* file of all processes; their last line */
 	bool progress;
 	struct name_set said; /* lines printed on stderr so far; each is printed once */
-	struct error err;     /* the first error; status OK: none */
+	struct error err;     /* the first error, if any */
 	bool ends;            /* start no further processes */
 	bool interrupted;
 };

@@ -201,7 +201,7 @@ static struct value_range unary(enum opcode opcode, struct value_range a)
 }
 
 /* ---- trees ---- */
-/* Context of the walk: where the intervals of names come from. */
+/* Finds the intervals of names during the walk. */
 struct names {
 	value_range_find *find;
 	void *context;

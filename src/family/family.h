@@ -87,8 +87,8 @@ struct family {
 	size_t workspace_count;
 	struct plan_tensor_map *tensor_maps;
 	size_t tensor_map_count;
-	struct computed_list
-		computed;   /* computed members of workspaces and tensor maps, as a struct plan */
+	/* Computed members of workspaces and tensor maps, with the offsets of a struct plan. */
+	struct computed_list computed;
 	const char *source; /* default source file for launches without "source"; may be NULL */
 	/* Replaces launches: a command, run in the file's folder, that receives configurations and
 	 * returns times (device/README.md). NULL-terminated, or NULL. Hashes cover the command and

@@ -13,8 +13,8 @@ struct operation;
 /* Source of expected outputs: a kernel that computes any list of units, a file, or a configuration
  * of a family. Exactly one of source_file, file and configuration is set. */
 struct reference {
-	const char *
-		output; /* output's name; NULL: the only output, or all without another reference */
+	/* Name of the output. NULL: the only one, or all outputs without another reference. */
+	const char *output;
 	const char *source_file;
 	char *source_name;
 	char *source; /* includes expanded; NULL until loaded */

@@ -38,7 +38,7 @@ enum buffer_contents {
 	CONTENTS_EXPRESSION, /* see struct plan_contents */
 	CONTENTS_FILE,
 };
-/* Names in JSON, NULL-terminated. BUFFER_INIT_GIVEN has none. */
+/* Names in the JSON of families, NULL-terminated. They have no BUFFER_INIT_GIVEN. */
 extern const char *const buffer_contents_names[], *const buffer_init_names[];
 
 enum buffer_init {
@@ -91,8 +91,8 @@ struct plan_launch {
 	uint32_t unit;
 	char *entry;
 	struct launch_shape shape;
-	bool is_tile; /* launched with one thread per block; the compiler chose the real number of
-			 threads */
+	/* Launched with one thread per block; the compiler chose the real number of threads. */
+	bool is_tile;
 	struct plan_argument *arguments;
 	size_t argument_count;
 };
@@ -101,8 +101,8 @@ struct plan_launch {
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
-	bool when; /* only in a family: whether the map is active; an inactive map of a plan has
-		      rank 0 */
+	/* Whether the map is active; only in a family. An inactive map of a plan has rank 0. */
+	bool when;
 	enum dtype dtype;
 	uint32_t rank;
 	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */

@@ -18,7 +18,7 @@ enum {
 static const double worker_memory_bytes = 700 << 20;
 
 /* Returns the number after `key` (or the first number, if key is "") in a small file. Returns
- * infinity if there is none, as for a limit of "max". */
+ * infinity if the file has no such number, as for a limit of "max". */
 static double file_number(const char *root, const char *name, const char *key)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);

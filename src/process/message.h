@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/record.h"
 
-/* An error of another process; status OK means none. */
+/* An error of another process; its status is STATUS_OK if nothing failed. */
 RECORD_DECLARE(struct error, error_record);
 
 struct message {

@@ -58,12 +58,12 @@ enum record_kind {
 
 enum record_shape {
 	RECORD_ONE,
-	RECORD_OWNED,  /* a pointer to one item; NULL if absent */
-	RECORD_LIST,   /* a pointer and a count; never NULL after reading; a zeroed item follows the
-			  last one */
-	RECORD_FIXED,  /* an inline array, always full */
-	RECORD_FILLED, /* an inline array and a count */
-	RECORD_MAPPED, /* a list; an object in JSON, with the first member of an item as key */
+	RECORD_OWNED, /* a pointer to one item; NULL if absent */
+	/* a pointer and a count; never NULL after reading; a zeroed item follows the last one */
+	RECORD_LIST,
+	RECORD_FIXED,     /* an inline array, always full */
+	RECORD_FILLED,    /* an inline array and a count */
+	RECORD_MAPPED,    /* a list; an object in JSON, with the first member of an item as key */
 	RECORD_BY_NAME,   /* an inline array; an object in JSON, with the names in `keys` */
 	RECORD_FLATTENED, /* the members of this record belong to the parent's JSON object */
 };
@@ -107,18 +107,19 @@ struct record_member {
 	size_t size;                     /* bytes of one item */
 	size_t length;                   /* number of items of an inline array */
 	size_t count_offset, count_size; /* place of the count; size 0: the list ends with NULL */
-	size_t present; /* 1 + offset of the bool that says whether the member is present; 0: none
-			 */
+	/* 1 + offset of the bool that says whether the member is present; 0 if there is no such
+	 * bool. */
+	size_t present;
 	const char *const *names; /* of an enum or flags, by value; NULL-terminated */
 	const char *const *keys;  /* RECORD_BY_NAME: names of the items, NULL-terminated */
 	const struct record *record;
 	const struct record_custom *custom;
 	const struct record_rule *rule;
 	const char *constant;
-	const char *expected; /* description of a valid number for messages; NULL: derived from the
-				 range */
-	double absent;        /* value of a missing number, enum or bool */
-	double low, high;     /* range of a number; both 0: the range of its type */
+	/* Description of a valid number for messages; NULL derives it from the range. */
+	const char *expected;
+	double absent;               /* value of a missing number, enum or bool */
+	double low, high;            /* range of a number; both 0: the range of its type */
 	size_t count_min, count_max; /* range of a list's length; 0: no limit */
 	/* 0: JSON must state the value. Otherwise an expression may give the value
 	 * (record_computed), and may read the names of scope context `computed` - 1. */
@@ -130,9 +131,8 @@ struct record {
 	size_t size;
 	const struct record_member *members;
 	size_t member_count;
-	/* Accepts members that the table does not name, e.g. from a newer version. A member
-	 * RECORD_UNKNOWN() stores them so that they are written again; otherwise they are dropped.
-	 */
+	/* Accepts members that the table does not name, e.g. from a newer version. They are
+	 * dropped unless the table has RECORD_UNKNOWN(), which stores them to write them again. */
 	bool open;
 	/* Runs after reading and after unpacking: checks members against each other and computes
 	 * derived members. json_error() accepts `at` in both cases. */

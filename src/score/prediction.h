@@ -48,9 +48,9 @@ enum status predict_candidate(struct candidate *candidate, struct error *err);
 enum prediction_source {
 	PREDICTION_PHYSICS,
 	PREDICTION_SHIPPED, /* corrected by the shipped file */
-	PREDICTION_LENT,    /* corrected by the shipped file of another device with this compute
-			       capability */
-	PREDICTION_NAMED,   /* corrected by a file that the user named */
+	/* corrected by the shipped file of another device with this compute capability */
+	PREDICTION_LENT,
+	PREDICTION_NAMED, /* corrected by a file that the user named */
 };
 struct prediction_basis {
 	enum prediction_source source;

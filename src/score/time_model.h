@@ -4,14 +4,16 @@
  * One model serves every operation: it knows pipes, steps and units, but no kernels.
  *
  * On one SM, r blocks share the pipes. Work that threads issue overlaps with asynchronous work
- * (copies, shared memory, wgmma), except while a warp waits and its scheduler has no other warp. A
- * wave of blocks takes the longer of throughput: r blocks' amounts of the busiest pipe / its rate,
- * and what does not overlap; chain:      one block's own work in turn: prologue, first load, steps,
- * epilogue; plus the load latency of each step that stages and resident blocks do not hide. Waves
- * run one after the other. Blocks of the last, partial wave are faster. DRAM is a roofline over the
- * whole launch. Sources: S. Williams et al., "Roofline" (2009); J. Zahorjan et al., "Balanced job
- * bound analysis of queueing networks" (1982); V. Volkov, "Understanding latency hiding on GPUs"
- * (2016); NVIDIA's guide on wave quantization.
+ * (copies, shared memory, wgmma), except while a warp waits and its scheduler has no other warp.
+ * A wave of blocks takes the longer of two times. The throughput time is r blocks' work of the
+ * busiest pipe divided by its rate, plus work that does not overlap. The chain time is that of one
+ * block's prologue, first load, steps and epilogue in turn. The load latency of each step that
+ * stages and resident blocks do not hide is added. Waves run one after the other. Blocks of the
+ * last, partial wave are faster. DRAM is a roofline over the whole launch.
+ *
+ * Sources: S. Williams et al., "Roofline" (2009); J. Zahorjan et al., "Balanced job bound analysis
+ * of queueing networks" (1982); V. Volkov, "Understanding latency hiding on GPUs" (2016); NVIDIA's
+ * guide on wave quantization.
  *
  * The model is not fitted to timings of kernels: rates and latencies come from the device sheet,
  * amounts from the family. Learned corrections are applied separately (score/learned.h). A change

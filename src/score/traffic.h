@@ -62,11 +62,11 @@ struct traffic {
 	double bank_conflict_ratio; /* wavefronts / minimum for the same words */
 	/* Units touched / minimum, mean over the rows of all tiles; 1 without tiles. */
 	double lines_per_row_ratio, sectors_per_row_ratio;
-	double lines_read_ratio,
-		lines_written_ratio; /* lines_per_row_ratio of inputs and of outputs */
-	double l2_bytes;             /* whole launch, in sectors */
-	double dram_bytes;           /* whole launch */
-	double flop;                 /* whole launch, padding included */
+	/* lines_per_row_ratio of inputs and of outputs */
+	double lines_read_ratio, lines_written_ratio;
+	double l2_bytes;   /* whole launch, in sectors */
+	double dram_bytes; /* whole launch */
+	double flop;       /* whole launch, padding included */
 };
 
 void traffic_compute(const struct launch_work *launch, struct traffic *traffic);

@@ -164,9 +164,8 @@ static void watch_again(struct guided *guided, const size_t *best, size_t count)
 	for (size_t i = 0; i < count; i++)
 		watch(guided, best[i]);
 	for (size_t i = 0; i < (is_small ? all : WATCHED_RANDOM); i++) {
-		const double drawn = random_unit(
-			&questions
-				 ->random); /* candidates early in the order are drawn more often */
+		/* The square favours candidates early in the order. */
+		const double drawn = random_unit(&questions->random);
 
 		watch(guided,
 			questions->order[is_small ? i : (size_t)(drawn * drawn * (double)all)]);

@@ -207,8 +207,8 @@ static bool is_access(const char *c)
 
 static void read_declarations(struct reading *reading)
 {
-	uint64_t classes =
-		0; /* one bit per open brace, the lowest for the innermost; set for types */
+	/* Bit 0 says whether the innermost open brace belongs to a type, bit 1 the next, etc. */
+	uint64_t classes = 0;
 	const char *c = text_skip(reading->view->text), *end, *behind;
 	struct head head;
 

@@ -9,8 +9,7 @@
  * stays, as a header of the toolkit, which the compiler looks up (compile/toolkit.h). Conditions
  * are ignored: an include inside `#if` is expanded at that place, once. Symbolic links may lead
  * only into folders that are searched. `#line` directives carry names relative to the template
- * folder
- * ("common/mma.cuh"), never a path of this machine.
+ * folder ("common/mma.cuh"), never a path of this machine.
  */
 #ifndef SOURCE_SOURCE_H
 #define SOURCE_SOURCE_H

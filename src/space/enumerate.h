@@ -7,7 +7,7 @@
  * removes everything or nothing. A derived constant is computed just before the first constraint
  * that reads it, or after all constraints of its level, so that a constraint can protect it from a
  * division by zero. An error in a constraint, or in a derived constant that it reads, ends the
- * enumeration. Errors in other derived constants appear only in space_values(), because visits
+ * enumeration. Errors in other derived constants may appear only in space_values(), because visits
  * receive only choices.
  *
  * In a long walk, expression_range() prunes branches in which a constraint cannot hold for any

@@ -85,8 +85,8 @@ const char *space_constraint_text(const struct space *space, size_t constraint);
 /* Computes all values of a configuration (fixed, parameters, derived), one per name. */
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *values, struct error *err);
-/* Updates values of the configuration `before` (NULL: none) and computes only what depends on
- * changed choices. After an error the values are invalid. */
+/* Updates values that belong to the configuration `before`: computes only those that depend on
+ * changed choices, or all if `before` is NULL. After an error the values are invalid. */
 enum status space_values_after(const struct space *space, const choice *before,
 	const choice *configuration, struct value *values, struct error *err);
 void space_fixed(const struct space *space, struct value *values);

@@ -145,8 +145,7 @@ static void derive_defaults(struct device_spec *spec, const struct sheet_default
 	for (size_t i = 0; i < ARRAY_COUNT(spec->max_clusters); i++)
 		if ((int64_t)1 << i <= defaults->cluster_blocks_max)
 			spec->max_clusters[i] = spec->sm_count >> i;
-	/* An arch such as "sm_90a" applies only if the defaults are of exactly this architecture.
-	 */
+	/* An arch such as "sm_90a" is valid only for exactly this compute capability. */
 	if (spec->compute_capability != facts->compute_capability)
 		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", facts->compute_capability);
 }

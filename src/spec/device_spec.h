@@ -89,8 +89,7 @@ struct learned;
 struct device_spec {
 	char *name; /* file name and name for the user, e.g. "h200-sxm" */
 	char *title;
-	char **matches; /* patterns of driver device names that the sheet matches; NULL-terminated
-			 */
+	char **matches; /* patterns of the driver's device names; NULL-terminated */
 	bool from_sheet;
 	int compute_capability; /* 90 for 9.0 */
 	char arch[16];          /* architecture for NVRTC, e.g. "sm_90a" */

@@ -45,7 +45,7 @@ struct nvml_calls {
 struct nvml {
 	struct library library;
 	struct nvml_calls calls;
-	nvml_device device;   /* NULL: none is selected */
+	nvml_device device;   /* NULL if no GPU is selected */
 	nvml_device instance; /* MIG instance on that device; NULL: the whole device */
 };
 
@@ -105,8 +105,7 @@ bool nvml_select(struct nvml *nvml, const char *uuid)
 int nvml_process_count(const struct nvml *nvml)
 {
 	enum {
-		INSUFFICIENT_SIZE =
-			7 /* NVML_ERROR_INSUFFICIENT_SIZE: there are more entries than fit */
+		INSUFFICIENT_SIZE = 7 /* NVML_ERROR_INSUFFICIENT_SIZE: the array is too small */
 	};
 	unsigned count = 0;
 	nvml_result result;

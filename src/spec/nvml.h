@@ -40,8 +40,7 @@ void nvml_driver_version(const struct nvml *nvml, char *version, unsigned size);
 /* Selects the GPU to read by "GPU-..." or "MIG-...". Clocks and power of a MIG instance are those
  * of the whole GPU. Returns false if NVML does not know the GPU. */
 bool nvml_select(struct nvml *nvml, const char *uuid);
-/* Returns the number of processes with a context on the GPU, including this one, or 0 if unknown.
- */
+/* Returns the number of processes with a context on the GPU, including this one; 0 if unknown. */
 int nvml_process_count(const struct nvml *nvml);
 const char *nvml_mig_mode(const struct nvml *nvml);
 struct nvml_reading nvml_read(const struct nvml *nvml);

@@ -33,7 +33,7 @@ enum status sheet_defaults_find(
 
 /* ---- JSON that src/embed.sh builds into the binary, so that it needs no other files ---- */
 extern const char device_spec_default_json[]; /* configs/devices/h200-sxm.json */
-/* Configs/devices/defaults; NULL-terminated. */
+/* The files of configs/devices/defaults; NULL-terminated. */
 extern const char *const device_spec_architecture_json[];
 
 #endif
