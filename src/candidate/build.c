@@ -169,7 +169,7 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 /* Options of all units; a later step adds the architecture. */
 static const char *const fixed_options[] = {
 	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v", NULL};
-static const char *const tile_options[] = {"--std=c++20", "-DNDEBUG", NULL};
+static const char *const tile_options[] = {"--std=c++20", "-enable-tile", "-DNDEBUG", NULL};
 
 /* Makes a unit without entries from the language's options, the given ones (NULL-terminated, or
  * NULL) and the -D list. */
@@ -232,8 +232,6 @@ void build_finish(struct build *build)
 		hash_add_string(hash, unit->source);
 		add_strings(hash, unit->options, unit->option_count);
 		add_strings(hash, unit->entries, unit->entry_count);
-		if (unit->is_tile)
-			hash_add_string(hash, "tile");
 		hash_finish(hash, unit->hash);
 		hash_add_string(whole, unit->hash);
 	}

@@ -332,26 +332,13 @@ static const char **options_of(const struct nvrtc *nvrtc, const struct build_uni
 	const struct toolkit *toolkit, const char *arch, struct name_set *made, size_t *count)
 {
 	const char **all = memory_zeroed(
-		unit->option_count + TOOLKIT_FOLDERS_MAX + EXTRA_COUNT + 3, sizeof(*all));
-
+		unit->option_count + TOOLKIT_FOLDERS_MAX + EXTRA_COUNT + 2, sizeof(*all));
 	const bool has_headers = toolkit && toolkit_is_included(unit->source);
-	const size_t digits = strcspn(arch, "0123456789");
 
 	*count = 0;
 	for (size_t i = 0; i < unit->option_count; i++)
 		all[(*count)++] = unit->options[i];
-	if (unit->is_tile) {
-		/* Tile IR is compiled for a virtual architecture without a suffix, such as
-		 * compute_90 */
-		CLEANUP(memory_free)
-		char *virtual = string_format(
-			"compute_%.*s", (int)strspn(arch + digits, "0123456789"), arch + digits);
-
-		add_option(made, "-arch=", virtual);
-		add_option(made, "-enable-tile", "");
-	} else {
-		add_option(made, "-arch=", arch);
-	}
+	add_option(made, "-arch=", arch);
 	if (toolkit && !unit->is_tile)
 		add_option(made, "--pre-include=", TOOLKIT_PRELUDE);
 	for (size_t i = 0; has_headers && i < toolkit->folder_count; i++)

@@ -65,11 +65,11 @@ char *nvrtc_file_build(const char *path);
 /* Compiles an empty kernel to test that the installation is complete. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
-/* Compiles a unit. arch "sm_90a" gives a cubin and "compute_90a" PTX text; a tile kernel gives
- * Tile IR, which compile/tile.h assembles. Every answer sets `log` to the compiler's output with
- * the report of ptxas. On success symbols[i] is the name in the code of entry i, which may be a
- * C++ name expression; the caller frees it. `toolkit` has the headers that the unit may include;
- * it may be NULL. */
+/* Compiles a unit. arch "sm_90a" gives a cubin and "compute_90a" PTX text. A tile kernel needs
+ * an arch like "compute_90" and gives Tile IR, which compile/tile.h assembles. Every answer sets
+ * `log` to the compiler's output with the report of ptxas. On success symbols[i] is the name in the
+ * code of entry i, which may be a C++ name expression; the caller frees it. `toolkit` has the
+ * headers that the unit may include; it may be NULL. */
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log);

@@ -268,15 +268,21 @@ static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_
 {
 	CLEANUP(text_release) struct text tile_ir = {0};
 	CLEANUP(memory_free) char *include = path_join(request->tile_folder, "include");
-	CLEANUP(memory_free)
-	char *arch = string_format("sm_%d", (int)strtol(request->arch + strlen("sm_"), NULL, 10));
+	/* neither step accepts the suffix of an architecture such as sm_90a */
+	const int compute_capability = (int)strtol(request->arch + strlen("sm_"), NULL, 10);
+	CLEANUP(memory_free) char *arch = string_format("sm_%d", compute_capability);
+	CLEANUP(memory_free) char *virtual_arch = string_format("compute_%d", compute_capability);
 	const struct toolkit toolkit = {.folders = {include}, .folder_count = 1};
 	enum nvrtc_answer answer;
 
+	if (string_starts_with(request->arch, "compute_")) {
+		text_append(log, "error: tile kernels cannot be compiled to PTX\n");
+		return NVRTC_REFUSED;
+	}
 	if (!load_tile_nvrtc(nvrtc, request->tile_nvrtc, log))
 		return NVRTC_BROKEN;
 	answer = nvrtc_compile(
-		nvrtc, &request->unit, &toolkit, request->arch, symbols, &tile_ir, log);
+		nvrtc, &request->unit, &toolkit, virtual_arch, symbols, &tile_ir, log);
 	if (answer != NVRTC_COMPILED)
 		return answer;
 	switch (tile_assemble(request->tile_folder, arch, &tile_ir, cubin, log)) {
