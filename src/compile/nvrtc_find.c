@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/nvrtc_find.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ enum {
 
 /* Patterns below a toolkit's folder, a folder with Python packages, and the program's folder. */
 #define TOOLKIT "/{lib64/,lib/,targets/*/lib/,}libnvrtc.so.[0-9]*"
-#define WHEELS  "/lib/python3*/{site,dist}-packages/nvidia/cu*/lib/libnvrtc.so.[0-9]*"
+#define WHEELS  CUDA_WHEELS "/lib/libnvrtc.so.[0-9]*"
 #define BUILD   "/{../,../../}cuda/{lib,nvidia/cu*/lib}/libnvrtc.so.[0-9]*"
 
 static const char *variable(const char *name)
@@ -94,23 +93,29 @@ static void candidate_add(const struct nvrtc_search *search, struct nvrtc_candid
 	candidates->items[at] = candidate;
 }
 
-/* Adds the files that match the pattern `below` in a folder; folder may be NULL. */
-static void add_below(const struct nvrtc_search *search, struct nvrtc_candidates *candidates,
-	const char *folder, const char *below, int group)
+bool glob_below(const char *folder, const char *below, glob_t *found)
 {
 	CLEANUP(text_release) struct text pattern = {0};
-	glob_t files = {0};
 
-	if (!folder)
-		return;
 	for (const char *c = folder; *c; c++) {
 		if (strchr("*?[]\\{},", *c))
 			text_append_char(&pattern, '\\');
 		text_append_char(&pattern, *c);
 	}
 	text_append(&pattern, below);
+	return glob(text_string(&pattern), GLOB_BRACE, NULL, found) == 0;
+}
+
+/* Adds the files that match the pattern `below` in a folder; folder may be NULL. */
+static void add_below(const struct nvrtc_search *search, struct nvrtc_candidates *candidates,
+	const char *folder, const char *below, int group)
+{
+	glob_t files = {0};
+
+	if (!folder)
+		return;
 	text_appendf(&candidates->places, "%s%s\n", folder, below);
-	if (glob(pattern.data, GLOB_BRACE, NULL, &files) == 0)
+	if (glob_below(folder, below, &files))
 		for (size_t i = 0; i < files.gl_pathc; i++)
 			candidate_add(search, candidates, files.gl_pathv[i], group);
 	globfree(&files);

@@ -8,9 +8,18 @@
 #ifndef COMPILE_NVRTC_FIND_H
 #define COMPILE_NVRTC_FIND_H
 
+#include <glob.h>
 #include <stdbool.h>
 
 #include "base/text.h"
+
+/* Folders of NVIDIA's wheels, as a pattern below a folder with Python packages. */
+#define CUDA_WHEELS "/lib/python3*/{site,dist}-packages/nvidia/cu*"
+
+/* Finds the paths that match the pattern `below` (GLOB_BRACE), which begins with "/" or is empty,
+ * in a folder. The folder's name is taken literally. Returns false if there are none. The caller
+ * calls globfree(). */
+bool glob_below(const char *folder, const char *below, glob_t *found);
 
 /* The inputs of the search. Strings are borrowed, and NULL if not set. */
 struct nvrtc_search {

@@ -73,6 +73,12 @@ def main():
 			expect(name + " without a toolkit", without, code=0)
 			if "gemm/tile" in without.stdout:
 				failures.append(f"{name}: expected no tile kernels without their compiler, found {without.stdout}")
+		tuned = tiletune("tune", kernel, *predicted)
+		expect("tune", tuned, code=0)
+		expect("PTX", tiletune("export", folder + "/tuned.json", "--format", "ptx", "--path", kernel, "-o", folder + "/kernel.ptx"), "cannot be compiled to PTX", code=1)
+		# the name of the toolkit's folder is no pattern
+		os.symlink(TOOLKIT, folder + "/a{b,c}[d]")
+		expect("odd folder", tiletune("devices", toolkit=folder + "/a{b,c}[d]"), "tile kernels: NVRTC", code=0)
 		# an older toolkit in CUDA_HOME does no harm
 		expect("old CUDA_HOME", tiletune("explain", kernel, "-p", "n=128", "--device", "model:h200-sxm", "--cache-dir", folder + "/cache", CUDA_HOME="/usr/local/cuda"), "registers", code=0)
 
