@@ -139,9 +139,6 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
 }
 
 /* ---- the rows of an entry ---- */
-/* The variation between two runs of one binary on one GPU model. */
-static const double floor_ratio = 0.01;
-
 /* Copies the row and sets its run if it has none. */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
 {
@@ -193,16 +190,16 @@ static double scale_of(
 	return scale > 0 && !score_is_clock_bound(&old->score) ? 1 : scale;
 }
 
-/* Whether the old row is faster by more than the intervals and the floor. */
+/* Whether the old row is faster by more than the intervals and the tie width. */
 static bool is_faster(const struct summary *old, const struct summary *new, double scale)
 {
 	const double old_us = old->median * scale;
 
 	if (!(old_us > 0) || !(new->median > 0))
 		return false;
-	/* half of the floor on either side */
-	return old->ci95_high * scale + 0.5 * floor_ratio * old_us <
-	       new->ci95_low - 0.5 * floor_ratio *new->median;
+	/* half of the tie width on each side */
+	return old->ci95_high * scale + 0.5 * TUNED_TIE_RATIO * old_us <
+	       new->ci95_low - 0.5 * TUNED_TIE_RATIO *new->median;
 }
 
 /* A run that tried few candidates must not replace a better and still valid row of an earlier
@@ -218,7 +215,7 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 		return false;
 	scale = scale_of(pair, old, new);
 	return scale > 0 && is_faster(&old->time, &new->time, scale) &&
-	       judge->stands(old, judge->context);
+	       judge->is_still_valid(old, judge->context);
 }
 
 /* An entry that was tuned for certain bits accepts only rows with the winner's bits. */
@@ -289,7 +286,7 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 		*kept = "the winner stays what an earlier run found: nothing that was tried now is "
 			"as fast";
 	/* the fastest row wins, unless the new winner ties with it */
-	best_us = entry->winner.time.median * (is_old ? 1 : 1 - floor_ratio);
+	best_us = entry->winner.time.median * (is_old ? 1 : 1 - TUNED_TIE_RATIO);
 	for (size_t i = 0; i < entry->family_count; i++) {
 		const struct tuned_row *row = &entry->families[i];
 		const double row_us = time_now(&pair, row, &entry->winner);

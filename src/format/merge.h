@@ -8,6 +8,10 @@
 
 #include "format/tuned.h"
 
+/* The variation between two runs of one binary on one GPU, even if the interval within a run is
+ * narrower. Times within this ratio are tied. */
+#define TUNED_TIE_RATIO 0.01
+
 /* Numbers of entries by what happened to them. */
 struct merge_summary {
 	size_t added;     /* only one file has the problem */

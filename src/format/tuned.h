@@ -77,7 +77,7 @@ const struct run *tuned_row_run(
 /* Decides whether the old row of a family that was tuned again is still valid: today's sources
  * make the same kernel, and the new run did not try it. */
 struct tuned_judge {
-	bool (*stands)(const struct tuned_row *row, void *context);
+	bool (*is_still_valid)(const struct tuned_row *row, void *context);
 	void *context;
 };
 /* Adds an entry, or merges it into the entry with the same problem; takes ownership of its

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "tune/selection.h"
+#include "format/merge.h"
 
 /* ---- files ---- */
 static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
@@ -352,10 +352,9 @@ static struct report_pair pair_of(
 	const double low = known ? b->low_us / a->high_us : pair.ratio;
 	const double high = known ? b->high_us / a->low_us : pair.ratio;
 
-	/* the tie width that all selections use, the variation between two runs of one binary */
-	pair.verdict = high < 1 - SELECTION_TIE_RATIO  ? "faster"
-		       : low > 1 + SELECTION_TIE_RATIO ? "slower"
-						       : "same";
+	pair.verdict = high < 1 - TUNED_TIE_RATIO  ? "faster"
+		       : low > 1 + TUNED_TIE_RATIO ? "slower"
+						   : "same";
 	if (first->predicted != second->predicted)
 		pair.verdict = "not comparable: one is predicted";
 	return pair;

@@ -199,7 +199,7 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 	struct row_validity row_validity = {.context = run->context,
 		.problem = search->pool.problem,
 		.evaluated = &search->evaluated};
-	const struct tuned_judge judge = {row_validity_row, &row_validity};
+	const struct tuned_judge judge = {row_is_still_valid, &row_validity};
 	struct tuned_entry copy = tuned_entry_copy(entry);
 	enum status status = STATUS_OK;
 

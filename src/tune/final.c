@@ -80,7 +80,7 @@ static bool is_only_one_left(struct contender *contenders, size_t count, void *c
 
 		going_on[i]->is_finished =
 			ratio.low >
-			1 + 2 * SELECTION_TIE_RATIO +
+			1 + 2 * TUNED_TIE_RATIO +
 				2 * CODE_PLACEMENT_NOISE_US / round_times_median(times[fastest]);
 		slower += going_on[i]->is_finished;
 	}

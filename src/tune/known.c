@@ -74,7 +74,7 @@ static const struct tuned_entry *find_entry(const struct known *known,
 		if (entry && entry->predicted != context->device->kind->measures &&
 			!entry->unfinished &&
 			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
-			row_validity_row(&entry->winner, &validity))
+			row_is_still_valid(&entry->winner, &validity))
 			return entry;
 	}
 	return NULL;
@@ -231,7 +231,7 @@ static bool was_tried(const struct row_validity *row_validity, const struct resu
 	return false;
 }
 
-bool row_validity_row(const struct tuned_row *row, void *context)
+bool row_is_still_valid(const struct tuned_row *row, void *context)
 {
 	const struct row_validity *row_validity = context;
 	CLEANUP(candidate_release) struct candidate candidate = {0};

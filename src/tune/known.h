@@ -38,7 +38,7 @@ size_t known_near(const struct known *known, const struct tuned *also,
 /* ---- validity of old rows. After a run over its family did not select it, a row of the tuned
  * file is still valid if today's sources make the same kernel, and if the run did not try it,
  * because that result would be newer ---- */
-/* The trials of this run for the row's problem; the context of row_validity_row(). */
+/* The trials of this run for the row's problem; the context of row_is_still_valid(). */
 struct row_validity {
 	const struct context *context;
 	const struct problem *problem;
@@ -48,6 +48,6 @@ struct row_validity {
 };
 
 /* The callback for struct tuned_judge. */
-bool row_validity_row(const struct tuned_row *row, void *row_validity);
+bool row_is_still_valid(const struct tuned_row *row, void *row_validity);
 
 #endif

@@ -38,7 +38,7 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
 	const struct journal_problem *recorded;
 	const struct journal_run *earlier = find_concluded(run, number, &recorded);
 	struct row_validity row_validity = {.context = run->context, .problem = problem};
-	const struct tuned_judge judge = {row_validity_row, &row_validity};
+	const struct tuned_judge judge = {row_is_still_valid, &row_validity};
 	struct tuned_entry copy;
 	struct run head = {0};
 	const char *kept;

@@ -13,9 +13,9 @@ static bool intervals_meet(const struct selection_item *fastest, const struct se
 	/* half of the tie width on each side: the intervals of two exact values 1% apart just
 	 * touch */
 	double widen_fastest =
-		0.5 * SELECTION_TIE_RATIO * fastest->median_us + fastest->code_placement_noise_us;
+		0.5 * TUNED_TIE_RATIO * fastest->median_us + fastest->code_placement_noise_us;
 	double widen_other =
-		0.5 * SELECTION_TIE_RATIO * other->median_us + other->code_placement_noise_us;
+		0.5 * TUNED_TIE_RATIO * other->median_us + other->code_placement_noise_us;
 
 	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
 }
@@ -134,14 +134,13 @@ bool selection_may_win(const struct selection *selection, size_t which)
 	if (asked == fastest)
 		return true; /* it decides which items are tied */
 	if (!intervals_meet(fastest, asked) &&
-		asked->median_us > fastest->median_us * (1 + 2 * SELECTION_TIE_RATIO))
+		asked->median_us > fastest->median_us * (1 + 2 * TUNED_TIE_RATIO))
 		return false;
 	for (size_t i = 0; i < selection->count; i++)
 		if (items[i].median_us * (1 + surely_slower_ratio) <= asked->median_us &&
 			selection_item_is_preferred(&items[i], asked) &&
 			(is_same_kernel(&items[i], asked) ||
-				items[i].median_us <=
-					fastest->median_us * (1 + SELECTION_TIE_RATIO)))
+				items[i].median_us <= fastest->median_us * (1 + TUNED_TIE_RATIO)))
 			return false;
 	return true;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "engine/contenders.h"
+#include "format/merge.h"
 #include "tune/search.h"
 
 /* A candidate that may be selected, with all inputs of the selection. */
@@ -27,14 +28,10 @@ struct selection_item {
 	bool is_tied;                   /* set by selection_choose(): tied with the fastest */
 };
 
-/* The variation between two runs of one binary on one GPU, even if the interval within a run is
- * narrower. Candidates within this ratio of the fastest are tied with it. */
-#define SELECTION_TIE_RATIO 0.01
-
 /* If few blocks run, two loads of one binary differ in speed for as long as they exist: a GEMM
  * of 256^3 on an H200 took 5.9 us in one load and 5.6 us in another
  * (tests/gpu/test_timing_gpu.c). Each may be off by half of that. If the blocks fill the GPU,
- * SELECTION_TIE_RATIO covers the variation: eight loads each of kernels of 5 to 190 us were
+ * TUNED_TIE_RATIO covers the variation: eight loads each of kernels of 5 to 190 us were
  * within 0.8% (results/nvidia-h200/loads.json). */
 #define CODE_PLACEMENT_NOISE_US 0.15
 
@@ -68,9 +65,9 @@ struct selection {
 /* Selects the winner; count must be positive. The kernel is the most preferred one with a launch
  * that is tied with the fastest candidate. Among its launches, the most preferred one that is
  * tied with the fastest of them wins. This launch need not be tied with the fastest candidate,
- * so the winner may be slower by twice SELECTION_TIE_RATIO. A candidate is tied if its interval
+ * so the winner may be slower by twice TUNED_TIE_RATIO. A candidate is tied if its interval
  * overlaps that of the fastest median, after both are widened on each side by half of
- * SELECTION_TIE_RATIO of the median and by the code placement noise. */
+ * TUNED_TIE_RATIO of the median and by the code placement noise. */
 void selection_choose(struct selection *selection);
 /* The comparison that a candidate lost to the winner. If it is not of the selection, it was
  * timed in an earlier pass, and its time is corrected by the drift of the clock since then. */
