@@ -90,16 +90,17 @@ struct check_row {
 	struct check_times now;
 	double load_us[CHECK_LOADS]; /* loads of today's kernel, if there are several */
 	size_t loads;
-	/* The candidate while it is built (check/row.h): */
+	/* Today's candidate (check/row.h): */
 	struct problem *problem; /* NULL: today's operation does not allow it */
 	struct candidate winner;
-	struct trial *trial; /* trial of today's kernel, owned by the evaluator; NULL: it cannot be
-				built */
+	struct trial *trial; /* trial of today's kernel, owned by the evaluator; NULL if no kernel
+				can be built */
 	bool can_run;        /* it compiled */
 	uint32_t differs;    /* CHECK_DIFFERS(...): differences from the baseline */
-	struct device_job binary; /* stored by an earlier check; without cubins if there is none */
-	/* While they are timed: today's kernel, whose first load is the trial, and the baseline's
-	 * own binary, which has no loads if it is not stored or does not load. */
+	struct device_job binary; /* the baseline's kernel if an earlier check stored it, else
+				     without cubins */
+	/* Set while the row is timed: today's kernel, whose first load is the trial, and the
+	 * baseline's own binary, which has no loads if it was not stored or cannot be loaded. */
 	struct contender *today, *kept;
 };
 
@@ -156,8 +157,8 @@ size_t check_count(const struct check *check, enum check_verdict verdict);
  * have ended with STATUS_OK; the caller saves the file. On a device model, which times nothing,
  * only resources and hashes of the winners are renewed. */
 enum status check_update(struct check *check, const char *run_id, struct error *err);
-/* Stores the cubins of entries whose kernel is still the baseline's in check->kept_folder. *kept:
- * the number of entries. */
+/* Stores the cubins of entries whose kernel is still the baseline's in check->kept_folder.
+ * *kept gets the number of entries. */
 enum status check_keep(struct check *check, size_t *kept, struct error *err);
 
 /* ---- for people and for CI servers ---- */
@@ -169,8 +170,8 @@ struct json *check_to_json(const struct check *check);
 void check_report_text(const struct check *check, struct text *text);
 /* Markdown for the summary of a CI job, as GitHub's $GITHUB_STEP_SUMMARY. */
 void check_report_markdown(const struct check *check, struct text *text);
-/* JUnit XML: slower and other bits are failures; failed an error; unclear and not comparable are
- * skipped. */
+/* JUnit XML. The verdicts slower and other bits become failures, failed becomes an error, and
+ * unclear and not comparable become skipped tests. */
 void check_report_junit(const struct check *check, struct text *text);
 
 /* Parses "driver,nvrtc", "all" or "none". For an unknown name the error suggests the nearest

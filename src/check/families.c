@@ -39,7 +39,7 @@ static void invent_problem(const struct operation *operation, struct text *text)
 }
 
 /* Finds a problem to compile for: the one of the keys' defaults, of an example, or an invented
- * one. The list stays empty if there is none. */
+ * one. The list stays empty if no such problem exists. */
 static enum status some_problem(
 	const struct family *family, struct problem_list *problems, struct error *err)
 {

@@ -153,8 +153,7 @@ static enum check_verdict judge_pair(const struct contender *now, const struct c
 	return check_judge(&rule, slowdown);
 }
 
-/* combines the time ratio with the relative interval of times that were normalised round by
- * round */
+/* Gives the time ratio the relative interval of the times that were normalised round by round. */
 static struct interval time_over(const struct interval *relative, double time_ratio)
 {
 	return (struct interval){.value = time_ratio,

@@ -16,7 +16,7 @@
 #include "base/statistics.h"
 
 enum {
-	CHECK_LOADS = 4 /* of a short kernel, because loads differ in speed */
+	CHECK_LOADS = 4 /* loads of a short kernel, because loads of one binary differ in speed */
 };
 
 enum check_verdict {
@@ -87,7 +87,7 @@ struct check;
 struct check_row;
 struct contender;
 
-/* The verdict of a row that was timed; anchor: a contender of the same rounds. */
+/* Sets the verdict of a row that was timed in the same rounds as the anchor. */
 void check_time(struct check *check, struct check_row *row, const struct contender *anchor);
 /* Whether the row's intervals are narrow enough for a verdict that more rounds would not change. */
 bool check_time_is_known(

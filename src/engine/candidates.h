@@ -43,7 +43,7 @@ struct candidates_options {
 	 * and compete. */
 	const char *const *families;
 	const char *where;         /* extra constraint, or NULL */
-	const char *config;        /* fixed values "BM=128,..." of some parameters; NULL: none */
+	const char *config;        /* fixed values "BM=128,..." of some parameters, or NULL */
 	bool score;                /* false: count candidates without scoring them (--dry-run) */
 	struct compiler *compiler; /* NULL: families in CUDA Tile C++ must be named to be used */
 	const struct device

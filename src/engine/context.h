@@ -24,8 +24,7 @@ struct context_options {
 	bool describes; /* nothing is evaluated, but a program may be started to describe its space
 			 */
 	bool allow_model;   /* auto may fall back to the embedded sheet */
-	bool need_compiler; /* false: continue without a compiler if there is none (explain, dry
-			       runs) */
+	bool need_compiler; /* false: a missing compiler is no error (explain, dry runs) */
 	struct learned_choice learned;
 	bool no_cache;
 	/* cache_folder NULL selects the user's cache folder; context_open() fills in the driver
@@ -42,7 +41,7 @@ struct context {
 	uint64_t tickets;             /* the last ticket that was given to a job */
 	struct learned *learned;      /* learned corrections for the device */
 	bool l2_warm;                 /* times are measured with a warm L2 */
-	struct compiler *compiler;    /* NULL: none was found and none is needed */
+	struct compiler *compiler;    /* NULL if none was found and the command needs none */
 	struct kernel_store *store;   /* NULL without a compiler */
 	const struct family *program; /* the family whose program is the device, or NULL */
 	const char *worker_path; /* program of worker processes, borrowed; NULL: this executable */

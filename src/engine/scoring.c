@@ -30,7 +30,7 @@ struct scorer {
 	pthread_t thread;
 	struct scoring *scoring;
 	struct predictor *predictors; /* per family, opened when needed */
-	size_t failed;                /* SIZE_MAX: none */
+	size_t failed;                /* SIZE_MAX if no candidate failed */
 	enum status status;
 	struct error err;
 };

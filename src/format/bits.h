@@ -33,8 +33,8 @@ enum bits_verdict {
 	BITS_UNKNOWN, /* one has no digests, the inputs differ, or they have no number of rows in
 			 common */
 };
-/* Compares the largest number of rows that both have digests of. *rows gets that number, 0 if
- * there is none; `rows` may be NULL. */
+/* Compares the digests of the largest number of rows that both have. *rows gets this number, or 0
+ * if they have no number in common; `rows` may be NULL. */
 enum bits_verdict bits_compare(const struct bits *a, const struct bits *b, uint64_t *rows);
 
 /* Appends, for example, "16 rows on 2 inputs". */

@@ -7,7 +7,7 @@
  *
  * Lines, by their "event":
  *
- *	run         the run, its GPU model and what was asked for
+ *	run         the run, its GPU model and the request
  *	problem     its number, its keys, the families that are searched
  *	evaluation  the problem's number, and format/result.h's members
  *	final       as evaluation, from the re-measurement, whose samples are interleaved

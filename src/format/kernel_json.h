@@ -19,7 +19,7 @@ struct kernel_unit {
 	const char *name, *file; /* the unit ("gemm/mma.cu"), and a file name without folders */
 	char **options, **entries;
 	size_t option_count, entry_count;
-	struct kernel_usage *resources; /* one per kernel; none if they are not known */
+	struct kernel_usage *resources; /* one per kernel; NULL if not known */
 	size_t resource_count;
 };
 

@@ -139,7 +139,7 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
 }
 
 /* ---- the rows of an entry ---- */
-/* Copies the row and sets its run if it has none. */
+/* Copies the row, and sets its run if the row does not name one. */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
 {
 	struct tuned_row copy = tuned_row_copy(row);
@@ -150,8 +150,8 @@ static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_
 	return copy;
 }
 
-/* ---- the runs that rows are of ---- */
-/* NULL: not known. */
+/* ---- the runs that measured the rows ---- */
+/* Whether the texts are equal. NULL is a text that is not known. */
 static bool same_text(const char *a, const char *b, bool must_be_known)
 {
 	a = a ? a : "";

@@ -12,7 +12,7 @@
  * narrower. Times within this ratio are tied. */
 #define TUNED_TIE_RATIO 0.01
 
-/* Numbers of entries by what happened to them. */
+/* Numbers of entries, by what the merge did with them. */
 struct merge_summary {
 	size_t added;     /* only one file has the problem */
 	size_t equal;     /* both files have the same entry */
@@ -21,8 +21,8 @@ struct merge_summary {
 };
 
 /* Merges `from` into `into` and adds to the summary. A measured entry is never replaced by a
- * predicted one. Between two entries of one kind that of the later run stays, with two
- * exceptions: an unfinished search does not replace a finished one, nor does a free choice
+ * predicted one. Of two measured entries, or two predicted ones, that of the later run stays,
+ * with two exceptions: an unfinished search does not replace a finished one, nor does a free choice
  * replace an entry that was tuned for certain bits. Families that only the other entry has are
  * added and may win, if they are of another run.
  *

@@ -53,7 +53,7 @@ struct verification {
 	uint64_t points;                  /* output elements compared */
 	uint64_t violations;              /* elements beyond the tolerance, including NaN */
 	uint64_t first_bad;               /* linear index into the output; see `violations` */
-	double first_out, first_expected; /* values at first_bad; NaN if there is none */
+	double first_out, first_expected; /* values at first_bad; NaN if there are no violations */
 	double max_abs_error, max_rel_error;
 };
 
@@ -72,7 +72,7 @@ struct result {
 	enum outcome outcome;
 	char *detail; /* the message of the compiler or driver, or why the candidate was pruned; may
 			 be NULL */
-	char *warnings;                     /* the compiler's first warnings; NULL: none */
+	char *warnings;                     /* the compiler's first warnings, or NULL */
 	uint32_t flags;                     /* union over launches */
 	struct kernel_resources *resources; /* one per launch; NULL if never compiled */
 	size_t launch_count;
@@ -109,7 +109,7 @@ RECORD_DECLARE(struct summary, time_record);
 extern const char *const timing_names[]; /* indexed by `predicted`: measured, predicted */
 extern const struct record_rule family_name_rule, kernel_hash_rule;
 /* Skips a name: letters, digits, '_' and, with_dashes, '-' except at the start. Returns the text
- * after the name, or NULL if there is none. */
+ * after the name, or NULL if the text does not begin with a name. */
 const char *name_skip(const char *text, bool with_dashes);
 
 #endif

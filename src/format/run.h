@@ -14,7 +14,7 @@ enum {
 
 struct gpu_model {
 	char *name;  /* the driver's name for the GPU, or the sheet's title */
-	char *sheet; /* name of the device sheet; NULL: the GPU has none */
+	char *sheet; /* name of the device sheet; NULL if the GPU has no sheet */
 	int64_t compute_capability, sm_count;
 	char *arch; /* NULL: not known; numbers below are negative if not known */
 	int64_t l2_bytes, dram_bytes, smem_per_sm_bytes, smem_per_block_bytes, regs_per_sm;

@@ -29,7 +29,7 @@ struct tuned {
 	size_t run_count;
 	struct tuned_entry *entries;
 	size_t entry_count;
-	struct json *unknown; /* members from a newer version; NULL: none */
+	struct json *unknown; /* members from a newer version, or NULL */
 };
 RECORD_DECLARE(struct tuned, tuned_record);
 

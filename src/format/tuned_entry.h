@@ -62,7 +62,7 @@ struct tuned_row {
 	char *family; /* "gemm/mma" */
 	struct named_values configuration;
 	struct named_values defines; /* items NULL: not stored */
-	char **options;              /* compiler options in addition to the defines; NULL: none */
+	char **options;              /* compiler options in addition to the defines, or NULL */
 	struct tuned_launch *launches;
 	size_t launch_count;
 	struct summary time; /* microseconds */
@@ -85,7 +85,7 @@ struct tuned_row {
 	char *run;               /* the older run that measured this row; NULL: the entry's run */
 	struct json *why;        /* explanation in answers of explain, lookup and advise, or NULL */
 	struct tuned_lost *lost; /* why it lost; NULL: not known, or this is the winner */
-	struct json *unknown;    /* members from a newer version; NULL: none */
+	struct json *unknown;    /* members from a newer version, or NULL */
 };
 RECORD_DECLARE(struct tuned_launch, tuned_launch_record);
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
@@ -163,7 +163,7 @@ struct tuned_entry {
 	struct tuned_model *model;
 	struct tuned_margin *margin;
 	struct tuned_bits *bits;
-	struct json *unknown; /* members from a newer version; NULL: none */
+	struct json *unknown; /* members from a newer version, or NULL */
 };
 RECORD_DECLARE(struct tuned_entry, tuned_entry_record);
 void tuned_entry_release(struct tuned_entry *entry);
@@ -174,7 +174,7 @@ void tuned_entry_set_runner_up(struct tuned_entry *entry, struct tuned_row *row)
 /* The family, complete configuration and time of a tied row or the runner-up. The family is
  * borrowed; the caller releases the configuration. */
 struct tuned_row tuned_entry_tied(const struct tuned_entry *entry, const struct tuned_row *tied);
-/* The row of a family; NULL if it has none. */
+/* Returns the row of a family, or NULL if the entry has no row of it. */
 struct tuned_row *tuned_entry_row(struct tuned_entry *entry, const char *family);
 /* Makes families[which] the winner, and swaps the winner into its place. Comparisons with the
  * old winner are dropped. */

@@ -21,7 +21,7 @@ struct report_source {
 	char *label; /* short name: the file's name without its endings */
 	struct tuned tuned;
 	bool has_tuned;
-	char *journal_path; /* NULL: there is none */
+	char *journal_path; /* NULL if the file has no journal */
 	struct journal_record journal;
 };
 

@@ -44,7 +44,7 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 bool bits_known(const struct search *search, size_t candidate, struct result *result);
 
 /* Describes two candidates that differ in their digests although they differ only in such
- * parameters. NULL if there are none. The caller frees the text. */
+ * parameters. Returns NULL if no such pair exists. The caller frees the text. */
 char *bits_contradiction(const struct search *search);
 
 /* The "bits" member of the entry; NULL without a rule. */

@@ -13,7 +13,7 @@ struct effort {
 	const char *name;
 	const char *summary;
 	const char *strategy; /* search/strategy.h */
-	size_t evaluations;   /* at most, per problem; SIZE_MAX: the whole space */
+	size_t evaluations;   /* maximum per problem; SIZE_MAX: the whole space */
 	bool is_strict;       /* planned candidates count, too, because the number is the user's */
 	size_t kept;          /* evaluations that are reserved for neighbours of the best */
 	double seconds;       /* limit of the search, per problem; infinite: no limit */
@@ -38,7 +38,7 @@ void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbou
 
 struct budget {
 	const struct effort *effort;
-	double seconds;        /* of the whole problem */
+	double seconds;        /* time for the whole problem */
 	double search_seconds; /* the part for the search; the rest is for the final measurement */
 	double started;        /* clock_seconds() */
 	size_t evaluations;    /* if nothing is measured, only candidates that can run count; see
@@ -46,7 +46,7 @@ struct budget {
 	size_t attempts;
 	size_t kept; /* evaluations of the effort that are reserved for neighbours of the best */
 	size_t since_gain;
-	double best_us; /* infinite: none yet */
+	double best_us; /* infinite until a candidate works */
 };
 
 /* Starts the clock. `seconds` is the time for the whole problem (--budget). 0 selects the

@@ -24,13 +24,15 @@ static enum status nothing_works(const struct search *search, struct error *err)
 		return error_set(err, STATUS_FAILED, "%s: no candidate was tried: %s",
 			search->pool.problem->text,
 			search->stopped_because ? search->stopped_because : "the budget is spent");
-	for (size_t i = 0; i < search->evaluated.count; i++)
-		if (search->evaluated.items[i].remeasure_pass &&
-			search->evaluated.items[i].result.outcome == OUTCOME_OK)
-			return error_set(err, STATUS_FAILED,
-				"%s: expected a GPU that says what energy it takes, found none in "
-				"what was measured",
-				search->pool.problem->text);
+	for (size_t i = 0; i < search->evaluated.count; i++) {
+		const struct evaluated *evaluated = &search->evaluated.items[i];
+
+		if (!evaluated->remeasure_pass || evaluated->result.outcome != OUTCOME_OK)
+			continue;
+		error_set(err, STATUS_FAILED, "%s: this GPU does not report energy",
+			search->pool.problem->text);
+		return error_hint(err, "use --objective time");
+	}
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		const struct result *tried = &search->evaluated.items[i].result;
 

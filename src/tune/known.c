@@ -160,7 +160,7 @@ static int compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-/* Caller frees. */
+/* The caller frees the list. */
 static struct near *near_of(const struct known *known, const struct tuned *also,
 	const struct problem *problem, enum objective objective, size_t *count)
 {

@@ -13,7 +13,7 @@
 #include "format/tuned.h"
 
 struct known {
-	struct tuned *files; /* that were read */
+	struct tuned *files; /* the files that were read */
 	size_t count, capacity;
 };
 
@@ -42,8 +42,8 @@ size_t known_near(const struct known *known, const struct tuned *also,
 struct row_validity {
 	const struct context *context;
 	const struct problem *problem;
-	const struct evaluated_list *evaluated; /* or NULL */
-	const struct result *recorded; /* results in a journal, or NULL; recorded_count of them */
+	const struct evaluated_list *evaluated; /* may be NULL */
+	const struct result *recorded;          /* results in a journal; may be NULL */
 	size_t recorded_count;
 };
 

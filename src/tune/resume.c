@@ -9,7 +9,7 @@ static const struct journal_problem *recorded_problem(
 	return journal_problem_find(earlier, problem->operation->name, problem->text);
 }
 
-/* The run that concluded a problem; NULL if none did. */
+/* Returns the run that concluded the problem, or NULL if no run did. */
 static const struct journal_run *find_concluded(
 	const struct tune_run *run, size_t number, const struct journal_problem **recorded)
 {

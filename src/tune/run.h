@@ -23,7 +23,7 @@ struct selection;
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
-	size_t winner, runner_up;          /* indices into evaluated; runner_up SIZE_MAX: none */
+	size_t winner, runner_up;          /* indices into evaluated; runner_up may be SIZE_MAX */
 	const struct selection *selection; /* tune/selection.h */
 	size_t number, count;              /* index of the problem from 0, and number of problems */
 	size_t outcomes[OUTCOME_COUNT];
@@ -40,7 +40,7 @@ struct tune_progress {
 	size_t evaluated, total;       /* total: number of evaluations that the effort allows */
 	size_t compiling;
 	double seconds, seconds_left; /* seconds_left: of the budget; infinite: no limit */
-	double best_us;               /* infinite: none yet */
+	double best_us;               /* infinite until a candidate works */
 	const char *best_family;
 	const char *best_configuration;
 	bool remeasuring;
@@ -94,7 +94,7 @@ struct tune_run {
 	struct context *context;
 	const struct problem_list *problems;
 	struct tuned *tuned;     /* gets the entries */
-	struct journal *journal; /* NULL: none */
+	struct journal *journal; /* NULL: no journal is written */
 	const char *run_id;
 	bool unsaved; /* saving the tuned file failed; the run gets no finish line, so that a
 			 resumed run saves the file */

@@ -30,9 +30,10 @@ struct search {
 	bool exhausted;    /* the strategy has no more proposals */
 	const char *stopped_because;
 	size_t best;             /* index into evaluated */
-	unsigned remeasure_pass; /* number of the last pass of the final measurement; 0: none yet */
+	unsigned remeasure_pass; /* number of the last pass of the final measurement; 0 before the
+				    first */
 	double waited_seconds;   /* time spent waiting for candidates to be found and scored */
-	double saved_us;         /* best time in the tuned file; 0: none yet */
+	double saved_us;         /* best time at the last attempt to save it; 0 before the first */
 	double save_at_s;        /* clock_seconds() from which a better candidate may be saved */
 };
 

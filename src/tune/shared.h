@@ -72,11 +72,11 @@ enum status matrix_compare(struct timing_matrix *matrix, struct error *err);
 void matrix_keep(struct timing_matrix *matrix, size_t least);
 /* Whether a row has these digests for a problem; `bits` NULL matches any. */
 bool matrix_has_bits(const struct config_times *row, const struct bits *bits, size_t problem);
-/* The fastest row with these digests for a problem; NULL if there is none. */
+/* Returns the fastest row with these digests for a problem, or NULL if no such row was timed. */
 struct config_times *matrix_best(
 	const struct timing_matrix *matrix, const struct bits *bits, size_t problem);
 double matrix_best_us(
-	const struct timing_matrix *matrix, size_t problem); /* infinite if there is none */
+	const struct timing_matrix *matrix, size_t problem); /* infinite if no row was timed */
 /* Fills in best_us and the number of rows that were compared; allocates us with zeros. */
 void matrix_choice(const struct timing_matrix *matrix, struct shared_choice *shared);
 void matrix_release(struct timing_matrix *matrix);
