@@ -56,7 +56,7 @@ const struct record_custom named_value_custom = {
 	.write = write_value,
 	.release = value_release,
 };
-static const struct record_rule name_rule = {"a name of letters, digits and _", name_is_valid};
+const struct record_rule word_name_rule = {"a name of letters, digits and _", name_is_valid};
 /* Group sizes in files of version 0.1, "sizes:8 0 3/5 5 1". */
 static bool is_sizes(const char *string)
 {
@@ -81,7 +81,7 @@ static enum status named_value_check(
 }
 
 static const struct record_member named_value_members[] = {
-	RECORD_VALUE(struct named_value, name, "name", .rule = &name_rule),
+	RECORD_VALUE(struct named_value, name, "name", .rule = &word_name_rule),
 	RECORD_CUSTOM(struct named_value, value, &named_value_custom, ""),
 };
 RECORD_DEFINE(struct named_value, named_value_record, named_value_members, .name = "named_value",

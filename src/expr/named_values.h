@@ -20,6 +20,9 @@ struct named_values {
 	size_t count;
 };
 
+/* A name by name_is_valid(), also if it is that of a function. */
+extern const struct record_rule word_name_rule;
+
 RECORD_DECLARE(struct named_value, named_value_record);
 extern const struct record_custom named_value_custom; /* for members of type struct value */
 /* A member `field` of type struct named_values. */

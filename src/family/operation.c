@@ -163,13 +163,10 @@ static enum status operation_check(
 	return order_defaults(at, operation, err);
 }
 
-/* Expressions do not read the operation's name, so it may equal a function's. */
-static const struct record_rule operation_name_rule = {
-	"a name of letters, digits and _", name_is_valid};
-
 static const struct record_member operation_members[] = {
 	RECORD_CONSTANT("format", "tiletune.operation/1"),
-	RECORD_VALUE(struct operation, name, "name", .rule = &operation_name_rule),
+	/* Expressions do not read the operation's name, so it may equal a function's. */
+	RECORD_VALUE(struct operation, name, "name", .rule = &word_name_rule),
 	RECORD_VALUE(struct operation, summary, "summary"),
 	RECORD_COMMENT("help"),
 	RECORD_MAP(struct operation, keys, key_count, key_record, "keys", .count_min = 1),
