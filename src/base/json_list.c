@@ -36,8 +36,8 @@ static const char *item_end(const char *at, const char *end)
 	return end;
 }
 
-/* Sets list->at behind the bracket that opens the list, or to NULL. Returns the closing bracket, or
- * the end of the text. */
+/* Sets list->at to the text after the opening bracket of the list, or to NULL. Returns the closing
+ * bracket, or the end of the text. */
 static const char *find_list(struct json_list *list, const char *name)
 {
 	const char *end = list->text + list->size, *at = skip_space(list->text, end);

@@ -187,7 +187,7 @@ struct place {
 	const void *data;
 	size_t count, size;
 	ptrdiff_t list; /* as in struct computed */
-	size_t offset;  /* of the first item from that of the plan's list */
+	size_t offset;  /* offset of the first item in that list of the plan */
 	struct computed_list *computed;
 };
 

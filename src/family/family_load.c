@@ -196,7 +196,7 @@ static bool is_allowed_path(const char *path, const char *root, const char *cons
 	return false;
 }
 
-/* The folders of the include paths. */
+/* Adds the folders of the include paths to paths, and refuses those that are not allowed. */
 static enum status include_paths(const struct json_at *root, const struct family *family,
 	const struct source_place *place, const char *const *template_folders,
 	struct name_set *paths, struct error *err)

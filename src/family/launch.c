@@ -93,7 +93,7 @@ static RECORD_DEFINE(
 	RECORD_ENUM(struct launch_work, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,     \
 		.expected = "an element type", COMPUTED)
 
-/* The default element type is the operation's key. */
+/* Adds the default element type, which the operation's key "dtype" gives. */
 static enum status dtype_add(struct launch *launch, struct reading *reading, struct error *err)
 {
 	static const struct record_member member = DTYPE_MEMBER;

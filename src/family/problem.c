@@ -20,7 +20,7 @@ static bool is_word(const char *text)
 static const struct record_rule word_rule = {"a value of letters, digits and _", is_word};
 static const char *const type_names[] = {"int", "real", NULL};
 
-/* An enum or real must be passed as a -D, because problems are matched by its text. */
+/* An enum or a real number must be passed as a -D. */
 static enum status constant_check(struct key *key, const struct json_at *at, struct error *err)
 {
 	static const char *const of_integers[] = {"min", "max"};

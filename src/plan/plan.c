@@ -223,7 +223,7 @@ static struct json *argument_write(const void *field)
 	return object;
 }
 
-/* The form in bytes. */
+/* The packed form; the functions above read and write JSON. */
 static const struct record_member argument_members[] = {
 	RECORD_ENUM(struct plan_argument, kind, argument_kind_names, "kind"),
 	RECORD_VALUE(struct plan_argument, index, "index"),

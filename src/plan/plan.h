@@ -101,7 +101,7 @@ struct plan_launch {
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
-	/* Whether the map is active; only in a family. An inactive map of a plan has rank 0. */
+	/* Set only in a family: the map is active. An inactive map of a plan has rank 0. */
 	bool when;
 	enum dtype dtype;
 	uint32_t rank;

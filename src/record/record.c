@@ -242,8 +242,8 @@ int64_t record_load(const struct record_member *member, const void *item)
 	uint64_t value = 0;
 	const unsigned unused = 64 - 8 * (unsigned)member->size;
 
-	memcpy(&value, item,
-		member->size); /* little-endian, as on every machine with a supported GPU */
+	/* Every machine with a supported GPU is little-endian. */
+	memcpy(&value, item, member->size);
 	if (member->kind == RECORD_KIND_INT || member->kind == RECORD_KIND_ENUM)
 		return (int64_t)(value << unused) >> unused;
 	return (int64_t)value;

@@ -15,7 +15,7 @@ size_t order_smallest(size_t *candidates, size_t count, const double *keys, size
 /* ---- the model's shortlist has one candidate per compiled kernel. Candidates that differ only
  * in launch arguments (the order of tiles, the number of SMs) share a kernel. The model can tell
  * them apart by a fraction of a percent at best, so they must not fill a short list ---- */
-/* Whether two candidates launch the same kernel. */
+/* Returns whether two candidates launch the same kernel. */
 bool shortlist_same_kernel(const struct search_view *view, size_t a, size_t b);
 
 /* Moves the first `wanted` candidates that have different kernels to the front and keeps their

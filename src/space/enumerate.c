@@ -344,7 +344,7 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* Converts the removals of each action to numbers of configurations. */
+/* Adds what each action removed to the numbers of its constraint. */
 static void report(const struct enumeration *enumeration, struct space_removed *removed)
 {
 	const struct space *space = enumeration->space;
