@@ -305,23 +305,3 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	for (size_t i = 0; i < entry->family_count; i++)
 		tuned_row_shorten(&entry->families[i]);
 }
-
-void tuned_rows_margin(struct tuned_entry *entry)
-{
-	const struct tuned_row *second = NULL;
-
-	for (size_t i = 0; i < entry->family_count; i++) {
-		const struct tuned_row *row = &entry->families[i];
-
-		if (row->time.median > 0 && (!second || row->time.median < second->time.median))
-			second = row;
-	}
-	if (!second || !(entry->winner.time.median > 0))
-		return;
-	if (entry->margin)
-		free(entry->margin->family);
-	else
-		entry->margin = memory_zeroed(1, sizeof(*entry->margin));
-	*entry->margin = (struct tuned_margin){.family = string_copy(second->family),
-		.ratio = second->time.median / entry->winner.time.median};
-}

@@ -39,6 +39,5 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
  * may be NULL. *kept is set only if the winner is not entry's own, and says why. */
 void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept);
-void tuned_rows_margin(struct tuned_entry *entry);
 
 #endif

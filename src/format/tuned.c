@@ -262,7 +262,6 @@ void tuned_put_entry(struct tuned *tuned, struct tuned_entry *entry,
 	}
 	if (old && old->predicted == entry->predicted)
 		tuned_rows_merge(tuned, entry, old, judge, kept);
-	tuned_rows_margin(entry);
 	if (old) {
 		tuned_entry_release(old);
 	} else {

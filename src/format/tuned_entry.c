@@ -213,14 +213,6 @@ static const struct record_member model_members[] = {
 static RECORD_DEFINE(
 	struct tuned_model, model_record, model_members, .name = "model", .open = true);
 
-static const struct record_member margin_members[] = {
-	FAMILY(struct tuned_margin),
-	RECORD_VALUE(struct tuned_margin, ratio, "ratio", .flags = RECORD_ROUNDED, .low = 0,
-		.high = INFINITY),
-};
-static RECORD_DEFINE(
-	struct tuned_margin, margin_record, margin_members, .name = "margin", .open = true);
-
 static bool is_bits_rule(const char *text)
 {
 	static const char invariant[] = "invariant=";
@@ -273,8 +265,6 @@ static const struct record_member entry_members[] = {
 	RECORD_RECORDS(struct tuned_entry, families, family_count, tuned_row_record, "families"),
 	RECORD_POINTER(struct tuned_entry, space, space_record, "space", .flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct tuned_entry, model, model_record, "model", .flags = RECORD_OPTIONAL),
-	RECORD_POINTER(
-		struct tuned_entry, margin, margin_record, "margin", .flags = RECORD_OPTIONAL),
 	RECORD_POINTER(
 		struct tuned_entry, bits, entry_bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_UNKNOWN(struct tuned_entry, unknown),

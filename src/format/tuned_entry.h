@@ -112,12 +112,6 @@ struct tuned_model {
 				  1 */
 };
 
-/* The lead of the winner's family over the next family. */
-struct tuned_margin {
-	char *family;
-	double ratio; /* that family's time over the winner's */
-};
-
 /* The rule of a search that was restricted to certain bits (tune --bits). Losses are relative to
  * the free choice (0.02 is 2% slower): of this problem's time, of the geometric mean over all
  * problems, and of the worst problem. NaN: not known. */
@@ -161,7 +155,6 @@ struct tuned_entry {
 	size_t family_count;
 	struct tuned_space *space; /* these may be NULL */
 	struct tuned_model *model;
-	struct tuned_margin *margin;
 	struct tuned_bits *bits;
 	struct json *unknown; /* members from a newer version, or NULL */
 };

@@ -69,25 +69,6 @@ TEST(test_who_wins_did_not_lose)
 	tuned_entry_release(&one);
 }
 
-/* By how much the winner is ahead of the next family, wherever that stands: its time over the
- * winner's. */
-TEST(test_the_margin_is_to_the_next_family)
-{
-	static const char *const orders[] = {
-		"gemm/a:4 gemm/b:10 gemm/c:6", "gemm/a:4 gemm/c:6 gemm/b:10"};
-	struct tuned tuned;
-
-	open_empty(&tuned);
-	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
-		put(&tuned, entry(P1, "measured", "r1", orders[i]));
-		assert_string_equal(find(&tuned, P1)->margin->family, "gemm/c");
-		assert_true(fabs(find(&tuned, P1)->margin->ratio - 1.5) < 1e-12);
-	}
-	put(&tuned, entry(P2, "measured", "r1", "gemm/a:4"));
-	assert_null(find(&tuned, P2)->margin);
-	tuned_release(&tuned);
-}
-
 /* Several old rows beat the new winner: the fastest wins, wherever it stands. */
 TEST(test_the_fastest_old_row_wins)
 {
