@@ -86,12 +86,11 @@ struct helper_magnitudes {
 	} groups[MAGNITUDE_GROUPS];
 };
 
-/* Has the layout of struct tt_result in helpers.cu: eight 8-byte words. */
+/* Has the layout of struct tt_result in helpers.cu: seven 8-byte words. */
 struct helper_compare_result {
 	uint64_t violations;
 	uint64_t first_bad; /* all bits are set if there is none */
 	double max_abs_error;
-	double max_tolerance_ratio;
 	double first_out, first_expected;
 	uint64_t nan_count;
 	uint64_t blocks_done;
