@@ -59,12 +59,7 @@ static enum status open_own(struct cache *cache, const char *folder, struct erro
 
 	cache->folder = path_join(folder, "kernels");
 	cache->owner = geteuid();
-	if (directory_make_own(cache->folder, err) != STATUS_OK)
-		return getenv("TILETUNE_CACHE_GROUP")
-			       ? error_hint(err,
-					 "groups share no cache any more (TILETUNE_CACHE_GROUP); "
-					 "--cache-seed names a second one that is only read")
-			       : err->status;
+	TRY(directory_make_own(cache->folder, err));
 	if (access(cache->folder, R_OK | W_OK | X_OK) != 0)
 		return error_set(err, STATUS_BAD_INPUT, "%s: expected a folder to write to: %s",
 			cache->folder, strerror(errno));
