@@ -187,7 +187,7 @@ static bool forward_stdout(struct gpus_run *run, struct gpu *gpu)
 static void keep_error(struct gpus_run *run, enum status status, const char *message)
 {
 	const char *hint = strstr(message, "\nhint: ");
-	const size_t length = hint ? (size_t)(hint - message) : strcspn(message, "");
+	const size_t length = hint ? (size_t)(hint - message) : strlen(message);
 	CLEANUP(memory_free) char *words = string_copy_bytes(message, length);
 
 	if (run->err.status != STATUS_OK)
@@ -365,8 +365,8 @@ static void compare_anchors(const struct gpus_run *run, const struct tuned *tune
 		}
 		ratio = anchor_us / first_us - 1;
 		if (fabs(ratio) > anchor_tolerance)
-			common_notice("%s is %.0f%% %s than %s, by the time of a fixed kernel: "
-				      "problems that it tunes have times of its own",
+			common_notice("%s runs a fixed kernel %.0f%% %s than %s; do not compare "
+				      "the times of problems that it tuned",
 				uuid, 100 * fabs(ratio), ratio > 0 ? "slower" : "faster",
 				first_uuid);
 	}
