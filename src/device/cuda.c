@@ -11,7 +11,7 @@
 #include "measure/helper_layout.h"
 
 enum {
-	REQUESTS_MAX = 4 /* that the worker holds, so that it never waits for this process */
+	REQUESTS_MAX = 4 /* requests queued in the worker, so that it need not wait for the next */
 };
 
 static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
@@ -21,8 +21,8 @@ static const char who[] = "measuring worker";
 
 struct cuda_device {
 	struct executor executor; /* comes first */
-	char *path;               /* of the worker's executable; NULL: this one */
-	char *selector;           /* of the GPU that its process looks for; NULL: all */
+	char *path;               /* the worker's executable; NULL: this one */
+	char *selector;           /* number or UUID of the GPU; NULL: the worker lists all GPUs */
 	struct measure_gpus found;
 	struct measure_setup setup;
 	struct plan anchor;
@@ -126,9 +126,9 @@ static void cuda_free(struct cuda_device *cuda)
 	free(cuda);
 }
 
-/* Starts a worker process and waits for its handshake. selector: a GPU's number or UUID; NULL: the
- * process lists all. The caller frees *started, also on failure. Errors: STATUS_FAILED if no
- * process can be started; STATUS_NO_DEVICE with what was looked for. */
+/* Starts a worker process and waits for its handshake. The selector is a GPU's number or UUID, or
+ * NULL to list all GPUs. The caller frees *started, even after a failure. Errors: STATUS_FAILED if
+ * no process can be started; STATUS_NO_DEVICE if the driver or the GPU is missing. */
 static enum status start_cuda(struct device *device, const struct device_options *options,
 	const char *selector, struct cuda_device **started, struct error *err)
 {
@@ -180,9 +180,9 @@ static void cuda_close(struct device *device)
 		cuda_free(device->state);
 }
 
-/* The anchor: a fixed kernel of the helpers whose time depends on the clock alone. Every run stores
- * it, so that a slower clock is not mistaken for a slower kernel. It is a job like any candidate,
- * with this plan, the helpers' cubin and no problem. */
+/* Makes the plan of the anchor, a fixed kernel whose time depends only on the clock. Every run
+ * stores this time, so that a slower clock is not mistaken for a slower kernel. The anchor's job
+ * has this plan, the cubin of the helper kernels and no problem. */
 static void anchor_plan(int64_t sm_count, struct plan *plan)
 {
 	uint32_t blocks = (uint32_t)sm_count * ANCHOR_BLOCKS_PER_SM;

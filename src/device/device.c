@@ -82,7 +82,7 @@ enum status device_open(const char *name, const struct device_options *options,
 	*device = memory_zeroed(1, sizeof(**device));
 	(*device)->kind = kind;
 	(*device)->lock_fd = -1;
-	(*device)->ahead = 4; /* enough that it never waits for us */
+	(*device)->ahead = 4;
 	string_put((*device)->identity.kind, sizeof((*device)->identity.kind), kind->name);
 	status = kind->open(*device, rest, options, err);
 	if (status == STATUS_OK && options->helpers_cubin)

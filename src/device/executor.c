@@ -8,11 +8,12 @@
 #include "base/clock.h"
 
 enum {
-	ATTEMPTS_MAX = 2 /* of a request whose process died between two steps, or lost its GPU */
+	ATTEMPTS_MAX = 2 /* if the process died between two steps or lost its GPU */
 };
 
 /* ---- requests ---- */
-/* Frees also the request whose jobs it prepares, if it is the last one to do so. */
+/* Frees a request. Also frees the request that measures its job, unless other requests still
+ * prepare jobs of that one. */
 static void request_free(struct executor_request *request)
 {
 	if (request->next && !--request->next->preparing)
@@ -43,7 +44,7 @@ static struct executor_request *request_new(
 	return request;
 }
 
-/* All jobs are prepared. */
+/* Passes a request, whose jobs are all prepared, to the process that measures. */
 static void add_to_measure(struct executor *executor, struct executor_request *request)
 {
 	if (executor->protocol->prepared && request->run.job_count) {
@@ -294,7 +295,8 @@ static void lose_device(struct executor *executor, const char *why)
 	device_reply_push(executor->device, lost);
 }
 
-/* The request's process is gone: which job is to blame, or how that is found out. */
+/* Handles the end of a request's process: answers the job that caused it, or decides which jobs are
+ * requested next to find it. */
 static void blame(struct executor *executor, struct executor_request *request, enum outcome outcome,
 	const char *detail)
 {
@@ -323,7 +325,7 @@ static void blame(struct executor *executor, struct executor_request *request, e
 	}
 }
 
-/* The request's jobs are given up. */
+/* Answers all jobs of the request with timed_out, because its deadline has passed. */
 static void expire(struct executor *executor, struct executor_request *request)
 {
 	while (request->run.job_count)
@@ -332,7 +334,8 @@ static void expire(struct executor *executor, struct executor_request *request)
 	request_free(request);
 }
 
-/* Without processes that prepare, the process that measures compiles. */
+/* Handles the failure of a request that prepares a job. If no process that prepares can be started
+ * any more, the process that measures compiles the job. */
 static void fail_preparing(struct executor *executor, struct executor_request *request,
 	enum pool_end end, const char *how)
 {

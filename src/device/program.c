@@ -21,7 +21,7 @@ enum {
 /* How long a program may be silent while it imports libraries, compiles, or measures. */
 static const double handshake_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
 
-/* A configuration that the program was given. */
+/* A configuration that was sent to the program. */
 struct program_known {
 	char *problem, *configuration;
 	bool is_prepared, is_verified, is_measured;
@@ -59,7 +59,7 @@ struct program {
 	size_t known_count, known_capacity;
 };
 
-/* ---- what it answers ---- */
+/* ---- the messages of the program ---- */
 #define LIMIT(name, attribute, kind, least, summary)                                               \
 	RECORD_VALUE(struct program_device, facts.name, #name, .flags = RECORD_OPTIONAL, .low = 0, \
 		.high = INFINITY),
@@ -113,7 +113,7 @@ static struct program_known *known_add(struct program *program, const struct dev
 	return &program->known[program->known_count++];
 }
 
-/* The same for a job of a request, whose configuration is the one that known_add() stored. */
+/* Finds the entry of a request's job, whose configuration points into the entry. */
 static struct program_known *known_of(struct program *program, const struct device_job *job)
 {
 	for (size_t i = 0; i < program->known_count; i++)
@@ -128,7 +128,7 @@ static bool times(const struct executor_request *request)
 }
 
 /* ---- requests ---- */
-/* Posts the request as a line, with the next number of the process; takes it. */
+/* Posts the request as a line, with the next id of the process. Takes the request. */
 static void post(struct worker *worker, const char *kind, struct json *request)
 {
 	CLEANUP(text_release) struct text line = {0};
@@ -157,7 +157,8 @@ static enum status start(
 	return STATUS_OK;
 }
 
-/* {"M": 4096, "dtype": "bf16"} of "M=4096,dtype=bf16": numbers, True and False, else text. */
+/* Converts a value of "M=4096,dtype=bf16" to a number, to true or false for "True" or "False", or
+ * to a string. */
 static struct json *value_json(const char *text)
 {
 	char *end;
@@ -231,7 +232,7 @@ static void answer_unmeasured(struct executor *executor, struct executor_request
 }
 
 /* ---- answers ---- */
-/* Reads one line into value. Returns POOL_WORKS, or why there is none. */
+/* Reads one line into value. Returns POOL_WORKS, or another event, for which it may set *why. */
 static enum pool_event read_line(
 	struct worker *worker, const struct record *record, void *value, struct text *why)
 {
@@ -257,7 +258,7 @@ static enum pool_event read_line(
 	return POOL_FAILED;
 }
 
-/* Returns false and says *why if the answer is invalid. */
+/* Returns whether the answer is valid; if not, sets *why. */
 static bool is_valid(const struct executor_request *request, const struct program_answer *answer,
 	struct text *why)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay:FILE, a device that repeats what a recorded journal (plain or gzip) says. Nothing is
- * compiled and nothing runs: each candidate has the outcome, the resources and the samples that the
- * journal has for it. Times are as good as the recording: measured on a GPU, or predicted by a
- * model. For tests, search research and demonstrations.
+ * replay:FILE, a device that replays a recorded journal (plain or gzip). Nothing is compiled or
+ * run; each candidate gets its outcome, resources and samples from the journal. The times were
+ * measured on a GPU or predicted by a model when the journal was written. The device is for tests,
+ * research on search strategies, and demonstrations.
  *
- * A request of one job is answered from the search, one of several jobs from the re-measurement;
- * more requests of the same series get the samples that follow, until there are none.
+ * A request with one job gets the results of the search, a request with several jobs those of the
+ * re-measurement. Later requests of the same series get the following samples, if there are any.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 #include "family/problem.h"
 #include "format/journal.h"
 
-/* What became of a candidate, in all runs on one GPU model; the last run counts. */
+/* The results of a candidate in all runs on one GPU model. The last run counts. */
 struct recorded {
 	const char *operation, *problem; /* borrowed from the journal, as are the results */
 	const char *family, *configuration;
-	const struct result *searched;   /* NULL: only its re-measurement is recorded */
-	const struct result *remeasured; /* NULL: none */
+	const struct result *searched;   /* NULL if only a re-measurement was recorded */
+	const struct result *remeasured; /* NULL if there was no re-measurement */
 };
 
 struct replay {
@@ -34,7 +34,7 @@ struct replay {
 };
 
 extern const struct device_kind device_kind_replay;
-/* The same for a journal whose times were predicted. */
+/* The kind of a journal whose times were predicted. */
 static const struct device_kind replay_predicted;
 
 /* ---- the recording ---- */
@@ -50,8 +50,8 @@ static int compare_candidates(const void *a, const void *b)
 	return order ? order : strcmp(x->configuration, y->configuration);
 }
 
-/* The array is in the order of the journal: of two lines the one with the greater address is later.
- */
+/* Also orders lines of the same candidate by their position in the journal, which is the order of
+ * their addresses. */
 static int compare_lines(const void *a, const void *b)
 {
 	const struct recorded *x = *(const struct recorded *const *)a,
@@ -82,14 +82,15 @@ static void add_run(struct replay *replay, const struct journal_run *run)
 	}
 }
 
-/* A lost device says nothing of the candidate if anything else is known. */
+/* Replaces a result by a later one. The loss of the device replaces no other outcome, because it
+ * says nothing about the candidate. */
 static void replace(const struct result **known, const struct result *later)
 {
 	if (later && (!*known || later->outcome != OUTCOME_DEVICE_LOST))
 		*known = later;
 }
 
-/* Sorts the lines, and makes one of those that are of one candidate. */
+/* Sorts the lines and merges those of the same candidate. */
 static void merge_lines(struct replay *replay)
 {
 	CLEANUP(memory_free)
@@ -122,7 +123,7 @@ static bool is_measured(const struct replay *replay)
 	return false;
 }
 
-/* NULL: not recorded. */
+/* Returns NULL if the candidate was not recorded. */
 static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
 	const struct recorded wanted = {.operation = job->problem->operation,
@@ -141,7 +142,8 @@ static void override(int64_t *limit, int64_t recorded)
 		*limit = recorded;
 }
 
-/* Of a GPU with a sheet also the limits that it had then. */
+/* Makes the device sheet of the recorded GPU. Limits that were recorded replace those of the sheet.
+ */
 static enum status recorded_spec(const struct gpu_model *model,
 	const struct device_options *options, struct device_spec **spec, struct error *err)
 {
@@ -152,7 +154,8 @@ static enum status recorded_spec(const struct gpu_model *model,
 	return STATUS_OK;
 }
 
-/* The last run's id tells recordings apart, so that a resumed replay is one of the same file. */
+/* The UUID contains the id of the last run, so that a replay is resumed only with the same
+ * recording. */
 static void identify(struct device_identity *identity, const struct journal_run *run)
 {
 	string_put(identity->name, sizeof(identity->name), run->device.name);
@@ -164,7 +167,7 @@ static void identify(struct device_identity *identity, const struct journal_run 
 	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", run->run.id);
 }
 
-/* Problems from before an operation got all of its keys get the defaults. */
+/* Adds the default values of keys that the operation did not have when the journal was written. */
 static void complete_problems(struct journal_run *run, const struct catalogue *catalogue)
 {
 	for (size_t p = 0; p < run->problem_count; p++) {
@@ -214,8 +217,8 @@ static void replay_close(struct device *device)
 }
 
 /* ---- answers ---- */
-/* The samples. If the journal has only their summary: as many values around the same median whose
- * median is known as well, in an order without a trend. */
+/* Returns the recorded samples. If the journal has only their summary, makes the same number of
+ * values, in an order without a trend, whose median and confidence interval match the summary. */
 static double *samples_of(const struct result *recorded, size_t *count)
 {
 	const double golden = 0.6180339887498949;
@@ -234,7 +237,7 @@ static double *samples_of(const struct result *recorded, size_t *count)
 	return samples_us;
 }
 
-/* Those that follow what earlier requests of the series got, `slower` times as long. */
+/* Takes up to `most` samples from index `first` on, and multiplies them by `slower`. */
 static void take_samples(const struct result *recorded, size_t first, size_t most, double slower,
 	struct result *result)
 {
@@ -265,8 +268,8 @@ static struct result answer_of(const struct result *recorded, bool verify)
 	return result;
 }
 
-/* How much slower the card was in the re-measurement than in the search: it was warmer. Geometric
- * mean over these jobs. */
+/* Returns how much slower the re-measurement was than the search, as a geometric mean over these
+ * jobs. The card is usually warmer in the re-measurement. */
 static double slowdown(const struct replay *replay, const struct device_job *jobs, size_t count)
 {
 	double sum = 0;
