@@ -312,7 +312,8 @@ static enum status family_check(
 		       : json_error(at, err, "\"tensors\" of the operation, which kernels work on");
 }
 
-const char *const language_names[] = {"cuda", "tile", NULL};
+static const char *const language_names[] = {
+	[LANGUAGE_CUDA] = "cuda", [LANGUAGE_TILE] = "tile", NULL};
 
 #define LIST(items, count, id, key)                                                                \
 	RECORD_RECORDS(struct family, items, count, id, key, .flags = RECORD_OPTIONAL)

@@ -66,7 +66,6 @@ enum language {
 	LANGUAGE_CUDA,
 	LANGUAGE_TILE, /* the compiler chooses the number of threads */
 };
-extern const char *const language_names[]; /* NULL-terminated */
 
 struct family {
 	struct json *tree;

@@ -25,6 +25,11 @@ char *launch_text(const struct launch *launch, const void *member)
 	return string_format("%" PRIu32, number);
 }
 
+enum {
+	REPEAT_MAX = 1 << 20,
+	REGS_UNKNOWN = 32, /* low enough that register limits never exclude a kernel */
+};
+
 /* ---- models ---- */
 #define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
 
@@ -268,7 +273,7 @@ static const struct record_member launch_members[] = {
 	RECORD_VALUE(struct launch, work.shape.smem_dynamic_bytes, "smem_bytes",
 		.flags = RECORD_OPTIONAL, COMPUTED),
 	RECORD_VALUE(struct launch, work.shape.repeat, "repeat", .flags = RECORD_OPTIONAL,
-		.absent = 1, .low = 1, .high = LAUNCH_REPEAT_MAX, COMPUTED),
+		.absent = 1, .low = 1, .high = REPEAT_MAX, COMPUTED),
 	RECORD_VALUE(struct launch, work.regs_estimate, "regs_estimate", .flags = RECORD_OPTIONAL,
 		.absent = REGS_UNKNOWN, COMPUTED),
 	RECORD_CUSTOMS(struct launch, arguments.items, arguments.count, &argument_member, "args"),

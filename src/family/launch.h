@@ -13,8 +13,6 @@
 
 enum {
 	CLUSTER_BLOCKS_MAX = 16, /* above 8 the kernel must opt in */
-	LAUNCH_REPEAT_MAX = 1 << 20,
-	REGS_UNKNOWN = 32, /* low enough that register limits never exclude a kernel */
 };
 
 /* Largest grid along x, y and z. */
