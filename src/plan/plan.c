@@ -24,7 +24,7 @@ const char *const buffer_init_names[] = {[BUFFER_INIT_NONE] = "none",
 	[BUFFER_INIT_ONCE] = "once",
 	[BUFFER_INIT_EACH] = "each",
 	NULL};
-/* A plan's tensor has a fourth kind of initialization, which families do not have. */
+/* The tensors of a plan have a fourth kind of initialization. */
 static const char *const init_names[] = {"none", "once", "each", "given", NULL};
 
 #define TENSOR_VALUE(field)                                                                        \

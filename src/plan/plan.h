@@ -38,7 +38,7 @@ enum buffer_contents {
 	CONTENTS_EXPRESSION, /* see struct plan_contents */
 	CONTENTS_FILE,
 };
-/* Names in the JSON of families, NULL-terminated. They have no BUFFER_INIT_GIVEN. */
+/* Names in JSON, NULL-terminated. Families and tuned files have no BUFFER_INIT_GIVEN. */
 extern const char *const buffer_contents_names[], *const buffer_init_names[];
 
 enum buffer_init {
