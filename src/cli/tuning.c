@@ -136,8 +136,10 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 			return error_context(err, "--known");
 		TRY(known_load(&tuning->known, paths->items[i], &tuning->context, err));
 	}
-	known_take(&tuning->known, &tuning->context, objective, &tuning->problems, &tuning->taken,
-		&tuning->tuned);
+	/* with --bits and --shared, entries that were tuned without them do not answer */
+	if (!tuning->options->bits && !tuning->options->shared)
+		known_take(&tuning->known, &tuning->context, objective, &tuning->problems,
+			&tuning->taken, &tuning->tuned);
 	return STATUS_OK;
 }
 

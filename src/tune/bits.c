@@ -353,22 +353,23 @@ char *bits_contradiction(const struct search *search)
 }
 
 /* ---- the entry ---- */
-struct tuned_bits *bits_of_entry(const struct tune_run *run, const struct problem *problem)
+struct tuned_bits *bits_of_entry(const struct search *search)
 {
-	const struct bits_rule *rule = run->options->bits;
-	struct tuned_bits *bits = NULL;
+	const struct bits_rule *rule = search->options->bits;
+	const struct shared_choice *class;
+	struct tuned_bits *bits;
 
 	if (!rule)
 		return NULL;
 	bits = memory_zeroed(1, sizeof(*bits));
 	*bits = (struct tuned_bits){
 		.rule = string_copy(rule->name), .loss = NAN, .mean_loss = NAN, .worst_loss = NAN};
-	for (size_t i = 0; rule->class.bits && i < run->problems->count; i++)
-		if (strcmp(run->problems->items[i]->text, problem->text) == 0) {
-			bits->loss = rule->class.us[i] / rule->class.best_us[i] - 1;
-			bits->mean_loss = rule->class.mean_loss;
-			bits->worst_loss = rule->class.largest_loss;
-		}
+	class = &rule->class;
+	if (class->bits) {
+		bits->loss = class->us[search->number] / class->best_us[search->number] - 1;
+		bits->mean_loss = class->mean_loss;
+		bits->worst_loss = class->largest_loss;
+	}
 	return bits;
 }
 

@@ -47,8 +47,8 @@ bool bits_known(const struct search *search, size_t candidate, struct result *re
  * parameters. Returns NULL if no such pair exists. The caller frees the text. */
 char *bits_contradiction(const struct search *search);
 
-/* The "bits" member of the entry; NULL without a rule. */
-struct tuned_bits *bits_of_entry(const struct tune_run *run, const struct problem *problem);
+/* The "bits" member of the search's entry; NULL without a rule. */
+struct tuned_bits *bits_of_entry(const struct search *search);
 
 /* Describes the rule for the user: "same: the same bits on 2 inputs, 1.0% slower than the free
  * choice". NULL without a rule. The caller frees the text. */

@@ -172,7 +172,7 @@ static enum status entry_new(const struct search *search, const struct selection
 		.tied = memory_zeroed(1, sizeof(*entry->tied)),
 		.families = memory_zeroed(pool->family_count + 1, sizeof(*entry->families)),
 		.space = space_of(pool, evaluated),
-		.bits = bits_of_entry(run, pool->problem)};
+		.bits = bits_of_entry(search)};
 	TRY(row_of(search, winner, &entry->winner, err));
 	for (size_t i = 0; i < selection->count; i++) {
 		if (!selection->items[i].is_tied || i == selection->winner)

@@ -58,16 +58,6 @@ static struct config_times *row_of(
 }
 
 /* ---- recording what the run measures ---- */
-static size_t number_of(const struct timing_matrix *matrix, const struct problem *problem)
-{
-	const struct problem_list *problems = matrix->run->problems;
-	size_t p = 0;
-
-	while (p < problems->count && strcmp(problems->items[p]->text, problem->text) != 0)
-		p++;
-	return p;
-}
-
 static void take_time(
 	struct timing_matrix *matrix, size_t problem, const struct result *tried, double us)
 {
@@ -95,13 +85,12 @@ static double time_us(const struct problem_result *result, size_t which)
 static void take_result(void *context, const struct problem_result *result)
 {
 	struct timing_matrix *matrix = context;
-	const size_t p = number_of(matrix, result->pool->problem);
 
-	for (size_t i = 0; p < matrix->run->problems->count && i < result->evaluated->count; i++) {
+	for (size_t i = 0; i < result->evaluated->count; i++) {
 		const struct result *tried = &result->evaluated->items[i].result;
 
 		if (tried->outcome == OUTCOME_OK && tried->time.count)
-			take_time(matrix, p, tried, time_us(result, i));
+			take_time(matrix, result->number, tried, time_us(result, i));
 	}
 }
 
