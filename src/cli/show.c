@@ -231,15 +231,15 @@ static void show_families(FILE *out, const struct tuned_entry *entry)
 static void show_lost(FILE *out, const struct tuned_entry *entry)
 {
 	static const char *const rules[] = {
-		[LOST_SLOWER] = "",
-		[LOST_UNTIED] = "; tied with the winner, but not with the fastest of all",
-		[LOST_EARLIER] = "; tied in an earlier round, and not timed in the last",
-		[LOST_INCUMBENT] = "; tied, the file's winner so far stays",
-		[LOST_PREDICTION] = "; tied, the better prediction wins",
-		[LOST_PLANNED] = "; tied, one that every run tries wins",
-		[LOST_SMEM] = "; tied, shared memory decides",
-		[LOST_REGISTERS] = "; tied, fewer registers win",
-		[LOST_ORDER] = "; tied, with equal resources the first in the space wins",
+		[REJECT_SLOWER] = "",
+		[REJECT_UNTIED] = "; tied with the winner, but not with the fastest of all",
+		[REJECT_EARLIER] = "; tied in an earlier round, and not timed in the last",
+		[REJECT_INCUMBENT] = "; tied, the file's winner so far stays",
+		[REJECT_PREDICTION] = "; tied, the better prediction wins",
+		[REJECT_PLANNED] = "; tied, one that every run tries wins",
+		[REJECT_SMEM] = "; tied, shared memory decides",
+		[REJECT_REGISTERS] = "; tied, fewer registers win",
+		[REJECT_ORDER] = "; tied, with equal resources the first in the space wins",
 	};
 	const double as_fast = 0.0005;
 	const struct tuned_lost *lost = entry->runner_up->lost;
@@ -247,7 +247,7 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 
 	if (!lost)
 		return;
-	if (lost->by != LOST_SLOWER && fabs(lost->ratio - 1) < as_fast)
+	if (lost->by != REJECT_SLOWER && fabs(lost->ratio - 1) < as_fast)
 		common_print(out, "             as %s", is_energy ? "little energy" : "fast");
 	else
 		common_print(out, "             %.1f%% %s", 100 * fabs(lost->ratio - 1),
@@ -387,8 +387,8 @@ static void show_end(struct show *show, const struct problem_result *result)
 	if (result->runner_up != SIZE_MAX) {
 		const struct tuned_lost *lost = result->entry->runner_up->lost;
 
-		show_row(show->out, lost && lost->by != LOST_SLOWER ? "tied" : "runner-up", problem,
-			&result->evaluated->items[result->runner_up]);
+		show_row(show->out, lost && lost->by != REJECT_SLOWER ? "tied" : "runner-up",
+			problem, &result->evaluated->items[result->runner_up]);
 		show_lost(show->out, result->entry);
 	}
 	show_families(show->out, result->entry);

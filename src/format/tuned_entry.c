@@ -92,19 +92,19 @@ static const struct record_member errors_members[] = {
 static RECORD_DEFINE(
 	struct tuned_errors, errors_record, errors_members, .name = "errors", .open = true);
 
-const char *const lost_by_names[] = {[LOST_SLOWER] = "slower",
-	[LOST_UNTIED] = "untied",
-	[LOST_EARLIER] = "earlier_round",
-	[LOST_INCUMBENT] = "incumbent",
-	[LOST_PREDICTION] = "prediction",
-	[LOST_PLANNED] = "planned",
-	[LOST_SMEM] = "shared_memory",
-	[LOST_REGISTERS] = "registers",
-	[LOST_ORDER] = "order",
+const char *const reject_reason_names[] = {[REJECT_SLOWER] = "slower",
+	[REJECT_UNTIED] = "untied",
+	[REJECT_EARLIER] = "earlier_round",
+	[REJECT_INCUMBENT] = "incumbent",
+	[REJECT_PREDICTION] = "prediction",
+	[REJECT_PLANNED] = "planned",
+	[REJECT_SMEM] = "shared_memory",
+	[REJECT_REGISTERS] = "registers",
+	[REJECT_ORDER] = "order",
 	NULL};
 
 static const struct record_member lost_members[] = {
-	RECORD_ENUM(struct tuned_lost, by, lost_by_names, "by"),
+	RECORD_ENUM(struct tuned_lost, by, reject_reason_names, "by"),
 	RECORD_VALUE(struct tuned_lost, ratio, "ratio", .flags = RECORD_ROUNDED, .low = 0,
 		.high = INFINITY),
 	FIGURE(struct tuned_lost, ratio_low, NAN),

@@ -32,28 +32,29 @@ struct tuned_errors {
 };
 
 /* The comparison that a candidate lost to the winner (tune/selection.h). */
-enum lost_by {
-	LOST_SLOWER, /* slower than the winner by more than noise and the tie width */
-	LOST_UNTIED, /* slower than the fastest, to which a launch of the winner's kernel is tied */
-	LOST_EARLIER, /* tied with the winner, but measured only in an earlier pass of the final
+enum reject_reason {
+	REJECT_SLOWER,  /* slower than the winner by more than noise and the tie width */
+	REJECT_UNTIED,  /* slower than the fastest, to which a launch of the winner's kernel is tied
+			 */
+	REJECT_EARLIER, /* tied with the winner, but measured only in an earlier pass of the final
 			 measurement */
 	/* The rest are tied with the winner, and lose in the order of preference: */
-	LOST_INCUMBENT, /* the winner of the previous entry is preferred */
-	LOST_PREDICTION,
-	LOST_PLANNED, /* the winner is a candidate that every run of the problem tries */
-	LOST_SMEM,
-	LOST_REGISTERS,
-	LOST_ORDER, /* the winner comes first in the space */
+	REJECT_INCUMBENT, /* the winner of the previous entry is preferred */
+	REJECT_PREDICTION,
+	REJECT_PLANNED, /* the winner is a candidate that every run of the problem tries */
+	REJECT_SMEM,
+	REJECT_REGISTERS,
+	REJECT_ORDER, /* the winner comes first in the space */
 };
-extern const char *const lost_by_names[]; /* NULL-terminated */
+extern const char *const reject_reason_names[]; /* NULL-terminated */
 
 struct tuned_lost {
-	enum lost_by by;
+	enum reject_reason by;
 	double ratio;                 /* time (or energy) divided by the winner's */
 	double ratio_low, ratio_high; /* 95% interval over the common rounds; NaN: not known */
 	uint64_t rounds; /* rounds in which both were timed; 0: they were not timed side by side */
 	/* The values that decided, of this candidate and of the winner: bytes, registers or
-	 * predicted microseconds. For LOST_UNTIED, the time over that of the fastest. NaN if the
+	 * predicted microseconds. For REJECT_UNTIED, the time over that of the fastest. NaN if the
 	 * comparison has no number. */
 	double value, winner_value;
 };

@@ -26,7 +26,7 @@ static double prediction_step(const struct selection_item *item)
 }
 
 /* The first criterion that distinguishes both items; *prefers_a says whether it prefers a. */
-static enum lost_by decide_preference(
+static enum reject_reason decide_preference(
 	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
 	const double step_a = prediction_step(a), step_b = prediction_step(b);
@@ -34,26 +34,26 @@ static enum lost_by decide_preference(
 
 	if (a->incumbent != b->incumbent) {
 		*prefers_a = a->incumbent;
-		return LOST_INCUMBENT;
+		return REJECT_INCUMBENT;
 	}
 	if (step_a < step_b || step_a > step_b) {
 		*prefers_a = step_a < step_b;
-		return LOST_PREDICTION;
+		return REJECT_PREDICTION;
 	}
 	if (a->is_planned != b->is_planned) {
 		*prefers_a = a->is_planned;
-		return LOST_PLANNED;
+		return REJECT_PLANNED;
 	}
 	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes) {
 		*prefers_a = (a->smem_bytes > b->smem_bytes) == is_measured;
-		return LOST_SMEM;
+		return REJECT_SMEM;
 	}
 	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread) {
 		*prefers_a = a->regs_per_thread < b->regs_per_thread;
-		return LOST_REGISTERS;
+		return REJECT_REGISTERS;
 	}
 	*prefers_a = a->order < b->order;
-	return LOST_ORDER;
+	return REJECT_ORDER;
 }
 
 bool selection_item_is_preferred(
@@ -106,7 +106,7 @@ void selection_choose(struct selection *selection)
 	items[selection->winner].is_tied = true;
 }
 
-enum lost_by selection_reject_reason(
+enum reject_reason selection_reject_reason(
 	const struct selection *selection, const struct selection_item *lost, bool is_of_selection)
 {
 	const struct selection_item *items = selection->items;
@@ -117,9 +117,9 @@ enum lost_by selection_reject_reason(
 	bool prefers_winner;
 
 	if (!intervals_meet(fastest, lost))
-		return intervals_meet(winner, lost) ? LOST_UNTIED : LOST_SLOWER;
+		return intervals_meet(winner, lost) ? REJECT_UNTIED : REJECT_SLOWER;
 	if (!is_of_selection)
-		return LOST_EARLIER;
+		return REJECT_EARLIER;
 	return decide_preference(
 		is_launch ? winner : &items[selection->preferred], lost, &prefers_winner);
 }
@@ -325,16 +325,16 @@ static void take_values(const struct selection *selection, const struct selectio
 	const struct selection_item *winner = &selection->items[selection->winner];
 	const double fastest_us = selection->items[selection->fastest].median_us;
 
-	if (lost->by == LOST_UNTIED) {
+	if (lost->by == REJECT_UNTIED) {
 		lost->value = item->median_us / fastest_us;
 		lost->winner_value = winner->median_us / fastest_us;
-	} else if (lost->by == LOST_PREDICTION) {
+	} else if (lost->by == REJECT_PREDICTION) {
 		lost->value = item->predicted_us;
 		lost->winner_value = winner->predicted_us;
-	} else if (lost->by == LOST_SMEM) {
+	} else if (lost->by == REJECT_SMEM) {
 		lost->value = item->smem_bytes;
 		lost->winner_value = winner->smem_bytes;
-	} else if (lost->by == LOST_REGISTERS) {
+	} else if (lost->by == REJECT_REGISTERS) {
 		lost->value = item->regs_per_thread;
 		lost->winner_value = winner->regs_per_thread;
 	}

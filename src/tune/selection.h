@@ -71,7 +71,7 @@ struct selection {
 void selection_choose(struct selection *selection);
 /* The comparison that a candidate lost to the winner. If it is not of the selection, it was
  * timed in an earlier pass, and its time is corrected by the drift of the clock since then. */
-enum lost_by selection_reject_reason(
+enum reject_reason selection_reject_reason(
 	const struct selection *selection, const struct selection_item *lost, bool is_of_selection);
 /* Whether an item may win in a more precise measurement. It must be within twice the tie width
  * of the fastest, and no item that is preferred to it may be faster and tied, or have the same

@@ -168,7 +168,7 @@ TEST(the_entry_says_by_what_the_runner_up_lost)
 	assert_ok(search_conclude(stage.search, &err));
 	assert_float_equal(runner_up_of(&stage)->time.median, 123, 1e-9);
 	lost = runner_up_of(&stage)->lost;
-	assert_int_equal(lost->by, LOST_SLOWER);
+	assert_int_equal(lost->by, REJECT_SLOWER);
 	assert_float_equal(lost->ratio, 1.025, 1e-9);
 	assert_true(lost->ratio_low <= lost->ratio && lost->ratio <= lost->ratio_high);
 	assert_int_equal(lost->rounds, 9);
@@ -193,7 +193,7 @@ TEST(tied_rows_say_what_was_preferred)
 	assert_ok(search_conclude(stage.search, &err));
 	entry = &stage.tuned.entries[0];
 	assert_int_equal(entry->tied_count, 1);
-	assert_int_equal(entry->tied[0].lost->by, LOST_SMEM);
+	assert_int_equal(entry->tied[0].lost->by, REJECT_SMEM);
 	assert_true(entry->tied[0].lost->value < entry->tied[0].lost->winner_value);
 	assert_float_equal(runner_up_of(&stage)->time.median, entry->tied[0].time.median, 1e-9);
 	stage_close(&stage);
@@ -214,7 +214,7 @@ TEST(the_runner_up_may_be_of_an_earlier_round)
 		stage.search->evaluated.items[i].remeasure_pass = 2;
 	assert_ok(search_conclude(stage.search, &err));
 	assert_float_equal(runner_up_of(&stage)->time.median, 124, 1e-9);
-	assert_int_equal(runner_up_of(&stage)->lost->by, LOST_SLOWER);
+	assert_int_equal(runner_up_of(&stage)->lost->by, REJECT_SLOWER);
 	assert_int_equal(runner_up_of(&stage)->lost->rounds, 0);
 	stage_close(&stage);
 }

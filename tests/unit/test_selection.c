@@ -137,13 +137,15 @@ TEST(the_kernel_is_chosen_before_its_launch)
 	assert_int_equal(choose(items, 4).winner, 0);
 }
 
-static void assert_lost(struct selection_item *items, size_t count, size_t which, enum lost_by by)
+static void assert_lost(
+	struct selection_item *items, size_t count, size_t which, enum reject_reason by)
 {
 	const struct selection selection = choose(items, count);
 
 	assert_int_not_equal(selection.winner, which);
-	assert_string_equal(lost_by_names[selection_reject_reason(&selection, &items[which], true)],
-		lost_by_names[by]);
+	assert_string_equal(
+		reject_reason_names[selection_reject_reason(&selection, &items[which], true)],
+		reject_reason_names[by]);
 }
 
 /* Each step of the order of preference, from the last to the first: the one that decided. */
@@ -151,19 +153,19 @@ TEST(what_decided_is_known)
 {
 	struct selection_item items[] = {at(100, 0, 0, 0), at(100.5, 0, 0, 1), at(103, 0, 0, 2)};
 
-	assert_lost(items, 3, 2, LOST_SLOWER);
-	assert_lost(items, 3, 1, LOST_ORDER);
+	assert_lost(items, 3, 2, REJECT_SLOWER);
+	assert_lost(items, 3, 1, REJECT_ORDER);
 	items[1].regs_per_thread = 100;
-	assert_lost(items, 3, 1, LOST_REGISTERS);
+	assert_lost(items, 3, 1, REJECT_REGISTERS);
 	items[0].smem_bytes = 1000;
-	assert_lost(items, 3, 1, LOST_SMEM);
+	assert_lost(items, 3, 1, REJECT_SMEM);
 	items[1].is_planned = true;
-	assert_lost(items, 3, 0, LOST_PLANNED);
+	assert_lost(items, 3, 0, REJECT_PLANNED);
 	items[0].predicted_us = 50;
 	items[1].predicted_us = 60;
-	assert_lost(items, 3, 1, LOST_PREDICTION);
+	assert_lost(items, 3, 1, REJECT_PREDICTION);
 	items[1].incumbent = true;
-	assert_lost(items, 3, 0, LOST_INCUMBENT);
+	assert_lost(items, 3, 0, REJECT_INCUMBENT);
 }
 
 /* The winner's kernel has a launch that is tied with the fastest, and a launch that is not wins;
@@ -178,13 +180,13 @@ TEST(what_is_not_tied_with_the_fastest_lost_before_the_order_was_asked)
 		items[i].smem_bytes = 1000;
 		items[i].kernel_hash = "deep";
 	}
-	assert_lost(items, 4, 0, LOST_SMEM);
-	assert_lost(items, 4, 1, LOST_ORDER);
-	assert_lost(items, 4, 3, LOST_UNTIED);
+	assert_lost(items, 4, 0, REJECT_SMEM);
+	assert_lost(items, 4, 1, REJECT_ORDER);
+	assert_lost(items, 4, 3, REJECT_UNTIED);
 	/* one of an earlier round: the order was never asked */
 	selection = choose(items, 3);
 	items[3].median_us = items[3].ci95_low_us = items[3].ci95_high_us = 100.2;
-	assert_int_equal(selection_reject_reason(&selection, &items[3], false), LOST_EARLIER);
+	assert_int_equal(selection_reject_reason(&selection, &items[3], false), REJECT_EARLIER);
 }
 
 /* Where few blocks run, of a time, and where it was measured. */
