@@ -1,56 +1,57 @@
-// The kernels with which the measuring worker prepares, checks and compares buffers. Their names
-// and arguments are fixed: a stand-in driver library answers for them by name.
+// Kernels with which the measuring worker prepares, checks and compares buffers. Their names and
+// arguments are fixed, because a stand-in driver library implements them by name.
 //
-// Every kernel strides over its work with the whole grid: any one-dimensional grid and block are
-// correct (blocks of at most 1024 threads; TT_BLOCK = 256 is usual), so the caller chooses the size
-// by speed alone. Pointers are device pointers; no kernel touches a byte outside of what it is
-// given.
+// Every kernel uses a grid-stride loop. Any one-dimensional grid and block are correct (blocks of
+// at most 1024 threads; TT_BLOCK = 256 is usual), so the caller chooses the size only for speed.
+// Pointers are device pointers. No kernel accesses a byte outside of its arguments' ranges.
 //
 //   dtype_code  0 fp32, 1 tf32, 2 fp16, 3 bf16, 4 fp8_e4m3, 5 i32; others below
 //
 //   tt_fill(void *data, int dtype_code, i64 rows, i64 cols, i64 ld, int contents, double low,
 //       double high, u64 seed, u32 poison)
-//       Element (r, c) at data[r*ld + c] becomes a function of contents, seed and r*cols + c alone,
-//       rounded to the dtype: uniform in [low, high], normal (mean low, deviation high), 0, 1, its
-//       index r*cols + c, or a permutation of the indices (of integers; fewer than 2^32); or what
-//       made inputs hold (made.cuh). The pitch (cols <= c < ld) becomes the poison, so that what
-//       reads it shows. Nothing is written after the last row's last column: the tensor ends there.
+//       Sets element (r, c), at data[r*ld + c], to a value that depends only on contents, seed and
+//       r*cols + c, and is rounded to the dtype. The value is uniform in [low, high], normal (mean
+//       low, deviation high), 0, 1, the index r*cols + c, an element of a permutation of the indices
+//       (integers below 2^32), or a value of a probe input (made.cuh). The pitch (cols <= c < ld)
+//       is set to the poison, so that a kernel that reads it gives a wrong result. The tensor ends
+//       after the last row's last column, and nothing is written behind it.
 //   tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
-//       Where groups begin, or their sizes, see there.
+//       Writes offsets or sizes of groups; see the comment at the kernel.
 //   tt_poison(void *data, u64 bytes, u32 pattern, u64 stride, u64 count)
-//       Writes the pattern's bytes, little end first, from the first byte on, over and over; the
-//       same at data + stride and so on, `count` pieces in all. The stride is a multiple of 4.
+//       Fills `count` pieces of memory, which begin `stride` bytes apart, with the bytes of the
+//       pattern in little-endian order. The stride is a multiple of 4.
 //   tt_guard_check(const void *data, u64 bytes, u32 pattern, u64 stride, u64 count, u64 *bad_count)
-//       Adds to *bad_count the number of bytes that are no longer what tt_poison wrote.
+//       Adds to *bad_count the number of bytes that differ from those that tt_poison wrote.
 //   tt_compare_begin(struct tt_result *result)
 //       Sets the result to "nothing compared yet". Launch <<<1, 1>>> before tt_compare.
 //   tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld, const i64 *units,
 //              int unit_count, int unit_size, const void *expected, i64 expected_ld,
 //              double abs_tol, double rel_tol, u32 poison, struct tt_result *result)
-//       Unit u covers the logical elements units[u]*unit_size + 0..unit_size-1 of a tensor whose
-//       rows have row_length elements at a pitch of ld; expected[u*unit_size + j], a double,
-//       belongs to the j-th; or, with an expected_ld above 0, the element of the same place in a
-//       tensor of the same type at that pitch.
-//       (unit_size 1: single elements; unit_size row_length: whole rows.) An element is a
-//       violation iff |out - expected| > abs_tol + rel_tol*|expected|. Where an infinity is
-//       expected, only the same infinity is right; where NaN is expected, only a NaN whose bits are
-//       not the poison, which nobody wrote. Elsewhere NaN is wrong. Where a double in expected has
-//       the bits of `anything`, nobody writes, and everything is right. Integers of 64 bits that
-//       doubles do not tell apart are 1 apart. Results of several launches into one struct
-//       add up, except first_out and first_expected: of the launch of first_bad_linear_index.
+//       Compares units of a tensor whose rows have row_length elements and the pitch ld. Unit u
+//       consists of the logical elements units[u]*unit_size + 0..unit_size-1: single elements if
+//       unit_size is 1, whole rows if it is row_length. If expected_ld is 0, expected is an array of
+//       doubles, and expected[u*unit_size + j] belongs to element j of unit u. Otherwise expected is
+//       a tensor of the same type with the pitch expected_ld. An element is a violation if
+//       |out - expected| > abs_tol + rel_tol*|expected|. An expected infinity requires the same
+//       infinity. An expected NaN requires a NaN that is not the poison, because the kernel must
+//       have written it. Other NaN are violations. If an expected double has the bits of `anything`,
+//       every value is correct. Different 64-bit integers that are equal as doubles count as an error
+//       of 1. The results of several launches into one struct add up, except first_out and
+//       first_expected, which belong to first_bad_linear_index.
 //   tt_magnitudes(const void *values, int dtype_code, i64 row_length, i64 ld, const i64 *units,
 //                 int unit_count, int unit_size, u32 poison, u64 *counts)
-//       Looks at expected values, addressed as in tt_compare; with an ld of 0 they are doubles. Adds
-//       to counts[0] how many were not written (all bits of a double set; the poison elsewhere, if
-//       the type has NaN) and to counts[1] how many are NaN. Finite values other than 0 add to one
-//       of 512 groups of 4 binades, three words each from counts[2] on: their number, the bits of
-//       the largest |value|, and the inverted bits of the smallest.
+//       Examines expected values, addressed as in tt_compare; with an ld of 0 they are doubles. Adds
+//       the number of values that were not written to counts[0]. In a double, all bits are set then;
+//       in a tensor whose type has NaN, the value is the poison. Adds the number of NaN to counts[1].
+//       Each finite value other than 0 adds to one of 512 groups of 4 binades. A group has three
+//       words, from counts[2] on: the number of values, the bits of the largest |value|, and the
+//       inverted bits of the smallest.
 //   tt_checksum(const void *data, i64 rows, i64 row_bytes, i64 pitch_bytes, u64 *sum)
 //       Adds to *sum a 64-bit checksum of the logical bytes. It does not depend on grid, block or
 //       the order of execution: two runs with the same bytes give the same sum.
 //   tt_cipher(u64 *data, u64 words, u64 key)
-//       Changes each word by an exclusive or with a number that follows from the key and its place;
-//       a second time, this restores it.
+//       Combines each word, by exclusive or, with a number that depends on the key and the word's
+//       index. A second call restores the words.
 //   tt_flush(u32 *buffer, u64 words)
 //       Writes words 32-bit words: with a buffer larger than L2 this evicts everything else.
 //   tt_anchor_1(float *out, int iterations)
@@ -65,9 +66,9 @@ struct tt_result {
 	u64 violations;
 	u64 first_bad_linear_index; // the smallest logical index of a violation; all ones if none
 	double max_abs_error;       // over elements that are not NaN
-	double first_out;           // the value at first_bad_linear_index, and what it should be
+	double first_out;           // the value at first_bad_linear_index, and its expected value
 	double first_expected;
-	u64 nan_count;              // NaN, or not written, where something else is expected
+	u64 nan_count;              // violations that are NaN or were not written
 	u64 blocks_done; // internal: 0 between launches
 };
 
@@ -88,7 +89,7 @@ enum {
 	code_bool
 };
 constexpr u64 no_index = ~0ull;
-constexpr u64 anything = 0x7ff8000000000a11ull; // expected of places that nobody writes
+constexpr u64 anything = 0x7ff8000000000a11ull; // expected value where every value is correct
 
 __device__ __forceinline__ u64 thread_index()
 {
@@ -207,8 +208,9 @@ __device__ __forceinline__ u64 element_of(int dtype_code, double value)
 	}
 }
 
-// Where a permutation of 0 .. count-1 puts `index`. A Feistel network permutes the numbers of an
-// even count of bits that hold count; what lands beyond count goes through again until it does not.
+// Returns the position of `index` in a permutation of 0 .. count-1. A Feistel network permutes the
+// numbers below a power of four that is at least count. Results that are not below count pass
+// through the network again.
 __device__ __forceinline__ u32 permuted(u32 index, u32 count, u64 seed)
 {
 	int half = 1;
@@ -261,9 +263,9 @@ extern "C" __global__ void tt_fill(void *data, int dtype_code, i64 rows, i64 col
 	}
 }
 
-// Where count - 1 groups begin that have total elements between them; the last offset is the total.
-// The group that a permutation puts at rank r has a share in proportion to (r + 1)^-skew. With
-// `sizes`, how many elements each of count groups has instead.
+// Writes the offsets of count - 1 groups, which have `total` elements together; the last offset is
+// the total. The share of a group is proportional to (r + 1)^-skew, where r is its rank in a
+// permutation. With `sizes`, writes the numbers of elements of `count` groups instead.
 extern "C" __global__ void tt_offsets(i32 *data, i64 count, i64 total, double skew, u64 seed, int sizes)
 {
 	u32 groups = (u32)count - !sizes;
@@ -280,7 +282,7 @@ extern "C" __global__ void tt_offsets(i32 *data, i64 count, i64 total, double sk
 	}
 }
 
-// How many leading bytes lie before the first 4-byte boundary.
+// Returns the number of bytes before the first 4-byte boundary.
 __device__ __forceinline__ u64 unaligned_bytes(const void *data, u64 bytes)
 {
 	u64 head = (4 - ((u64)data & 3)) & 3;
@@ -292,7 +294,7 @@ __device__ __forceinline__ u8 pattern_byte(u32 pattern, u64 offset)
 	return (u8)(pattern >> 8 * (u32)(offset & 3));
 }
 
-// One of several pieces of memory that hold a pattern: 4-byte words, and bytes before and behind.
+// A piece of memory that holds a pattern: 4-byte words, and bytes before and behind them.
 struct piece {
 	u8 *byte;
 	u32 *word;
@@ -306,7 +308,7 @@ __device__ __forceinline__ piece piece_of(const void *data, u64 bytes)
 	return {byte, (u32 *)(byte + head), head, words, bytes - 4 * words};
 }
 
-// The offset of the i-th byte that is in no word.
+// Returns the offset of the i-th byte that belongs to no word.
 __device__ __forceinline__ u64 odd_offset(const piece &part, u64 i)
 {
 	return i < part.head ? i : i + 4 * part.words;
@@ -403,7 +405,7 @@ extern "C" __global__ void tt_compare_begin(tt_result *result)
 	*result = tt_result{0, no_index, 0.0, 0.0, 0.0, 0, 0};
 }
 
-// The block that ends last knows the smallest bad index, and looks up its two values.
+// The last block to finish knows the smallest bad index, and stores its two values.
 __device__ void describe_first_bad(const void *out, int dtype_code, i64 row_length, i64 ld,
 	const i64 *units, i64 count, int unit_size, const void *expected, i64 expected_ld,
 	tt_result *result)
@@ -431,7 +433,7 @@ __device__ __forceinline__ bool is_finite(double value)
 	return fabs(value) < __longlong_as_double(0x7ff0000000000000ll);
 }
 
-// Whether an element of a type that has NaN still has the bits that tt_poison wrote.
+// Returns whether an element of a type that has NaN still has the bits that tt_poison wrote.
 __device__ __forceinline__ bool is_poison(const void *data, int dtype_code, i64 position, u32 poison)
 {
 	switch (dtype_code) {
@@ -529,7 +531,7 @@ extern "C" __global__ void tt_magnitudes(const void *values, int dtype_code, i64
 {
 	i64 count = (i64)unit_count * unit_size;
 	magnitude_group *groups = (magnitude_group *)(counts + 2);
-	magnitude_group found = {}; // of the group that this thread met last
+	magnitude_group found = {}; // of the group of this thread's last value
 	int last = 0;
 	u64 unset = 0, nans = 0;
 	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
