@@ -52,8 +52,6 @@
 //   tt_cipher(u64 *data, u64 words, u64 key)
 //       Combines each word, by exclusive or, with a number that depends on the key and the word's
 //       index. A second call restores the words.
-//   tt_flush(u32 *buffer, u64 words)
-//       Writes words 32-bit words: with a buffer larger than L2 this evicts everything else.
 //   tt_anchor_1(float *out, int iterations)
 //       A fixed amount of fp32 arithmetic whose time depends on the clock alone. Launch with
 //       2 blocks of 512 threads per SM: with 30000 iterations about 1 ms at 1.98 GHz. `out` holds one
@@ -596,12 +594,6 @@ extern "C" __global__ void tt_cipher(u64 *data, u64 words, u64 key)
 {
 	for (u64 i = thread_index(); i < words; i += thread_count())
 		data[i] ^= random_bits(key, mix(i + key));
-}
-
-extern "C" __global__ void tt_flush(u32 *buffer, u64 words)
-{
-	for (u64 i = thread_index(); i < words; i += thread_count())
-		buffer[i] = (u32)i;
 }
 
 // Eight independent chains per thread hide the latency of an FMA (4 cycles) with room to spare.

@@ -40,7 +40,6 @@ static const char bench_helpers[] = "standin cubin\n"
 				    "kernel tt_magnitudes params=8,4,8,8,8,4,4,4,8\n"
 				    "kernel tt_checksum params=8,8,8,8,8\n"
 				    "kernel tt_cipher params=8,8,8\n"
-				    "kernel tt_flush params=8,8\n"
 				    "kernel tt_anchor_1 params=8,4 regs=20\n";
 static inline struct text bench_text(const char *string)
 {
