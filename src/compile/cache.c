@@ -69,7 +69,7 @@ static enum status open_own(struct cache *cache, const char *folder, struct erro
 	return STATUS_OK;
 }
 
-/* Whether the folder is due for a scan; the file's time then records the scan. */
+/* Returns whether the folder is due for a scan, and then records the time of the scan in a file. */
 static bool is_due(const struct cache *cache)
 {
 	CLEANUP(memory_free) char *mark = path_join(cache->folder, "swept");

@@ -54,7 +54,7 @@ static void header_format(char header[HEADER_SIZE + 1], const char *key, const s
 	header[HEADER_SIZE] = '\0';
 }
 
-/* Whether the image is machine code for the architecture that the entry names, or PTX. */
+/* Returns whether the image is machine code for the architecture that the entry names, or PTX. */
 static bool is_kernel_for(const struct cache_entry *entry)
 {
 	const struct text *cubin = &entry->result.cubin;

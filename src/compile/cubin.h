@@ -36,7 +36,7 @@ struct cubin_kernel {
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err);
 
-/* Whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
+/* Returns whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
 bool cubin_is_for(const void *data, size_t size, int compute_capability);
 
 /* The name of the kernel with this index, borrowed. Returns NULL if there are fewer kernels. */

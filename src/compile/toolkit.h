@@ -26,7 +26,7 @@ struct toolkit {
  * else one in a usual place. */
 void toolkit_find(const char *library_path, struct toolkit *toolkit);
 void toolkit_release(struct toolkit *toolkit);
-/* Whether an expanded source includes any header of the toolkit. */
+/* Returns whether an expanded source includes any header of the toolkit. */
 bool toolkit_is_included(const char *source);
 /* A hash that differs between releases and between installations with other files. The first
  * call reads the folders. */

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Whether an image runs on another GPU. A cubin runs on later minor versions, PTX on everything
- * later. */
+/* Returns whether an image runs on another GPU. A cubin runs on later minor versions, PTX on
+ * everything later. */
 static bool runs_on(int capability, bool is_ptx, int other)
 {
 	return other >= capability && (is_ptx || other / 10 == capability / 10);

@@ -84,7 +84,7 @@ static enum status default_entry(const struct export_source *source, size_t arch
 		const struct family *family = source->catalogue->families[i];
 		struct tuned_row row = {0};
 
-		/* the compiler of tile kernels may be missing here */
+		/* a bundle must not depend on whether the compiler of tile kernels is installed */
 		if (family->operation != operation || family->program ||
 			family->language == LANGUAGE_TILE)
 			continue;

@@ -133,7 +133,8 @@ static bool is_sized(const struct plan_argument *argument, const struct plan_arg
 	return argument->integer != below->integer;
 }
 
-/* Whether the memory that the entry reserves is large enough, and symbols keep their size. */
+/* Returns whether the memory that the entry reserves is large enough, and symbols keep their size.
+ */
 static bool fits_buffers(const struct plan *plan, const struct plan *smaller)
 {
 	for (size_t i = 0; i < plan->symbol_count; i++)
@@ -147,8 +148,8 @@ static bool fits_buffers(const struct plan *plan, const struct plan *smaller)
 	return true;
 }
 
-/* Whether the smaller plan equals the entry's plan after `size` is replaced in the places where
- * `below` differs from the entry's plan; changes the smaller plan. Plans of a family have the
+/* Returns whether the smaller plan equals the entry's plan after `size` is replaced in the places
+ * where `below` differs from the entry's plan; changes the smaller plan. Plans of a family have the
  * same buffers, maps and symbols, but not always the same launches. */
 static bool is_same_plan(const struct plan *plan, const struct plan *below, struct plan *smaller,
 	int64_t value, int64_t size)

@@ -30,11 +30,11 @@ struct ttl_range bundle_next(const struct bundle *bundle, enum ttl_table table, 
 struct ttl_range bundle_since(const struct bundle *bundle, enum ttl_table table, uint32_t first);
 /* Adds a text once; a text that ends another one shares its storage. */
 ttl_text bundle_put_text(struct bundle *bundle, const char *string);
-/* Whether the kernel compiles for the architecture. */
+/* Returns whether the kernel compiles for the architecture. */
 enum status bundle_compiles(struct bundle *bundle, const struct export_kernel *kernel, size_t arch,
 	bool *compiles, struct error *err);
-/* Whether an entry's kernel runs on the architecture: the same kernel is legal there, and it
- * compiles. */
+/* Returns whether an entry's kernel runs on the architecture: the same kernel is legal there, and
+ * it compiles. */
 enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry,
 	const struct export_kernel *kernel, size_t arch, bool *serves, struct error *err);
 /* Adds an image of each unit. The kernel must compile for the architecture. */

@@ -9,7 +9,7 @@
 #include "base/format_text.h"
 #include "base/memory.h"
 
-/* Whether the text names keys of the operation, but not a whole problem. */
+/* Returns whether the text names keys of the operation, but not a whole problem. */
 static bool is_part(const struct operation *operation, const char *text)
 {
 	struct pair pair;

@@ -127,7 +127,7 @@ static const struct ttl_entry *ttl_entry_for(
 	return best;
 }
 
-/* Whether an image is a terminated PTX text or an ELF file. */
+/* Returns whether an image is a terminated PTX text or an ELF file. */
 static int ttl_is_code(const struct ttl_bundle *b, const struct ttl_image *image)
 {
 	const unsigned char *code = b->code + image->offset;

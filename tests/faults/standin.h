@@ -1,60 +1,65 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stand-in for libcuda.so.1 (and libnvidia-ml.so.1): the driver's calls that tiletune makes, in
- * host memory, on a virtual clock. Streams are executed at once; events hold the clock's reading.
+ * A stand-in for libcuda.so.1 (and libnvidia-ml.so.1). It implements the driver calls that tiletune
+ * makes in host memory, on a virtual clock. Streams execute at once; events store the clock's
+ * reading.
  *
- * The helper kernels (measure/helper_layout.h) run as they are, as C++. Of other kernels it knows
- *only the arguments' sizes (from the cubin): the reference is the kernel that is handed memory
- *cleared to NaN doubles, and gets 0.75 everywhere; a candidate writes 0.75, in the dtype of the
- *poison that it finds, into every argument that is a poisoned output. Kernels named standin_*
- *compute something real (fake_candidates.c), so that indices, pitches, points and work in place are
- *tested too.
+ * The helper kernels (measure/helper_layout.h) run unchanged, as C++. Of other kernels the stand-in
+ * knows only the sizes of the arguments, from the cubin. A kernel with an argument that points to
+ * NaN doubles counts as the reference, and writes 0.75 everywhere. Any other kernel is a candidate.
+ * It writes 0.75 into every argument that is a poisoned output, in the dtype of the poison. Kernels
+ * named standin_* compute real values (fake_candidates.c), which tests indices, pitches, points and
+ * in-place work.
  *
- * A script (the file named by $TILETUNE_STANDIN) tells what goes wrong. Lines, `#` comments:
+ * A script (the file named by $TILETUNE_STANDIN) defines the faults. It has lines and `#` comments:
  *
  *	name NVIDIA H200            devices 1            sm_count 132        compute_capability 90
  *	l2_bytes 2097152            memory_bytes N       driver_version 13000
- *	init 34                     cuInit's answer
- *	context 46                  cuDevicePrimaryCtxRetain's answer
- *	lost_while FILE             both answer 100 while FILE exists
- *	killed_once FILE            cuInit kills the process, and makes FILE, unless that is there
- *	killed_later FILE           the same of cuDevicePrimaryCtxRetain
+ *	init 34                     result of cuInit
+ *	context 46                  result of cuDevicePrimaryCtxRetain
+ *	lost_while FILE             both return 100 while FILE exists
+ *	killed_once FILE            cuInit makes FILE and kills the process, unless FILE exists
+ *	killed_later FILE           the same for cuDevicePrimaryCtxRetain
  *	missing cuGraphUpload       an entry point that this driver lacks (repeatable)
- *	libraries_max N             so many libraries fit, its own and candidates'
- *	mig 1                       the GPU is an instance of MIG   processes N   so many use it
- *	throttle N                  N readings of NVML tell of heat (-1: all)
- *	slow_clock N                N readings show the idle clock
- *	log FILE                    each launch that is queued, as JSON: what it was given
- *	energy_step_mj N            how the energy counter moves (10); 0: the card has none
- *	pace F [A PERIOD_US]        everything takes F times as long, and A more or less of that, in
- *	                            a sine over so much of the virtual clock: the GPU's clock drifts
- *	on N LINE                   LINE holds for GPU N alone, once a process took it; of what is
- *	                            asked before that only its name
- *	kernel GLOB [grid_x=N] [block_x=N] [skip=N] [load=N] [once=FILE] [until=FILE]
- *[us=T] [noise=R] [hot_us=T] [empty_us=T] [off_by=E] [far=B] [place_us=T] [watts=W]
- *[written_us=T] BEHAVIOUR
+ *	libraries_max N             number of libraries that can be loaded, including helpers
+ *	mig 1                       the GPU is a MIG instance
+ *	processes N                 number of processes on the GPU
+ *	throttle N                  the first N NVML readings report heat (-1: all)
+ *	slow_clock N                the first N readings report the idle clock
+ *	log FILE                    receives each queued launch with its arguments, as JSON
+ *	energy_step_mj N            step of the energy counter (10); 0: the card has no counter
+ *	pace F [A PERIOD_US]        multiplies all times by F, and by a sine of amplitude A and
+ *	                            this period on the virtual clock, like a GPU's clock drift
+ *	on N LINE                   LINE applies only to GPU N, once a process has selected it;
+ *	                            before that, only a name applies
+ *	kernel GLOB [OPTION=VALUE]... BEHAVIOUR
  *
- * The first line whose conditions hold decides; `skip` leaves out that kernel's first N launches of
- * a process, `load` holds for the Nth load of a kernel of that name alone, `once` makes FILE and
- *holds only as long as there was none; it waits until `until` is there. Behaviours: ok, wrong, nan,
- *unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale), nondeterministic,
- *crash, abort, killed (by SIGKILL), hang, refuse, refuse_load, lost. us: duration (default: from a
- *hash of the cubin, entry and grid, 20..120); noise: relative spread of the duration; hot_us: when
- *it runs on the buffers of its last launch; empty_us: when none of its buffers was filled as an
- *input; far: out_of_bounds writes so many bytes further behind; off_by: what it adds to the
- *first element of a generic fp32 output; watts: its power (300); place_us: each load of the kernel
- *takes up to so much longer, the same for all its launches.
+ * The first kernel line whose conditions hold applies to a launch. Behaviours are ok, wrong, nan,
+ * unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
+ * nondeterministic, crash, abort, killed (by SIGKILL), hang, refuse, refuse_load and lost. Options:
  *
- * written_us: if its first output no longer holds the poison, it returns at once, after so long.
+ *	grid_x, block_x  the line applies only to launches of this size
+ *	skip        the line does not apply to the kernel's first N launches in a process
+ *	load        the line applies only to the Nth load of a kernel with this name
+ *	once        the line applies only while FILE does not exist, and makes FILE
+ *	until       the kernel waits until FILE exists
+ *	us          duration (default: 20 to 120, from a hash of cubin, entry and grid)
+ *	noise       relative spread of the duration
+ *	hot_us      duration if the kernel uses the buffers of its previous launch
+ *	empty_us    duration if none of its buffers was filled as an input
+ *	written_us  duration if its first output does not hold the poison; it then writes nothing
+ *	off_by      error that is added to the first element of a generic fp32 output
+ *	far         additional distance in bytes of the writes of out_of_bounds
+ *	place_us    maximum additional duration per load, the same for all launches of the load
+ *	watts       power of the card (300)
  *
- * A kernel spin_cycles_N in a cubin says that the others in it spin for N cycles before they begin:
- * they take so much longer.
+ * A kernel spin_cycles_N in a cubin adds N cycles to the duration of the cubin's other kernels.
  *
  * A cubin is a real one, or text for tests without a compiler:
  *	standin cubin
  *	kernel NAME regs=32 smem=0 max_threads=1024 params=8,8,4 symbol=NAME:BYTES
- * A standin_scale with a symbol is right only where that holds the beginning of its input, and
- * spoils it.
+ * A standin_scale with a symbol is correct only if the symbol holds the beginning of its input, and
+ * then changes the symbol; with constant=NAME:BYTES instead, it does not change the symbol.
  */
 #ifndef FAULTS_STANDIN_H
 #define FAULTS_STANDIN_H
