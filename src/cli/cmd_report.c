@@ -97,7 +97,7 @@ static void problem(const struct report_entry *entry)
 	if (winner->score->launch_count)
 		launch = &winner->score->launches[winner->score->longest];
 	common_print(stdout, "  ");
-	time_of(winner->time_us);
+	time_of(winner->time.median);
 	if (winner->tflops > 0)
 		common_print(stdout, ", %.1f TFLOP/s", winner->tflops);
 	common_print(stdout, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "",
@@ -121,7 +121,8 @@ static void problem(const struct report_entry *entry)
 
 		common_print(stdout, "  best of %s: ", row->family);
 		time_of(row->time.median);
-		common_print(stdout, ", %.2f times as long\n", row->time.median / winner->time_us);
+		common_print(
+			stdout, ", %.2f times as long\n", row->time.median / winner->time.median);
 	}
 	outcomes(entry);
 	model(entry);
@@ -138,9 +139,9 @@ static void compare(const struct report *report)
 		const struct report_entry *first = pairs[i].first, *second = pairs[i].second;
 
 		common_print(stdout, "  %s %s: %s ", first->operation, first->title, first->label);
-		time_of(first->winner.time_us);
+		time_of(first->winner.time.median);
 		common_print(stdout, ", %s ", second->label);
-		time_of(second->winner.time_us);
+		time_of(second->winner.time.median);
 		common_print(stdout, ": x%.3f, %s\n", pairs[i].ratio, pairs[i].verdict);
 	}
 }

@@ -190,7 +190,7 @@ static void append_winner(struct text *page, const struct report_entry *entry, b
 		return;
 	}
 	format_put(page, format_xml, "<td>%s</td><td>%s%s</td><td>",
-		report_tile(winner->configuration).text, format_time(winner->time_us).text,
+		report_tile(winner->configuration).text, format_time(winner->time.median).text,
 		entry->predicted ? " (predicted)" : "");
 	if (winner->tflops > 0)
 		format_put(page, format_xml, "%s", format_number(winner->tflops).text);

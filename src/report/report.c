@@ -102,9 +102,7 @@ static void take_best_so_far(struct report_entry *entry, const struct result *be
 
 	*winner = (struct report_winner){.family = best->family,
 		.configuration = string_copy(best->configuration),
-		.time_us = best->time.median,
-		.low_us = best->time.ci95_low,
-		.high_us = best->time.ci95_high,
+		.time = best->time,
 		.verified = best->verified,
 		.by_program = best->by_program,
 		.score = score};
@@ -181,9 +179,7 @@ static void take_tuned(struct report_entry *entry, const struct tuned_entry *tun
 	entry->has_winner = true;
 	entry->winner = (struct report_winner){.family = row->family,
 		.configuration = tuned_row_configuration(row),
-		.time_us = row->time.median,
-		.low_us = row->time.ci95_low,
-		.high_us = row->time.ci95_high,
+		.time = row->time,
 		.tflops = row->tflops > 0 ? row->tflops : 0,
 		.verified = row->verified,
 		.by_program = row->by_program,
@@ -345,12 +341,10 @@ void report_release(struct report *report)
 static struct report_pair pair_of(
 	const struct report_entry *first, const struct report_entry *second)
 {
-	const struct report_winner *a = &first->winner, *b = &second->winner;
-	const bool known = a->low_us > 0 && b->low_us > 0;
+	const struct summary *a = &first->winner.time, *b = &second->winner.time;
 	struct report_pair pair = {
-		.first = first, .second = second, .ratio = b->time_us / a->time_us};
-	const double low = known ? b->low_us / a->high_us : pair.ratio;
-	const double high = known ? b->high_us / a->low_us : pair.ratio;
+		.first = first, .second = second, .ratio = b->median / a->median};
+	const double low = b->ci95_low / a->ci95_high, high = b->ci95_high / a->ci95_low;
 
 	pair.verdict = high < 1 - TUNED_TIE_RATIO  ? "faster"
 		       : low > 1 + TUNED_TIE_RATIO ? "slower"

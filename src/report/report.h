@@ -29,9 +29,8 @@ struct report_source {
 struct report_winner {
 	const char *family;
 	char *configuration; /* "BM=128,..." */
-	double time_us;
-	double low_us, high_us; /* 95% interval; 0: not known */
-	double tflops;          /* 0: not known */
+	struct summary time; /* microseconds */
+	double tflops;       /* 0: not known */
 	enum verified verified;
 	bool by_program;
 	const struct score *score; /* launch_count 0: not scored */
