@@ -74,37 +74,23 @@ static unsigned workers_of(const struct gpus_run *run)
 	return all > run->part_count ? all / (unsigned)run->part_count : 1;
 }
 
-/* The arguments of a process: those of this process, with options that override some of them. */
-struct arguments {
-	const char **items;
-	size_t count;
-};
-
-static void add_word(struct arguments *arguments, const char *word)
-{
-	arguments->items[arguments->count++] = word;
-}
-
-static struct arguments arguments_of(const struct gpus_run *run, const char *const *replacing)
+/* Returns the arguments of this process with `replacing` inserted, before "--" if there is one. If
+ * an option is repeated, the last value counts. The caller frees the array. */
+static const char **arguments_of(const struct gpus_run *run, const char *const *replacing)
 {
 	const struct text *command = &run->command;
-	struct arguments arguments = {
-		.items = memory_zeroed(
-			command->length + ADDED_ARGUMENTS_MAX + 1, sizeof(*arguments.items))};
-	bool placed = false;
+	const char **items =
+		memory_zeroed(command->length + ADDED_ARGUMENTS_MAX + 1, sizeof(*items));
+	size_t count = 0, at = 0;
 
-	/* if an option is repeated, the last value counts */
-	for (size_t at = 0; at < command->length; at += strlen(command->data + at) + 1) {
-		const char *word = command->data + at;
-
-		for (size_t i = 0; !placed && strcmp(word, "--") == 0 && replacing[i]; i++)
-			add_word(&arguments, replacing[i]);
-		placed |= strcmp(word, "--") == 0;
-		add_word(&arguments, word);
-	}
-	for (size_t i = 0; !placed && replacing[i]; i++)
-		add_word(&arguments, replacing[i]);
-	return arguments;
+	for (; at < command->length && strcmp(command->data + at, "--") != 0;
+		at += strlen(command->data + at) + 1)
+		items[count++] = command->data + at;
+	for (size_t i = 0; replacing[i]; i++)
+		items[count++] = replacing[i];
+	for (; at < command->length; at += strlen(command->data + at) + 1)
+		items[count++] = command->data + at;
+	return items;
 }
 
 static void start(struct gpus_run *run, struct gpu *gpu, struct part *part)
@@ -121,15 +107,14 @@ static void start(struct gpus_run *run, struct gpu *gpu, struct part *part)
 		"--output", run->tuned, "--workers", workers, "--no-json",
 		run->progress ? "--progress" : "--no-progress",
 		tuning->journal_path ? "--journal" : NULL, tuning->journal_path};
-	struct arguments arguments = arguments_of(run, replacing);
+	CLEANUP(memory_free) const char **arguments = arguments_of(run, replacing);
 
-	arguments.items[0] = executable;
+	arguments[0] = executable;
 	gpu->part = part;
 	part->is_waiting = false;
-	if (worker_start_program(&gpu->process, common_worker(), arguments.items, NULL,
+	if (worker_start_program(&gpu->process, common_worker(), arguments, NULL,
 		    memfd_create("gpu-stderr", MFD_CLOEXEC), &run->err) != STATUS_OK)
 		run->ends = true;
-	free(arguments.items);
 }
 
 /* ---- output of the processes ---- */
