@@ -33,10 +33,10 @@ enum {
 
 /* Contents of probe inputs, in addition to enum buffer_contents. `low` is the magnitude of the
  * large elements; `high` scales all elements. */
-enum made {
-	MADE_MIXED = 64, /* one element in 64 is large, others are at least 2^-8 of high; random
+enum probe {
+	PROBE_MIXED = 64, /* one element in 64 is large, others are at least 2^-8 of high; random
 			    signs */
-	MADE_SIGNS,      /* high or twice high, with random signs */
+	PROBE_SIGNS,      /* high or twice high, with random signs */
 };
 
 /* Outputs are filled with this poison before a candidate runs. For floating-point types it is a

@@ -91,7 +91,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	size_t maps = plan->tensor_map_count, sets;
 
 	loaded->set_count = loaded->problem ? loaded->problem->set_count : 1;
-	sets = loaded->set_count + (loaded->problem ? loaded->problem->made_count : 0);
+	sets = loaded->set_count + (loaded->problem ? loaded->problem->probe_count : 0);
 	loaded->buffers = memory_zeroed(sets * plan->buffer_count + 1, sizeof(*loaded->buffers));
 	/* The driver requires descriptors at multiples of 64 bytes. */
 	if (maps) {

@@ -290,13 +290,13 @@ static bool is_free(const struct plan_buffer *tensor)
 		       (tensor->contents == CONTENTS_NORMAL && tensor->fill_low == 0));
 }
 
-static size_t made_sets(const struct reference_plan *reference)
+static size_t probe_sets(const struct reference_plan *reference)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < reference->tensor_count; i++)
 		count += is_free(&reference->tensors[i]);
-	return count < 1 ? 1 : count < SETS_MADE_MAX ? count : SETS_MADE_MAX;
+	return count < 1 ? 1 : count < PROBE_SETS_MAX ? count : PROBE_SETS_MAX;
 }
 
 /* The magnitude of large elements. They fit into the dtype, and sums of their products keep some
@@ -307,15 +307,15 @@ static double large_of(enum dtype dtype)
 }
 
 /* Fills the set of probe inputs with this index. */
-static bool fill_made(struct gpu_session *gpu, const struct problem_data *problem, size_t made)
+static bool fill_probe(struct gpu_session *gpu, const struct problem_data *problem, size_t probe)
 {
 	const struct reference_plan *reference = &problem->description.reference;
-	const size_t set = problem->set_count + made;
+	const size_t set = problem->set_count + probe;
 	size_t free_inputs = 0;
 
 	for (size_t i = 0; i < reference->tensor_count; i++) {
 		struct plan_buffer tensor = reference->tensors[i];
-		const uint64_t key[3] = {made, i, MADE_MIXED};
+		const uint64_t key[3] = {probe, i, PROBE_MIXED};
 		const CUdeviceptr data = problem_tensor(problem, set, i);
 		int contents;
 
@@ -326,9 +326,9 @@ static bool fill_made(struct gpu_session *gpu, const struct problem_data *proble
 				return false;
 			continue;
 		}
-		contents = free_inputs < made    ? (int)CONTENTS_ONE
-			   : free_inputs == made ? (int)MADE_MIXED
-						 : (int)MADE_SIGNS;
+		contents = free_inputs < probe    ? (int)CONTENTS_ONE
+			   : free_inputs == probe ? (int)PROBE_MIXED
+						  : (int)PROBE_SIGNS;
 		free_inputs++;
 		tensor.contents = (enum buffer_contents)contents;
 		tensor.fill_low = large_of(tensor.dtype);
@@ -468,8 +468,8 @@ static bool fill_sets(struct gpu_session *gpu, const struct problem_data *proble
 
 	for (size_t set = 0; done && set < problem->set_count; set++)
 		done = fill_set(gpu, problem, set);
-	for (size_t made = 0; done && made < problem->made_count; made++)
-		done = fill_made(gpu, problem, made);
+	for (size_t probe = 0; done && probe < problem->probe_count; probe++)
+		done = fill_probe(gpu, problem, probe);
 	return done;
 }
 
@@ -497,13 +497,13 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
 	/* probe inputs may use at most another quarter of the memory */
-	problem->made_count = made_sets(&problem->description.reference);
-	if (problem->made_count * set_bytes > gpu->memory_limit_bytes / 4)
-		problem->made_count = 0;
+	problem->probe_count = probe_sets(&problem->description.reference);
+	if (problem->probe_count * set_bytes > gpu->memory_limit_bytes / 4)
+		problem->probe_count = 0;
 	problem->second_set = (size_t)NO_SET;
 	problem->generation = 0;
 	problem->is_warm = problem->set_count * set_bytes < 2 * (uint64_t)gpu->gpu.facts.l2_bytes;
-	done = arena_allocate(gpu, sizes, count, problem->set_count + problem->made_count,
+	done = arena_allocate(gpu, sizes, count, problem->set_count + problem->probe_count,
 		       &problem->arena) &&
 	       fill_originals(gpu, problem) && fill_sets(gpu, problem) &&
 	       checksum_inputs(gpu, problem);

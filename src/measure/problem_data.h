@@ -23,7 +23,7 @@
 enum {
 	PROBLEM_SETS_MAX = 256,
 	SETS_IN_PLACE = 64, /* minimum, if memory allows it, when runs overwrite their inputs */
-	SETS_MADE_MAX = 4,
+	PROBE_SETS_MAX = 4,
 	POINTS_FULL_MAX = 1 << 22, /* outputs of up to this many elements are compared in full */
 	POINTS_PATCH = 16,
 	POINTS_PER_PATCH = 4,
@@ -43,8 +43,8 @@ struct problem_data {
 	struct device_problem description; /* reference and its cubins */
 	struct arena arena;                /* base is 0 while the tensors are not on the GPU */
 	size_t set_count;                  /* a power of two */
-	size_t made_count; /* sets of probe inputs behind these; 0 if they do not fit */
-	bool is_warm;      /* the sets are smaller than twice the L2: runs find data in it */
+	size_t probe_count; /* sets of probe inputs behind these; 0 if they do not fit */
+	bool is_warm;       /* the sets are smaller than twice the L2: runs find data in it */
 	uint64_t *input_checksums; /* per tensor, over all sets */
 	unsigned users;            /* number of loaded candidates of this problem */
 	unsigned long request;     /* the worker's last request that used the problem */

@@ -318,37 +318,37 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 	const size_t outputs = problem->description.reference.output_count;
 	const uint64_t rows = rows_in_common(loaded, outputs);
 	const size_t parts = bits_digest_count(rows), count = outputs * parts;
-	const size_t total = problem->made_count * count;
+	const size_t total = problem->probe_count * count;
 	CLEANUP(memory_free) uint64_t *sums = memory_zeroed(total + 1, sizeof(*sums));
 	CLEANUP(memory_free)
 	uint64_t *digests = memory_zeroed(parts, sizeof(*digests));
 
 	if (!total || total > SCRATCH_COUNTERS)
 		return true;
-	gpu_progress(gpu, (double)problem->made_count * gpu->options.kernel_timeout_s);
+	gpu_progress(gpu, (double)problem->probe_count * gpu->options.kernel_timeout_s);
 	if (!scratch_clear(gpu))
 		return false;
-	for (size_t made = 0; made < problem->made_count; made++) {
-		const size_t set = problem->set_count + made;
+	for (size_t probe = 0; probe < problem->probe_count; probe++) {
+		const size_t set = problem->set_count + probe;
 
 		if (!outputs_clear(gpu, loaded, set) || !loaded_run(gpu, loaded, set) ||
-			!parts_checksum(gpu, loaded, set, rows, parts, made * count))
+			!parts_checksum(gpu, loaded, set, rows, parts, probe * count))
 			return false;
 	}
 	if (!scratch_read(gpu, NULL, 0, sums, total))
 		return false;
-	for (size_t made = 0; made < problem->made_count; made++) {
-		uint64_t chain = made;
+	for (size_t probe = 0; probe < problem->probe_count; probe++) {
+		uint64_t chain = probe;
 
 		for (size_t part = 0; part < parts; part++) {
 			for (size_t i = 0; i < outputs; i++)
-				chain = hash_bytes(&sums[made * count + i * parts + part],
+				chain = hash_bytes(&sums[probe * count + i * parts + part],
 					sizeof(*sums), chain);
 			digests[part] = hash_bytes(&chain, sizeof(chain), digests[part]);
 		}
 	}
 	*result = memory_zeroed(1, sizeof(**result));
-	**result = (struct bits){.inputs = (unsigned)problem->made_count,
+	**result = (struct bits){.inputs = (unsigned)problem->probe_count,
 		.rows = rows,
 		.digests = memory_zeroed(parts + 1, sizeof(char *))};
 	for (size_t part = 0; part < parts; part++)
