@@ -18,9 +18,7 @@
 #include "engine/candidates.h"
 #include "engine/contenders.h"
 
-/* ---- differences of the environment: the GPU, its partition, the driver, the compiler, the
- * kernels
- * ---- */
+/* ---- differences of the environment: GPU, partition, driver, compiler, kernels ---- */
 enum environment_part {
 	ENVIRONMENT_GPU,
 	ENVIRONMENT_SM_COUNT,

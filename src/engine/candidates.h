@@ -20,8 +20,7 @@ struct family_candidates {
 	struct search_parameter *parameters;
 	double product;
 	struct space_removed removed;     /* by constraint */
-	bool given[SPACE_PARAMETERS_MAX]; /* per parameter: whether options->config gives its value
-					   */
+	bool given[SPACE_PARAMETERS_MAX]; /* per parameter: the user gave its value */
 	bool recorded; /* only configurations that a recording has, not the whole space */
 };
 

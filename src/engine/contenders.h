@@ -29,8 +29,8 @@ struct contender {
 	struct trial *loads[CONTENDER_LOADS_MAX];
 	size_t load_count; /* 0: the contender takes no part */
 	/* Set by contenders_time(). */
-	size_t first_samples[CONTENDER_LOADS_MAX]; /* of each load, after the warm-up */
-	double *round_us;   /* of each round the mean over the loads, without the warm-up; owned */
+	size_t first_samples[CONTENDER_LOADS_MAX]; /* per load: the first after the warm-up */
+	double *round_us;   /* mean over the loads, for each round after the warm-up; owned */
 	size_t round_count; /* rounds that all loads have */
 	double load_us[CONTENDER_LOADS_MAX]; /* median of each load */
 	double load_deviation_us;            /* standard deviation between loads */

@@ -21,8 +21,7 @@ struct context_options {
 	 * and folder before the program starts, and "auto" selects the program as the device. NULL:
 	 * no program is started. */
 	void (*program_starts)(const char *command, const char *folder);
-	bool describes; /* nothing is evaluated, but a program may be started to describe its space
-			 */
+	bool describes;     /* nothing is evaluated, so no program is started */
 	bool allow_model;   /* auto may fall back to the embedded sheet */
 	bool need_compiler; /* false: a missing compiler is no error (explain, dry runs) */
 	struct learned_choice learned;
@@ -46,7 +45,7 @@ struct context {
 	const struct family *program; /* the family whose program is the device, or NULL */
 	const char *worker_path; /* program of worker processes, borrowed; NULL: this executable */
 	char *cache_notice;      /* why there is no cache of kernels, or NULL */
-	char *notice; /* what the user should know (no GPU: the model is used), or NULL */
+	char *notice; /* a notice for the user (without a GPU, times are predicted), or NULL */
 };
 
 enum status context_open(

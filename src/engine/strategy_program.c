@@ -30,7 +30,7 @@ struct outside {
 	const char **arguments;
 	bool was_started, is_answered;
 	struct proposal proposal; /* the last proposal */
-	struct text invalid;      /* what is wrong with it */
+	struct text invalid;      /* why it is invalid; empty if it is valid */
 	const struct candidates *pool;
 	volatile sig_atomic_t *interrupted;
 	bool *taken; /* per candidate: proposed, or known */

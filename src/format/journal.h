@@ -101,7 +101,7 @@ struct journal_record {
 	size_t run_count, run_capacity;
 	size_t ignored_lines; /* incomplete last lines, left by a kill */
 	size_t bad_lines;     /* damaged lines, which were skipped */
-	char *bad_line;       /* what is wrong with the first damaged line */
+	char *bad_line;       /* error of the first damaged line */
 };
 
 /* Reads a whole journal. Damaged lines are skipped and counted. A last line without a newline

@@ -79,7 +79,7 @@ struct result {
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
 	enum verified verified; /* the reference that the output was compared with, if it was */
-	struct bits *bits;      /* of the outputs on probe inputs; NULL: not known */
+	struct bits *bits;      /* digests of the outputs on probe inputs; NULL: not known */
 	bool by_program;        /* compared and timed by the user's program */
 	struct measured measured;
 	double *samples_us;

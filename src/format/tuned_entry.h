@@ -34,8 +34,7 @@ struct tuned_errors {
 /* The comparison that a candidate lost to the winner (tune/selection.h). */
 enum reject_reason {
 	REJECT_SLOWER,  /* slower than the winner by more than noise and the tie width */
-	REJECT_UNTIED,  /* slower than the fastest, to which a launch of the winner's kernel is tied
-			 */
+	REJECT_UNTIED,  /* slower than the fastest; the winner's kernel has a launch that is tied */
 	REJECT_EARLIER, /* tied with the winner, but measured only in an earlier pass of the final
 			 measurement */
 	/* The rest are tied with the winner, and lose in the order of preference: */

@@ -21,7 +21,7 @@ struct effort {
 	 * (tune/shortlist.h). */
 	size_t of_each_family;
 	size_t stall; /* stop after this number of evaluations without a gain; SIZE_MAX: never */
-	double stall_ratio;        /* what counts as a gain */
+	double stall_ratio;        /* smallest reduction of the time that counts as a gain */
 	bool measures;             /* false: the model's time is the answer */
 	double give_up_ratio;      /* stop sampling a candidate this much slower than the best */
 	unsigned rounds;           /* sample batches of the first look at a candidate */

@@ -70,7 +70,7 @@ struct tune_options {
 	const struct effort *effort;
 	enum objective objective;
 	double budget_s; /* per problem; 0: the effort's */
-	/* The candidates of each problem; device and interrupted are set by the search. */
+	/* Used for each problem; the search sets device, compiler and interrupted. */
 	struct candidates_options candidates;
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;

@@ -21,7 +21,7 @@ struct selection_item {
 	double smem_bytes, regs_per_thread; /* of the longest launch */
 	const char *kernel_hash; /* launches of one kernel are compared with each other first; NULL:
 				    a kernel of its own */
-	double code_placement_noise_us; /* what the code's address may add to the time */
+	double code_placement_noise_us; /* variation of the time with the code's address */
 	size_t order;                   /* index in the space; the last criterion */
 	bool incumbent;                 /* the winner of an existing entry */
 	bool is_planned;                /* every run of the problem tries it */
