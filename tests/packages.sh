@@ -33,6 +33,7 @@ if [ "$1" = test ]; then
 	need python3-numpy /usr/bin/python3 -c 'import numpy'
 	need python3-yaml /usr/bin/python3 -c 'import yaml'
 	need python3-pytest /usr/bin/python3 -c 'import pytest'
+	need python3-hypothesis /usr/bin/python3 -c 'import hypothesis'
 	need clang-format command -v clang-format
 	need cmake command -v cmake
 	need g++ command -v g++

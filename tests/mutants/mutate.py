@@ -9,7 +9,6 @@ import re
 import sys
 
 PER_FOLDER, PER_FAMILY = 8, 4
-stale = []  # blocks of listed.txt and semantic.txt that are not found any more
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -34,35 +33,6 @@ class Mutant:
 
 	def __str__(self):
 		return f"{self.key} {self.file}:{self.line} {self.name}: {self.before[:60]} -> {' '.join(self.replacement.split())[:60]}"
-
-
-# ---- listed ones ----
-def loose(text):
-	"""A pattern for the text however it is wrapped."""
-	return r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", text))
-
-
-def listed(root, name="listed"):
-	"""Blocks of listed.txt or semantic.txt: `= name`, `in GLOB...`, `- what stands there`, `+ what it becomes`."""
-	with open(os.path.join(HERE, name + ".txt"), encoding="utf-8") as file:
-		blocks = [b for b in re.split(r"^= ", file.read(), flags=re.M)[1:]]
-	for block in blocks:
-		lines = block.splitlines()
-		part = {sign: "\n".join(line[2:] for line in lines if line.startswith(sign + " ")) for sign in "-+"}
-		places = [w for line in lines if line.startswith("in ") for w in line.split()[1:]]
-		found = []
-		for path in sorted(p for place in places for p in glob.glob(os.path.join(root, place), recursive=True)):
-			with open(path, encoding="utf-8") as file:
-				text = file.read()
-			found += [(path, text, m) for m in re.finditer(loose(part["-"]), text)]
-		if len(found) != 1:
-			print(f"{name}.txt: {lines[0]}: expected to find it once in {' '.join(places)}, found {len(found)}: bring it up to date", file=sys.stderr)
-			stale.append(lines[0])
-			continue
-		path, text, match = found[0]
-		own = os.path.exists(path.rsplit(".", 1)[0] + ".json") and not path.endswith("operation.json")
-		family = path.split("templates/")[1].split(".")[0] if "templates/" in path and own else None
-		yield Mutant(f"{name}, {lines[0]}", os.path.relpath(path, root), text, match.start(), match.end(), part["+"], family)
 
 
 # ---- rules ----
@@ -193,8 +163,6 @@ def drawn(root, seed="1"):
 
 
 if __name__ == "__main__":
-	for each in [*listed(os.getcwd()), *listed(os.getcwd(), "semantic")]:
-		print(each)
 	for _, count, mutants in drawn(os.getcwd()):
 		for each in mutants[:count]:
 			print(each)

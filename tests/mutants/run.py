@@ -338,8 +338,8 @@ def has_cases(name, words):
 def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("--jobs", type=int, default=2)
-	parser.add_argument("--only", default="", help="groups whose name holds this: listed, src/base, templates/gemm/mma")
-	parser.add_argument("--match", default="", help="mutants whose file and name hold this: src/tune/, \"semantic, a tie\"")
+	parser.add_argument("--only", default="", help="groups whose name holds this: src/base, templates/gemm/mma")
+	parser.add_argument("--match", default="", help="mutants whose file and name hold this: src/tune/merge")
 	parser.add_argument("--fresh", action="store_true")
 	options = parser.parse_args()
 	os.makedirs(WORK, exist_ok=True)
@@ -352,14 +352,10 @@ def main():
 	# what survived is tried again when the tests have changed
 	kept = {key: r for key, r in kept.items() if r["verdict"] != "survived" or r["state"] == state}
 	began, why = time.time(), reasons()
-	written = [(name, list(mutate.listed(ROOT, name))) for name in ("listed", "semantic")]
-	if mutate.stale:
-		print(f"{len(mutate.stale)} blocks of listed.txt and semantic.txt are not found where they say: nothing was run", file=sys.stderr)
-		return 1
 	covered = measure_coverage(options.fresh)
 	lanes, lock = [Lane(f"lane{i}") for i in range(options.jobs)], threading.Lock()
-	queue = [g for g in [*((name, len(them), them) for name, them in written), *mutate.drawn(ROOT)] if options.only in g[0] and g[1]]
-	results, equivalent, broken = [], [], []  # broken: written, and no compiler takes them
+	queue = [g for g in mutate.drawn(ROOT) if options.only in g[0] and g[1]]
+	results, equivalent = [], []
 
 	proven = set()
 
@@ -406,8 +402,6 @@ def main():
 				if result["verdict"] != "no program":
 					count -= 1
 					results.append(result)
-				elif group in dict(written):
-					broken.append(result)
 
 	threads = [threading.Thread(target=work, args=(lane,)) for lane in lanes]
 	for thread in threads:
@@ -415,7 +409,7 @@ def main():
 	for thread in threads:
 		thread.join()
 	used = resource.getrusage(resource.RUSAGE_CHILDREN)
-	return report(results, len(equivalent), broken, why, f"{time.time() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU")
+	return report(results, len(equivalent), why, f"{time.time() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU")
 
 
 def reasons():
@@ -425,7 +419,7 @@ def reasons():
 	return dict(line.split(" ", 1) for line in lines if " " in line and not line.startswith("#"))
 
 
-def report(results, equivalent, broken, why, took):
+def report(results, equivalent, why, took):
 	lines = ["| where | mutants | caught |", "|---|---|---|"]
 	for group in sorted({r["group"] for r in results}):
 		own = [r for r in results if r["group"] == group]
@@ -435,18 +429,14 @@ def report(results, equivalent, broken, why, took):
 		if r["verdict"] == "survived":
 			lines.append(f"- {r['mutant']}: {why.get(r['key'], 'NOT IN survivors.txt')}")
 			unexplained += r["key"] not in why
-	lines += [f"- {r['mutant']}: does not compile, so that it says nothing: bring it up to date" for r in broken]
-	lowest = 100.0
-	for kind, own in (("semantic mistakes", [r for r in results if r["group"] == "semantic"]), ("mutants of rules", [r for r in results if r["group"] != "semantic"])):
-		number = sum(r["verdict"] == "caught" for r in own)
-		lowest = min(lowest, 100 * number / max(1, len(own))) if own else lowest
-		lines.append(f"{number} of {len(own)} {kind} caught ({100 * number / max(1, len(own)):.1f}%)")
+	caught = sum(r["verdict"] == "caught" for r in results)
+	lines.append(f"{caught} of {len(results)} caught ({100 * caught / max(1, len(results)):.1f}%)")
 	lines.append(f"{unexplained} survivors without a reason; {equivalent} equivalent ones were drawn again; {took}")
 	text = "\n".join(lines) + "\n"
 	with open(WORK + "/report.md", "w", encoding="utf-8") as file:
 		file.write(text)
 	print("\n" + text, end="")
-	return len(results) < 120 or lowest < 95 or unexplained > 0 or len(broken) > 0
+	return len(results) < 120 or caught < 0.95 * len(results) or unexplained > 0
 
 
 if __name__ == "__main__":
