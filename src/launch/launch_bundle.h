@@ -57,7 +57,6 @@ struct ttl_run {
 	int64_t *values;
 	CUdeviceptr *buffers;
 	CUtensorMap *maps;
-	int64_t size;            /* value of the key that the entry's up_to names */
 	unsigned char *is_owned; /* one flag per buffer */
 };
 
@@ -153,8 +152,6 @@ static const char *ttl_check_step(
 		TTL_EXPECT(argument->kind != TTL_NUMBER || argument->index <= sizeof(int64_t));
 		TTL_EXPECT(argument->kind != TTL_BUFFER || argument->index < entry->buffers.count);
 		TTL_EXPECT(argument->kind != TTL_MAP || argument->index < entry->maps.count);
-		TTL_EXPECT(!argument->is_sized ||
-			   (argument->kind >= TTL_I32 && entry->up_to != TTL_NONE));
 	}
 	return NULL;
 }
@@ -165,7 +162,6 @@ static const char *ttl_check_map(
 	TTL_EXPECT_TEXT(map->name);
 	TTL_EXPECT(map->buffer < entry->buffers.count);
 	TTL_EXPECT(map->rank <= TTL_RANK_MAX);
-	TTL_EXPECT(!map->sized || entry->up_to != TTL_NONE);
 	return NULL;
 }
 
@@ -189,9 +185,6 @@ static const char *ttl_check_entry(
 		if (b->keys[operation->keys.first + i].is_text)
 			TTL_EXPECT_TEXT((uint64_t)size->value);
 	}
-	TTL_EXPECT(entry->up_to == TTL_NONE || (uint32_t)entry->up_to < operation->keys.count);
-	TTL_EXPECT(entry->up_to == TTL_NONE ||
-		   !b->keys[operation->keys.first + (uint32_t)entry->up_to].is_text);
 	for (uint32_t i = 0; i < entry->buffers.count; i++) {
 		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].name);
 		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].dtype);

@@ -47,33 +47,26 @@ static enum ttl_status ttl_parse(const struct ttl_bundle *b, const struct ttl_op
 	return TTL_OK;
 }
 
-/* How much smaller the problem is than the entry's; -1 if the entry does not fit it. */
-static int64_t ttl_match(const struct ttl_bundle *b, const struct ttl_operation *operation,
+static int ttl_match(const struct ttl_bundle *b, const struct ttl_operation *operation,
 	const struct ttl_entry *entry, const struct ttl_problem *problem)
 {
-	int64_t distance = 0;
-
 	for (uint32_t k = 0; k < operation->keys.count; k++) {
 		const struct ttl_size *size = &b->sizes[entry->sizes.first + k];
-		const int64_t number = problem->numbers[k];
 
 		if (!problem->values[k]) {
 			if (!size->is_default)
-				return -1;
+				return 0;
 		} else if (b->keys[operation->keys.first + k].is_text) {
 			const char *text = b->texts + size->value;
 
 			if (strlen(text) != problem->lengths[k] ||
 				memcmp(text, problem->values[k], problem->lengths[k]) != 0)
-				return -1;
-		} else if ((int32_t)k == entry->up_to && number >= entry->least &&
-			   number <= size->value) {
-			distance = size->value - number;
-		} else if (number != size->value) {
-			return -1;
+				return 0;
+		} else if (problem->numbers[k] != size->value) {
+			return 0;
 		}
 	}
-	return distance;
+	return 1;
 }
 
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
@@ -82,7 +75,6 @@ enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const struct ttl_operation *at = bundle->operations;
 	const struct ttl_operation *end = at + bundle->operations_count;
 	struct ttl_problem wanted;
-	int64_t least = -1;
 
 	*entry = NULL;
 	while (at < end && strcmp(bundle->texts + at->name, operation) != 0)
@@ -91,15 +83,11 @@ enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 		return ttl_fail(
 			err, TTL_BAD_ARGUMENT, "%s: the bundle has no such operation", operation);
 	TTL_TRY(ttl_parse(bundle, at, problem, &wanted, err));
-	for (uint32_t i = 0; i < at->entries.count && least != 0; i++) {
+	for (uint32_t i = 0; i < at->entries.count && !*entry; i++) {
 		const struct ttl_entry *candidate = &bundle->entries[at->entries.first + i];
-		const int64_t distance =
-			candidate->is_default ? -1 : ttl_match(bundle, at, candidate, &wanted);
 
-		if (distance >= 0 && (least < 0 || distance < least)) {
-			least = distance;
+		if (!candidate->is_default && ttl_match(bundle, at, candidate, &wanted))
 			*entry = candidate;
-		}
 	}
 	return *entry ? TTL_OK
 		      : ttl_fail(err, TTL_NOT_FOUND, "%s %s: the bundle has no entry for it",

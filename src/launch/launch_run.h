@@ -5,18 +5,18 @@
 #ifndef TILETUNE_LAUNCH_RUN_H
 #define TILETUNE_LAUNCH_RUN_H
 
-#include "launch_problem.h"
+#include "launch_bundle.h"
 
 static enum ttl_status ttl_encode(const struct ttl_run *run, const struct ttl_map *map,
 	CUdeviceptr address, CUtensorMap *encoded, struct ttl_error *err)
 {
 	static const cuuint32_t ones[TTL_RANK_MAX] = {1, 1, 1, 1, 1};
-	cuuint64_t dims[TTL_RANK_MAX], strides[TTL_RANK_MAX] = {0};
+	cuuint64_t dims[TTL_RANK_MAX] = {0}, strides[TTL_RANK_MAX] = {0};
 
 	if (map->rank == 0)
 		return TTL_OK;
 	for (uint32_t i = 0; i < map->rank; i++) {
-		dims[i] = map->sized >> i & 1 ? (cuuint64_t)run->size : map->dims[i];
+		dims[i] = map->dims[i];
 		if (i + 1 < map->rank)
 			strides[i] = map->strides[i];
 	}
@@ -85,29 +85,6 @@ enum ttl_status ttl_set(
 	return ttl_put(run, index, address, err);
 }
 
-static enum ttl_status ttl_bind_sizes(struct ttl_run *run, const char *text, struct ttl_error *err)
-{
-	const struct ttl_bundle *b = run->kernel->bundle;
-	const struct ttl_entry *entry = run->kernel->entry;
-	const struct ttl_operation *operation = b->operations;
-	struct ttl_problem problem;
-
-	while ((uint64_t)(entry - b->entries) - operation->entries.first >=
-		operation->entries.count)
-		operation++;
-	if (text) {
-		TTL_TRY(ttl_parse(b, operation, text, &problem, err));
-		if (ttl_match(b, operation, entry, &problem) < 0)
-			return ttl_fail(err, TTL_BAD_ARGUMENT,
-				"%s: expected a problem that the kernel is for", text);
-	}
-	if (entry->up_to != TTL_NONE)
-		run->size = text && problem.values[entry->up_to]
-				    ? problem.numbers[entry->up_to]
-				    : b->sizes[entry->sizes.first + (uint32_t)entry->up_to].value;
-	return TTL_OK;
-}
-
 /* Prepares the launches. */
 static void ttl_bind_steps(struct ttl_run *run)
 {
@@ -136,7 +113,7 @@ static void ttl_bind_steps(struct ttl_run *run)
 			const struct ttl_argument *argument =
 				&b->arguments[step->arguments.first + k];
 
-			run->values[at] = argument->is_sized ? run->size : argument->bits;
+			run->values[at] = argument->bits;
 			run->params[at] = &run->values[at];
 			if (argument->kind == TTL_MAP)
 				run->params[at] = &run->maps[argument->index];
@@ -213,20 +190,16 @@ static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 	return run;
 }
 
-enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const char *problem,
-	const struct ttl_tensor *tensors, size_t count, CUstream stream, struct ttl_run **run,
-	struct ttl_error *err)
+enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
+	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err)
 {
 	enum ttl_status status;
 
 	*run = ttl_run_new(kernel);
 	if (!*run)
 		return ttl_fail(err, TTL_NO_MEMORY, "no memory");
-	status = ttl_bind_sizes(*run, problem, err);
-	if (status == TTL_OK) {
-		ttl_bind_steps(*run);
-		status = ttl_bind_buffers(*run, tensors, count, stream, err);
-	}
+	ttl_bind_steps(*run);
+	status = ttl_bind_buffers(*run, tensors, count, stream, err);
 	if (status != TTL_OK) {
 		ttl_unbind(*run);
 		*run = NULL;

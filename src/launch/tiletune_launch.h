@@ -45,10 +45,9 @@ extern "C" {
  * of one of these structs and begins at a multiple of 8 bytes. A `text` is the offset of a
  * zero-terminated string in the table of texts. */
 enum {
-	TTL_VERSION = 5,
+	TTL_VERSION = 6,
 	TTL_RANK_MAX = 5,
 	TTL_KEYS_MAX = 64,
-	TTL_NONE = -1, /* no key */
 };
 typedef uint32_t ttl_text;
 struct ttl_range { /* a range of items in another table */
@@ -75,9 +74,6 @@ struct ttl_entry {
 				ttl_find() */
 	uint32_t is_predicted, tensor_count; /* tensors are the first buffers */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
-	int32_t up_to; /* index of the operation's key that may be smaller, or TTL_NONE */
-	uint32_t unused;
-	int64_t least;  /* smallest value of that key; the largest is the tuned one */
 	double time_us; /* measured or predicted, see is_predicted */
 };
 enum ttl_role {
@@ -106,8 +102,8 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 	uint64_t dims[TTL_RANK_MAX]; /* elements */
 	uint64_t strides[TTL_RANK_MAX - 1]; /* in bytes, for all dimensions but the innermost */
 	uint32_t box[TTL_RANK_MAX];         /* elements */
-	uint32_t sized;                     /* bit i: dimension i has the value of the key up_to */
 	uint32_t swizzle, l2_promotion;     /* CUtensorMapSwizzle, CUtensorMapL2promotion */
+	uint32_t unused;
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
 	ttl_text name;
@@ -131,9 +127,9 @@ enum ttl_kind {
 struct ttl_argument {
 	ttl_text name; /* name of the buffer or map; empty for a number */
 	uint32_t kind;
-	uint32_t index;    /* index of buffer or map in the entry; for a number, its bytes */
-	uint32_t is_sized; /* 1: the number is the value of the key up_to */
-	int64_t bits;      /* value of a number */
+	uint32_t index; /* index of buffer or map in the entry; for a number, its bytes */
+	uint32_t unused;
+	int64_t bits; /* value of a number */
 };
 struct ttl_image { /* A unit that was compiled for an architecture. */
 	uint32_t unit;
@@ -146,7 +142,7 @@ struct ttl_image { /* A unit that was compiled for an architecture. */
 };
 
 /* Checks the layout that compilers for 64-bit machines use; the driver has no other targets. */
-typedef char ttl_layout[sizeof(struct ttl_entry) == 96 && sizeof(struct ttl_map) == 120 &&
+typedef char ttl_layout[sizeof(struct ttl_entry) == 80 && sizeof(struct ttl_map) == 120 &&
 					sizeof(struct ttl_step) == 60 &&
 					sizeof(struct ttl_image) == 32
 				? 1
@@ -234,8 +230,7 @@ const struct ttl_buffer *ttl_buffers(
 	const struct ttl_bundle *bundle, const struct ttl_entry *entry);
 
 /* Finds the entry for a problem such as "M=4096,N=4096,K=4096,dtype=bf16". Keys that it does not
- * name have their default values, as on tiletune's command line. If several entries are valid
- * for it, the one tuned for the nearest size is returned. */
+ * name have their default values, as on tiletune's command line. */
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 
@@ -247,14 +242,11 @@ enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry
 const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel);
 void ttl_unload(struct ttl_kernel *kernel);
 
-/* Binds a kernel to sizes and tensors. `problem` is the text given to ttl_find(), whose sizes
- * may be smaller than those of the entry; NULL: the entry's sizes. `tensors` has each tensor of
- * the operation by name. Workspaces that are not listed are allocated. Workspaces that must be
- * zero are zeroed once, and the call waits for that, so it must not be used while the stream is
- * captured. */
-enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const char *problem,
-	const struct ttl_tensor *tensors, size_t count, CUstream stream, struct ttl_run **run,
-	struct ttl_error *err);
+/* Binds a kernel to tensors. `tensors` has each tensor of the operation by name. Workspaces that
+ * are not listed are allocated. Workspaces that must be zero are zeroed once, and the call waits
+ * for that, so it must not be used while the stream is captured. */
+enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
+	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err);
 /* Sets another address for a tensor or workspace, used from the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);

@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 			&err);
 	}
 	start = now_us();
-	expect(ttl_bind(kernel, argv[3], tensors, entry->tensor_count, stream, &run, &err), &err);
+	expect(ttl_bind(kernel, tensors, entry->tensor_count, stream, &run, &err), &err);
 	printf("binding its tensors: %.3f us\n", now_us() - start);
 	missed |= time_launches(run, stream, &err);
 	ttl_unbind(run);

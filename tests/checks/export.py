@@ -187,7 +187,7 @@ def bundle(_file, _tuned, _folder, path):
     with open(path, "rb") as file:
         data = file.read()
     assert data[:8] == b"ttbundle"
-    sizes = (1, 1, 20, 8, 96, 16, 48, 120, 12, 60, 24, 32)
+    sizes = (1, 1, 20, 8, 80, 16, 48, 120, 12, 60, 24, 32)
     names = ("texts", "code", "operations", "keys", "entries", "sizes", "buffers", "maps", "symbols", "steps", "arguments", "images")
     tables = {name: (struct.unpack_from("<QQ", data, 32 + 16 * i), sizes[i]) for i, name in enumerate(names)}
 
@@ -202,9 +202,9 @@ def bundle(_file, _tuned, _folder, path):
     for number in range(tables["operations"][0][1]):
         name, first_key, keys, first, count = item("operations", number, "5I")
         for index in range(first, first + count):
-            fields = item("entries", index, "6I12IiIqd")
+            fields = item("entries", index, "6I12Id")
             family, configuration, kernel_hash, _, is_predicted, _ = fields[:6]
-            ranges, time = fields[6:18], fields[21]
+            ranges, time = fields[6:18], fields[18]
             problem, launches = {}, []
             for key in range(keys):
                 key_name, is_text = item("keys", first_key + key, "2I")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """src/launch over the driver's stand-in: what is launched from a bundle, by a program in C and C++ and through
-ctypes, is what `export --format cubin` says of the same kernels; sizes at run time; damage is named.
+ctypes, is what `export --format cubin` says of the same kernels; damage is named.
 
 	tests/checks/launch.py OUT		OUT: the folder with the binary
 """
@@ -23,7 +23,6 @@ PROBLEMS = {  # family: problem, sub-space
     "gemm/wgmma": (GEMM, "CLUSTER_M*CLUSTER_N == 1"), "attention/flash_mma": (ATTENTION, "True"),
     "attention/unfused": (ATTENTION.replace("seq_k=24", "seq_k=32"), "True"),  # three launches and a workspace
     "gemm/mma": ("M=64,N=64,K=4096,dtype=fp16", "SPLIT_K > 1 and BM == 64 and STAGES == 3 and MIN_BLOCKS == 1"),  # a grid of two dimensions
-    "gemm/mma ": ("M=300,N=64,K=64,dtype=fp16", "SPLIT_K == 1 and BM == 64"),  # five tiles, down to M=257
     "gemm/wgmma ": ("M=1024,N=1152,K=4096,dtype=bf16", "STREAM_K == 1 and CLUSTER_M*CLUSTER_N > 1"),  # zeroed once; clusters
     "gemm/wgmma_repack": ("M=200,N=136,K=70,dtype=bf16", "CLUSTER_M*CLUSTER_N == 1"),  # tensor maps of workspaces
     "gemm_chain/separate": ("m=64,k=128,n=64,p=128,dtype=bf16", "BM == 64"),
@@ -31,7 +30,7 @@ PROBLEMS = {  # family: problem, sub-space
 MARK_OUTPUT, DTYPE_BF16, MAP_STRIDE_AT = 0, 3, 56  # of tests/faults/standin.h, src/expr/dtype.h and struct ttl_map
 RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, what the stand-in's kernels write
 MAP_TYPES = {"fp16": 6, "bf16": 9, "fp32": 7, "tf32": 7, "fp8_e4m3": 0}  # of cuda.h
-OPERATIONS, KEYS, ENTRIES, SIZES, MAPS, IMAGES = 2, 3, 4, 5, 7, 11  # tables of tiletune_launch.h
+MAPS = 7  # table of tiletune_launch.h
 REALS = {"f32": "<f", "f64": "<d"}
 SWIZZLES, PROMOTIONS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}
 
@@ -76,9 +75,9 @@ def take_log():
     return lines
 
 
-def check_launches(lines, plan, addresses, sizes=(), is_bound=True):
-    """The log is the plan, at these addresses of tensors; sizes: what differs at run time, by argument's value; is_bound:
-    since the last launch, or for the first one. Returns the addresses of all buffers."""
+def check_launches(lines, plan, addresses, is_bound=True):
+    """The log is the plan, at these addresses of tensors; is_bound: since the last launch, or for the first one.
+    Returns the addresses of all buffers."""
     known, at = dict(addresses), iter(lines)
     for init in ("once", "each") if is_bound else ("each",):
         for buffer in plan["buffers"][plan["tensors"]:]:
@@ -89,7 +88,6 @@ def check_launches(lines, plan, addresses, sizes=(), is_bound=True):
     for symbol in plan.get("symbols", ()):
         buffer = plan["buffers"][symbol["buffer"]]
         assert next(at) == {"entry": "copy", "from": known[buffer["name"]], "bytes": buffer["bytes"]}, (lines, known)
-    replaced = dict(sizes)
     count = 0
     for launch in plan["launches"]:
         for _ in range(launch["repeat"]):
@@ -105,23 +103,23 @@ def check_launches(lines, plan, addresses, sizes=(), is_bound=True):
                     expected = known.setdefault(buffer["name"], found) if buffer["bytes"] else 0
                     assert found == expected and (found != 0) == (buffer["bytes"] != 0), (buffer, found, expected)
                 elif kind == "tensor_map":
-                    check_map(found, plan["tensor_maps"][value], plan, known, replaced)
+                    check_map(found, plan["tensor_maps"][value], plan, known)
                 elif kind in REALS:
                     assert found.to_bytes(8, "little").startswith(struct.pack(REALS[kind], value)), (wanted, found)
                 else:
-                    assert found == replaced.get(value, value), (wanted, found)
+                    assert found == value, (wanted, found)
     assert next(at, None) is None and count, lines
     assert len(set(known.values())) == len(known), known
     return known
 
 
-def check_map(found, wanted, plan, known, replaced):
+def check_map(found, wanted, plan, known):
     if not wanted["dims"]:
         assert found["address"] == 0, found
         return
     buffer = plan["buffers"][wanted["buffer"]]["name"]
     assert found["address"] == known.setdefault(buffer, found["address"]), (found, wanted)
-    assert found["dims"] == [replaced.get(size, size) for size in wanted["dims"]], (found, wanted)
+    assert found["dims"] == wanted["dims"], (found, wanted)
     assert found["strides"] == wanted["strides"] and found["box"] == wanted["box"], (found, wanted)
     assert found["type"] == MAP_TYPES[wanted["dtype"]] and found["swizzle"] == SWIZZLES[wanted["swizzle_bytes"]], found
     assert found["promotion"] == PROMOTIONS[wanted["l2_promotion_bytes"]], (found, wanted)
@@ -227,41 +225,11 @@ def items(bundle_, table, first, count, form):
     return [(struct.unpack(form, ctypes.string_at(start + i * size, size)), start + i * size) for i in range(count)]
 
 
-def ranges(bundle_, entry_):
-    """Key: lowest and highest size that the entry is for."""
-    operations = library.calls.ttl_bundle_header(bundle_.handle).contents.tables[2 * OPERATIONS + 1]
-    number = (entry_.address.value - items(bundle_, ENTRIES, 0, 1, "<96s")[0][1]) // 96
-    _, first, count, _, _ = next(item for item, _ in items(bundle_, OPERATIONS, 0, operations, "<5I") if 0 <= number - item[3] < item[4])
-    keys = [(bundle_.string(name), is_text) for (name, is_text), _ in items(bundle_, KEYS, first, count, "<2I")]
-    sizes = [item for item, _ in items(bundle_, SIZES, entry_.fields.sizes.first, count, "<q2I")]
-    up_to = entry_.fields.up_to
-    return {} if up_to < 0 else {keys[up_to][0]: (entry_.fields.least, sizes[up_to][0])}
-
-
-def plans_of(entry_, problem, key, sizes):
-    """What the program launches for these sizes as problems of their own, with the entry's configuration; the code beside it."""
-    operation, name = entry_.family.split("/")
-    lines = [f"{operation} {name} {with_size(problem, key, size)} {entry_.configuration}" for size in sizes]
-    done = subprocess.run([os.path.join(OUT, "tests/kernel_text"), ROOT, "model:h200-sxm"], input="\n".join(lines) + "\n", text=True,
-        capture_output=True, check=False, env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"})
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def with_size(problem, key, size):
-    return ",".join(f"{key}={size}" if item.split("=")[0] == key else item for item in problem.split(","))
-
-
 # ---- the launcher against a model of what it was told: bound, set, launched, bound again, in any order ----
 class Walk:
     def __init__(self, bundle_, family, problem):
-        self.random, self.problem, self.plan = random.Random(family), problem, plans[family]
+        self.random, self.plan = random.Random(family), plans[family]
         self.entry = bundle_.find(family.split("/")[0], problem)
-        self.smaller = {}  # problem: plan
-        if family in PROBLEMS:
-            for key, (low, high) in ranges(bundle_, self.entry).items():
-                size = self.random.randint(low, high)
-                self.smaller[with_size(problem, key, size)] = plans_of(self.entry, problem, key, [size])[0]["plan"]
         self.kernel, self.run, self.own = self.entry.load(), None, []
         self.buffers = {buffer["name"]: buffer for buffer in self.plan["buffers"] if buffer["bytes"]}
         self.tensors = [buffer["name"] for buffer in self.plan["buffers"][:self.plan["tensors"]] if buffer["bytes"]]
@@ -273,18 +241,15 @@ class Walk:
     def bind(self):
         given = self.tensors + [name for name in self.buffers if name not in self.tensors and self.random.random() < 0.3]
         self.random.shuffle(given)
-        self.known, self.is_bound, self.now = {name: self.new(name) for name in given}, True, self.plan
-        problem = self.random.choice([None, self.problem, *self.smaller])
-        if problem in self.smaller:
-            self.now = {**self.plan, **{part: self.smaller[problem][part] for part in ("launches", "tensor_maps")}}
+        self.known, self.is_bound = {name: self.new(name) for name in given}, True
         self.run = None
         if os.path.exists(LOG):
             os.remove(LOG)  # of a run that was bound and never launched
-        self.run = self.kernel.bind(self.known, problem)
+        self.run = self.kernel.bind(self.known)
 
     def set(self):
         name = self.random.choice(list(self.buffers))
-        has_map = any(self.now["buffers"][map_["buffer"]]["name"] == name for map_ in self.now["tensor_maps"] if map_["dims"])
+        has_map = any(self.plan["buffers"][map_["buffer"]]["name"] == name for map_ in self.plan["tensor_maps"] if map_["dims"])
         address = self.new(name)
         if has_map and self.random.random() < 0.3:
             assert "(1)" in refusal(self.run.set, name, address + 2), name
@@ -301,7 +266,7 @@ class Walk:
                 assert (line["entry"], line["bytes"]) == ("memset", self.buffers[name]["bytes"]), line
                 self.known.setdefault(name, line["address"])
             lines = lines[len(once):]
-        self.known, self.is_bound = check_launches(lines, self.now, self.known, is_bound=False), False
+        self.known, self.is_bound = check_launches(lines, self.plan, self.known, is_bound=False), False
 
     def go(self, steps):
         free = free_bytes()
@@ -331,43 +296,9 @@ for family in plans:
     assert entry.time_us in times or family not in PROBLEMS, (entry.time_us, times)
     walk.go(40)
 
-# ---- sizes that an entry is for: the kernel of each is the entry's, and what is launched of it differs by arguments and maps ----
-sized = 0
-for family, (problem, _) in PROBLEMS.items():
-    entry = bundle.find(family.split("/")[0], problem)
-    for key, (low, high) in ranges(bundle, entry).items():
-        tuned, *others = plans_of(entry, problem, key, [high, *range(low, high)])
-        for other in others:
-            assert other["units"] == tuned["units"], (family, other["problem"])
-            for mine, theirs in zip(tuned["plan"]["launches"], other["plan"]["launches"], strict=True):
-                assert {**mine, "args": 0} == {**theirs, "args": 0}, (mine, theirs)
-            sized += 1
-assert sized > 40, sized
-
-# a constant that follows a size is another kernel, though all else of the launch stays: of each size that is found it is the entry's
-with open(path("tail.cu"), "w", encoding="utf-8") as file:
-    file.write('extern "C" __global__ void tail(float *x, int n)\n{\n\tint i = blockIdx.x * THREADS + threadIdx.x;\n\n\tif (i < n)\n\t\tx[i] += TAIL;\n}\n')
-def found_sizes(name, more):
-    """Sizes near 1023 of which the kernel `tail`, with more members, is found in a bundle that was tuned for n=1023."""
-    with open(path(name + ".json"), "w", encoding="utf-8") as file:
-        json.dump({"format": "tiletune.own_kernel/1", "source": "tail.cu", "keys": {"n": {"default": 1023}}, "parameters": {"THREADS": [64]}, "tensors": {"x": {"shape": ["n"], "dtype": "fp32", "role": "inout"}},
-            "launches": [{"entry": "tail", "grid": ["ceil_div(n, THREADS)"], "block": ["THREADS"], "args": ["x", "n"]}], **more}, file)
-    run("tune", path(name + ".json"), "--device", "model:h200-sxm", "--effort", "estimate", "--fresh", "--cache-dir", CACHE, "-o", path(name + ".tuned"))
-    find = library.open(export(path(name + ".tuned"), "--path", path(name + ".json"), name=name + ".bundle")[0]).find
-    return [size for size in range(960, 1030) if refusal(find, name, f"n={size}") == "none"]
-
-found = found_sizes("tail", {"constants": {"TAIL": "n // 4 % 2"}})
-assert {1020, 1021, 1022, 1023} <= set(found) and all(size // 4 % 2 == 1 and size <= 1023 for size in found), found
-# a workspace that grows as the size falls: what the entry reserves is enough for its own size alone
-assert found_sizes("spare", {"constants": {"TAIL": "1"}, "workspaces": [{"name": "spare", "bytes": "4*(1100 - n)"}]}) == [1023]
-
 types = opened[bundles["types/types"]]
 entry = types.find("types", "n=100003")
 tensors = {name: allocate(size) for name, size in entry.tensors.items()}
-smaller = types.find("types", "n=100000")  # an i64
-assert smaller.address.value == entry.address.value
-smaller.load().bind(tensors, "n=100000").launch()
-check_launches(take_log(), plans["types/types"], tensors, {100003: 100000}.items())
 assert "table" in refusal(entry.load().bind, {name: address for name, address in tensors.items() if name != "table"})
 entry = bundle.find("attention", ATTENTION)
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
@@ -410,15 +341,8 @@ check_launches(take_log(), plans["gemm/wgmma"], tensors)
 del run_, kernel
 assert loaded.value == before, "a library stays loaded"
 
-# ---- sizes that are smaller than the tuned ones: the same kernel, as its own plan says ----
-smaller = GEMM.replace("M=200", "M=197")
-entry = bundle.find("gemm", smaller)
-tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
-entry.load().bind(tensors, smaller).launch()
-check_launches(take_log(), plans["gemm/wgmma"], tensors, {200: 197}.items())
-tiles = PROBLEMS["gemm/mma "][0]
-assert bundle.find("gemm", tiles.replace("300", "257")).address.value == bundle.find("gemm", tiles).address.value
-for problem, said in ((tiles.replace("300", "256"), "no entry"), (GEMM.replace("M=200", "M=1"), "no entry"),
+# ---- an entry serves exactly the sizes of its problem ----
+for problem, said in ((GEMM.replace("M=200", "M=199"), "no entry"), (GEMM.replace("M=200", "M=201"), "no entry"),
         (GEMM.replace("N=136", "N=135"), "no entry"), (GEMM + ",lda=80", "no entry"), (GEMM + ",b_layout=kn", "no entry"), (GEMM + ",b=1", "expected KEY=VALUE, found b=1"),
         ("M=x", "expected an integer, found M=x"), ("M", "expected KEY=VALUE, found M"), ("M=200", "no entry")):
     assert said in refusal(bundle.find, "gemm", problem), (problem, refusal(bundle.find, "gemm", problem))
@@ -428,7 +352,6 @@ assert "B: expected an address" in refusal(entry.load().bind, {**tensors, "B": 0
 assert "no such tensor" in refusal(entry.load().bind, {**tensors, "b": 1})
 assert "B" in refusal(entry.load().bind, {name: address for name, address in tensors.items() if name != "B"})
 assert "(1)" in refusal(entry.load().bind, {**tensors, "A": tensors["A"] + 2})
-assert "a problem that the kernel is for" in refusal(entry.load().bind, tensors, GEMM.replace("M=200", "M=1"))
 
 # ---- sizes that were not tuned ----
 grid, _ = export(path("tuned.json"), "gemm", "-p", "M=128:512:128,N=136,K=72,dtype=bf16", "-p", GEMM, name="grid.bundle")
@@ -487,7 +410,7 @@ assert subprocess.run([path("embedded")], capture_output=True, check=True).stdou
 
 # ---- damage ----
 for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"", "cannot be read"),
-        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 5"),
+        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 6"),
         ("short", content[:-8], f"expected {len(content)} bytes"),
         ("bit", content[:-100] + bytes([content[-100] ^ 1]) + content[-99:], "checksum")):
     if damaged is not None:

@@ -71,7 +71,7 @@ static void bind_entry(const struct ttl_bundle *bundle, const struct ttl_entry *
 	for (; count < entry->tensor_count && count < 16; count++)
 		tensors[count] = (struct ttl_tensor){
 			ttl_string(bundle, ttl_buffers(bundle, entry)[count].name), 4096};
-	if (ttl_bind(&kernel, NULL, tensors, count, NULL, &run, &err) == TTL_OK)
+	if (ttl_bind(&kernel, tensors, count, NULL, &run, &err) == TTL_OK)
 		ttl_unbind(run);
 	else if (!memchr(err.text, 0, sizeof(err.text)))
 		abort();

@@ -13,7 +13,7 @@ for name, size in entry.tensors.items():
     addresses[name] = address.value if size else 0
 try:
     kernel = entry.load()
-    kernel.bind(addresses, problem).launch()
+    kernel.bind(addresses).launch()
     print(entry.is_default, kernel.entry.is_default, kernel.entry.family, kernel.entry.tensors == entry.tensors)
 except tiletune.Error as error:
     print(error)

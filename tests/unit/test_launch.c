@@ -93,7 +93,6 @@ static const struct field {
 	FIELD(entries, steps.count),
 	FIELD(entries, images.first),
 	FIELD(entries, images.count),
-	FIELD(entries, up_to),
 #undef TYPE
 #define TYPE struct ttl_buffer
 	FIELD(buffers, name),

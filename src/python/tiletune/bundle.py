@@ -209,7 +209,7 @@ class Operator:
             run = runs.get(key)
         if run is None:
             kernel = self.kernel(plan, bool(graph))
-            run = kernel.bind(addresses, plan.problem or None, stream)
+            run = kernel.bind(addresses, stream)
             runs[key] = run
             while len(runs) > RUNS_MAX and not graph:
                 runs.popitem(last=False)

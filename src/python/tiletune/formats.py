@@ -190,7 +190,7 @@ void run(@PARAMETERS@) {
     ttl_kernel *kernel = nullptr;
     need(ttl_find(bundle, "@OPERATION@", problem.c_str(), &entry, &err), err);
     need(ttl_load(bundle, entry, &kernel, &err), err);
-    need(ttl_bind(kernel, problem.c_str(), tensors, sizeof(tensors) / sizeof(*tensors), stream, &ready, &err), err);
+    need(ttl_bind(kernel, tensors, sizeof(tensors) / sizeof(*tensors), stream, &ready, &err), err);
   }
   for (const ttl_tensor &tensor : tensors) need(ttl_set(ready, tensor.name, tensor.address, &err), err);
   need(ttl_launch(ready, stream, &err), err);

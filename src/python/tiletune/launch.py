@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Mapping, Optional
 
 from .errors import Error
@@ -36,7 +36,7 @@ Header = struct("Header", magic=c_char * 8, version=c_uint32, header_bytes=c_uin
 Tensor = struct("Tensor", name=c_char_p, address=c_uint64)
 EntryFields = struct("EntryFields", family=c_uint32, configuration=c_uint32, kernel_hash=c_uint32, is_default=c_uint32,
     is_predicted=c_uint32, tensor_count=c_uint32, sizes=Range, buffers=Range, maps=Range, symbols=Range, steps=Range, images=Range,
-    up_to=c_int32, unused=c_uint32, least=c_int64, time_us=c_double)
+    time_us=c_double)
 
 
 class Owner:
@@ -72,11 +72,10 @@ class Kernel(Owner):
 
     entry: Entry
 
-    def bind(self, addresses: Mapping[str, int], problem: Optional[str] = None, stream: int = 0) -> Run:
+    def bind(self, addresses: Mapping[str, int], stream: int = 0) -> Run:
         tensors = (Tensor * len(addresses))(*((name.encode(), address) for name, address in addresses.items()))
         run = c_void_p()
-        self.library.call("bind", self.own(), problem and problem.encode(), tensors, c_size_t(len(tensors)),
-            c_void_p(stream), byref(run))
+        self.library.call("bind", self.own(), tensors, c_size_t(len(tensors)), c_void_p(stream), byref(run))
         return Run(self.library, run, self.library.calls.ttl_unbind, self)
 
 

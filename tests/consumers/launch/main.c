@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 			TRY(cuMemAlloc(&tensors[k].address, buffers[k].bytes + 1) ||
 				cuMemcpyHtoD(tensors[k].address, files[k], buffers[k].bytes));
 		}
-		TRY(ttl_bind(kernel, argv[i + 1], tensors, entry->tensor_count, NULL, &run, &err) ||
+		TRY(ttl_bind(kernel, tensors, entry->tensor_count, NULL, &run, &err) ||
 			ttl_launch(run, NULL, &err));
 		for (uint32_t k = 0; k < entry->tensor_count; k++)
 			TRY(cuMemcpyDtoH(files[k], tensors[k].address, buffers[k].bytes));
