@@ -33,7 +33,8 @@ static void add(struct advice *row, const char *kind, char *text)
 static void explain_family(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row)
 {
-	const char *before = asked->entry->winner.family, *now = row->entry->winner.family;
+	const char *before = asked->entry->winner.result.family,
+		   *now = row->entry->winner.result.family;
 	CLEANUP(text_release) struct text why = {0};
 	const struct family *family;
 	bool applies = true;
@@ -79,8 +80,8 @@ static void explain_alignment(const struct advice *asked, struct advice *row)
 
 static void explain_score(const struct advice *asked, struct advice *row)
 {
-	const struct score *old = &asked->entry->winner.score;
-	const struct score *new = &row->entry->winner.score;
+	const struct score *old = &asked->entry->winner.result.score;
+	const struct score *new = &row->entry->winner.result.score;
 	const struct launch_score *before, *now;
 
 	if (!old->launch_count || !new->launch_count)

@@ -90,13 +90,13 @@ static double predict_row(const struct context *context, const struct problem *p
 	if (row_candidate(&context->catalogue, problem, context->device->spec, row, &candidate,
 		    &refitted, NULL) == STATUS_OK)
 		return candidate.prediction.time_us;
-	if (catalogue_family(&context->catalogue, problem->operation, row->family, &family, NULL) !=
-			STATUS_OK ||
+	if (catalogue_family(&context->catalogue, problem->operation, row->result.family, &family,
+		    NULL) != STATUS_OK ||
 		family_applies(family, problem, context->device->spec, &applies, NULL, NULL) !=
 			STATUS_OK ||
 		!applies)
 		return INFINITY;
-	return row->time.median * work_ratio * other_kernel_ratio;
+	return row->result.time.median * work_ratio * other_kernel_ratio;
 }
 
 /* The shortest time for this problem that the kernels found so far are predicted to reach. */
@@ -245,8 +245,8 @@ static void compare(const struct advise *advise, struct advice *row)
 
 	if (!row->entry || row == asked)
 		return;
-	before = &asked->entry->winner.time;
-	now = &row->entry->winner.time;
+	before = &asked->entry->winner.result.time;
+	now = &row->entry->winner.result.time;
 	row->net_gain_ratio = before->median / now->median - 1;
 	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
 	row->copy_us = copy_us(asked, row, advise->run->context->device->spec);
@@ -285,13 +285,13 @@ static struct json *changes_json(const struct variant *variant)
 static struct json *cost_json(const struct advice *asked, const struct advice *row)
 {
 	struct json *cost = json_new_object();
-	const double time_us = row->entry->winner.time.median;
+	const double time_us = row->entry->winner.result.time.median;
 
 	json_put_double(cost, "extra_flop_ratio", row->work / asked->work - 1);
 	json_put_double(cost, "extra_bytes", row->tensor_bytes - asked->tensor_bytes);
 	json_put_double(cost, "copy_us", row->copy_us);
 	json_put_double(cost, "net_gain_with_copy_ratio",
-		asked->entry->winner.time.median / (time_us + row->copy_us) - 1);
+		asked->entry->winner.result.time.median / (time_us + row->copy_us) - 1);
 	return cost;
 }
 

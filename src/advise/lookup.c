@@ -65,7 +65,7 @@ static char *row_name(const struct tuned_row *row)
 {
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
 
-	return string_format("%s{%s}", row->family, configuration);
+	return string_format("%s{%s}", row->result.family, configuration);
 }
 
 /* Predicts the time of the family's default configuration; infinite if it is not legal. */
@@ -122,14 +122,15 @@ static bool is_of_class(const struct problem *problem, const struct tuned_entry 
 static bool has_bits_of_class(const struct lookup_request *request, const struct tuned_entry *entry,
 	const struct problem *problem)
 {
-	bool has = entry->winner.bits != NULL;
+	bool has = entry->winner.result.bits != NULL;
 
 	for (size_t i = 0; has && i < request->tuned->entry_count; i++) {
 		const struct tuned_entry *other = &request->tuned->entries[i];
 
 		if (other->objective == request->objective && is_of_class(problem, other))
-			has = other->winner.bits && bits_compare(entry->winner.bits,
-							    other->winner.bits, NULL) == BITS_SAME;
+			has = other->winner.result.bits &&
+			      bits_compare(entry->winner.result.bits, other->winner.result.bits,
+				      NULL) == BITS_SAME;
 	}
 	return has;
 }
@@ -172,7 +173,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 
 	if (!hash_set_add(&lookup->seen, hash_bytes(name, strlen(name), 0)))
 		return STATUS_OK;
-	family = find_family(lookup, row->family);
+	family = find_family(lookup, row->result.family);
 	if (family->why_not) {
 		add_reason(lookup, family->why_not);
 		return STATUS_OK;
@@ -253,8 +254,8 @@ static enum status find_exact(
 	answer->expected_loss_ratio = 0;
 	answer->result = tuned_row_copy(&entry->winner);
 	TRY(row_renew(&candidate, &answer->result, &is_older, err));
-	time = string_format(
-		" at %.2f us%s", entry->winner.time.median, entry->predicted ? " by physics" : "");
+	time = string_format(" at %.2f us%s", entry->winner.result.time.median,
+		entry->predicted ? " by physics" : "");
 	answer->why = string_format("the file has this problem, %s%s%s%s",
 		timing_names[entry->predicted], time,
 		entry->unfinished ? ", by a search that was stopped" : "",

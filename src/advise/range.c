@@ -121,7 +121,7 @@ void range_release(struct range *range)
 const struct launch_score *range_score(const struct range *range, size_t problem)
 {
 	const struct tuned_entry *entry = range->entries[problem];
-	const struct score *score = entry ? &entry->winner.score : NULL;
+	const struct score *score = entry ? &entry->winner.result.score : NULL;
 
 	return score && score->launch_count ? &score->launches[score->longest] : NULL;
 }

@@ -22,9 +22,9 @@ static void key_of(const struct check_row *row, char key[HASH_SIZE])
 
 	hash_add_string(hash, row->entry.operation);
 	hash_add_string(hash, row->problem_text);
-	hash_add_string(hash, row->entry.winner.family);
+	hash_add_string(hash, row->entry.winner.result.family);
 	hash_add_string(hash, row->configuration);
-	hash_add_string(hash, row->entry.winner.kernel_hash);
+	hash_add_string(hash, row->entry.winner.result.kernel_hash);
 	hash_finish(hash, key);
 }
 
@@ -125,16 +125,16 @@ static enum status row_today(
 	const struct tuned_row *then = &row->entry.winner;
 	struct result result = trial->result; /* borrowed */
 
-	if (!row->now.rounds)
-		result.time = then->time;
+	if (!row->now.rounds) {
+		result.time = then->result.time;
+		result.verification = then->result.verification;
+	}
 	if (row_describe(&trial->candidate, &result, today, err) != STATUS_OK)
 		return STATUS_FAILED;
-	if (row->now.rounds)
-		return STATUS_OK;
-	today->tflops = then->tflops;
-	today->gb_per_s = then->gb_per_s;
-	free(today->errors);
-	today->errors = then->errors ? memory_copy(then->errors, sizeof(*then->errors)) : NULL;
+	if (!row->now.rounds) {
+		today->tflops = then->tflops;
+		today->gb_per_s = then->gb_per_s;
+	}
 	return STATUS_OK;
 }
 

@@ -190,7 +190,7 @@ static enum status expect_family(const struct check *check, const struct tuned_e
 	const struct operation *operation;
 
 	if (catalogue_operation(catalogue, entry->operation, &operation, err) == STATUS_OK &&
-		catalogue_family(catalogue, operation, entry->winner.family, family, err) ==
+		catalogue_family(catalogue, operation, entry->winner.result.family, family, err) ==
 			STATUS_OK)
 		return STATUS_OK;
 	for (char **folder = catalogue->template_folders; *folder; folder++)

@@ -50,7 +50,7 @@ static RECORD_DEFINE(struct check_difference, difference_record, difference_memb
 static const struct record_member row_members[] = {
 	RECORD_VALUE(struct check_row, entry.operation, "operation"),
 	RECORD_NAMED_VALUES(struct check_row, entry.problem, "problem"),
-	RECORD_VALUE(struct check_row, entry.winner.family, "family"),
+	RECORD_VALUE(struct check_row, entry.winner.result.family, "family"),
 	RECORD_VALUE(struct check_row, configuration, "configuration"),
 	RECORD_ENUM(struct check_row, verdict, check_verdict_names, "verdict"),
 	RECORD_VALUE(struct check_row, reason, "reason"),

@@ -53,7 +53,7 @@ static void text_row(const struct check_row *row, struct text *text)
 {
 	text_appendf(text, "%-14s ", check_verdict_names[row->verdict]);
 	append_title(row, text);
-	text_appendf(text, "  %s", row->entry.winner.family);
+	text_appendf(text, "  %s", row->entry.winner.result.family);
 	if (row->now.rounds && row->baseline_us > 0)
 		text_appendf(text, "  %.2f -> %.2f us", row->baseline_us, row->now.time_us);
 	else if (row->now.rounds)
@@ -104,7 +104,7 @@ static void markdown_row(const struct check_row *row, struct text *text)
 
 	append_title(row, &title);
 	format_put(text, format_markdown, "| %s %s | %s | %s | ", verdict_mark(row->verdict),
-		check_verdict_names[row->verdict], title.data, row->entry.winner.family);
+		check_verdict_names[row->verdict], title.data, row->entry.winner.result.family);
 	if (row->baseline_us > 0)
 		text_appendf(text, "%.2f", row->baseline_us);
 	text_append(text, " | ");
@@ -165,7 +165,7 @@ static void append_case(const struct check_row *row, struct text *text)
 	}
 	format_put(text, format_xml,
 		"      <system-out>%s {%s}&#10;%s: %s</system-out>\n    </testcase>\n",
-		row->entry.winner.family, row->configuration, verdict, row->reason);
+		row->entry.winner.result.family, row->configuration, verdict, row->reason);
 }
 
 void check_report_junit(const struct check *check, struct text *text)

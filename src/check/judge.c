@@ -178,7 +178,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 	const struct check_rule rule = {.threshold_ratio = check->options.threshold_ratio,
 		.floor_ratio = floor_ratio[CHECK_AGAINST_TUNED]};
 	double anchor = start_anchor_ratio(check, row);
-	const struct summary *time = &row->entry.winner.time;
+	const struct summary *time = &row->entry.winner.result.time;
 	struct interval then = {.value = row->baseline_us,
 				.low = time->ci95_low,
 				.high = time->ci95_high},

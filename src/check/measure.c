@@ -98,7 +98,7 @@ static void take_failed(struct check_row *row, const struct result *result)
 /* Outputs that differ bitwise from the baseline's are a verdict, regardless of the time. */
 static void take_bits(const struct check *check, struct check_row *row)
 {
-	const struct bits *then = row->entry.winner.bits;
+	const struct bits *then = row->entry.winner.result.bits;
 	const struct bits *now = row->trial->result.bits;
 	CLEANUP(text_release) struct text common = {0};
 	enum bits_verdict verdict = BITS_UNKNOWN;
@@ -110,9 +110,9 @@ static void take_bits(const struct check *check, struct check_row *row)
 		verdict = bits_compare(then, now, &rows);
 	if (verdict == BITS_UNKNOWN)
 		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s no digests of its bits",
-			row->entry.winner.by_program ? "a program has"
-			: then                       ? "today's kernel has"
-						     : "the baseline has");
+			row->entry.winner.result.by_program ? "a program has"
+			: then                              ? "today's kernel has"
+							    : "the baseline has");
 	if (verdict != BITS_OTHER)
 		return;
 	bits_describe(now, rows, &common);

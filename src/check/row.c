@@ -48,7 +48,7 @@ void check_row_open(const struct tuned_entry *entry, struct check_row *row)
 	*row = (struct check_row){.entry = tuned_entry_copy(entry),
 		.problem_text = named_values_text(&entry->problem),
 		.configuration = named_values_text(&entry->winner.configuration),
-		.baseline_us = entry->predicted ? 0 : entry->winner.time.median};
+		.baseline_us = entry->predicted ? 0 : entry->winner.result.time.median};
 }
 
 void check_row_build(struct check *check, struct check_row *row)
@@ -120,7 +120,7 @@ static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
 {
 	const struct tuned_launch *launch = &row->launches[i];
 	const int64_t stack_bytes =
-		i < row->score.launch_count ? row->score.launches[i].stack_bytes : -1;
+		i < row->result.score.launch_count ? row->result.score.launches[i].stack_bytes : -1;
 	const int64_t threads = launch_shape_threads(&launch->shape);
 
 	return (struct launch_figures){threads ? threads : -1, launch->regs_per_thread,
@@ -208,7 +208,7 @@ static void compare_flags(struct check_row *row)
 
 	/* spills are listed with their size, and throttling or a warm L2 are no properties of
 	 * the kernel */
-	now &= ~(row->entry.winner.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
+	now &= ~(row->entry.winner.result.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
 		 FLAG_MASK(WARM_L2));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)
 		if (now & 1u << flag)
@@ -232,8 +232,8 @@ void check_resources(const struct check *check, struct check_row *row)
 	row->by_program = trial->result.by_program;
 	if (!trial->result.resources && !row->by_program)
 		return;
-	row->kernel_changed = winner->kernel_hash[0] &&
-			      strcmp(winner->kernel_hash, trial->build.kernel_hash) != 0;
+	row->kernel_changed = winner->result.kernel_hash[0] &&
+			      strcmp(winner->result.kernel_hash, trial->build.kernel_hash) != 0;
 	compare_flags(row);
 	if (winner->launch_count && winner->launch_count != plan->launch_count)
 		add(row, false, "launches %zu -> %zu", winner->launch_count, plan->launch_count);

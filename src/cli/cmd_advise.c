@@ -60,21 +60,22 @@ static void print_winner(const struct advice *row, const char *indent)
 	const struct tuned_row *winner = &row->entry->winner;
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(winner);
 
-	common_print(stdout, "%s%.2f us, ", indent, winner->time.median);
-	show_speed(stdout, 0, row->problem, &winner->score, winner->time.median);
-	common_print(stdout, "  %s {%s}\n", winner->family, configuration);
+	common_print(stdout, "%s%.2f us, ", indent, winner->result.time.median);
+	show_speed(stdout, 0, row->problem, &winner->result.score, winner->result.time.median);
+	common_print(stdout, "  %s {%s}\n", winner->result.family, configuration);
 }
 
 static void print_cost(const struct advice *asked, const struct advice *row)
 {
-	const double with_copy_us = row->entry->winner.time.median + row->copy_us;
+	const double with_copy_us = row->entry->winner.result.time.median + row->copy_us;
 
 	common_print(stdout, "      costs %.1f%% more %s and %+.2f MiB of memory; net gain %+.1f%%",
 		100 * (row->work / asked->work - 1), row->flop > 0 ? "FLOP" : "bytes",
 		(row->tensor_bytes - asked->tensor_bytes) / 1048576, 100 * row->net_gain_ratio);
 	if (row->copy_us > 0)
 		common_print(stdout, ", %+.1f%% if everything must be copied each time (%.1f us)",
-			100 * (asked->entry->winner.time.median / with_copy_us - 1), row->copy_us);
+			100 * (asked->entry->winner.result.time.median / with_copy_us - 1),
+			row->copy_us);
 	putchar('\n');
 }
 
@@ -108,8 +109,8 @@ static void print_advice(const struct advise *advise)
 	common_print(stdout, "%s %s on %s, %s\n", asked->problem->operation->name,
 		asked->problem->title, context->device->spec->title, timing(context));
 	print_winner(asked, "  as requested: ");
-	show_why(stdout, context->device->spec, asked->problem, &asked->entry->winner.score, "    ",
-		0, "");
+	show_why(stdout, context->device->spec, asked->problem, &asked->entry->winner.result.score,
+		"    ", 0, "");
 	for (size_t i = 1; i < advise->row_count; i++) {
 		const struct advice *row = &advise->rows[i];
 
@@ -140,8 +141,9 @@ static void print_point(const struct range *range, size_t i)
 		return;
 	winner = &range->entries[i]->winner;
 	common_print(stdout, "  %s: %.0f tiles, %.2f waves, %.2f us, ", sizes, score->tiles,
-		score->waves_exact, winner->time.median);
-	show_speed(stdout, 0, range->problems->items[i], &winner->score, winner->time.median);
+		score->waves_exact, winner->result.time.median);
+	show_speed(stdout, 0, range->problems->items[i], &winner->result.score,
+		winner->result.time.median);
 	putchar('\n');
 }
 

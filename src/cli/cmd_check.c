@@ -199,7 +199,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	for (size_t i = 0; i < baseline.entry_count; i++) {
 		if (!check_is_asked_for(&options, NULL, &baseline.entries[i]))
 			continue;
-		if (baseline.entries[i].winner.by_program)
+		if (baseline.entries[i].winner.result.by_program)
 			command->device.served = baseline.entries[i].operation;
 		break;
 	}

@@ -112,7 +112,8 @@ static void put_entry(struct explain *explain, struct tuned_entry *entry)
 	size_t best = 0;
 
 	for (size_t i = 1; i < entry->family_count; i++)
-		if (entry->families[i].time.median < entry->families[best].time.median)
+		if (entry->families[i].result.time.median <
+			entry->families[best].result.time.median)
 			best = i;
 	if (!entry->family_count)
 		return;

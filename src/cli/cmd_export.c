@@ -278,7 +278,7 @@ static enum status export_kernel(
 	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
 		&exporting->folders, &exporting->device, err));
 	TRY(export_kernel_open(&exporting->catalogue, exporting->device, entry, &kernel, err));
-	if (strcmp(entry->winner.kernel_hash, kernel.build.kernel_hash) != 0)
+	if (strcmp(entry->winner.result.kernel_hash, kernel.build.kernel_hash) != 0)
 		common_notice("today's sources build a different kernel than the tuned one; run "
 			      "`tiletune check`");
 	if (format->arch_prefix)

@@ -67,7 +67,7 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 		return;
 	configuration = named_values_text(&answer->result.configuration);
 	source = prediction_basis_text(answer->basis);
-	common_print(stdout, "  %s {%s}\n", answer->result.family, configuration);
+	common_print(stdout, "  %s {%s}\n", answer->result.result.family, configuration);
 	if (!(answer->predicted_us > 0)) /* no model can predict a program */
 		common_print(stdout, "  not predicted");
 	else
@@ -77,7 +77,8 @@ static void print_answer(const struct lookup_answer *answer, const struct proble
 	if (isfinite(answer->default_us) && answer->predicted_us > 0)
 		common_print(stdout, ", the family's default %.2f us", answer->default_us);
 	putchar('\n');
-	words = verified_words(answer->from->winner.verified, answer->from->winner.by_program);
+	words = verified_words(
+		answer->from->winner.result.verified, answer->from->winner.result.by_program);
 	if (!answer->from->predicted && words)
 		common_print(stdout, "  %s\n", words);
 	if (answer->grade != LOOKUP_EXACT && answer->predicted_us > 0)

@@ -83,25 +83,25 @@ static void model(const struct report_entry *entry)
 
 static void problem(const struct report_entry *entry)
 {
-	const struct report_winner *winner = &entry->winner;
+	const struct result *winner = entry->winner;
 	const struct tuned_entry *tuned = entry->tuned;
 	const struct launch_score *launch = NULL;
 	CLEANUP(memory_free) char *words = NULL;
 
 	common_print(stdout, "\n%s %s\n", entry->operation, entry->title);
-	if (!entry->has_winner) {
+	if (!winner) {
 		common_print(stdout, "  no candidate has a time\n");
 		outcomes(entry);
 		return;
 	}
-	if (winner->score->launch_count)
-		launch = &winner->score->launches[winner->score->longest];
+	if (winner->score.launch_count)
+		launch = &winner->score.launches[winner->score.longest];
 	common_print(stdout, "  ");
 	time_of(winner->time.median);
-	if (winner->tflops > 0)
-		common_print(stdout, ", %.1f TFLOP/s", winner->tflops);
+	if (entry->tflops > 0)
+		common_print(stdout, ", %.1f TFLOP/s", entry->tflops);
 	common_print(stdout, "%s: %s {%s}\n", entry->predicted ? " (predicted)" : "",
-		winner->family, winner->configuration);
+		winner->family, entry->configuration);
 	if (tuned && tuned->l2 != L2_UNKNOWN)
 		common_print(stdout, "  timed in a %s L2\n", l2_state_names[tuned->l2]);
 	words = verified_words(winner->verified, winner->by_program);
@@ -119,31 +119,13 @@ static void problem(const struct report_entry *entry)
 	for (size_t i = 0; tuned && i < tuned->family_count; i++) {
 		const struct tuned_row *row = &tuned->families[i];
 
-		common_print(stdout, "  best of %s: ", row->family);
-		time_of(row->time.median);
-		common_print(
-			stdout, ", %.2f times as long\n", row->time.median / winner->time.median);
+		common_print(stdout, "  best of %s: ", row->result.family);
+		time_of(row->result.time.median);
+		common_print(stdout, ", %.2f times as long\n",
+			row->result.time.median / winner->time.median);
 	}
 	outcomes(entry);
 	model(entry);
-}
-
-static void compare(const struct report *report)
-{
-	size_t count;
-	CLEANUP(memory_free) struct report_pair *pairs = report_pairs(report, &count);
-
-	if (count)
-		common_print(stdout, "\nThe same problem in several files:\n");
-	for (size_t i = 0; i < count; i++) {
-		const struct report_entry *first = pairs[i].first, *second = pairs[i].second;
-
-		common_print(stdout, "  %s %s: %s ", first->operation, first->title, first->label);
-		time_of(first->winner.time.median);
-		common_print(stdout, ", %s ", second->label);
-		time_of(second->winner.time.median);
-		common_print(stdout, ": x%.3f, %s\n", pairs[i].ratio, pairs[i].verdict);
-	}
 }
 
 static void report_table(const struct report *report)
@@ -158,7 +140,6 @@ static void report_table(const struct report *report)
 		}
 		problem(entry);
 	}
-	compare(report);
 }
 
 /* ---- the command ---- */
@@ -200,8 +181,8 @@ const struct command command_report = {
 		"progress, all candidates. The page is one file, asks the network for nothing\n"
 		"and needs a browser with scripts; without them it has the table of winners.\n"
 		"Each figure can be saved as SVG. The journal of a tuned file\n"
-		"(X.journal.jsonl[.gz] next to X.json) is read with it; several files are\n"
-		"compared.",
+		"(X.journal.jsonl[.gz] next to X.json) is read with it; the page compares\n"
+		"several files.",
 	.examples = "  tiletune report tuned.json -o report.html\n"
 		    "  tiletune report monday.json tuesday.json -o both.html",
 	.options = report_option_table,

@@ -222,8 +222,8 @@ static void show_families(FILE *out, const struct tuned_entry *entry)
 		const struct tuned_row *best = &entry->families[f];
 
 		common_print(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
-			best->family, best->time.median,
-			best->time.median / entry->winner.time.median);
+			best->result.family, best->result.time.median,
+			best->result.time.median / entry->winner.result.time.median);
 	}
 }
 
@@ -254,7 +254,7 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 			lost->ratio < 1 ? (is_energy ? "less energy" : "faster")
 					: (is_energy ? "more energy" : "slower"));
 	if (lost->rounds && lost->ratio > 1 &&
-		entry->runner_up->time.median < entry->winner.time.median)
+		entry->runner_up->result.time.median < entry->winner.result.time.median)
 		common_print(out, " side by side, which decides");
 	common_print(out, "%s", rules[lost->by]);
 	if (isfinite(lost->value))
@@ -430,7 +430,7 @@ static void taken(void *context, const struct problem *problem, size_t number, s
 	clear_line(show);
 	put_number(show, show->out, number, count);
 	common_print(show->out, "%s: %s, %.2f us (from an interrupted run)\n", problem->title,
-		entry->winner.family, entry->winner.time.median);
+		entry->winner.result.family, entry->winner.result.time.median);
 }
 
 static void failed(void *context, const struct problem *problem, const struct error *err)

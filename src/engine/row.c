@@ -115,7 +115,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 	enum status status;
 
 	*candidate = (struct candidate){0};
-	TRY(catalogue_family(catalogue, problem->operation, row->family, &family, err));
+	TRY(catalogue_family(catalogue, problem->operation, row->result.family, &family, err));
 	status = family_bind_applicable(family, problem, device, &candidate->bound, err);
 	if (status == STATUS_OK)
 		status = take_row(row, candidate, refitted, err);
@@ -187,13 +187,15 @@ static struct tuned_launch launch_of(const struct plan *plan, const struct build
 	return launch;
 }
 
-static void put_evaluation(struct tuned_row *row, const struct result *result)
+/* Copies what a row stores of the result, and the figures that it takes from resources and score.
+ */
+static void put_result(struct tuned_row *row, const struct result *result)
 {
+	const struct tuned_row borrowed = {.result = *result};
 	const struct score *score = &result->score;
-	const struct verification *verification = &result->verification;
 
-	row->time = result->time;
-	row->flags = result->flags;
+	record_copy(&tuned_row_record, &borrowed, row);
+	named_values_release(&row->configuration);
 	row->regs_per_thread = row->smem_bytes = row->spill_bytes = -1;
 	if (score->launch_count) {
 		row->regs_per_thread = score->launches[score->longest].regs_per_thread;
@@ -203,22 +205,6 @@ static void put_evaluation(struct tuned_row *row, const struct result *result)
 	for (size_t i = 0; result->resources && i < result->launch_count; i++)
 		if (result->resources[i].spill_store_bytes > row->spill_bytes)
 			row->spill_bytes = result->resources[i].spill_store_bytes;
-	row->score = *score;
-	row->score.launches =
-		memory_copy(score->launches, score->launch_count * sizeof(*score->launches));
-	string_put(row->kernel_hash, sizeof(row->kernel_hash), result->kernel_hash);
-	row->errors = memory_zeroed(1, sizeof(*row->errors));
-	*row->errors = (struct tuned_errors){
-		.points = -1, .violations = -1, .max_abs_error = NAN, .max_rel_error = NAN};
-	row->verified = result->verified;
-	row->by_program = result->by_program;
-	row->bits = bits_copy(result->bits);
-	if (verification->done)
-		*row->errors = (struct tuned_errors){.verified = true,
-			.points = (int64_t)verification->points,
-			.violations = (int64_t)verification->violations,
-			.max_abs_error = verification->max_abs_error,
-			.max_rel_error = verification->max_rel_error};
 }
 
 static void put_buffers(struct tuned_row *row, const struct plan *plan)
@@ -272,9 +258,9 @@ static enum status fill_row(const struct candidate *candidate, const struct resu
 	TRY(candidate_build(bound, values, &build, err));
 	TRY(problem_flop(bound->problem, &flop, err));
 	TRY(problem_min_bytes(bound->problem, &bytes, err));
+	put_result(row, result);
 	row->defines = candidate_defines(bound, values);
 	take_options(row, bound->family->options);
-	row->family = string_copy(result->family);
 	row->configuration = configuration_named_values(bound, candidate->choices);
 	if (plan.launch_count)
 		row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
@@ -283,8 +269,6 @@ static enum status fill_row(const struct candidate *candidate, const struct resu
 		row->launches[i] = launch_of(&plan, &build, i, result->resources);
 	row->tflops = flop > 0 ? flop / seconds * 1e-12 : NAN;
 	row->gb_per_s = bytes > 0 ? bytes / seconds * 1e-9 : NAN;
-	row->measured = result->measured;
-	put_evaluation(row, result);
 	put_buffers(row, &plan);
 	return STATUS_OK;
 }
@@ -322,7 +306,8 @@ enum status row_renew(
 	CLEANUP(tuned_row_release) struct tuned_row now = {0};
 
 	TRY(row_predict(candidate, &now, err));
-	*renewed = *row->kernel_hash && strcmp(now.kernel_hash, row->kernel_hash) != 0;
+	*renewed = *row->result.kernel_hash &&
+		   strcmp(now.result.kernel_hash, row->result.kernel_hash) != 0;
 	if (!*renewed && row->launch_count)
 		return STATUS_OK;
 	SWAP(row->defines, now.defines);
@@ -334,6 +319,6 @@ enum status row_renew(
 	SWAP(row->workspace_bytes, now.workspace_bytes);
 	SWAP(row->tensor_maps, now.tensor_maps);
 	SWAP(row->tensor_map_count, now.tensor_map_count);
-	memcpy(row->kernel_hash, now.kernel_hash, sizeof(row->kernel_hash));
+	memcpy(row->result.kernel_hash, now.result.kernel_hash, sizeof(row->result.kernel_hash));
 	return STATUS_OK;
 }

@@ -89,8 +89,9 @@ static enum status default_entry(const struct export_source *source, size_t arch
 			family->language == LANGUAGE_TILE)
 			continue;
 		TRY(default_row(family, problem, source->devices[arch], &row, err));
-		if (row.family &&
-			(!entry->winner.family || row.time.median < entry->winner.time.median)) {
+		if (row.result.family &&
+			(!entry->winner.result.family ||
+				row.result.time.median < entry->winner.result.time.median)) {
 			tuned_row_release(&entry->winner);
 			entry->winner = row;
 			row = (struct tuned_row){0};
@@ -118,7 +119,7 @@ static enum status put_defaults(struct bundle *bundle, const struct tuned_entry 
 			continue;
 		}
 		TRY(default_entry(source, arch, from, &entry, err));
-		if (entry.winner.family) {
+		if (entry.winner.result.family) {
 			TRY(export_kernel_open(
 				source->catalogue, source->devices[arch], &entry, &kernel, err));
 			TRY(bundle_compiles(bundle, &kernel, arch, &compiles, err));

@@ -210,15 +210,15 @@ enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *fr
 	const struct export_source *source = bundle->source;
 	CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(&from->winner);
-	struct ttl_entry entry = {.family = bundle_put_text(bundle, from->winner.family),
+	struct ttl_entry entry = {.family = bundle_put_text(bundle, from->winner.result.family),
 		.configuration = bundle_put_text(bundle, configuration),
 		.is_default = arch > 0,
 		.is_predicted = from->predicted,
-		.time_us = from->winner.time.median,
+		.time_us = from->winner.result.time.median,
 		.images.first = bundle_count(bundle, TTL_TABLE_images)};
 
 	TRY(export_kernel_open(source->catalogue, source->devices[arch], from, &kernel, err));
-	bundle->changed += strcmp(from->winner.kernel_hash, kernel.build.kernel_hash) != 0;
+	bundle->changed += strcmp(from->winner.result.kernel_hash, kernel.build.kernel_hash) != 0;
 	entry.kernel_hash = bundle_put_text(bundle, kernel.build.kernel_hash);
 	TRY(take_names(bundle->stores[arch], &kernel.build, &kernel.plan, err));
 	put_sizes(bundle, kernel.problem, &entry);

@@ -53,11 +53,12 @@ static void append_entry(struct text *text, const struct tuned_entry *entry, siz
 	CLEANUP(text_release) struct text defines = {0};
 
 	export_defines(winner, &defines);
-	if (!entry->predicted && winner->verified != VERIFIED_REFERENCE)
-		text_appendf(text, "\t/* verified: %s */\n", verified_names[winner->verified]);
+	if (!entry->predicted && winner->result.verified != VERIFIED_REFERENCE)
+		text_appendf(
+			text, "\t/* verified: %s */\n", verified_names[winner->result.verified]);
 	format_put(text, append_string, "\t{%s, %s,\n\t\t%s, %s,\n\t\t%s,\n\t\t", entry->operation,
-		problem, winner->family, configuration, text_string(&defines));
-	text_append_real(text, winner->time.median);
+		problem, winner->result.family, configuration, text_string(&defines));
+	text_append_real(text, winner->result.time.median);
 	text_appendf(text, ", %d, %" PRId64 "ULL, %zu, tiletune_launches + %zu, %zu},\n",
 		!entry->predicted, winner->workspace_bytes > 0 ? winner->workspace_bytes : 0,
 		winner->launch_count, first_launch, winner->tensor_map_count);

@@ -64,12 +64,12 @@ static struct json *entry_json(const struct tuned_entry *entry)
 	put_values(json, "problem", &entry->problem, ",");
 	json_put_string(json, "timing", timing_names[entry->predicted]);
 	if (!entry->predicted)
-		json_put_string(json, "verified", verified_names[winner->verified]);
-	json_put_string(json, "family", winner->family);
+		json_put_string(json, "verified", verified_names[winner->result.verified]);
+	json_put_string(json, "family", winner->result.family);
 	put_values(json, "configuration", &winner->configuration, ",");
 	put_values(json, "defines", &winner->defines, ";");
 	put_options(json, winner->options);
-	json_put_double(json, "time_us", winner->time.median);
+	json_put_double(json, "time_us", winner->result.time.median);
 	if (winner->workspace_bytes >= 0)
 		json_put_int(json, "workspace_bytes", winner->workspace_bytes);
 	json_put_int(json, "tensor_maps", (int64_t)winner->tensor_map_count);

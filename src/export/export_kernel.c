@@ -42,7 +42,7 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	if (kernel->candidate.bound->family->program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a kernel, found a program, which compiles by itself",
-			entry->winner.family);
+			entry->winner.result.family);
 	values = candidate_values(&kernel->candidate, err);
 	if (!values)
 		return STATUS_FAILED;
@@ -74,7 +74,7 @@ enum status export_renew(const struct catalogue *catalogue, const struct device_
 		struct error reason = {0};
 		bool renewed = false;
 
-		if (!*entry->winner.kernel_hash || /* its sources are not known */
+		if (!*entry->winner.result.kernel_hash || /* its sources are not known */
 			catalogue_operation(catalogue, entry->operation, &operation, &reason) !=
 				STATUS_OK ||
 			renew(catalogue, device, operation, entry, &renewed, &reason) == STATUS_OK)

@@ -89,16 +89,16 @@ static enum status entry_variables(struct text *output, const char *hash, size_t
 	variable(text, prefix, "OPERATION", "%s", entry->operation);
 	named_values_format(&entry->problem, " ", &value);
 	built(text, prefix, "PROBLEM", &value);
-	variable(text, prefix, "FAMILY", "%s", winner->family);
+	variable(text, prefix, "FAMILY", "%s", winner->result.family);
 	named_values_format(&winner->configuration, " ", &value);
 	built(text, prefix, "CONFIGURATION", &value);
 	export_defines(winner, &value);
 	built(text, prefix, "DEFINES", &value);
-	text_append_real(&value, winner->time.median);
+	text_append_real(&value, winner->result.time.median);
 	built(text, prefix, "TIME_US", &value);
 	variable(text, prefix, "TIMING", "%s", timing_names[entry->predicted]);
 	if (!entry->predicted)
-		variable(text, prefix, "VERIFIED", "%s", verified_names[winner->verified]);
+		variable(text, prefix, "VERIFIED", "%s", verified_names[winner->result.verified]);
 	variable(text, prefix, "WORKSPACE_BYTES", "%" PRId64,
 		winner->workspace_bytes > 0 ? winner->workspace_bytes : 0);
 	variable(text, prefix, "TENSOR_MAPS", "%zu", winner->tensor_map_count);

@@ -57,7 +57,7 @@ static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 			tuned_row_release(row);
 			continue;
 		}
-		if (row->time.median < entry->families[best].time.median)
+		if (row->result.time.median < entry->families[best].result.time.median)
 			best = count;
 		entry->families[count++] = *row;
 	}
@@ -187,7 +187,7 @@ static double scale_of(
 	const double scale = time_scale(tuned_row_run(pair->tuned, pair->old_entry, old),
 		tuned_row_run(pair->tuned, pair->new_entry, new));
 
-	return scale > 0 && !score_is_clock_bound(&old->score) ? 1 : scale;
+	return scale > 0 && !score_is_clock_bound(&old->result.score) ? 1 : scale;
 }
 
 /* Whether the old row is faster by more than the intervals and the tie width. */
@@ -214,16 +214,16 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 	if (named_values_equal(&old->configuration, &new->configuration))
 		return false;
 	scale = scale_of(pair, old, new);
-	return scale > 0 && is_faster(&old->time, &new->time, scale) &&
+	return scale > 0 && is_faster(&old->result.time, &new->result.time, scale) &&
 	       judge->is_still_valid(old, judge->context);
 }
 
 /* An entry that was tuned for certain bits accepts only rows with the winner's bits. */
 static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row *row)
 {
-	return !entry->bits ||
-	       (entry->winner.bits && row->bits &&
-		       bits_compare(entry->winner.bits, row->bits, NULL) == BITS_SAME);
+	return !entry->bits || (entry->winner.result.bits && row->result.bits &&
+				       bits_compare(entry->winner.result.bits, row->result.bits,
+					       NULL) == BITS_SAME);
 }
 
 /* Converts the row's time to the new entry's run, if the runs are comparable. */
@@ -232,7 +232,7 @@ static double time_now(
 {
 	const double scale = scale_of(pair, row, winner);
 
-	return row->time.median * (scale > 0 ? scale : 1);
+	return row->result.time.median * (scale > 0 ? scale : 1);
 }
 
 /* Replaces the family's new row by the old one, or adds the old one. If it belongs to the
@@ -263,7 +263,7 @@ static void add_old_rows(
 
 	for (size_t i = 0; i <= old->family_count; i++) {
 		const struct tuned_row *row = i ? &old->families[i - 1] : &old->winner;
-		struct tuned_row *now = tuned_entry_row(entry, row->family);
+		struct tuned_row *now = tuned_entry_row(entry, row->result.family);
 
 		if (!is_of_run(row, old, entry->run) && has_bits_of(entry, row) &&
 			(!now || old_stays(pair, row, now, judge)))
@@ -286,7 +286,7 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 		*kept = "the winner stays what an earlier run found: nothing that was tried now is "
 			"as fast";
 	/* the fastest row wins, unless the new winner ties with it */
-	best_us = entry->winner.time.median * (is_old ? 1 : 1 - TUNED_TIE_RATIO);
+	best_us = entry->winner.result.time.median * (is_old ? 1 : 1 - TUNED_TIE_RATIO);
 	for (size_t i = 0; i < entry->family_count; i++) {
 		const struct tuned_row *row = &entry->families[i];
 		const double row_us = time_now(&pair, row, &entry->winner);

@@ -12,8 +12,10 @@
 #include "record/record_read.h"
 #include "record/record_write.h"
 
-#define FAMILY(type)        RECORD_VALUE(type, family, "family", .rule = &family_name_rule)
-#define CONFIGURATION(type) RECORD_NAMED_VALUES(type, configuration, "configuration")
+/* A member of the row's result. */
+#define RESULT(field, key, ...) RECORD_VALUE(struct tuned_row, result.field, key, ##__VA_ARGS__)
+#define CONFIGURATION           RECORD_NAMED_VALUES(struct tuned_row, configuration, "configuration")
+#define TIME                    RECORD_NESTED(struct tuned_row, result.time, time_record, "time_us")
 /* An integer of at least 0; `none` if the member is absent. */
 #define AMOUNT(type, field, none, ...)                                                             \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL, .absent = (none), .low = 0,    \
@@ -78,19 +80,21 @@ static const struct record_member workspace_members[] = {
 static RECORD_DEFINE(struct tuned_workspace, workspace_record, workspace_members,
 	.name = "workspace", .open = true);
 
+/* The verification of a winner: a part of what the journal stores. */
 #define ERROR(field)                                                                               \
-	RECORD_VALUE(struct tuned_errors, field, #field,                                           \
+	RECORD_VALUE(struct verification, field, #field,                                           \
 		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_ROUNDED, .absent = NAN)
 static const struct record_member errors_members[] = {
-	RECORD_VALUE(struct tuned_errors, verified, "verified"),
-	AMOUNT(struct tuned_errors, points, -1),
-	AMOUNT(struct tuned_errors, violations, -1),
+	RECORD_VALUE(struct verification, done, "verified"),
+	RECORD_VALUE(struct verification, points, "points", .flags = RECORD_OPTIONAL | RECORD_KEPT),
+	RECORD_VALUE(struct verification, violations, "violations",
+		.flags = RECORD_OPTIONAL | RECORD_KEPT),
 	ERROR(max_abs_error),
 	ERROR(max_rel_error),
 };
 #undef ERROR
 static RECORD_DEFINE(
-	struct tuned_errors, errors_record, errors_members, .name = "errors", .open = true);
+	struct verification, errors_record, errors_members, .name = "errors", .open = true);
 
 const char *const reject_reason_names[] = {[REJECT_SLOWER] = "slower",
 	[REJECT_UNTIED] = "untied",
@@ -144,16 +148,15 @@ static const struct record_custom json_text_custom = {text_read, text_write, mem
 
 /* The members that every row has. Only winners have others. */
 #define SHORT_MEMBERS                                                                              \
-	FAMILY(struct tuned_row), CONFIGURATION(struct tuned_row),                                 \
-		RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),                     \
+	RESULT(family, "family", .rule = &family_name_rule), CONFIGURATION, TIME,                  \
 		AMOUNT(struct tuned_row, regs_per_thread, -1),                                     \
 		AMOUNT(struct tuned_row, smem_bytes, -1),                                          \
 		AMOUNT(struct tuned_row, spill_bytes, -1),                                         \
-		RECORD_TEXT(                                                                       \
-			struct tuned_row, kernel_hash, "kernel_hash", .rule = &kernel_hash_rule),  \
-		RECORD_ENUM(struct tuned_row, verified, verified_names, "verified",                \
+		RECORD_TEXT(struct tuned_row, result.kernel_hash, "kernel_hash",                   \
+			.rule = &kernel_hash_rule),                                                \
+		RECORD_ENUM(struct tuned_row, result.verified, verified_names, "verified",         \
 			.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),                   \
-		RECORD_ENUM(struct tuned_row, by_program, verified_by_names, "verified_by",        \
+		RECORD_ENUM(struct tuned_row, result.by_program, verified_by_names, "verified_by", \
 			.flags = RECORD_OPTIONAL),                                                 \
 		RECORD_VALUE(struct tuned_row, run, "run", .flags = RECORD_OPTIONAL), LOST,        \
 		RECORD_UNKNOWN(struct tuned_row, unknown)
@@ -169,26 +172,30 @@ static const struct record_member row_members[] = {
 		.flags = RECORD_OPTIONAL, .count_min = 1),
 	FIGURE(struct tuned_row, tflops, NAN),
 	FIGURE(struct tuned_row, gb_per_s, NAN),
-	RECORD_FLAT(struct tuned_row, measured, measured_record),
-	RECORD_FLAGS(struct tuned_row, flags, kernel_flag_names, "flags", .flags = RECORD_OPTIONAL),
+	RECORD_FLAT(struct tuned_row, result.measured, measured_record),
+	RECORD_FLAGS(struct tuned_row, result.flags, kernel_flag_names, "flags",
+		.flags = RECORD_OPTIONAL),
 	AMOUNT(struct tuned_row, workspace_bytes, -1),
 	RECORD_RECORDS(struct tuned_row, workspaces, workspace_count, workspace_record,
 		"workspaces", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOMS(struct tuned_row, tensor_maps, tensor_map_count, &json_text_custom,
 		"tensor_maps", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOM(struct tuned_row, score, &score_custom, "score", .flags = RECORD_OPTIONAL),
-	RECORD_POINTER(struct tuned_row, errors, errors_record, "errors", .flags = RECORD_OPTIONAL),
-	RECORD_POINTER(struct tuned_row, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(
+		struct tuned_row, result.score, &score_custom, "score", .flags = RECORD_OPTIONAL),
+	RECORD_NESTED(struct tuned_row, result.verification, errors_record, "errors",
+		.flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct tuned_row, result.verification.done)),
+	RECORD_POINTER(
+		struct tuned_row, result.bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, why, "why", .flags = RECORD_OPTIONAL),
 };
 #undef SHORT_MEMBERS
 RECORD_DEFINE(struct tuned_row, tuned_row_record, row_members, .name = "result", .open = true);
 
 static const struct record_member tied_members[] = {
-	RECORD_VALUE(struct tuned_row, family, "family", .flags = RECORD_OPTIONAL,
-		.rule = &family_name_rule),
-	CONFIGURATION(struct tuned_row),
-	RECORD_NESTED(struct tuned_row, time, time_record, "time_us"),
+	RESULT(family, "family", .flags = RECORD_OPTIONAL, .rule = &family_name_rule),
+	CONFIGURATION,
+	TIME,
 	LOST,
 	RECORD_UNKNOWN(struct tuned_row, unknown),
 };
@@ -324,9 +331,9 @@ static struct tuned_row difference_from(const struct tuned_row *winner, struct t
 {
 	struct tuned_row tied = part_of(&tied_record, row);
 
-	if (strcmp(winner->family, row->family) == 0) {
-		free(tied.family);
-		tied.family = NULL;
+	if (strcmp(winner->result.family, row->result.family) == 0) {
+		free(tied.result.family);
+		tied.result.family = NULL;
 		named_values_release(&tied.configuration);
 		tied.configuration =
 			named_values_difference(&row->configuration, &winner->configuration);
@@ -351,20 +358,22 @@ struct tuned_row tuned_entry_tied(const struct tuned_entry *entry, const struct 
 {
 	const struct named_values none = {0};
 
-	return (struct tuned_row){.family = tied->family ? tied->family : entry->winner.family,
+	return (struct tuned_row){.result.family = tied->result.family
+							   ? tied->result.family
+							   : entry->winner.result.family,
 		.configuration = named_values_changed(
-			tied->family ? &tied->configuration : &entry->winner.configuration,
-			tied->family ? &none : &tied->configuration),
-		.time = tied->time};
+			tied->result.family ? &tied->configuration : &entry->winner.configuration,
+			tied->result.family ? &none : &tied->configuration),
+		.result.time = tied->result.time};
 }
 
 /* ---- which row wins ---- */
 struct tuned_row *tuned_entry_row(struct tuned_entry *entry, const char *family)
 {
-	if (strcmp(entry->winner.family, family) == 0)
+	if (strcmp(entry->winner.result.family, family) == 0)
 		return &entry->winner;
 	for (size_t i = 0; i < entry->family_count; i++)
-		if (strcmp(entry->families[i].family, family) == 0)
+		if (strcmp(entry->families[i].result.family, family) == 0)
 			return &entry->families[i];
 	return NULL;
 }

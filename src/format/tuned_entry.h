@@ -25,12 +25,6 @@ struct tuned_workspace {
 	enum buffer_init init;
 };
 
-struct tuned_errors {
-	bool verified;
-	int64_t points, violations;          /* -1: not verified */
-	double max_abs_error, max_rel_error; /* NaN: not verified */
-};
-
 /* The comparison that a candidate lost to the winner (tune/selection.h). */
 enum reject_reason {
 	REJECT_SLOWER,  /* slower than the winner by more than noise and the tie width */
@@ -59,29 +53,23 @@ struct tuned_lost {
 };
 
 struct tuned_row {
-	char *family; /* "gemm/mma" */
+	/* Its configuration is NULL, because a row has it with types. Resources are part of the
+	 * launches, and samples are only in the journal. The score and the verification are those
+	 * of a winner; other rows do not have them. */
+	struct result result;
 	struct named_values configuration;
 	struct named_values defines; /* items NULL: not stored */
 	char **options;              /* compiler options in addition to the defines, or NULL */
 	struct tuned_launch *launches;
 	size_t launch_count;
-	struct summary time; /* microseconds */
 	/* NaN, -1: not known */
 	double tflops, gb_per_s;
-	struct measured measured;
 	int64_t regs_per_thread, smem_bytes, spill_bytes, workspace_bytes;
-	uint32_t flags;
 	struct tuned_workspace *workspaces;
 	size_t workspace_count;
 	char **tensor_maps; /* JSON text of plan_tensor_map_record, because a parsed tree takes ten
 			       times the memory */
 	size_t tensor_map_count;
-	struct score score; /* launch_count 0: not scored */
-	char kernel_hash[HASH_SIZE];
-	struct tuned_errors *errors; /* NULL: not known */
-	enum verified verified;  /* the reference that the output was compared with, if it was */
-	struct bits *bits;       /* NULL: not known */
-	bool by_program;         /* compared and timed by the user's program */
 	char *run;               /* the older run that measured this row; NULL: the entry's run */
 	struct json *why;        /* explanation in answers of explain, lookup and advise, or NULL */
 	struct tuned_lost *lost; /* why it lost; NULL: not known, or this is the winner */

@@ -68,7 +68,7 @@ static enum status append_file(
 	return STATUS_OK;
 }
 
-/* ---- data that the script lacks: pairs, titles, rates of the device ---- */
+/* ---- data that the script lacks: titles, searches, rates of the device ---- */
 static struct json *sheet_json(const struct device_spec *spec)
 {
 	struct json *sheet = json_new_object(), *rates = json_new_object();
@@ -179,23 +179,23 @@ static enum status append_data(struct text *page, const struct report *report,
 /* ---- the table of winners for viewers without scripts ---- */
 static void append_winner(struct text *page, const struct report_entry *entry, bool several)
 {
-	const struct report_winner *winner = &entry->winner;
+	const struct result *winner = entry->winner;
 
 	format_put(page, format_xml, "<tr><th scope=\"row\">%s %s</th>", entry->operation,
 		entry->title);
 	if (several)
 		format_put(page, format_xml, "<td>%s</td>", entry->label);
-	if (!entry->has_winner) {
+	if (!winner) {
 		text_append(page, "<td colspan=\"5\">no candidate has a time</td></tr>\n");
 		return;
 	}
 	format_put(page, format_xml, "<td>%s</td><td>%s%s</td><td>",
-		report_tile(winner->configuration).text, format_time(winner->time.median).text,
+		report_tile(entry->configuration).text, format_time(winner->time.median).text,
 		entry->predicted ? " (predicted)" : "");
-	if (winner->tflops > 0)
-		format_put(page, format_xml, "%s", format_number(winner->tflops).text);
+	if (entry->tflops > 0)
+		format_put(page, format_xml, "%s", format_number(entry->tflops).text);
 	format_put(page, format_xml, "</td><td>%s</td><td>%s</td></tr>\n", winner->family,
-		winner->configuration);
+		entry->configuration);
 }
 
 static void append_winners(struct text *page, const struct report *report)

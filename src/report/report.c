@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "format/merge.h"
 
 /* ---- files ---- */
 static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
@@ -98,19 +97,13 @@ static bool has_time(const struct result *result)
 static void take_best_so_far(struct report_entry *entry, const struct result *best)
 {
 	const struct score *score = &best->score;
-	struct report_winner *winner = &entry->winner;
 
-	*winner = (struct report_winner){.family = best->family,
-		.configuration = string_copy(best->configuration),
-		.time = best->time,
-		.verified = best->verified,
-		.by_program = best->by_program,
-		.score = score};
+	entry->winner = best;
+	entry->configuration = string_copy(best->configuration);
 	if (score->launch_count && score->predicted_tflops > 0)
-		winner->tflops =
+		entry->tflops =
 			score->predicted_tflops * score->predicted_time_us / best->time.median;
 	entry->predicted = best->predicted;
-	entry->has_winner = true;
 }
 
 /* Collects the outcomes, the size of the space and, for an unfinished search, the best result.
@@ -139,7 +132,7 @@ static void take_candidates(struct report_entry *entry)
 		for (size_t i = 0; i < problem->family_count; i++)
 			entry->legal += (double)problem->families[i].legal;
 	}
-	if (!entry->has_winner && best)
+	if (!entry->winner && best)
 		take_best_so_far(entry, best);
 }
 
@@ -176,14 +169,9 @@ static void take_tuned(struct report_entry *entry, const struct tuned_entry *tun
 
 	entry->tuned = tuned;
 	entry->predicted = tuned->predicted;
-	entry->has_winner = true;
-	entry->winner = (struct report_winner){.family = row->family,
-		.configuration = tuned_row_configuration(row),
-		.time = row->time,
-		.tflops = row->tflops > 0 ? row->tflops : 0,
-		.verified = row->verified,
-		.by_program = row->by_program,
-		.score = &row->score};
+	entry->winner = &row->result;
+	entry->configuration = tuned_row_configuration(row);
+	entry->tflops = row->tflops > 0 ? row->tflops : 0;
 	free(entry->problem);
 	entry->problem = named_values_text(&tuned->problem);
 	entry->legal = tuned->space ? (double)tuned->space->legal : 0;
@@ -265,7 +253,7 @@ static void add_entries(struct report *report, const struct report_source *sourc
 
 static void entry_release(struct report_entry *entry)
 {
-	free(entry->winner.configuration);
+	free(entry->configuration);
 	free(entry->operation);
 	free(entry->problem);
 	free(entry->title);
@@ -335,43 +323,4 @@ void report_release(struct report *report)
 	catalogue_release(&report->catalogue);
 	free(report->notice);
 	*report = (struct report){0};
-}
-
-/* ---- the same problem in several files ---- */
-static struct report_pair pair_of(
-	const struct report_entry *first, const struct report_entry *second)
-{
-	const struct summary *a = &first->winner.time, *b = &second->winner.time;
-	struct report_pair pair = {
-		.first = first, .second = second, .ratio = b->median / a->median};
-	const double low = b->ci95_low / a->ci95_high, high = b->ci95_high / a->ci95_low;
-
-	pair.verdict = high < 1 - TUNED_TIE_RATIO  ? "faster"
-		       : low > 1 + TUNED_TIE_RATIO ? "slower"
-						   : "same";
-	if (first->predicted != second->predicted)
-		pair.verdict = "not comparable: one is predicted";
-	return pair;
-}
-
-struct report_pair *report_pairs(const struct report *report, size_t *count)
-{
-	struct report_pair *pairs = memory_zeroed(report->entry_count + 1, sizeof(*pairs));
-	CLEANUP(memory_free)
-	uint64_t *hashes = memory_zeroed(report->entry_count + 1, sizeof(*hashes));
-
-	*count = 0;
-	for (size_t i = 0; i < report->entry_count; i++) {
-		const struct report_entry *entry = &report->entries[i];
-		size_t first = 0;
-
-		if (!entry->has_winner)
-			continue;
-		hashes[i] = hash_of(entry->operation, entry->problem);
-		while (hashes[first] != hashes[i])
-			first++;
-		if (first < i)
-			pairs[(*count)++] = pair_of(&report->entries[first], entry);
-	}
-	return pairs;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The data of a report: tuned files and journals, read and paired, so that the HTML page and the
- * terminal's table show the same problems under the same titles.
+ * The data of a report: tuned files and journals, read together, so that the HTML page and the
+ * terminal's table show the same problems under the same titles. The page compares the files.
  *
  * The journal next to a tuned file (X.json and X.journal.jsonl[.gz]) is read with it. Templates,
  * if they are found, tell which keys of a problem have default values; a report works without
@@ -25,17 +25,6 @@ struct report_source {
 	struct journal_record journal;
 };
 
-/* The winner of a tuned file, or the best result so far of a search. */
-struct report_winner {
-	const char *family;
-	char *configuration; /* "BM=128,..." */
-	struct summary time; /* microseconds */
-	double tflops;       /* 0: not known */
-	enum verified verified;
-	bool by_program;
-	const struct score *score; /* launch_count 0: not scored */
-};
-
 struct report_search {
 	const struct journal_run *run;
 	const struct journal_problem *problem;
@@ -51,8 +40,11 @@ struct report_entry {
 	const struct gpu_model *device;
 	const struct tuned_entry *tuned; /* NULL: the search did not end */
 	bool predicted;
-	bool has_winner;
-	struct report_winner winner;
+	/* The winner of the tuned file, or the best result so far of a search, borrowed; NULL: no
+	 * candidate has a time. */
+	const struct result *winner;
+	char *configuration; /* of the winner: "BM=128,..." */
+	double tflops;       /* of the winner; 0: not known */
 	struct report_search
 		*searches; /* newest first: a run, followed by the runs that it resumed */
 	size_t search_count;
@@ -88,14 +80,5 @@ char *report_title(const struct report *report, struct report_entry *entry);
 /* The tile of a configuration: "128x256x64" for "BM=128,BN=256,BK=64". Empty if the
  * configuration names no tile. */
 struct format_text report_tile(const char *configuration);
-
-/* ---- the same problem in several files ---- */
-struct report_pair {
-	const struct report_entry *first, *second; /* of different files or runs */
-	double ratio;                              /* time of `second` / time of `first` */
-	const char *verdict;                       /* of `second`: "faster", "slower" or "same" */
-};
-/* Pairs the first appearance of each problem with every later one. The caller frees the list. */
-struct report_pair *report_pairs(const struct report *report, size_t *count);
 
 #endif

@@ -243,7 +243,7 @@ static size_t reference_candidate(const struct search *search, const struct tune
 	if (!entry)
 		return search_default_candidate(&search->pool, 0);
 	found = candidates_find_named(
-		&search->pool, entry->winner.family, &entry->winner.configuration);
+		&search->pool, entry->winner.result.family, &entry->winner.configuration);
 	return found < 0 ? SIZE_MAX : (size_t)found;
 }
 
@@ -254,8 +254,8 @@ static enum status want_reference(struct search *search, struct error *err)
 		run->options->bits->reference, search->pool.problem, run->options->objective);
 	size_t candidate;
 
-	if (entry && entry->winner.bits) {
-		search->bits = bits_copy(entry->winner.bits);
+	if (entry && entry->winner.result.bits) {
+		search->bits = bits_copy(entry->winner.result.bits);
 		return STATUS_OK;
 	}
 	candidate = reference_candidate(search, entry);
@@ -377,10 +377,10 @@ char *bits_words(const struct tuned_entry *entry)
 {
 	struct text words = {0};
 
-	if (!entry->bits || !entry->winner.bits)
+	if (!entry->bits || !entry->winner.result.bits)
 		return NULL;
 	text_appendf(&words, "%s: the same bits on %u inputs", entry->bits->rule,
-		entry->winner.bits->inputs);
+		entry->winner.result.bits->inputs);
 	if (entry->bits->loss >= 0)
 		text_appendf(
 			&words, ", %.1f%% slower than the free choice", 100 * entry->bits->loss);

@@ -113,10 +113,10 @@ static struct tuned_row tied_row(
 	const struct evaluated *evaluated = &search->evaluated.items[which];
 	const struct bound_family *bound = candidates_family_of(pool, evaluated->candidate)->bound;
 
-	return (struct tuned_row){.family = string_copy(evaluated->result.family),
+	return (struct tuned_row){.result.family = string_copy(evaluated->result.family),
 		.configuration = configuration_named_values(
 			bound, candidates_configuration(pool, evaluated->candidate)),
-		.time = evaluated->result.time,
+		.result.time = evaluated->result.time,
 		.lost = selection_lost(search, selection, which)};
 }
 

@@ -203,7 +203,8 @@ size_t known_near(const struct known *known, const struct tuned *also,
 		ptrdiff_t candidate;
 		size_t same = 0;
 
-		candidate = candidates_find_named(pool, winner->family, &winner->configuration);
+		candidate =
+			candidates_find_named(pool, winner->result.family, &winner->configuration);
 		while (same < count && (ptrdiff_t)candidates[same] != candidate)
 			same++;
 		if (candidate >= 0 && same == count)
@@ -242,5 +243,6 @@ bool row_is_still_valid(const struct tuned_row *row, void *context)
 		    row_validity->context->device->spec, row, &candidate, NULL, NULL) != STATUS_OK)
 		return false;
 	return candidate_describe(&candidate, &today, NULL) == STATUS_OK &&
-	       strcmp(today.kernel_hash, row->kernel_hash) == 0 && !was_tried(row_validity, &today);
+	       strcmp(today.kernel_hash, row->result.kernel_hash) == 0 &&
+	       !was_tried(row_validity, &today);
 }

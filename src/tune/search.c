@@ -156,8 +156,8 @@ static ptrdiff_t find_incumbent(const struct search *search)
 		earlier = journal_previous(search->options->record, earlier))
 		if (strcmp(earlier->run.id, entry->run) == 0)
 			entry = NULL;
-	return entry ? candidates_find_named(
-			       &search->pool, entry->winner.family, &entry->winner.configuration)
+	return entry ? candidates_find_named(&search->pool, entry->winner.result.family,
+			       &entry->winner.configuration)
 		     : -1;
 }
 

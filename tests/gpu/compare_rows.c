@@ -68,7 +68,7 @@ static enum status json_member_double(
 }
 
 static const struct record_member choice_members[] = {
-	RECORD_VALUE(struct tuned_row, family, "family"),
+	RECORD_VALUE(struct tuned_row, result.family, "family"),
 	RECORD_NAMED_VALUES(struct tuned_row, configuration, "configuration"),
 };
 static RECORD_DEFINE(struct tuned_row, choice_record, choice_members, .open = true);

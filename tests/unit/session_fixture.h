@@ -127,11 +127,11 @@ static void session_read_winners(const struct tuned *tuned, struct session_outco
 		struct json *json = named_values_to_json(&winner->configuration);
 		char *printed = json_print(json, false);
 
-		text_appendf(&text, "%s%s;", winner->family, printed);
+		text_appendf(&text, "%s%s;", winner->result.family, printed);
 		free(printed);
 		json_free(json);
 		if (i == 0)
-			outcome->winner_us = winner->time.median;
+			outcome->winner_us = winner->result.time.median;
 	}
 	outcome->winners = text_detach(&text);
 }

@@ -178,7 +178,7 @@ static void fixture_update(struct check_fixture *fixture)
 		const double scale = row->now.time_us / relative->value;
 
 		row->baseline_us = row->now.time_us;
-		row->entry.winner.time = (struct summary){.median = row->now.time_us,
+		row->entry.winner.result.time = (struct summary){.median = row->now.time_us,
 			.ci95_low = relative->low * scale,
 			.ci95_high = relative->high * scale,
 			.count = row->now.rounds};
@@ -269,7 +269,7 @@ TEST(a_crash_fails_its_row_only)
 	fixture_open(&fixture, dying);
 	for (int i = 0; i < ENTRIES; i++) { /* long since much faster */
 		fixture.rows[i].baseline_us = 1;
-		fixture.rows[i].entry.winner.time =
+		fixture.rows[i].entry.winner.result.time =
 			(struct summary){.median = 1, .ci95_low = 1, .ci95_high = 1, .count = 9};
 	}
 	fixture_run(&fixture, &fixture.fast, NULL);
@@ -301,13 +301,13 @@ TEST(only_new_complaints_are_told)
 	now = &fixture.rows[0].trial->result;
 	if (!now->resources)
 		now->resources = memory_zeroed(1, sizeof(*now->resources));
-	fixture.rows[0].entry.winner.flags = FLAG_MASK(WGMMA_SERIALIZED);
+	fixture.rows[0].entry.winner.result.flags = FLAG_MASK(WGMMA_SERIALIZED);
 	now->flags = FLAG_MASK(WGMMA_SERIALIZED) | FLAG_MASK(THROTTLED) | FLAG_MASK(SPILLS) |
 		     FLAG_MASK(WARM_L2);
 	assert_worse(&fixture, "");
 	now->flags |= FLAG_MASK(SETMAXNREG_IGNORED);
 	assert_worse(&fixture, "the compiler now reports setmaxnreg_ignored");
-	fixture.rows[0].entry.winner.flags = 0;
+	fixture.rows[0].entry.winner.result.flags = 0;
 	assert_worse(&fixture, "the compiler now reports wgmma_serialized; the compiler now "
 			       "reports setmaxnreg_ignored");
 	fixture_close(&fixture);

@@ -173,7 +173,7 @@ TEST(only_measured_times_are_compared)
 	for (int predicted = 0; predicted < 2; predicted++) {
 		entry->predicted = predicted;
 		check_row_open(entry, &row);
-		assert_true(row.baseline_us == (predicted ? 0 : entry->winner.time.median));
+		assert_true(row.baseline_us == (predicted ? 0 : entry->winner.result.time.median));
 		check_row_release(&row);
 	}
 	tuned_release(&tuned);

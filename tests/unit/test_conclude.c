@@ -88,10 +88,11 @@ static void assert_rows(const struct stage *stage, const char *expected)
 	struct text text = {0};
 
 	assert_int_equal(stage->tuned.entry_count, 1);
-	text_appendf(&text, "%s %g:", entry->winner.family, entry->winner.time.median);
+	text_appendf(
+		&text, "%s %g:", entry->winner.result.family, entry->winner.result.time.median);
 	for (size_t i = 0; i < entry->family_count; i++)
-		text_appendf(
-			&text, " %s %g", entry->families[i].family, entry->families[i].time.median);
+		text_appendf(&text, " %s %g", entry->families[i].result.family,
+			entry->families[i].result.time.median);
 	assert_string_equal(text_string(&text), expected);
 	text_release(&text);
 }
@@ -166,7 +167,7 @@ TEST(the_entry_says_by_what_the_runner_up_lost)
 	evaluate(&stage, "tile/direct", 1, 105, 123);
 	evaluate(&stage, "tile/split", 0, 125, 150);
 	assert_ok(search_conclude(stage.search, &err));
-	assert_float_equal(runner_up_of(&stage)->time.median, 123, 1e-9);
+	assert_float_equal(runner_up_of(&stage)->result.time.median, 123, 1e-9);
 	lost = runner_up_of(&stage)->lost;
 	assert_int_equal(lost->by, REJECT_SLOWER);
 	assert_float_equal(lost->ratio, 1.025, 1e-9);
@@ -175,7 +176,7 @@ TEST(the_entry_says_by_what_the_runner_up_lost)
 	for (size_t i = 0; i < stage.tuned.entries[0].family_count; i++) {
 		const struct tuned_row *row = &stage.tuned.entries[0].families[i];
 
-		assert_true(!row->lost == (strcmp(row->family, "tile/direct") == 0));
+		assert_true(!row->lost == (strcmp(row->result.family, "tile/direct") == 0));
 	}
 	assert_null(stage.tuned.entries[0].winner.lost);
 	stage_close(&stage);
@@ -195,7 +196,8 @@ TEST(tied_rows_say_what_was_preferred)
 	assert_int_equal(entry->tied_count, 1);
 	assert_int_equal(entry->tied[0].lost->by, REJECT_SMEM);
 	assert_true(entry->tied[0].lost->value < entry->tied[0].lost->winner_value);
-	assert_float_equal(runner_up_of(&stage)->time.median, entry->tied[0].time.median, 1e-9);
+	assert_float_equal(
+		runner_up_of(&stage)->result.time.median, entry->tied[0].result.time.median, 1e-9);
 	stage_close(&stage);
 }
 
@@ -213,7 +215,7 @@ TEST(the_runner_up_may_be_of_an_earlier_round)
 	for (size_t i = 0; i < 2; i++)
 		stage.search->evaluated.items[i].remeasure_pass = 2;
 	assert_ok(search_conclude(stage.search, &err));
-	assert_float_equal(runner_up_of(&stage)->time.median, 124, 1e-9);
+	assert_float_equal(runner_up_of(&stage)->result.time.median, 124, 1e-9);
 	assert_int_equal(runner_up_of(&stage)->lost->by, REJECT_SLOWER);
 	assert_int_equal(runner_up_of(&stage)->lost->rounds, 0);
 	stage_close(&stage);

@@ -26,9 +26,9 @@ static size_t check_file(
 		const struct tuned_entry *entry = &tuned.entries[i];
 		const struct operation *operation;
 		struct problem *problem = NULL;
-		struct result result = {.flags = entry->winner.flags |
+		struct result result = {.flags = entry->winner.result.flags |
 						 (entry->l2 == L2_WARM ? FLAG_MASK(WARM_L2) : 0)};
-		double time_us = entry->winner.time.median;
+		double time_us = entry->winner.result.time.median;
 
 		if (entry->predicted)
 			continue;

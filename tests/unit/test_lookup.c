@@ -240,7 +240,7 @@ TEST(what_loses_to_the_default_is_refused)
 	answer = find(&shelf, "rows=4096,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
 	assert_non_null(strstr(answer.why, "slower than the family's default"));
-	assert_null(answer.result.family);
+	assert_null(answer.result.result.family);
 	assert_int_equal(answer.legal, 1);
 	lookup_answer_release(&answer);
 	free(text);
@@ -296,7 +296,7 @@ TEST(what_timings_taught_changes_the_choice)
 	assert_true(answer.predicted_us > alone_us);
 	assert_true(answer.predicted_us <= answer.default_us);
 	/* the row has that time, too */
-	assert_true(answer.result.time.median == answer.predicted_us);
+	assert_true(answer.result.result.time.median == answer.predicted_us);
 	lookup_answer_release(&answer);
 	learned_release(&learned);
 	shelf_close(&shelf);

@@ -25,11 +25,11 @@ static void assert_entry(const struct tuned *tuned, const char *expected)
 	struct text text = {0};
 
 	assert_int_equal(tuned->entry_count, 1);
-	text_appendf(
-		&text, "%s: %s:%g |", entry->run, entry->winner.family, entry->winner.time.median);
+	text_appendf(&text, "%s: %s:%g |", entry->run, entry->winner.result.family,
+		entry->winner.result.time.median);
 	for (size_t i = 0; i < entry->family_count; i++)
-		text_appendf(
-			&text, " %s:%g", entry->families[i].family, entry->families[i].time.median);
+		text_appendf(&text, " %s:%g", entry->families[i].result.family,
+			entry->families[i].result.time.median);
 	assert_string_equal(text.data, expected);
 	text_release(&text);
 }

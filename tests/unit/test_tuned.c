@@ -228,7 +228,7 @@ TEST(test_a_file_is_compact)
 	parse(&tuned_row_record, tied, &row);
 	tuned_entry_add_tied(&one, &row);
 	whole = tuned_entry_tied(&one, &one.tied[0]);
-	assert_string_equal(whole.family, "gemm/a");
+	assert_string_equal(whole.result.family, "gemm/a");
 	assert_int_equal(whole.configuration.count, 2);
 	assert_int_equal(whole.configuration.items[0].value.integer, 5);
 	assert_int_equal(whole.configuration.items[1].value.integer, 32);

@@ -63,7 +63,7 @@ TEST(test_who_wins_did_not_lose)
 
 	assert_non_null(one.families[0].lost);
 	tuned_entry_promote(&one, 0);
-	assert_string_equal(one.winner.family, "gemm/b");
+	assert_string_equal(one.winner.result.family, "gemm/b");
 	assert_null(one.winner.lost);
 	assert_int_equal(one.tied_count, 0);
 	tuned_entry_release(&one);
@@ -99,7 +99,7 @@ static bool answer(const struct tuned_row *row, void *context)
 {
 	struct answer *answer = context;
 
-	assert_true(string_starts_with(row->family, "gemm/"));
+	assert_true(string_starts_with(row->result.family, "gemm/"));
 	answer->asked++;
 	return answer->stands;
 }
@@ -132,9 +132,9 @@ static const char *put_again(struct tuned *tuned, const char *old_run, const cha
 
 static void bind_to_dram(struct tuned_row *row)
 {
-	row->score.launches = memory_zeroed(1, sizeof(*row->score.launches));
-	row->score.launch_count = 1;
-	row->score.launches[0].bound = BOUND_DRAM;
+	row->result.score.launches = memory_zeroed(1, sizeof(*row->result.score.launches));
+	row->result.score.launch_count = 1;
+	row->result.score.launches[0].bound = BOUND_DRAM;
 }
 
 /* The clock is slower now: an old time is worth three tenths more, but not where the kernel

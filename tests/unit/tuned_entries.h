@@ -87,7 +87,7 @@ static inline struct tuned_entry entry(
 		char *colon = strchr(item, ':');
 
 		*colon = '\0';
-		if (!entry.winner.family)
+		if (!entry.winner.result.family)
 			entry.winner = row(item, strtod(colon + 1, NULL));
 		else
 			entry.families[entry.family_count++] = row(item, strtod(colon + 1, NULL));
@@ -131,8 +131,8 @@ static inline struct tuned_entry *find(const struct tuned *tuned, int problem)
 
 static inline void describe_row(const struct tuned_row *row, struct text *text)
 {
-	text_appendf(text, "%s%s%s:%g", row->family, row->run ? "@" : "", row->run ? row->run : "",
-		row->time.median);
+	text_appendf(text, "%s%s%s:%g", row->result.family, row->run ? "@" : "",
+		row->run ? row->run : "", row->result.time.median);
 }
 
 /* "winner@run:time | family@run:time ..." of the entry with this problem. */

@@ -12,10 +12,10 @@
 /* The winner, or the row of the family that was asked for; NULL: there is none. */
 static const struct tuned_row *find_row(const struct tuned_entry *entry, const char *family)
 {
-	if (!family || strcmp(entry->winner.family, family) == 0)
+	if (!family || strcmp(entry->winner.result.family, family) == 0)
 		return &entry->winner;
 	for (size_t i = 0; i < entry->family_count; i++)
-		if (strcmp(entry->families[i].family, family) == 0)
+		if (strcmp(entry->families[i].result.family, family) == 0)
 			return &entry->families[i];
 	return NULL;
 }
@@ -129,7 +129,8 @@ static enum status rebuild(struct subject *subject, const struct catalogue *cata
 	if (status == STATUS_OK) {
 		configuration_format(candidate.bound, candidate.choices, &text);
 		subject->configuration = text_detach(&text);
-		subject->kernel_changed = strcmp(row->kernel_hash, subject->build.kernel_hash) != 0;
+		subject->kernel_changed =
+			strcmp(row->result.kernel_hash, subject->build.kernel_hash) != 0;
 		status = problem_reference(
 			problem, NULL, device, &reference_build, &subject->reference, err);
 	}
@@ -161,7 +162,7 @@ static char *init(const struct catalogue *catalogue, const struct device_spec *d
 		return rest;
 	if (!row)
 		return string_format("no result of %s", family);
-	subject->family = string_copy(row->family);
+	subject->family = string_copy(row->result.family);
 	return rebuild(subject, catalogue, device, problem, row, &err) == STATUS_OK
 		       ? NULL
 		       : string_copy(err.message);
