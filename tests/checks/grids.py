@@ -47,6 +47,13 @@ def persistent(p, c):
 	return [size * min(c.SMS * c.BLOCKS_PER_SM // size, units), 1, 1]
 
 
+def tile_shares(p, c):
+	"""Whole tiles, and parts of the tiles that are left over after whole waves of 132."""
+	tiles = cdiv(p.M, c.BM) * cdiv(p.N, c.BN)
+	whole = tiles if c.SPLIT_K == 1 else tiles // 132 * 132
+	return whole, (tiles - whole) * c.SPLIT_K
+
+
 def decode(p, c):
 	keys = c.KEY_WARPS * c.KEYS
 	units = p.batch * p.kv_heads * cdiv(p.heads // p.kv_heads * p.seq_q, 16 * c.ROW_TILES * c.ROW_WARPS)
@@ -101,7 +108,8 @@ NEEDED = {
 	"gemm_chain_resident": lambda p, c: [min(cdiv(p.m, c.WARP_ROWS * c.WARPS), 132 * c.BLOCKS_PER_SM), 1, 1],
 	"gemm_chain_wgmma": fused_wgmma,
 	"attention_decode": decode,
-	"gemm_tile": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), 1, 1],
+	"gemm_tile": lambda p, c: [min(sum(tile_shares(p, c)), 132 if c.PERSISTENT else 2**31), 1, 1],
+	"gemm_tile_sum": lambda p, c: [tile_shares(p, c)[1] // c.SPLIT_K * c.BM * c.BN // 2048, 1, 1],
 	"attention_tile": lambda p, c: [cdiv(p.seq_q, c.BM), p.batch * p.heads, 1],
 	"gemm_chain_tile": lambda p, c: [cdiv(p.m, c.BM), 1, 1],
 	"flash_mma": lambda p, c: [p.batch * p.heads * cdiv(p.seq_q, c.BM), 1, 1],

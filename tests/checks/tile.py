@@ -56,7 +56,7 @@ def main():
 
 		# the whole path; threads, registers and shared memory are those of the cubin
 		explained = tiletune("explain", "gemm", "-p", "M=512,N=512,K=512,dtype=bf16", "-f", "tile", "--config",
-			"BM=128,BN=128,BK=64,WARPS=8,CLUSTER=0,OCCUPANCY=0,BAND=1", "--device", "model:h200-sxm", "--json")
+			"BM=128,BN=128,BK=64,WARPS=8,CLUSTER=0,OCCUPANCY=0,PERSISTENT=0,SPLIT_K=1,BAND=1", "--device", "model:h200-sxm", "--json")
 		expect("gemm/tile", explained, code=0)
 		if explained.returncode == 0:
 			winner = json.loads(explained.stdout)["entries"][0]["winner"]
