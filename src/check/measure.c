@@ -9,6 +9,9 @@ enum {
 	WARM_UP_ROUNDS = 2,
 	ROUNDS_MIN = 12,
 	ROUNDS_MAX = 200,
+	/* A visit under sustained load takes SUSTAINED_VISIT_S. */
+	SUSTAINED_ROUNDS_MIN = 4,
+	SUSTAINED_ROUNDS_MAX = 12,
 };
 /* Loads of one binary differ by a fraction of a microsecond, which does not matter for longer
  * kernels. */
@@ -19,6 +22,7 @@ struct group {
 	struct check *check;
 	struct check_row *rows[GROUP_ROWS];
 	size_t count;
+	bool is_sustained; /* their baselines were timed under sustained load */
 	struct contender contenders[1 + 2 * GROUP_ROWS]; /* the anchor, followed by two per row */
 };
 
@@ -208,6 +212,11 @@ static enum status time_rows(struct group *group, struct error *err)
 		group->rows[i]->kept->is_finished = true;
 	}
 	limits.seconds = budget_seconds(group->check, timed);
+	if (group->is_sustained) {
+		limits.first_look = SUSTAINED_ROUNDS_MIN;
+		limits.last_look = SUSTAINED_ROUNDS_MAX;
+		limits.sustained_s = SUSTAINED_VISIT_S;
+	}
 	return timed ? contenders_time(
 			       evaluator, group->contenders, 1 + 2 * group->count, &limits, err)
 		     : STATUS_OK;
@@ -308,16 +317,25 @@ static enum status measure_group(struct group *group, struct error *err)
 	return status;
 }
 
-enum status check_measure(struct check *check, struct error *err)
+/* Measures the rows whose baselines were timed under this load. */
+static enum status measure_load(struct check *check, bool is_sustained, struct error *err)
 {
 	for (size_t at = 0; at < check->row_count;) {
-		struct group group = {.check = check};
+		struct group group = {.check = check, .is_sustained = is_sustained};
 
 		for (; at < check->row_count && group.count < GROUP_ROWS; at++)
-			if (check_row_can_run(&check->rows[at]))
+			if (check_row_can_run(&check->rows[at]) &&
+				is_sustained == (check->rows[at].entry.objective ==
+							OBJECTIVE_SUSTAINED_TIME))
 				group.rows[group.count++] = &check->rows[at];
 		if (group.count)
 			TRY(measure_group(&group, err));
 	}
 	return STATUS_OK;
+}
+
+enum status check_measure(struct check *check, struct error *err)
+{
+	TRY(measure_load(check, false, err));
+	return measure_load(check, true, err);
 }

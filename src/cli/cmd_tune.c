@@ -87,6 +87,9 @@ static const struct option tune_option_table[] = {
 		"every value of KEY"),
 	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
 		common_l2_choice),
+	CHOICE("load", 0, STRING, load, "LOAD",
+		"how busy the GPU is while the best candidates are timed (default burst)",
+		common_load_choice),
 	OPTION("seed", 0, COUNT, seed, "N",
 		"seed of the search (default 1); inputs do not depend on it"),
 	OPTION("output", 'o', STRING, output, "FILE", "the tuned file; default tuned.json"),
@@ -188,19 +191,55 @@ static void show_prices(
 			problems->items[i]->title);
 }
 
+/* The objective that --objective, --l2 and --load select together. */
+static enum status choose_objective(struct tuning *tuning, struct error *err)
+{
+	const struct tune_command *options = tuning->options;
+	const bool is_warm = tuning->context.l2_warm;
+	const bool is_sustained = options->load && strcmp(options->load, "sustained") == 0;
+	const enum objective by_state = is_sustained ? OBJECTIVE_SUSTAINED_TIME
+					: is_warm    ? OBJECTIVE_WARM_TIME
+						     : OBJECTIVE_TIME;
+	const enum objective asked = common_objective(options->objective);
+	const char *option = is_sustained ? "--load sustained"
+			     : is_warm    ? "--l2 warm"
+					  : "--objective energy";
+
+	if (is_sustained && (is_warm || asked == OBJECTIVE_ENERGY))
+		return error_set(err, STATUS_BAD_INPUT,
+			"--load sustained cannot be combined with %s",
+			is_warm ? "--l2 warm" : "--objective energy");
+	if (is_warm && asked == OBJECTIVE_ENERGY)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--l2 warm cannot be combined with --objective energy");
+	if (asked != by_state && asked != OBJECTIVE_TIME && asked != OBJECTIVE_ENERGY)
+		return error_set(err, STATUS_BAD_INPUT, "--objective %s: add %s, which measures it",
+			objective_names[asked],
+			asked == OBJECTIVE_WARM_TIME ? "--l2 warm" : "--load sustained");
+	tuning->request.objective = by_state == OBJECTIVE_TIME ? asked : by_state;
+	if (tuning->request.objective != OBJECTIVE_TIME && !tuning->context.device->kind->measures)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a device that measures, found %s, whose times are predicted",
+			option, tuning->context.device->identity.name);
+	if (is_sustained && tuning->context.program)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--load sustained: a program times its kernels itself, so tiletune cannot "
+			"keep the GPU busy");
+	return STATUS_OK;
+}
+
 /* Selects one configuration for all problems (--shared); the run then tries only this one. */
 static enum status choose_shared(
 	const struct tuning *tuning, FILE *out, struct shared_choice *shared, struct error *err)
 {
 	const struct tune_command *options = tuning->options;
 
-	if (options->shard || tuning->request.objective != OBJECTIVE_TIME ||
-		tuning->context.l2_warm)
+	if (options->shard)
+		return error_set(err, STATUS_BAD_INPUT, "--shared cannot be combined with --shard");
+	if (tuning->request.objective != OBJECTIVE_TIME)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--shared: expected all problems and --objective time, found --%s",
-			options->shard            ? "shard"
-			: tuning->context.l2_warm ? "l2 warm"
-						  : "objective energy");
+			"--shared compares times: it cannot be combined with the objective %s",
+			objective_names[tuning->request.objective]);
 	common_graceful = 1;
 	TRY(shared_choose(&tuning->run, strcmp(options->shared, "worst") == 0, shared, err));
 	common_print(out,
@@ -259,18 +298,6 @@ static enum status begin_run(struct tuning *tuning, struct error *err)
 {
 	struct tune_options *request = &tuning->request;
 
-	if (request->objective ==
-		(tuning->context.l2_warm ? OBJECTIVE_ENERGY : OBJECTIVE_WARM_TIME))
-		return error_set(err, STATUS_BAD_INPUT, "--objective %s: expected it %s --l2 warm",
-			objective_names[request->objective],
-			tuning->context.l2_warm ? "without" : "with");
-	if (tuning->context.l2_warm)
-		request->objective = OBJECTIVE_WARM_TIME;
-	if (request->objective != OBJECTIVE_TIME && !tuning->context.device->kind->measures)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a device that measures, found %s, whose times are predicted",
-			tuning->context.l2_warm ? "--l2 warm" : "--objective energy",
-			tuning->context.device->identity.name);
 	if (tuning_open_tuned(tuning, err) != STATUS_OK)
 		return find_earlier_error(tuning, err);
 	tuning_sign(tuning);
@@ -332,7 +359,7 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	bool names_journal;
 
 	open_request(tuning, &effort, &show);
-	request->objective = common_objective(options->objective);
+	TRY(choose_objective(tuning, err));
 	request->tuned_path = tuning_saved_path(tuning);
 	request->only_decided = true;
 	request->keep_going = tuning->problems.count > 1;

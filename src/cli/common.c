@@ -323,7 +323,9 @@ const char *common_objective_choice(size_t index, const char **summary)
 {
 	*summary = index == OBJECTIVE_ENERGY      ? "joules of one run"
 		   : index == OBJECTIVE_WARM_TIME ? "time in a warm L2: what --l2 warm measures"
-						  : NULL;
+		   : index == OBJECTIVE_SUSTAINED_TIME
+			   ? "time on a busy GPU: what --load sustained measures"
+			   : NULL;
 	return objective_names[index];
 }
 
@@ -332,6 +334,17 @@ const char *common_l2_choice(size_t index, const char **summary)
 	static const char *const names[] = {"cold", "warm", NULL};
 	static const char *const summaries[] = {"the data of a run are never in the L2",
 		"every run uses the same data, like a kernel that follows their producer", NULL};
+
+	*summary = summaries[index];
+	return names[index];
+}
+
+const char *common_load_choice(size_t index, const char **summary)
+{
+	static const char *const names[] = {"burst", "sustained", NULL};
+	static const char *const summaries[] = {
+		"the GPU rests between samples and keeps its highest clock",
+		"the GPU stays busy until its clock has settled at the power limit", NULL};
 
 	*summary = summaries[index];
 	return names[index];

@@ -131,6 +131,7 @@ enum status common_write_tuned(const struct tuned *tuned, struct error *err);
 /* Choices of an option that selects an objective; NULL selects time. */
 const char *common_objective_choice(size_t index, const char **summary);
 const char *common_l2_choice(size_t index, const char **summary);
+const char *common_load_choice(size_t index, const char **summary);
 bool common_l2_warm(const char *word);
 enum objective common_objective(const char *word);
 

@@ -199,6 +199,10 @@ static void show_measured(FILE *out, const struct measured *measured, const char
 		common_print(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
 			measured->energy_j * 1e3, measured->power_w,
 			100 * measured->energy_resolution_ratio);
+	if (measured->clock_hz > 0)
+		common_print(out, "%skept busy, the GPU runs at %.2f GHz%s\n", indent,
+			measured->clock_hz * 1e-9,
+			measured->power_cap_ratio > 0.5 ? ", held down by its power limit" : "");
 }
 
 static void show_row(FILE *out, const char *label, const struct problem *problem,

@@ -15,7 +15,7 @@ struct tune_command {
 	struct context_options device;
 	struct string_list problems, families, known;
 	const char *suite, *shard, *where, *config, *effort, *strategy, *objective, *output,
-		*journal, *shared, *bits, *l2;
+		*journal, *shared, *bits, *l2, *load;
 	double budget_s;
 	unsigned seed, evaluations;
 	bool fresh, dry_run, compile_only, progress, no_journal;

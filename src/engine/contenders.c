@@ -129,7 +129,8 @@ enum status contenders_time(struct evaluator *evaluator, struct contender *conte
 		const struct sampling sampling = {.rounds = (unsigned)(rounds - done),
 			.rounds_before = (unsigned)done,
 			.seconds_max = look ? end_s - clock_seconds() : 0,
-			.rest_ratio = limits->rest_ratio};
+			.rest_ratio = limits->rest_ratio,
+			.sustained_s = limits->sustained_s};
 		bool any;
 
 		if (rounds == done)

@@ -21,6 +21,9 @@ enum {
 	TIMING_LOOKS = 5,
 	CONTENDER_LOADS_MAX = 16
 };
+/* How long a visit keeps the GPU busy under sustained load. An H100's clock settles within half of
+ * it after the kernel changes. */
+#define SUSTAINED_VISIT_S 0.15
 
 /* A candidate or a stored binary. Two loads of one binary are not equally fast, so a contender may
  * be loaded several times. */
@@ -46,7 +49,8 @@ struct timing_limits {
 	double seconds; /* after this time only the rounds of the first look are sampled */
 	size_t warm_up_rounds;
 	size_t first_look, last_look; /* rounds without the warm-up; other looks lie between */
-	double rest_ratio;            /* as in struct sampling */
+	double rest_ratio;            /* this and sustained_s: as in struct sampling */
+	double sustained_s;
 	/* The stop rule ends the timing by returning true. It may also finish single contenders.
 	 * NULL: all rounds are sampled. */
 	bool (*is_enough)(struct contender *contenders, size_t count, void *context);

@@ -98,6 +98,8 @@ static const struct record_member measured_members[] = {
 	MEASURED(energy_j),
 	MEASURED(power_w),
 	MEASURED(energy_resolution_ratio),
+	MEASURED(clock_hz),
+	MEASURED(power_cap_ratio),
 };
 #undef MEASURED
 RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measured", .open = true);

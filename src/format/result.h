@@ -63,6 +63,9 @@ struct measured {
 	double energy_j;                /* energy of one run, for the whole GPU */
 	double power_w;                 /* power of the GPU while the kernel ran repeatedly */
 	double energy_resolution_ratio; /* relative resolution of energy and power */
+	/* While the kernel ran repeatedly: the SM clock, and the part of the readings (0 to 1) in
+	 * which the power limit held it down. */
+	double clock_hz, power_cap_ratio;
 };
 
 struct result {

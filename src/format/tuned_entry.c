@@ -252,7 +252,7 @@ static bool is_operation_name(const char *text)
 static const struct record_rule operation_rule = {
 	.expected = "an operation's name", .accepts = is_operation_name};
 
-const char *const objective_names[] = {"time", "energy", "warm_time", NULL};
+const char *const objective_names[] = {"time", "energy", "warm_time", "sustained_time", NULL};
 
 const char *const l2_state_names[] = {"unknown", "cold", "warm", NULL};
 

@@ -111,8 +111,9 @@ struct tuned_bits {
 /* The quantity that the winner minimises; part of an entry's identity. */
 enum objective {
 	OBJECTIVE_TIME,
-	OBJECTIVE_ENERGY,    /* energy of one run, in joules */
-	OBJECTIVE_WARM_TIME, /* time with the inputs in the L2 cache */
+	OBJECTIVE_ENERGY,         /* energy of one run, in joules */
+	OBJECTIVE_WARM_TIME,      /* time with the inputs in the L2 cache */
+	OBJECTIVE_SUSTAINED_TIME, /* time while the GPU is kept busy, with a cold L2 */
 };
 extern const char *const objective_names[]; /* NULL-terminated */
 

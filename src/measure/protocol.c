@@ -63,6 +63,7 @@ static const struct record_member run_members[] = {
 	SAMPLING(seconds_max),
 	SAMPLING(give_up_us),
 	SAMPLING(rest_ratio),
+	SAMPLING(sustained_s),
 	SAMPLING(energy_s),
 };
 RECORD_DEFINE(struct measure_run, measure_run_record, run_members, .name = "run");

@@ -376,6 +376,67 @@ void runner_release(struct gpu_session *gpu, struct runner *runner)
 	*runner = (struct runner){0};
 }
 
+/* ---- sustained load ---- */
+/* Queues a piece between two events. Restoring overwritten tensors is not part of its time. */
+static bool sustained_piece(
+	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t piece)
+{
+	const size_t first = 2 * (piece % 2);
+
+	if (!rewind_sets(gpu, runner) || !record(gpu, first))
+		return false;
+	for (unsigned i = 0; i < samples; i++)
+		if (!sample_start(gpu, runner))
+			return false;
+	return record(gpu, first + 1);
+}
+
+static bool sustained_piece_time(struct gpu_session *gpu, size_t piece, double *seconds)
+{
+	const size_t first = 2 * (piece % 2);
+	float milliseconds = 0;
+
+	if (!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(gpu->events[first + 1]),
+		    "running the kernel") ||
+		!gpu_succeeded(gpu,
+			gpu->cuda.cuEventElapsedTime(
+				&milliseconds, gpu->events[first], gpu->events[first + 1]),
+			"reading an event"))
+		return false;
+	*seconds = (double)milliseconds * 1e-3;
+	return true;
+}
+
+bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double seconds, double *time_us)
+{
+	const double sample_us = runner->estimate_us * runner->runs_per_sample;
+	unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
+	double busy_s = 0, timed_s = 0, runs = 0;
+
+	if (runner->rewinds && samples > samples_rewinding(runner))
+		samples = samples_rewinding(runner);
+	/* make all graphs, because pieces use all sets in turn */
+	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) ||
+		!sustained_piece(gpu, runner, samples, 0))
+		return false;
+	for (size_t piece = 0; busy_s < seconds; piece++) {
+		double piece_s;
+
+		/* queue the next piece before waiting for this one */
+		if (!sustained_piece(gpu, runner, samples, piece + 1) ||
+			!sustained_piece_time(gpu, piece, &piece_s))
+			return false;
+		busy_s += piece_s;
+		if (busy_s <= seconds / 2)
+			continue;
+		timed_s += piece_s;
+		runs += (double)samples * runner->runs_per_sample;
+	}
+	*time_us = timed_s * 1e6 / runs;
+	gpu->last_work_s = clock_seconds();
+	return gpu_synchronize(gpu, "running the kernel");
+}
+
 /* ---- energy ---- */
 /* Measures the energy of a run. The kernel runs repeatedly without other work while the card's
  * energy counter is read. The power is the energy between the first and the last observed change of
@@ -396,7 +457,20 @@ struct counting {
 	double read_s, gap_s;        /* time of the last reading; longest time between two */
 	double sum_w, low_w, high_w; /* power readings, if there is no counter */
 	double samples;              /* number of power readings */
+	/* Of the second half, when the clock has settled. */
+	double clock_sum_hz, clock_readings, at_power_cap;
 };
+
+static void count_clock(struct counting *counting)
+{
+	const struct nvml_reading reading = nvml_read_clock(counting->gpu->nvml);
+
+	if (!reading.valid || counting->elapsed_s < counting->seconds / 2)
+		return;
+	counting->clock_sum_hz += reading.clock_sm_hz;
+	counting->at_power_cap += (reading.throttle_reasons & NVML_THROTTLE_POWER_CAP) != 0;
+	counting->clock_readings++;
+}
 
 static bool count_energy(struct counting *counting, double elapsed_s)
 {
@@ -429,6 +503,7 @@ static bool count_power(struct counting *counting, double elapsed_s)
 /* Reads the counter after a piece. Returns whether the measurement continues. */
 static bool observe(struct counting *counting)
 {
+	count_clock(counting);
 	return (counting->read_j > 0 ? count_energy(counting, counting->elapsed_s)
 				     : count_power(counting, counting->elapsed_s)) &&
 	       counting->elapsed_s < energy_time_limit_ratio * counting->seconds;
@@ -482,8 +557,11 @@ bool energy_measure(
 	double power_w = 0, resolution_ratio = 0;
 
 	/* NaN says that energy was requested but the card does not report it */
-	*measured =
-		(struct measured){.energy_j = NAN, .power_w = NAN, .energy_resolution_ratio = NAN};
+	*measured = (struct measured){.energy_j = NAN,
+		.power_w = NAN,
+		.energy_resolution_ratio = NAN,
+		.clock_hz = NAN,
+		.power_cap_ratio = NAN};
 	if (runner->rewinds) /* repeated runs would use their own outputs as inputs */
 		return true;
 	if (!repeat(&counting, runner))
@@ -497,11 +575,14 @@ bool energy_measure(
 		power_w = counting.sum_w / counting.samples;
 		resolution_ratio = (counting.high_w - counting.low_w) / power_w;
 	}
-	if (power_w > 0)
-		*measured = (struct measured){
-			.energy_j = power_w * counting.elapsed_s / counting.runs,
-			.power_w = power_w,
-			.energy_resolution_ratio = resolution_ratio,
-		};
+	if (power_w > 0) {
+		measured->energy_j = power_w * counting.elapsed_s / counting.runs;
+		measured->power_w = power_w;
+		measured->energy_resolution_ratio = resolution_ratio;
+	}
+	if (counting.clock_readings > 0) {
+		measured->clock_hz = counting.clock_sum_hz / counting.clock_readings;
+		measured->power_cap_ratio = counting.at_power_cap / counting.clock_readings;
+	}
 	return true;
 }

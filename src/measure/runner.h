@@ -54,8 +54,15 @@ unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 /* Keeps the GPU busy until its clock is high, for at least least_s and at most most_s. */
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 
+/* Keeps the GPU busy with a prepared runner for `seconds`. *time_us gets the mean time of a run in
+ * the second half, when the clock has settled at what the power limit allows. It includes the gap
+ * between queued runs, about 1 us. */
+bool runner_sustain(
+	struct gpu_session *gpu, struct runner *runner, double seconds, double *time_us);
+
 /* Measures the energy of a run with a prepared runner, which runs for between one and three times
- * `seconds`. The result is NaN if the card does not report energy, and for in-place kernels. */
+ * `seconds`, and the clock meanwhile. The result is NaN if the card does not report energy, and for
+ * in-place kernels. */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 

@@ -82,6 +82,7 @@ static bool is_slow(const struct sampler *sampler, const struct series *series)
 	const double best_us = series->runner->loaded->problem->confirmed_us;
 
 	return series->reply.gave_up || sampler->rule->energy_s > 0 ||
+	       sampler->rule->sustained_s > 0 ||
 	       (best_us > 0 && median_of(&series->reply.result) > slow_ratio * best_us);
 }
 
@@ -234,6 +235,24 @@ static bool visit_retest(struct sampler *sampler, struct series *series)
 	return true;
 }
 
+/* Takes one observation while the GPU is kept busy. */
+static bool visit_sustained(struct sampler *sampler, struct series *series)
+{
+	struct runner *runner = series->runner;
+	double estimates_us[RUNNER_ESTIMATES], time_us = 0;
+
+	gpu_progress(
+		sampler->gpu, sampler->gpu->options.kernel_timeout_s + sampler->rule->sustained_s);
+	if (!(runner->estimate_us > 0) && !runner_prepare(sampler->gpu, runner, estimates_us))
+		return false;
+	if (!runner_sustain(sampler->gpu, runner, sampler->rule->sustained_s, &time_us))
+		return false;
+	if (throttle_check(sampler) == THROTTLE_HELD_DOWN)
+		series->reply.result.flags |= FLAG_MASK(THROTTLED);
+	add_observation(series, time_us);
+	return true;
+}
+
 /* Takes one observation. */
 static bool visit(struct sampler *sampler, struct series *series)
 {
@@ -241,6 +260,8 @@ static bool visit(struct sampler *sampler, struct series *series)
 	enum throttle throttle = THROTTLE_NONE;
 	unsigned count = 0;
 
+	if (sampler->rule->sustained_s > 0)
+		return visit_sustained(sampler, series);
 	if (is_retest(sampler, series))
 		return visit_retest(sampler, series);
 	do {

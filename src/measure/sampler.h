@@ -4,7 +4,8 @@
  * visits the candidates in a random but reproducible order. A visit takes a batch of samples and
  * stores their median as one observation, because the samples of a batch are not independent.
  *
- * With rest_ratio the GPU rests after each visit, so that it does not reach its power limit.
+ * With rest_ratio the GPU rests after each visit, so that it does not reach its power limit. With
+ * sustained_s it never rests, and a visit lasts until the clock has settled at that limit.
  *
  * Samples that were taken while the clock was throttled are repeated a few times within the visit.
  * If that does not help, they count, and the result gets the flag THROTTLED.

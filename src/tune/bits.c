@@ -160,10 +160,11 @@ static enum status open_class(
 	const struct problem_list *problems = run->problems;
 	bool differs = false;
 
-	if (run->options->objective != OBJECTIVE_TIME || run->context->l2_warm)
+	if (run->options->objective != OBJECTIVE_TIME)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--bits invariant=%s: expected --objective time, found %s", key,
-			run->context->l2_warm ? "--l2 warm" : "energy");
+			"--bits invariant=%s compares times: it cannot be combined with the "
+			"objective %s",
+			key, objective_names[run->options->objective]);
 	for (size_t i = 1; i < problems->count; i++)
 		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
 	if (!differs && problems->count > 1)

@@ -44,6 +44,22 @@ static const double rest_ratio = 1;
  * first sample. */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
+/* Under sustained load a round takes longer, and a settled clock varies less. */
+enum {
+	SUSTAINED_FIRST_LOOK = 3,
+	SUSTAINED_ROUNDS_MAX = 8
+};
+
+static bool is_sustained(const struct search *search)
+{
+	return search->options->objective == OBJECTIVE_SUSTAINED_TIME;
+}
+
+static double visit_seconds(const struct search *search, double time_us)
+{
+	return is_sustained(search) ? SUSTAINED_VISIT_S
+				    : 1e-6 * fmax(time_us, sample_least_us) * (1 + rest_ratio);
+}
 
 /* The candidates that are timed in turn, each with its contender. */
 struct final_timing {
@@ -194,7 +210,7 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 {
 	struct search *search = timing->search;
 	struct evaluator *evaluator = &search->evaluator;
-	const struct timing_limits limits = {
+	struct timing_limits limits = {
 		.seconds = fmin(seconds_per_load * (double)(timing->count * loads),
 			part_of_left * budget_left_seconds(&search->budget)),
 		.first_look = FIRST_LOOK,
@@ -202,6 +218,13 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 		.rest_ratio = rest_ratio,
 		.is_enough = is_only_one_left};
 
+	if (is_sustained(search)) {
+		limits.seconds = part_of_left * budget_left_seconds(&search->budget);
+		limits.first_look = SUSTAINED_FIRST_LOOK;
+		limits.last_look = SUSTAINED_ROUNDS_MAX;
+		limits.rest_ratio = 0;
+		limits.sustained_s = SUSTAINED_VISIT_S;
+	}
 	TRY(load_contenders(timing, loads, err));
 	TRY(contenders_time(evaluator, timing->contenders, timing->count, &limits, err));
 	TRY(contenders_verify(evaluator, timing->contenders, timing->count, err));
@@ -222,10 +245,10 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 }
 
 /* The time of the smallest number of rounds for one load. */
-static double least_seconds(const struct evaluated *evaluated)
+static double least_seconds(const struct search *search, const struct evaluated *evaluated)
 {
-	return 1e-6 * fmax(evaluated->result.time.median, sample_least_us) * (1 + rest_ratio) *
-	       FIRST_LOOK;
+	return visit_seconds(search, evaluated->result.time.median) *
+	       (is_sustained(search) ? SUSTAINED_FIRST_LOOK : FIRST_LOOK);
 }
 
 /* ---- selecting contenders ---- */
@@ -275,7 +298,7 @@ static struct evaluated **choose_contenders(const struct search *search, size_t 
 		return NULL;
 	qsort(order, ok, sizeof(*order), compare_medians);
 	most = (size_t)fmin(
-		CANDIDATES_MAX, fmax(CANDIDATES_LEAST, left_s / least_seconds(order[0])));
+		CANDIDATES_MAX, fmax(CANDIDATES_LEAST, left_s / least_seconds(search, order[0])));
 	if (search->options->effort->remeasures_shortlist)
 		shortlisted_mark(&search->pool, list, is_listed);
 	else if (listed != SIZE_MAX)
@@ -363,7 +386,8 @@ enum status final_measure_again(
 			chosen[count++] = item;
 	}
 	count = count < most ? count : most;
-	loads = (size_t)fmin((double)loads, left_s / (least_seconds(chosen[0]) * (double)count));
+	loads = (size_t)fmin(
+		(double)loads, left_s / (least_seconds(search, chosen[0]) * (double)count));
 	if (count < 2 || !loads)
 		return STATUS_OK;
 	return time_in_turn(search, chosen, count, loads, err);

@@ -97,7 +97,10 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 	struct standin_script *script = standin_script();
 
 	(void)device;
-	*reasons = script->slow_clock ? 0 : NVML_THROTTLE_POWER_CAP; /* no faults */
+	/* without a script of the power, the cap is always reported; it is no fault */
+	*reasons = script->slow_clock || (script->power_limit_w && !standin_at_power_limit())
+			   ? 0
+			   : NVML_THROTTLE_POWER_CAP;
 	if (script->throttle != 0) {
 		script->throttle--;
 		*reasons |= NVML_THROTTLE_HW_THERMAL;

@@ -69,6 +69,7 @@ static const struct key script_keys[] = {
 	SCRIPT(init, KIND_INT),
 	SCRIPT(context, KIND_INT),
 	SCRIPT(energy_step_mj, KIND_INT),
+	SCRIPT(power_limit_w, KIND_INT),
 	SCRIPT(libraries_max, KIND_INT),
 	SCRIPT(mig, KIND_INT),
 	SCRIPT(processes, KIND_INT),

@@ -58,6 +58,27 @@ static void advance(double us, double watts)
 	energy_mj += us * watts * 1e-3;
 }
 
+/* A kernel of more watts than the limit is slowed down once it has run alone for this long. */
+static const double settle_us = 20000;
+static double alone_us, alone_watts;
+
+bool standin_at_power_limit(void)
+{
+	const double limit_w = standin_script()->power_limit_w;
+
+	return limit_w > 0 && alone_us > settle_us && alone_watts > limit_w;
+}
+
+/* The time of a run under the power limit. */
+static double limited(double us, double watts)
+{
+	if (watts < alone_watts || watts > alone_watts)
+		alone_us = 0;
+	alone_us += us;
+	alone_watts = watts;
+	return standin_at_power_limit() ? us * watts / standin_script()->power_limit_w : us;
+}
+
 double standin_energy_mj(void)
 {
 	return energy_mj;
@@ -80,7 +101,7 @@ static CUresult queue(const struct standin_launch *launch)
 		return CUDA_SUCCESS;
 	}
 	result = standin_execute(launch, &us, &watts);
-	advance(paced(us) + launch_gap_us, watts);
+	advance(paced(limited(us, watts)) + launch_gap_us, watts);
 	return result;
 }
 
@@ -303,7 +324,7 @@ CUresult cuGraphLaunch(CUgraphExec in, CUstream stream)
 		double us = 0, watts = 0;
 
 		result = standin_execute(&graph->launches[i], &us, &watts);
-		advance(paced(us) + graph_gap_us, watts);
+		advance(paced(limited(us, watts)) + graph_gap_us, watts);
 	}
 	return result;
 }

@@ -28,6 +28,8 @@
  *	slow_clock N                the first N readings report the idle clock
  *	log FILE                    receives each queued launch with its arguments, as JSON
  *	energy_step_mj N            step of the energy counter (10); 0: the card has no counter
+ *	power_limit_w N             a kernel that runs alone for 20 ms with more watts is slowed
+ *	                            down by their ratio
  *	pace F [A PERIOD_US]        multiplies all times by F, and by a sine of amplitude A and
  *	                            this period on the virtual clock, like a GPU's clock drift
  *	on N LINE                   LINE applies only to GPU N, once a process has selected it;
@@ -111,7 +113,7 @@ struct standin_rule {
 struct standin_script {
 	char name[STANDIN_PATH];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
-	int init, context, energy_step_mj, mig, processes;
+	int init, context, energy_step_mj, mig, processes, power_limit_w;
 	int libraries_max; /* 0: any number */
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
@@ -194,6 +196,7 @@ struct standin_launch {
 CUresult standin_execute(const struct standin_launch *launch, double *us, double *watts);
 /* Since the start, by the virtual clock. */
 double standin_energy_mj(void);
+bool standin_at_power_limit(void);
 /* The helper kernels; false if it is not one of them. */
 bool standin_helper(const struct standin_launch *launch, double *us);
 bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
