@@ -31,7 +31,7 @@ struct device_load_request {
 	uint32_t problem; /* from device_problem(); 0: none */
 	const char *family;
 	const char *configuration;
-	const struct text *cubins;
+	char *const *cubins;
 	size_t cubin_count;
 	const struct plan *plan;
 	const struct kernel_resources *resources;
@@ -51,17 +51,17 @@ static struct {
 	size_t problem_count, job_count;
 } handles_known;
 
-static inline struct text *handles_copy_cubins(const struct text *cubins, size_t count)
+static inline char **handles_copy_cubins(char *const *cubins, size_t count)
 {
-	struct text *copies = memory_zeroed(count + 1, sizeof(*copies));
+	char **copies = memory_zeroed(count + 1, sizeof(*copies));
 
 	for (size_t i = 0; i < count; i++)
-		text_append_bytes(&copies[i], cubins[i].data, cubins[i].length);
+		copies[i] = string_copy(cubins[i]);
 	return copies;
 }
 
 static inline enum status device_problem(struct device *device, const char *operation,
-	const char *text, const struct reference_plan *reference, const struct text *cubins,
+	const char *text, const struct reference_plan *reference, char *const *cubins,
 	size_t cubin_count, uint32_t *problem, struct error *err)
 {
 	struct device_problem *added = &handles_known.problems[handles_known.problem_count++];

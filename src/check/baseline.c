@@ -45,10 +45,10 @@ static enum status load_binary(
 		.cubins = memory_zeroed(document.unit_count + 1, sizeof(*binary->cubins))};
 	document.plan = (struct plan){0};
 	for (size_t i = 0; i < document.unit_count && status == STATUS_OK; i++) {
-		CLEANUP(memory_free) char *file = path_join(folder, document.units[i].file);
+		CLEANUP(text_release) struct text code = {0};
 
-		status = file_read_regular(file, &binary->cubins[i], err);
-		binary->cubin_count++;
+		binary->cubins[binary->cubin_count++] = path_join(folder, document.units[i].file);
+		status = file_read_regular(binary->cubins[i], &code, err);
 	}
 	record_release(&kernel_document_record, &document);
 	return status;

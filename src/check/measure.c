@@ -35,10 +35,12 @@ static bool is_same_binary(const struct check_row *row)
 	if (!kept->cubin_count || kept->cubin_count != trial->build.unit_count)
 		return false;
 	for (size_t i = 0; i < kept->cubin_count; i++) {
-		const struct text *cubin = &trial->kernels[i]->cubin;
+		const struct text *now = &trial->kernels[i]->cubin;
+		CLEANUP(text_release) struct text then = {0};
 
-		if (cubin->length != kept->cubins[i].length ||
-			memcmp(cubin->data, kept->cubins[i].data, cubin->length) != 0)
+		if (kernel_code_read(kept->cubins[i], &then, NULL) != STATUS_OK ||
+			now->length != then.length ||
+			memcmp(now->data, then.data, now->length) != 0)
 			return false;
 	}
 	return record_equal(&plan_record, kept->plan, &trial->plan);

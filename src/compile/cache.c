@@ -26,6 +26,7 @@ struct cache {
 	char *folder;       /* FOLDER/kernels */
 	uid_t owner;        /* only entries of this user are accepted */
 	struct cache *seed; /* second cache, or NULL */
+	char *temporary;    /* the folder that cache_close() removes, or NULL */
 	uint64_t written_bytes;
 };
 
@@ -104,10 +105,46 @@ enum status cache_open(
 	return STATUS_OK;
 }
 
+enum status cache_open_temporary(struct cache **cache, struct error *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char *folder = path_join(parent && *parent ? parent : "/tmp", "tiletune-kernels-XXXXXX");
+	enum status status = STATUS_OK;
+
+	*cache = NULL;
+	if (!mkdtemp(folder))
+		status = error_set(
+			err, STATUS_FAILED, "%s: creating it: %s", folder, strerror(errno));
+	if (status == STATUS_OK)
+		status = cache_open(folder, "", cache, err);
+	if (status == STATUS_OK)
+		(*cache)->temporary = folder;
+	else
+		free(folder);
+	return status;
+}
+
+static enum status remove_file(const char *name, void *folder, struct error *err)
+{
+	CLEANUP(memory_free) char *path = path_join(folder, name);
+
+	(void)err;
+	if (unlink(path) != 0) {
+		(void)directory_list(path, remove_file, path, NULL);
+		rmdir(path);
+	}
+	return STATUS_OK;
+}
+
 void cache_close(struct cache *cache)
 {
 	if (!cache)
 		return;
+	if (cache->temporary) {
+		(void)directory_list(cache->temporary, remove_file, cache->temporary, NULL);
+		rmdir(cache->temporary);
+		free(cache->temporary);
+	}
 	cache_close(cache->seed);
 	free(cache->folder);
 	free(cache);
@@ -182,9 +219,43 @@ bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_re
 		*result = entry.result;
 		entry.result = (struct compile_result){0};
 		cache_entry_release(&entry);
+		result->path = path;
+		path = NULL;
 		return true;
 	}
 	return false;
+}
+
+enum status kernel_code_read(const char *path, struct text *code, struct error *err)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct text content = {0};
+	struct cache_entry entry;
+	struct stat info;
+	const bool is_read = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+			     info.st_size <= entry_size_max &&
+			     read_raw(fd, (size_t)info.st_size, &content);
+
+	if (fd >= 0)
+		close(fd);
+	if (!is_read) {
+		text_release(&content);
+		return error_set(
+			err, STATUS_FAILED, "%s: expected a kernel's file, found none", path);
+	}
+	if (!cache_entry_begins(&content)) {
+		*code = content;
+		return STATUS_OK;
+	}
+	if (!cache_entry_unpack(content.data, content.length, path_name(path), &entry)) {
+		text_release(&content);
+		return error_set(err, STATUS_FAILED, "%s: damaged", path);
+	}
+	text_release(&content);
+	*code = entry.result.cubin;
+	entry.result.cubin = (struct text){0};
+	cache_entry_release(&entry);
+	return STATUS_OK;
 }
 
 /* There is no fsync: a file that a power failure left incomplete fails its checksum. */
@@ -210,16 +281,18 @@ static enum status write_replacing(const char *path, const struct text *content,
 }
 
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
-	const struct cache_entry *entry, struct error *err)
+	const struct cache_entry *entry, char **path, struct error *err)
 {
-	CLEANUP(memory_free) char *path = entry_path(cache, key);
-	CLEANUP(memory_free) char *folder = path_parent(path);
+	CLEANUP(memory_free) char *file = entry_path(cache, key);
+	CLEANUP(memory_free) char *folder = path_parent(file);
 	CLEANUP(text_release) struct text content = {0};
 
 	cache_entry_pack(key, entry, &content);
 	if (directory_make_own(folder, err) != STATUS_OK ||
-		write_replacing(path, &content, err) != STATUS_OK)
+		write_replacing(file, &content, err) != STATUS_OK)
 		return error_context(err, "kernel cache");
+	*path = file;
+	file = NULL;
 	cache->written_bytes += content.length;
 	if (cache->written_bytes > upkeep_bytes) {
 		cache->written_bytes = 0;

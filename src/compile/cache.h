@@ -31,15 +31,17 @@ struct cache;
 enum status cache_open(
 	const char *folder, const char *seed, struct cache **cache, struct error *err);
 void cache_close(struct cache *cache); /* cache may be NULL */
+/* Makes a cache in a temporary folder. cache_close() removes the folder. */
+enum status cache_open_temporary(struct cache **cache, struct error *err);
 
-/* Returns false if there is no valid entry. Does not set the ticket and from_cache of the
- * result. */
+/* Returns false if there is no valid entry. Does not set from_cache of the result. */
 bool cache_get(struct cache *cache, const char key[HASH_SIZE], struct compile_result *result);
 
-/* Stores an entry. Outcomes that may differ next time (crash, timeout) must not be stored.
- * Failing to write is not fatal: the caller may report it once. */
+/* Stores an entry and sets *path, which the caller frees, to its file. Outcomes that may differ
+ * next time (crash, timeout) must not be stored. Failing to write is not fatal: the caller may
+ * report it once. */
 enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
-	const struct cache_entry *entry, struct error *err);
+	const struct cache_entry *entry, char **path, struct error *err);
 
 /* Removes the least recently used entries until at most max_bytes are left, and old temporary
  * files. */

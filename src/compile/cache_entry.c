@@ -12,6 +12,8 @@ enum {
 	CHECKSUM_SEED = 1,
 };
 
+#define FORMAT "tiletune.kernel/2"
+
 static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct cache_entry, unit, "unit"),
 	RECORD_VALUE(struct cache_entry, arch, "arch"),
@@ -45,7 +47,7 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 /* A file has one line of text (format, key, size and checksum of the rest) and the packed entry. */
 static void header_format(char header[HEADER_SIZE + 1], const char *key, const struct text *body)
 {
-	int length = snprintf(header, HEADER_SIZE, "tiletune.kernel/2 %s %llu %016llx", key,
+	int length = snprintf(header, HEADER_SIZE, FORMAT " %s %llu %016llx", key,
 		(unsigned long long)body->length,
 		(unsigned long long)hash_bytes(body->data, body->length, CHECKSUM_SEED));
 
@@ -63,6 +65,11 @@ static bool is_kernel_for(const struct cache_entry *entry)
 	return string_starts_with(arch, "compute_") ||
 	       (string_starts_with(arch, "sm_") &&
 		       cubin_is_for(cubin->data, cubin->length, atoi(arch + strlen("sm_"))));
+}
+
+bool cache_entry_begins(const struct text *bytes)
+{
+	return string_starts_with(text_string(bytes), FORMAT " ");
 }
 
 bool cache_entry_unpack(

@@ -20,6 +20,8 @@ struct cache_entry {
 };
 void cache_entry_pack(
 	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes);
+/* Whether the bytes begin as those of an entry do. */
+bool cache_entry_begins(const struct text *bytes);
 /* Returns false and leaves the entry empty unless the bytes are a complete entry for this key. */
 bool cache_entry_unpack(
 	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry);

@@ -24,6 +24,7 @@ struct compiler {
 	char *worker_path;
 	struct compile_loaded nvrtc;
 	struct cache *cache;        /* NULL: none */
+	struct cache *temporary;    /* of kernels that `cache` cannot store; NULL: not opened yet */
 	struct error cache_problem; /* the first failure to write to the cache */
 	struct toolkit toolkit;     /* toolkit whose headers are part of the keys */
 	struct tile_toolkit tile;   /* searched for when the first tile kernel is submitted */
@@ -88,20 +89,24 @@ bool compile_is_done(const struct compile_result *result)
 	return result->log != NULL; /* every finished compilation has a log */
 }
 
-static void store(
-	struct compiler *compiler, const struct job *job, const struct compile_result *result)
+/* Stores the result in the cache, or else in a temporary one, from which a GPU's worker reads the
+ * kernel. */
+static void store(struct compiler *compiler, const struct job *job, struct compile_result *result)
 {
 	const struct cache_entry entry = {
 		job->name, job->arch, (char *)(uintptr_t)job->compiler, *result};
 	struct error err = {0};
 
 	/* crashes and timeouts may be the machine's fault, so they are not cached */
-	if (!compiler->cache ||
-		(result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED))
+	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED)
 		return;
-	if (cache_put(compiler->cache, job->key, &entry, &err) != STATUS_OK &&
-		compiler->cache_problem.status == STATUS_OK)
+	if (compiler->cache &&
+		cache_put(compiler->cache, job->key, &entry, &result->path, &err) == STATUS_OK)
+		return;
+	if (compiler->cache && compiler->cache_problem.status == STATUS_OK)
 		compiler->cache_problem = err;
+	if (compiler->temporary || cache_open_temporary(&compiler->temporary, NULL) == STATUS_OK)
+		(void)cache_put(compiler->temporary, job->key, &entry, &result->path, NULL);
 }
 
 /* Takes ownership of job and result. */
@@ -367,6 +372,7 @@ void compiler_close(struct compiler *compiler)
 		job_free((struct job *)task);
 	pool_close(&compiler->pool);
 	cache_close(compiler->cache);
+	cache_close(compiler->temporary);
 	toolkit_release(&compiler->toolkit);
 	tile_toolkit_release(&compiler->tile);
 	record_release(&compile_loaded_record, &compiler->nvrtc);
@@ -482,4 +488,9 @@ struct pool *compiler_pool(struct compiler *compiler)
 	return &compiler->pool;
 }
 
-RECORD_RELEASE(compile_result_release, compile_result_record);
+void compile_result_release(struct compile_result *result)
+{
+	free(result->path);
+	result->path = NULL;
+	record_release(&compile_result_record, result);
+}

@@ -22,7 +22,7 @@ struct compiler_options {
 	const char *nvrtc_path;   /* NULL: search for it, see compiler_places() */
 	int driver_cuda_version;  /* 13000 for 13.0; 0: no driver. NVRTC of a newer major version is
 				     not used */
-	const char *cache_folder; /* NULL: no cache */
+	const char *cache_folder; /* NULL: a temporary one, removed by compiler_close() */
 	const char *cache_seed;   /* a second cache that is only read; NULL: see compile/cache.h */
 	double timeout_s;         /* time limit per unit; 0: 120 s */
 };
@@ -36,6 +36,8 @@ struct compiler_entry {
 struct compile_result {
 	enum outcome outcome; /* ok, compile_failed, compile_crashed, compile_timeout */
 	struct text cubin;    /* PTX text for an arch "compute_90a"; empty unless ok */
+	char *path;           /* of the cache's file with the cubin, for kernel_code_read(); NULL
+				 unless ok, or if it could not be stored */
 	char *log; /* NULL: the result is not ready. If ok, the warnings without the report of
 		      ptxas; else the reason, in at most 12 lines */
 	struct compiler_entry *entries; /* the unit's entries in its order; only if ok */
@@ -76,5 +78,7 @@ bool compiler_poll(struct compiler *compiler, double timeout_s);
 /* The pool of worker processes, for waiting for several pools at once. */
 struct pool *compiler_pool(struct compiler *compiler);
 void compile_result_release(struct compile_result *result);
+/* Reads the code in a cache's file or in a plain cubin. */
+enum status kernel_code_read(const char *path, struct text *code, struct error *err);
 
 #endif

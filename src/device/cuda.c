@@ -217,7 +217,7 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 
 	if (device->lost)
 		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->setup.device);
-	if (!cuda->setup.helpers.length)
+	if (!cuda->setup.helpers)
 		BUG("device_helpers() comes first");
 	struct sampling unlimited = *sampling;
 
@@ -229,15 +229,15 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 }
 
 /* Times the anchor while nothing else runs. */
-static enum status cuda_helpers(struct device *device, const struct text *cubin, struct error *err)
+static enum status cuda_helpers(struct device *device, const char *cubin, struct error *err)
 {
 	struct cuda_device *cuda = device->state;
 	const struct sampling sampling = {.rounds = 5, .seconds_max = 2};
 	struct device_reply reply;
 	enum status status = STATUS_OK;
 
-	text_clear(&cuda->setup.helpers);
-	text_append_bytes(&cuda->setup.helpers, cubin->data, cubin->length);
+	free(cuda->setup.helpers);
+	cuda->setup.helpers = string_copy(cubin);
 	if (!cuda->anchor.launch_count)
 		anchor_plan(device->spec->sm_count, &cuda->anchor);
 	device->anchor = (struct device_job){.family = "",

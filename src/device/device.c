@@ -109,7 +109,7 @@ void device_close(struct device *device)
 	free(device);
 }
 
-enum status device_helpers(struct device *device, const struct text *cubin, struct error *err)
+enum status device_helpers(struct device *device, const char *cubin, struct error *err)
 {
 	return device->kind->helpers ? device->kind->helpers(device, cubin, err) : STATUS_OK;
 }

@@ -26,7 +26,7 @@ struct device_options {
 	const struct catalogue *catalogue; /* adds default values of keys that old recordings lack;
 					    * NULL: problems stay as recorded */
 	const char *worker_path;           /* NULL: this executable; `PATH worker-measure` */
-	const struct text *helpers_cubin;  /* for cuda; NULL: device_helpers() follows */
+	const char *helpers_cubin;         /* for cuda: a file; NULL: device_helpers() follows */
 	const struct family
 		*program;        /* for the device "program": the family that names it; borrowed */
 	double wait_s;           /* longest wait for the GPU's lock */
@@ -46,9 +46,10 @@ void device_close(struct device *device);
 
 typedef void device_recorded_visit(void *context, const char *family, const char *configuration);
 
-/* Passes the helper kernels, whose architecture is known only once the device is open, and measures
- * the anchor. A device that measures needs this before the first job; others ignore it. */
-enum status device_helpers(struct device *device, const struct text *cubin, struct error *err);
+/* Passes the file of the helper kernels, whose architecture is known only once the device is open,
+ * and measures the anchor. A device that measures needs this before the first job; others ignore
+ * it. */
+enum status device_helpers(struct device *device, const char *cubin, struct error *err);
 
 /* Loads and verifies the jobs in order, then samples the correct ones in turn. Each job gets a
  * reply later. Fails with STATUS_NO_DEVICE if the device is lost. */
@@ -113,7 +114,7 @@ struct device_kind {
 		const struct device_options *options, struct error *err);
 	void (*close)(struct device *device); /* may be NULL; device->state may be NULL */
 	/* These implement device_helpers() and device_submit(). helpers may be NULL. */
-	enum status (*helpers)(struct device *device, const struct text *cubin, struct error *err);
+	enum status (*helpers)(struct device *device, const char *cubin, struct error *err);
 	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
 		const struct sampling *sampling, struct error *err);
 	/* Calls visit for every recorded candidate of this problem, with canonical texts that are

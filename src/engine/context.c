@@ -86,7 +86,7 @@ static enum status open_helpers(struct context *context, struct error *err)
 		&helpers, err));
 	if (kernel_store_wait(context->store, &helpers.units[0], &kernel, err) != STATUS_OK)
 		return refuse_architecture(context, err);
-	return device_helpers(context->device, &kernel->cubin, err);
+	return device_helpers(context->device, kernel->path, err);
 }
 
 static enum status open_cuda(const struct context_options *options, struct context *context,

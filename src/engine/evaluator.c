@@ -160,7 +160,7 @@ static enum status prepare_problem(
 		const struct compile_result *kernel;
 
 		TRY(kernel_store_wait(context->store, &build->units[i], &kernel, err));
-		prepared->description.cubins[prepared->description.cubin_count++] = kernel->cubin;
+		prepared->description.cubins[prepared->description.cubin_count++] = kernel->path;
 		TRY(take_entries(kernel, i, &prepared->description.reference, err));
 	}
 	return STATUS_OK;

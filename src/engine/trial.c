@@ -40,10 +40,11 @@ static void make_job(struct trial *trial)
 {
 	const struct result *result = &trial->result;
 	const size_t units = trial->kernels ? trial->build.unit_count : 0;
+	static char missing[] = ""; /* a kernel that no cache could store */
 
 	trial->cubins = memory_zeroed(units + 1, sizeof(*trial->cubins));
 	for (size_t i = 0; i < units; i++)
-		trial->cubins[i] = trial->kernels[i]->cubin; /* borrowed */
+		trial->cubins[i] = trial->kernels[i]->path ? trial->kernels[i]->path : missing;
 	trial->job.family = result->family;
 	trial->job.configuration = result->configuration;
 	trial->job.plan = &trial->plan;

@@ -30,7 +30,7 @@ struct trial {
 	const struct compile_result **kernels; /* one per build unit; borrowed from the store */
 	struct plan plan;
 	struct work work;
-	struct text *cubins; /* one per build unit, with the kernels' bytes; or NULL */
+	char **cubins; /* files of the kernels, one per build unit, borrowed; or NULL */
 	/* The job for the device, from TRIAL_COMPILED on. It refers to this trial, to the trial
 	 * whose kernels are loaded once more, or to kernels from another source. Ticket 0: not
 	 * submitted. */

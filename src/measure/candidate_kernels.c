@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/candidate_kernels.h"
 
+#include "compile/compiler.h"
+
 enum {
 	CLUSTER_PORTABLE_MAX = 8, /* larger clusters need an attribute of the function */
 	ARGUMENTS_MAX = 64,
@@ -47,20 +49,39 @@ static bool function_load(struct gpu_session *gpu, struct kernel_library *librar
 		       launch);
 }
 
-bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, size_t cubin_count,
+bool kernel_files_read(
+	struct gpu_session *gpu, char *const *files, size_t count, struct text **code)
+{
+	struct error err = {0};
+
+	*code = memory_zeroed(count + 1, sizeof(**code));
+	for (size_t i = 0; i < count; i++)
+		if (kernel_code_read(files[i], &(*code)[i], &err) != STATUS_OK)
+			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
+	return true;
+}
+
+void kernel_files_release(struct text *code, size_t count)
+{
+	for (size_t i = 0; code && i < count; i++)
+		text_release(&code[i]);
+	free(code);
+}
+
+bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_t unit_count,
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library)
 {
 	bool done = true;
 
 	*library = (struct kernel_library){0};
-	library->libraries = memory_zeroed(cubin_count + 1, sizeof(*library->libraries));
+	library->libraries = memory_zeroed(unit_count + 1, sizeof(*library->libraries));
 	library->functions = memory_zeroed(launch_count + 1, sizeof(*library->functions));
-	for (size_t i = 0; done && i < cubin_count; i++) {
-		if (cubins[i].length == 0)
+	for (size_t i = 0; done && i < unit_count; i++) {
+		if (code[i].length == 0)
 			done = gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "an empty cubin");
 		else
 			done = gpu_succeeded(gpu,
-				gpu->cuda.cuLibraryLoadData(&library->libraries[i], cubins[i].data,
+				gpu->cuda.cuLibraryLoadData(&library->libraries[i], code[i].data,
 					NULL, NULL, 0, NULL, NULL, 0),
 				"loading the cubin");
 		library->library_count += done;

@@ -22,9 +22,14 @@ struct kernel_arguments {
 	uint64_t unit_count;
 };
 
-/* Loads the cubins, and enables dynamic shared memory and clusters of more than 8 blocks for the
+/* Reads the files of the code of `count` build units. The caller releases the list with
+ * kernel_files_release(), also on failure. */
+bool kernel_files_read(
+	struct gpu_session *gpu, char *const *files, size_t count, struct text **code);
+void kernel_files_release(struct text *code, size_t count);
+/* Loads the code, and enables dynamic shared memory and clusters of more than 8 blocks for the
  * functions that need them. A failure unloads everything, unless the context is lost. */
-bool kernel_library_load(struct gpu_session *gpu, const struct text *cubins, size_t cubin_count,
+bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_t unit_count,
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 

@@ -161,6 +161,7 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		.expected = expected->values,
 		.buffers = problem->arena.buffers, /* set 0 comes first */
 	};
+	struct text *code = NULL;
 	bool done;
 
 	if (launch.unit >= problem->description.cubin_count)
@@ -173,11 +174,13 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		       gpu->cuda.cuMemsetD8Async(
 			       expected->values, 0xff, expected->bytes, gpu->stream),
 		       "clearing the expected values") &&
-	       kernel_library_load(gpu, &problem->description.cubins[output->launch->unit], 1,
-		       &launch, 1, &library) &&
+	       kernel_files_read(
+		       gpu, &problem->description.cubins[output->launch->unit], 1, &code) &&
+	       kernel_library_load(gpu, code, 1, &launch, 1, &library) &&
 	       kernel_launch(gpu, &library, &launch, 0, &arguments) &&
 	       gpu_synchronize(gpu, "running the reference kernel") &&
 	       values_check(gpu, problem, inputs, index);
+	kernel_files_release(code, 1);
 	if (done || !gpu->failure.fatal)
 		kernel_library_unload(gpu, &library);
 	return done;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "compile/compiler.h"
 #include "measure/helper_kernels.h"
 
 bool gpu_fail(struct gpu_session *gpu, enum outcome outcome, const char *format, ...)
@@ -101,10 +102,10 @@ static uint64_t filler_bytes(const struct gpu_session *gpu)
 	       sizeof(float);
 }
 
-static enum status helpers_open(
-	struct gpu_session *gpu, const struct text *cubin, struct error *err)
+static enum status helpers_open(struct gpu_session *gpu, const char *file, struct error *err)
 {
 	const struct cuda_api *cuda = &gpu->cuda;
+	CLEANUP(text_release) struct text code = {0};
 	struct {
 		const char *entry;
 		CUfunction *function;
@@ -114,9 +115,10 @@ static enum status helpers_open(
 #undef HELPER
 	};
 
+	TRY(kernel_code_read(file, &code, err));
 	TRY(cuda_check(cuda,
 		cuda->cuLibraryLoadData(
-			&gpu->helpers.library, cubin->data, NULL, NULL, 0, NULL, NULL, 0),
+			&gpu->helpers.library, code.data, NULL, NULL, 0, NULL, NULL, 0),
 		"loading the helper kernels", err));
 	for (size_t i = 0; i < ARRAY_COUNT(wanted); i++) {
 		CUkernel kernel;
@@ -154,7 +156,7 @@ enum status gpu_session_open(
 		/* the pointers would dangle after this request */
 		gpu->options = *setup;
 		gpu->options.device = NULL;
-		gpu->options.helpers = (struct text){0};
+		gpu->options.helpers = NULL;
 		TRY(gpu_session_driver(gpu, err));
 		TRY(gpu_find(&gpu->cuda, setup->device ? setup->device : "", &gpu->device, err));
 		TRY(gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err));
@@ -162,8 +164,8 @@ enum status gpu_session_open(
 	}
 	/* the caller changes this limit after a reference has hung */
 	gpu->options.reference_timeout_s = setup->reference_timeout_s;
-	if (status == STATUS_OK && setup->helpers.length && !gpu->helpers.library)
-		status = helpers_open(gpu, &setup->helpers, err);
+	if (status == STATUS_OK && setup->helpers && !gpu->helpers.library)
+		status = helpers_open(gpu, setup->helpers, err);
 	return status == STATUS_OK ? STATUS_OK : error_context(err, "%s", gpu->gpu.facts.name);
 }
 

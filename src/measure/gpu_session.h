@@ -25,7 +25,7 @@ struct gpu_session {
 	CUcontext context; /* NULL until opened */
 	CUstream stream;
 	struct device_listing gpu;
-	struct measure_setup options; /* without the cubin of the helper kernels */
+	struct measure_setup options; /* without the helper kernels */
 	uint64_t ticket;              /* of the job in progress */
 	bool has_job;
 	uint64_t memory_limit_bytes, memory_used_bytes;

@@ -210,14 +210,14 @@ static bool global_add(struct gpu_session *gpu, struct loaded *loaded, CUlibrary
 	return true;
 }
 
-static bool globals_find(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins)
+static bool globals_find(struct gpu_session *gpu, struct loaded *loaded, const struct text *code)
 {
 	for (size_t i = 0; i < loaded->library.library_count; i++) {
 		struct cubin cubin;
 		struct cubin_variable variable;
 		struct error ignored;
 
-		if (cubin_open(&cubin, cubins[i].data, cubins[i].length, &ignored) != STATUS_OK)
+		if (cubin_open(&cubin, code[i].data, code[i].length, &ignored) != STATUS_OK)
 			continue;
 		for (size_t k = 0; cubin_variable_at(&cubin, k, &variable); k++)
 			if (!global_add(gpu, loaded, loaded->library.libraries[i], &variable))
@@ -240,13 +240,13 @@ bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded)
 }
 
 /* ---- loading and running ---- */
-static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct text *cubins,
-	size_t cubin_count)
+static bool load_code(
+	struct gpu_session *gpu, struct loaded *loaded, const struct text *code, size_t unit_count)
 {
 	const struct plan *plan = &loaded->plan;
 
 	if (!tensors_match(gpu, loaded) ||
-		!kernel_library_load(gpu, cubins, cubin_count, plan->launches, plan->launch_count,
+		!kernel_library_load(gpu, code, unit_count, plan->launches, plan->launch_count,
 			&loaded->library))
 		return false;
 	loaded->resources = memory_zeroed(plan->launch_count + 1, sizeof(*loaded->resources));
@@ -254,21 +254,25 @@ static bool load(struct gpu_session *gpu, struct loaded *loaded, const struct te
 		if (!kernel_inspect(
 			    gpu, &loaded->library, &plan->launches[i], i, &loaded->resources[i]))
 			return false;
-	return symbols_find(gpu, loaded) && globals_find(gpu, loaded, cubins) &&
+	return symbols_find(gpu, loaded) && globals_find(gpu, loaded, code) &&
 	       workspaces_make(gpu, loaded) && sets_make(gpu, loaded) &&
 	       loaded_fill_symbols(gpu, loaded, 0) && gpu_synchronize(gpu, "loading");
 }
 
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
-	struct plan *plan, const struct text *cubins, size_t cubin_count)
+	struct plan *plan, char *const *cubins, size_t cubin_count)
 {
+	struct text *code = NULL;
+
 	*loaded = (struct loaded){.problem = problem, .plan = *plan};
 	*plan = (struct plan){0};
 	if (problem)
 		problem->users++;
 	if ((problem && !problem_data_prepare(gpu, problem)) ||
-		!load(gpu, loaded, cubins, cubin_count))
+		!kernel_files_read(gpu, cubins, cubin_count, &code) ||
+		!load_code(gpu, loaded, code, cubin_count))
 		loaded->failure = gpu->failure;
+	kernel_files_release(code, cubin_count);
 }
 
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded)

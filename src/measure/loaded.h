@@ -32,7 +32,7 @@ struct loaded {
 
 /* Takes the plan. If the candidate does not load, loaded->failure contains the reason. */
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
-	struct plan *plan, const struct text *cubins, size_t cubin_count);
+	struct plan *plan, char *const *cubins, size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
 /* Queues copies of a set's tensors to the symbols. Needed before each verified run, because a
  * kernel may have changed the symbols. */

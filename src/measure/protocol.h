@@ -44,8 +44,8 @@ struct measure_setup {
 	uint64_t seed;
 	uint64_t memory_limit_bytes; /* 0: 80% of the free memory */
 	double kernel_timeout_s, reference_timeout_s;
-	bool l2_warm;        /* all runs use the same set of buffers */
-	struct text helpers; /* cubin of the helper kernels; if empty, only the context is made */
+	bool l2_warm;  /* all runs use the same set of buffers */
+	char *helpers; /* file of the helper kernels' code; NULL: only the context is made */
 };
 RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
@@ -54,7 +54,8 @@ struct device_problem {
 	const char *operation,
 		*text; /* canonical; only for recordings and programs, not sent to the worker */
 	struct reference_plan reference;
-	struct text *cubins; /* of the reference, one per build unit; none if it has no kernel */
+	char **cubins; /* files of the reference's code, one per build unit; none if it has no
+			* kernel */
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct device_problem, device_problem_record);
@@ -65,7 +66,7 @@ struct device_job {
 	uint64_t ticket;                /* chosen by the sender; the reply repeats it */
 	struct device_problem *problem; /* NULL for a kernel without tensors (the anchor) */
 	struct plan *plan;
-	struct text *cubins; /* one per build unit */
+	char **cubins; /* files of the code, one per build unit: kernel_code_read() */
 	size_t cubin_count;
 	uint32_t load; /* jobs with different numbers are loaded separately, in order */
 	bool verify;

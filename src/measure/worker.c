@@ -182,7 +182,7 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 	hash_add(hash, packed.data, packed.length);
 	hash_add(hash, &job->load, sizeof(job->load));
 	for (size_t i = 0; i < job->cubin_count; i++)
-		hash_add(hash, job->cubins[i].data, job->cubins[i].length);
+		hash_add_string(hash, job->cubins[i]);
 	if (problem)
 		hash_add_string(hash, problem->key);
 	hash_finish(hash, key);

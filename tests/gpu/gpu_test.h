@@ -25,7 +25,8 @@
 struct gpu_test {
 	char *folders[3]; /* templates, tests/gpu */
 	struct device *device;
-	struct text helpers, cubin;
+	struct compiler *compiler; /* its temporary cache has the kernels */
+	char *helpers, *cubin;     /* files */
 	unsigned passed, failed;
 };
 
@@ -87,15 +88,15 @@ static inline void open_device(struct gpu_test *test, const char *name)
 	if (compiler_open(&compiler_options, &compiler, &err) != STATUS_OK)
 		die(&err);
 	compile(test, compiler, arch, "common/helpers.cu", &result);
-	test->helpers = result.cubin;
-	result.cubin = (struct text){0};
+	test->helpers = result.path;
+	result.path = NULL;
 	compile_result_release(&result);
 	compile(test, compiler, arch, "bad_kernels.cu", &result);
-	test->cubin = result.cubin;
-	result.cubin = (struct text){0};
+	test->cubin = result.path;
+	result.path = NULL;
 	compile_result_release(&result);
-	compiler_close(compiler);
-	if (device_helpers(test->device, &test->helpers, &err) != STATUS_OK)
+	test->compiler = compiler;
+	if (device_helpers(test->device, test->helpers, &err) != STATUS_OK)
 		die(&err);
 }
 

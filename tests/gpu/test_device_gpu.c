@@ -338,8 +338,9 @@ int main(int argc, char **argv)
 	test_occupancy(&test, &small);
 	test_time(&test, &small);
 	device_close(test.device);
-	text_release(&test.helpers);
-	text_release(&test.cubin);
+	compiler_close(test.compiler);
+	free(test.helpers);
+	free(test.cubin);
 	free(test.folders[0]);
 	free(test.folders[1]);
 	printf("%u passed, %u failed\n", test.passed, test.failed);

@@ -101,7 +101,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 {
 	struct plan plan = {0};
 	struct build build = {0};
-	struct text cubins[8] = {{0}};
+	char *cubins[8] = {NULL};
 	struct kernel_resources resources[16] = {{0}};
 	struct device_reply reply;
 	enum status status = candidate_plan(bound, values, &plan, err);
@@ -116,7 +116,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 
 		status = kernel_store_wait(run->context.store, &build.units[i], &kernel, err);
 		if (status == STATUS_OK)
-			cubins[i] = kernel->cubin; /* borrowed */
+			cubins[i] = kernel->path; /* borrowed */
 	}
 	if (status == STATUS_OK) {
 		struct device_load_request request = {.problem = problem,
@@ -151,7 +151,7 @@ static enum status announce(
 		status = kernel_store_wait(run->context.store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
 		status = device_problem(run->context.device, run->operation->name, problem->text,
-			&reference, &kernel->cubin, 1, number, err);
+			&reference, (char **)(uintptr_t)&kernel->path, 1, number, err);
 	reference_plan_release(&reference);
 	build_release(&build);
 	return status;

@@ -19,6 +19,7 @@
 #include "unit/unit.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "handles.h"
@@ -27,7 +28,7 @@
 struct bench {
 	char folder[512];
 	struct device *device;
-	struct text helpers;
+	char *helpers; /* file */
 };
 
 static const char bench_helpers[] = "standin cubin\n"
@@ -41,13 +42,16 @@ static const char bench_helpers[] = "standin cubin\n"
 				    "kernel tt_checksum params=8,8,8,8,8\n"
 				    "kernel tt_cipher params=8,8,8\n"
 				    "kernel tt_anchor_1 params=8,4 regs=20\n";
-static inline struct text bench_text(const char *string)
+/* A file with this code for the stand-in; the caller frees its path. Files are named after their
+ * content, like those of the cache. */
+static inline char *bench_code(const char *string)
 {
-	struct text text = {0};
+	char *path = string_format(TEST_SCRATCH "/standin-%016llx.cubin",
+		(unsigned long long)hash_bytes(string, strlen(string), 0));
+	struct error err;
 
-	text_append(&text, string);
-	text_append_char(&text, '\0'); /* the stand-in reads text cubins as strings */
-	return text;
+	assert_ok(file_write(path, string, strlen(string), &err));
+	return path;
 }
 
 static inline char *bench_path(const struct bench *bench, const char *name)
@@ -89,7 +93,7 @@ static inline void bench_setup(struct bench *bench, const char *script)
 	setenv("LD_LIBRARY_PATH", bench->folder, 1);
 	setenv("TILETUNE_LOCK_FOLDER", bench->folder, 1);
 	free(library);
-	bench->helpers = bench_text(bench_helpers);
+	bench->helpers = bench_code(bench_helpers);
 }
 
 static inline struct device_options bench_options(const struct bench *bench)
@@ -98,7 +102,7 @@ static inline struct device_options bench_options(const struct bench *bench)
 
 	return (struct device_options){
 		.config_folders = configs,
-		.helpers_cubin = &bench->helpers,
+		.helpers_cubin = bench->helpers,
 		.seed = 7,
 		.kernel_timeout_s = LEAP_LIMIT_S,
 		.reference_timeout_s = LEAP_LIMIT_S,
@@ -133,7 +137,7 @@ static inline void bench_close(struct bench *bench)
 	leap_end();
 	directory_list(bench->folder, bench_remove_file, bench, &err);
 	rmdir(bench->folder);
-	text_release(&bench->helpers);
+	free(bench->helpers);
 }
 
 /* ---- the toy problem ---- */
@@ -178,7 +182,7 @@ struct toy_reference {
 	struct plan_launch launch;
 	struct reference_output output;
 	struct reference_plan plan;
-	struct text cubin;
+	char *cubin;
 };
 
 static inline void toy_reference_make(
@@ -205,7 +209,7 @@ static inline void toy_reference_make(
 			.shape.cluster = {1, 1, 1},
 			.shape.repeat = 1,
 			.argument_count = 7},
-		.cubin = bench_text(text),
+		.cubin = bench_code(text),
 	};
 	toy_buffers(toy, made->buffers);
 	string_put(made->entry, sizeof(made->entry), entry);
@@ -227,7 +231,7 @@ static inline uint32_t toy_problem(
 	toy_reference_make(toy, reference_entry, &reference);
 	assert_ok(device_problem(
 		device, "scale", "rows=..", &reference.plan, &reference.cubin, 1, &problem, &err));
-	text_release(&reference.cubin);
+	free(reference.cubin);
 	return problem;
 }
 
@@ -239,7 +243,7 @@ struct toy_candidate {
 	struct plan_launch launch;
 	struct plan_symbol symbol;
 	struct plan plan;
-	struct text cubin;
+	char *cubin;
 };
 
 static inline void toy_candidate_make(
@@ -267,7 +271,7 @@ static inline void toy_candidate_make(
 			.tensor_count = 2,
 			.launch_count = 1,
 			.workspace_bytes = toy->workspace_bytes},
-		.cubin = bench_text(text),
+		.cubin = bench_code(text),
 	};
 	toy_buffers(toy, made->buffers);
 	made->buffers[2] = (struct plan_buffer){.name = "partial",
@@ -287,10 +291,12 @@ static inline void toy_candidate_make(
 	free(text);
 }
 
-/* padding: makes the cubin that much larger. */
-static inline device_handle toy_load_padded(struct device *device, uint32_t problem,
-	const struct toy *toy, const char *name, size_t padding)
+/* A job with this many equal cubins. The path of each is about 4,000 bytes long if there are
+ * several. */
+static inline device_handle toy_load_units(struct device *device, uint32_t problem,
+	const struct toy *toy, const char *name, size_t units)
 {
+	char path[4000], *cubins[32];
 	struct toy_candidate candidate;
 	struct kernel_resources resources = {
 		.regs_per_thread = 99, .spill_store_bytes = 8, .blocks_per_sm = -1};
@@ -298,8 +304,8 @@ static inline device_handle toy_load_padded(struct device *device, uint32_t prob
 		.problem = problem,
 		.family = "toy/scale",
 		.configuration = name,
-		.cubins = &candidate.cubin,
-		.cubin_count = 1,
+		.cubins = cubins,
+		.cubin_count = units,
 		.plan = &candidate.plan,
 		.resources = &resources,
 		.predicted_time_us = 10,
@@ -308,18 +314,22 @@ static inline device_handle toy_load_padded(struct device *device, uint32_t prob
 	struct error err;
 
 	toy_candidate_make(toy, name, &candidate);
-	for (size_t i = 0; i < padding; i++)
-		text_append_char(&candidate.cubin, ' ');
+	memset(path, '/', sizeof(path));
+	for (size_t i = 1; i < sizeof(path); i += 2)
+		path[i] = '.';
+	strcpy(path + sizeof(path) - 200, candidate.cubin);
+	for (size_t i = 0; i < units; i++)
+		cubins[i] = units > 1 ? path : candidate.cubin;
 	assert_ok(device_load(device, &request, &handle, &err));
 	assert_int_not_equal(handle, 0);
-	text_release(&candidate.cubin);
+	free(candidate.cubin);
 	return handle;
 }
 
 static inline device_handle toy_load(
 	struct device *device, uint32_t problem, const struct toy *toy, const char *name)
 {
-	return toy_load_padded(device, problem, toy, name, 0);
+	return toy_load_units(device, problem, toy, name, 1);
 }
 
 /* ---- replies ---- */

@@ -100,7 +100,7 @@ static void put(struct cache *cache, int number, enum outcome outcome, size_t si
 	struct error err;
 
 	key_of(number, key);
-	assert_int_equal(cache_put(cache, key, &entry, &err), STATUS_OK);
+	assert_int_equal(cache_put(cache, key, &entry, &entry.result.path, &err), STATUS_OK);
 	compile_result_release(&entry.result);
 }
 
@@ -450,7 +450,8 @@ TEST_WITH(test_unwritable, set_up, tear_down)
 	path = path_of(fixture->folder, 30);
 	folder = path_parent(path);
 	assert_int_equal(file_write(folder, "", 0, &err), STATUS_OK);
-	assert_int_equal(cache_put(fixture->cache, key, &entry, &err), STATUS_BAD_INPUT);
+	assert_int_equal(
+		cache_put(fixture->cache, key, &entry, &entry.result.path, &err), STATUS_BAD_INPUT);
 	assert_false(has(fixture->cache, 30));
 	compile_result_release(&entry.result);
 	free(folder);

@@ -79,7 +79,8 @@ TEST(test_run)
 	char file[] = "expected.npy";
 	struct plan_buffer tensor = {.name = "out", .role = BUFFER_OUTPUT, .bytes = 4};
 	struct reference_output output = {.file = file, .tolerance_abs = 0.5};
-	struct text cubins[2] = {{0}};
+	char first[] = "/cache/ab/abc", second[] = "b.cubin", helpers[] = "helpers";
+	char *cubins[2] = {first, second};
 	struct plan plan;
 	struct device_problem problem = {.reference = {.tensors = &tensor,
 						 .tensor_count = 1,
@@ -105,18 +106,16 @@ TEST(test_run)
 	struct measure_run back;
 
 	plan_make(&plan);
-	text_append_bytes(&cubins[0], "x\0y", 3);
-	text_append(&run.setup.helpers, "helpers");
+	run.setup.helpers = helpers;
 	there_and_back(&measure_run_record, &run, &back);
 	assert_string_equal(back.setup.device, name);
 	assert_true(back.setup.seed == run.setup.seed && back.setup.l2_warm);
-	assert_string_equal(text_string(&back.setup.helpers), "helpers");
+	assert_string_equal(back.setup.helpers, "helpers");
 	assert_null(back.jobs[1].problem);
 	assert_string_equal(back.jobs[0].problem->reference.outputs[0].file, file);
 	assert_int_equal(back.jobs[0].cubin_count, 2);
-	assert_int_equal(back.jobs[0].cubins[0].length, 3);
-	assert_memory_equal(back.jobs[0].cubins[0].data, "x\0y", 3);
-	assert_int_equal(back.jobs[0].cubins[1].length, 0);
+	assert_string_equal(back.jobs[0].cubins[0], first);
+	assert_string_equal(back.jobs[0].cubins[1], second);
 	assert_true(back.jobs[0].ticket == UINT64_MAX - 1 && back.jobs[1].ticket == 7);
 	assert_true(back.jobs[0].verify && !back.jobs[1].verify);
 	assert_int_equal(back.jobs[0].load, 3);
@@ -129,8 +128,6 @@ TEST(test_run)
 	assert_memory_equal(&back.sampling, &run.sampling, sizeof(run.sampling));
 	record_release(&measure_run_record, &back);
 	plan_release(&plan);
-	text_release(&cubins[0]);
-	text_release(&run.setup.helpers);
 }
 
 static void refuse(struct measure_run *run, const char *text)

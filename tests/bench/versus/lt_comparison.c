@@ -99,7 +99,7 @@ static bool load_ours(
 	struct context *context, struct kernel_store *store, const struct subject *subject)
 {
 	size_t units = subject->build.unit_count;
-	struct text *cubins = memory_zeroed(units + 1, sizeof(*cubins));
+	char **cubins = memory_zeroed(units + 1, sizeof(*cubins));
 	struct plan plan = {0};
 	struct error err = {0};
 	enum status status = STATUS_OK;
@@ -112,7 +112,7 @@ static bool load_ours(
 
 		status = kernel_store_wait(store, &subject->build.units[i], &kernel, &err);
 		if (status == STATUS_OK)
-			cubins[i] = kernel->cubin; /* borrowed */
+			cubins[i] = kernel->path; /* borrowed */
 		for (size_t k = 0; k < plan.launch_count && status == STATUS_OK; k++)
 			if (plan.launches[k].unit == i)
 				(void)kernel_take_entry(kernel, &plan.launches[k]);

@@ -27,7 +27,7 @@ static enum status open_helpers(struct setup *setup, struct error *err)
 		status = kernel_store_wait(setup->store, &build.units[0], &kernel, err);
 	if (status == STATUS_OK)
 		status = gpu_session_open(
-			&setup->gpu, &(struct measure_setup){.helpers = kernel->cubin}, err);
+			&setup->gpu, &(struct measure_setup){.helpers = kernel->path}, err);
 	build_release(&build);
 	return status;
 }
