@@ -3,7 +3,7 @@
 
 	tests/run.py OUT BUILD quick|full [KIND/NAME...]
 
-A test is unit/NAME (tests/unit/test_NAME.c), fuzz/NAME, cli/NAME or check/NAME; names take * and ?.
+A test is unit/NAME (tests/unit/test_NAME.c), rules/NAME (tests/rules/test_NAME.py), fuzz/NAME, cli/NAME or check/NAME; names take * and ?.
 Exit 77 with a line "skipped: REASON" is a check that cannot run here. The output of each test goes to
 OUT/tests/logs. A test that leaves no verdict has failed, so has a run of none. An interrupt ends the tests, too.
 """
@@ -53,6 +53,9 @@ def find_tests(out: str, size: str) -> list[Test]:
 	if "san-thread" in out:
 		return tests
 	tests += [Test(f"fuzz/{name}", [path, f"tests/fuzz/corpus/{name}"]) for name, path in programs("fuzz", "fuzz_")]
+	for path in sorted(glob.glob("tests/rules/test_*.py")):
+		call = ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "tests/rules", path]
+		tests.append(Test("rules/" + os.path.basename(path)[len("test_"):-len(".py")], call))
 	for path in sorted(set(glob.glob("tests/cli/*")) - {"tests/cli/README.md", "tests/cli/session.py"}):  # what is no session fails
 		name = os.path.basename(path).removesuffix(".session")
 		tests.append(Test("cli/" + name, ["/usr/bin/python3", "tests/cli/session.py", path]))
@@ -169,7 +172,7 @@ def main(out: str, build: str, size: str, patterns: list[str]) -> int:
 		if not any(fnmatch.fnmatch(test.name, pattern) for test in tests):
 			word = re.sub(r"^.*/|^(test|fuzz)_|\..*$", "", pattern)
 			like = [test.name for test in tests if word and word in test.name]
-			print(f"{pattern}: expected the name of a test (unit/NAME, fuzz/NAME, cli/NAME, check/NAME, with * and ?); {'did you mean ' + ', '.join(like[:5]) + '?' if like else 'none is like it'}")
+			print(f"{pattern}: expected the name of a test (unit/NAME, rules/NAME, fuzz/NAME, cli/NAME, check/NAME, with * and ?); {'did you mean ' + ', '.join(like[:5]) + '?' if like else 'none is like it'}")
 	if patterns:
 		tests = [test for test in tests if any(fnmatch.fnmatch(test.name, pattern) for pattern in patterns)]
 	runner = Runner(logs, float(os.environ.get("TEST_TIMEOUT", "600")))

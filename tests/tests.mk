@@ -28,6 +28,13 @@ $(unit_objects): $(OUT)/tests/%.o: tests/unit/%.c | packages-test
 	@$(PROGRESS) 'CC   $<'
 	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) -O0 -MMD -MP -MT $@ -c -o $@ $<
 $(eval $(call program_rules,unit,tests/unit/unit.c,$$(unit_objects),-lcmocka))
+# one program of all tests/rules/*.c
+rule_objects := $(patsubst tests/rules/%.c,$(OUT)/tests/%.o,$(filter-out %/rules.c,$(sort $(wildcard tests/rules/*.c))))
+$(rule_objects): $(OUT)/tests/%.o: tests/rules/%.c
+	@mkdir -p $(@D)
+	@$(PROGRESS) 'CC   $<'
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests -O0 -MMD -MP -MT $@ -c -o $@ $<
+$(eval $(call program_rules,rules,tests/rules/rules.c,$$(rule_objects),))
 $(foreach n,$(fuzz_names),$(eval $(call program_rules,$(n),tests/fuzz/$(n).c,$(OUT)/tests/fuzz_replay.o,)))
 $(foreach n,$(bench_names),$(eval $(call program_rules,$(n),tests/bench/$(n).c,,)))
 $(OUT)/tests/fuzz_replay.o: tests/fuzz/replay.c
@@ -76,7 +83,7 @@ packages-test: packages
 # ---- suites ----
 unit_programs := $(OUT)/tests/unit
 fuzz_programs := $(patsubst %,$(OUT)/tests/%,$(fuzz_names))
-TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/kernel_text $(OUT)/tests/intervals $(OUT)/libtiletune_launch.so
+TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(fuzz_programs) $(FAULT_LIBRARIES) $(OUT)/tests/sample_families $(OUT)/tests/kernel_text $(OUT)/tests/intervals $(OUT)/tests/rules $(OUT)/libtiletune_launch.so
 ifeq ($(SAN),thread)
 TEST_PREREQUISITES = packages-test $(BUILD)/tiletune $(OUT)/tiletune $(unit_programs) $(FAULT_LIBRARIES)
 endif

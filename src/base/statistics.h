@@ -10,7 +10,9 @@
 struct summary {
 	size_t count;
 	double median;
-	double ci95_low, ci95_high; /* statistics_interval(), widened to include the median */
+	/* statistics_interval(), widened to include the median; at least 0, because samples are
+	 * times */
+	double ci95_low, ci95_high;
 };
 
 struct interval {
@@ -29,10 +31,11 @@ double statistics_quantile(const double *samples, size_t count, double fraction)
  * values of a series are equal. */
 double statistics_rank_correlation(const double *x, const double *y, size_t count);
 /* Estimates the centre of a time series whose neighbouring observations are correlated. Outliers
- * are clipped to five deviations from the median. The variance of the mean comes from the slowest
- * cosine terms of the series, which capture drift. There are 0.41 n^(2/3) of them, at least three,
- * which is also the number of degrees of freedom of Student's distribution (Lazarus, Lewis, Stock,
- * Watson 2018: equal-weighted cosines). A single observation gives no error estimate. count > 0. */
+ * are clipped to five deviations from the median (1.4826 times the median absolute deviation),
+ * unless that is 0. The variance of the mean comes from the slowest cosine terms of the series,
+ * which capture drift. There are 0.41 n^(2/3) of them, at least three, which is also the number of
+ * degrees of freedom of Student's distribution (Lazarus, Lewis, Stock, Watson 2018: equal-weighted
+ * cosines). A single observation gives no error estimate. count > 0. */
 struct interval statistics_interval(
 	const double *observations, size_t count, enum confidence confidence);
 

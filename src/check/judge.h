@@ -63,12 +63,13 @@ double check_estimate_half_ratio(const struct interval *estimate);
  *	unclear  if neither holds, but 1 + threshold cannot be excluded
  *	same     otherwise
  *
- * Let h be half of the widened interval, and at most half of the threshold. An unchanged kernel
- * is called slower only if its measurement is off by more than threshold - h. A kernel that is
- * slower by the threshold is missed only if its measurement is off by more than h. Neither
- * happens while h is a valid bound of the error; with the threshold itself as the limit, every
- * second such kernel would be missed. Slowdowns are reported from threshold - h on, so better
- * measurements (a smaller h) bring this limit closer to the threshold. */
+ * Let h be half of the widened interval. Suppose that h is at most half of the threshold, which
+ * more rounds ensure. An unchanged kernel is called slower only if its measurement is off by more
+ * than threshold - h. A kernel that is slower by the threshold is missed only if its measurement
+ * is off by more than h. Neither happens while h is a valid bound of the error; with the threshold
+ * itself as the limit, every second such kernel would be missed. Slowdowns are reported from
+ * threshold - h on, so better measurements (a smaller h) bring this limit closer to the
+ * threshold. */
 enum check_verdict check_judge(const struct check_rule *rule, const struct interval *slowdown);
 
 /* If the clocks of both runs differ by more, no single explanation of a slowdown is trusted. */
@@ -78,8 +79,8 @@ enum check_verdict check_judge(const struct check_rule *rule, const struct inter
  * then, and `anchor` that of the anchor kernel. The time of a kernel that waits for memory does
  * not depend on the clock; other kernels slow down as the anchor does. clock_bound says which of
  * the two this kernel is, and *slowdown is the slowdown that the clock does not explain. If the
- * clocks differ by more than CHECK_CLOCK_TRUST_RATIO, a kernel that is slower only under one of
- * the two assumptions is unclear, because a guess must not raise an alarm. */
+ * clocks differ by more than CHECK_CLOCK_TRUST_RATIO, the verdict "slower" becomes "unclear" unless
+ * it holds under both assumptions, because a guess must not raise an alarm. */
 enum check_verdict check_judge_clocked(const struct check_rule *rule, const struct interval *time,
 	double anchor, bool clock_bound, struct interval *slowdown);
 

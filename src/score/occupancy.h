@@ -4,7 +4,7 @@
  *
  * Source of the formulas: NVIDIA's stand-alone occupancy calculator, cuda_occupancy.h of the CUDA
  * toolkit. For architectures that it does not know, the device's limits are divided by the demand
- * of a block.
+ * of a block, in the allocation units of 8.0 to 12.1; barriers do not limit there.
  */
 #ifndef SCORE_OCCUPANCY_H
 #define SCORE_OCCUPANCY_H
@@ -31,7 +31,7 @@ struct occupancy_demand {
 
 /* Returns the blocks per SM. If none fits, returns 0, and *limiter (may be NULL) is
  * LIMITER_NONE_FITS. If several resources are exhausted, the limiter is the first of registers,
- * smem, threads, barriers, blocks, which is what a kernel's author can change most easily. */
+ * smem, threads, blocks, barriers, which is what a kernel's author can change most easily. */
 int occupancy_compute(const struct device_spec *device, const struct occupancy_demand *demand,
 	enum occupancy_limiter *limiter);
 

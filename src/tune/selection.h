@@ -25,7 +25,7 @@ struct selection_item {
 	size_t order;                   /* index in the space; the last criterion */
 	bool incumbent;                 /* the winner of an existing entry */
 	bool is_planned;                /* every run of the problem tries it */
-	bool is_tied;                   /* set by selection_choose(): tied with the fastest */
+	bool is_tied; /* set by selection_choose(): the winner, or tied with the fastest */
 };
 
 /* If few blocks run, two loads of one binary differ in speed for as long as they exist: a GEMM
@@ -73,9 +73,10 @@ void selection_choose(struct selection *selection);
  * timed in an earlier pass, and its time is corrected by the drift of the clock since then. */
 enum reject_reason selection_reject_reason(
 	const struct selection *selection, const struct selection_item *lost, bool is_of_selection);
-/* Whether an item may win in a more precise measurement. It must be within twice the tie width
- * of the fastest, and no item that is preferred to it may be faster and tied, or have the same
- * kernel. */
+/* Whether an item may win in a more precise measurement. The fastest always may. Another item must
+ * be tied with the fastest, or slower by at most twice TUNED_TIE_RATIO. It cannot win if a
+ * preferred item is faster by more than the error of one load (0.3%), and either has the same
+ * kernel or is slower than the fastest by at most TUNED_TIE_RATIO. */
 bool selection_may_win(const struct selection *selection, size_t which);
 
 enum {

@@ -52,6 +52,8 @@ def tests():
 	for path in sorted(glob.glob("tests/fuzz/fuzz_*.c")):
 		name = os.path.basename(path)[:-2]
 		found["fuzz " + name] = [f"{RELEASE}/tests/{name}", "tests/fuzz/corpus/" + name[len("fuzz_") :]]
+	for path in sorted(glob.glob("tests/rules/test_*.py")):
+		found["rules " + os.path.basename(path)[len("test_") : -len(".py")]] = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "tests/rules", path]
 	for path in sorted(glob.glob("tests/cli/*.session")):
 		found["cli " + os.path.basename(path).removesuffix(".session")] = [sys.executable, "tests/cli/session.py", path]
 	for name in ("recomputed.py", "kernels.py", "tolerances.py", "grids.py", "scores.py", "launch.py", "export.py", "errors.py", "check_walk.py", "learn.py", "python.py"):
@@ -60,10 +62,10 @@ def tests():
 
 
 def test_objects(kind, test):
-	"""What a test program is linked of: all unit tests are one program."""
+	"""What a test program is linked of: all unit tests are one program, and so are all rules."""
 	if kind == "fuzz":
 		return [f"{RELEASE}/tests/{test}.o", f"{RELEASE}/tests/fuzz_replay.o"]
-	sources = [os.path.basename(path) for path in sorted(glob.glob("tests/unit/*.c"))]
+	sources = [os.path.basename(path) for path in sorted(glob.glob(f"tests/{kind}/*.c"))]
 	return [f"{RELEASE}/tests/{name[:-2]}.o" for name in sources]
 
 
@@ -155,7 +157,7 @@ def measure_coverage(fresh):
 	print(f"which of {len(missing)} tests runs which function: building and running with --coverage", flush=True)
 	build = "build/mutants/coverage"
 	programs = " ".join(f"{build}/release/{p}" for p in
-		["tiletune", "tests/kernel_text", *(call[0][len(RELEASE) + 1 :] for name, call in tests().items() if name.split()[0] in ("unit", "fuzz")),
+		["tiletune", "tests/kernel_text", *(call[0][len(RELEASE) + 1 :] for name, call in tests().items() if name.split()[0] in ("unit", "fuzz")), "tests/rules",
 			*(os.path.relpath(p, RELEASE) for p in glob.glob(RELEASE + "/faults/*")), "include/tiletune_launch.h", "gpu/libtiletune_launch.so"])
 	shell(f"make -j2 BUILD={build} CFLAGS='-O0 --coverage' WARNINGS= LDFLAGS=--coverage {programs}")
 	lane = lane_make("coverage-lane", build + "/release")
@@ -244,8 +246,8 @@ class Lane:
 				changed.append("tests/kernel_text")
 			for name in names:
 				kind, test = name.split(" ", 1)
-				target = "tests/" + (test if kind == "fuzz" else "unit")
-				if kind in ("unit", "fuzz") and target not in changed:
+				target = "tests/" + (test if kind == "fuzz" else kind)
+				if kind in ("unit", "rules", "fuzz") and target not in changed:
 					self.link(target, test_objects(kind, test), ["-lcmocka"] if kind == "unit" else [])
 					changed.append(target)
 				if not execute(tests()[name], self.folder, limit(name, covered)):
@@ -276,7 +278,7 @@ class Lane:
 				if kind in ("unit", "fuzz"):
 					flags = FLAGS.replace("-Isrc", f"-I{self.folder}/src -I{ROOT}/src -Itests") + " -Wall -Wextra -Werror -Wconversion"
 					shell(f"gcc {flags} {TEST_FLAGS} -c -o {self.folder}/mutant.o tests/{kind}/{test}.c")
-					target = "tests/" + (test if kind == "fuzz" else "unit")
+					target = "tests/" + (test if kind == "fuzz" else kind)
 					others = [path for path in test_objects(kind, test) if not path.endswith(f"/{test}.o")]
 					self.link(target, others, ["-lcmocka"] if kind == "unit" else [])
 					changed.append(target)

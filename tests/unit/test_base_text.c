@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/text.h"
 
 TEST(text_grows_and_stays_terminated)
@@ -140,4 +141,26 @@ TEST(durations_read_well)
 		clock_format_duration(cases[i].seconds, text, sizeof(text));
 		assert_string_equal(text, cases[i].text);
 	}
+}
+
+TEST(random_numbers_repeat_and_stay_in_bounds)
+{
+	struct random_state a, b;
+	size_t items[100], seen[100] = {0};
+
+	random_seed(&a, 42);
+	random_seed(&b, 42);
+	for (int i = 0; i < 1000; i++) {
+		uint64_t value = random_below(&a, 7);
+
+		assert_true(value < 7);
+		assert_true(value == random_below(&b, 7));
+	}
+	for (size_t i = 0; i < 100; i++)
+		items[i] = i;
+	random_shuffle(&a, items, 100);
+	for (size_t i = 0; i < 100; i++)
+		seen[items[i]]++;
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(seen[i], 1);
 }

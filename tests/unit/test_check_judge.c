@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "check/judge.h"
@@ -10,102 +9,6 @@
 #include "format/tuned.h"
 
 static const struct check_rule rule = {.threshold_ratio = 0.05, .floor_ratio = 0.01};
-
-TEST(the_interval_decides)
-{
-	static const struct {
-		struct interval slowdown;
-		enum check_verdict verdict;
-	} cases[] = {
-		{{1.00, 0.99, 1.01}, CHECK_SAME},
-		{{1.03, 1.025, 1.035}, CHECK_SAME},    /* surely less than the threshold */
-		{{1.04, 1.035, 1.045}, CHECK_SLOWER},  /* it may be the threshold */
-		{{1.05, 1.045, 1.055}, CHECK_SLOWER},  /* the threshold itself is found */
-		{{1.038, 1.035, 1.041}, CHECK_SLOWER}, /* also where this run was off by the floor
-							*/
-		{{1.20, 1.15, 1.25}, CHECK_SLOWER},
-		{{1.03, 1.00, 1.06}, CHECK_UNCLEAR}, /* nothing, or a regression */
-		{{1.10, 1.00, 1.20}, CHECK_UNCLEAR}, /* above the threshold, within the noise */
-		{{1.00, 0.90, 1.10}, CHECK_UNCLEAR}, {{0.95, 0.945, 0.955}, CHECK_FASTER},
-		{{0.80, 0.79, 0.81}, CHECK_FASTER},
-		{{0.97, 0.965, 0.975}, CHECK_SAME}, /* faster, but not by the threshold */
-		{{0.95, 0.90, 1.00}, CHECK_SAME},   /* within the noise, and surely not slower */
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		enum check_verdict verdict = check_judge(&rule, &cases[i].slowdown);
-
-		if (verdict != cases[i].verdict)
-			fail_msg("%g (%g..%g): expected %s, found %s", cases[i].slowdown.value,
-				cases[i].slowdown.low, cases[i].slowdown.high,
-				check_verdict_names[cases[i].verdict],
-				check_verdict_names[verdict]);
-	}
-}
-
-/* A slower clock is not a slower kernel, and does not hide one. */
-TEST(the_clock_is_taken_out)
-{
-	struct interval slowdown;
-	struct interval time = {1.09, 1.085, 1.095};
-
-	/* the anchor is 2% slower, and so is a kernel that depends on the clock */
-	time = (struct interval){1.02, 1.015, 1.025};
-	assert_int_equal(check_judge_clocked(&rule, &time, 1.02, true, &slowdown), CHECK_SAME);
-	assert_true(fabs(slowdown.value - 1) < 1e-12);
-	/* 7%: five more than the clock explains */
-	time = (struct interval){1.071, 1.066, 1.076};
-	assert_int_equal(check_judge_clocked(&rule, &time, 1.02, true, &slowdown), CHECK_SLOWER);
-	/* memory does not care about the clock: 2% faster, the same time */
-	time = (struct interval){1.00, 0.995, 1.005};
-	assert_int_equal(check_judge_clocked(&rule, &time, 0.98, false, &slowdown), CHECK_SAME);
-	assert_true(fabs(slowdown.value - 1) < 1e-12);
-	/* a clock that is 9% slower explains a kernel that is as slow */
-	time = (struct interval){1.09, 1.085, 1.095};
-	assert_int_equal(check_judge_clocked(&rule, &time, 1.09, true, &slowdown), CHECK_SAME);
-	/* one that is bound by memory it does not explain, if that is what it is bound by */
-	assert_int_equal(check_judge_clocked(&rule, &time, 1.09, false, &slowdown), CHECK_UNCLEAR);
-	/* a faster clock that did not help: slower, or bound by memory? */
-	time = (struct interval){1.00, 0.995, 1.005};
-	assert_int_equal(check_judge_clocked(&rule, &time, 0.92, true, &slowdown), CHECK_UNCLEAR);
-	/* slower by any explanation */
-	time = (struct interval){1.20, 1.195, 1.205};
-	assert_int_equal(check_judge_clocked(&rule, &time, 1.09, true, &slowdown), CHECK_SLOWER);
-	/* the same by any: a faster clock that a kernel bound by memory did not use */
-	time = (struct interval){0.99, 0.985, 0.995};
-	assert_int_equal(check_judge_clocked(&rule, &time, 0.96, true, &slowdown), CHECK_SAME);
-}
-
-TEST(intervals_combine)
-{
-	struct interval now = {2.0, 1.9, 2.1}, then = {1.0, 0.95, 1.05}, ratio, wide;
-
-	ratio = check_estimate_over(&now, &then);
-	assert_true(fabs(ratio.value - 2) < 1e-12);
-	assert_true(fabs(ratio.low - (2 - hypot(0.1, 0.1))) < 1e-12);
-	assert_true(fabs(ratio.high - (2 + hypot(0.1, 0.1))) < 1e-12);
-	/* low where now is low and then was high */
-	ratio = check_estimate_over(
-		&(struct interval){2.0, 1.9, 2.3}, &(struct interval){1.0, 0.98, 1.1});
-	assert_true(fabs(ratio.low - (2 - hypot(0.1, 2 * 0.1))) < 1e-12);
-	assert_true(fabs(ratio.high - (2 + hypot(0.3, 2 * 0.02))) < 1e-12);
-	assert_true(fabs(check_estimate_half_ratio(&now) - 0.05) < 1e-12);
-	wide = check_estimate_stretched(&now);
-	/* the table of Student's distribution, 3 degrees of freedom: 3.182 at 95%, 5.841 at 99% */
-	assert_true(fabs((wide.high - wide.value) / 0.1 - 5.841 / 3.182) < 1e-5);
-	assert_true(fabs((wide.value - wide.low) / 0.1 - 5.841 / 3.182) < 1e-5);
-	wide = check_estimate_widened(&now, 0.2);
-	assert_true(fabs(wide.low - (2 - hypot(0.1, 0.2))) < 1e-12);
-	assert_true(fabs(wide.high - (2 + hypot(0.1, 0.2))) < 1e-12);
-}
-
-/* The table of Student's distribution, 3 degrees of freedom, both sides: 5.841 at 99%. */
-TEST(few_loads_say_little)
-{
-	assert_true(fabs(check_loads_half_width(1, 1) - 5.841) < 1e-3);
-	assert_true(fabs(check_loads_half_width(0.01, 4) - 0.0292) < 1e-4);
-	assert_true(check_loads_half_width(0, 4) < 1e-12);
-}
 
 /* One check of one entry in numbers: `rounds` ratios around the truth. */
 static enum check_verdict simulate(

@@ -13,50 +13,10 @@
 #include "base/statistics.h"
 #include "tune/selection.h"
 
-#define near(a, b) assert_true(fabs((a) - (b)) < 1e-3)
-
 enum {
 	ROUNDS_MOST = 64,
 	CASES = 2000
 };
-
-/* With one observation more than waves the waves hold all of the variance: Student's interval of
- * independent observations. */
-TEST(few_observations_have_students_interval)
-{
-	static const double values[] = {1, 2, 4, 3};
-	struct interval interval = statistics_interval(values, 4, CONFIDENCE_95);
-
-	near(interval.value, 2.5);
-	near(interval.high - 2.5, 3.182 * sqrt(5.0 / 3 / 4));
-	near(2.5 - interval.low, interval.high - 2.5);
-	interval = statistics_interval(values, 4, CONFIDENCE_99);
-	near(interval.high - 2.5, 5.841 * sqrt(5.0 / 3 / 4));
-	interval = statistics_interval(values, 2, CONFIDENCE_95);
-	near(interval.high - 1.5, 12.706 * 0.5);
-	interval = statistics_interval(values, 1, CONFIDENCE_95);
-	assert_true(interval.low == 1 && interval.high == 1);
-}
-
-/* Neighbours that depend on each other tell less: the same values in another order. */
-TEST(what_drifts_is_known_less_well)
-{
-	static const double drifting[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
-			    shuffled[] = {7, 2, 11, 5, 9, 1, 12, 4, 8, 3, 10, 6};
-	const struct interval slow = statistics_interval(drifting, 12, CONFIDENCE_95),
-			      quick = statistics_interval(shuffled, 12, CONFIDENCE_95);
-
-	near(slow.value, quick.value);
-	assert_true(slow.high - slow.low > 2 * (quick.high - quick.low));
-}
-
-TEST(an_outlier_does_not_decide)
-{
-	double values[] = {10, 10.1, 9.9, 10.05, 9.95, 10, 10.1, 9.9, 10, 1000};
-	const struct interval interval = statistics_interval(values, 10, CONFIDENCE_95);
-
-	assert_true(interval.low < 10 && interval.value < 10.2 && interval.high < 10.5);
-}
 
 /* ---- simulated drift ---- */
 static double normal(struct random_state *random)
