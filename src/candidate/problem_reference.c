@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "candidate/array_file.h"
+#include "record/record_wire.h"
 
 struct making {
 	const struct problem *problem;
@@ -299,4 +300,52 @@ enum status problem_reference_attempt(const struct problem *problem,
 	build_release(build);
 	reference_plan_release(reference);
 	return STATUS_BAD_INPUT;
+}
+
+/* Hashes a file's contents, and frees its path, which may differ between machines. */
+static enum status hash_file(struct hash *hash, char **path, struct error *err)
+{
+	CLEANUP(text_release) struct text content = {0};
+
+	if (!*path)
+		return STATUS_OK;
+	TRY(file_read_regular(*path, &content, err));
+	hash_add(hash, content.data, content.length);
+	memory_free(path);
+	*path = NULL;
+	return STATUS_OK;
+}
+
+static enum status hash_reference(struct hash *hash, struct reference_plan *plan,
+	const struct build *build, struct error *err)
+{
+	CLEANUP(text_release) struct text packed = {0};
+
+	for (size_t i = 0; i < plan->contents_count; i++)
+		TRY(hash_file(hash, &plan->contents[i].file, err));
+	for (size_t i = 0; i < plan->output_count; i++)
+		TRY(hash_file(hash, &plan->outputs[i].file, err));
+	record_pack(&reference_plan_record, plan, &packed);
+	hash_add(hash, packed.data, packed.length);
+	hash_add_string(hash, build->kernel_hash);
+	return STATUS_OK;
+}
+
+void problem_verification_hash(const struct problem *problem, const struct catalogue *catalogue,
+	const struct device_spec *device, uint64_t seed, char digits[HASH_SIZE])
+{
+	CLEANUP(build_release) struct build build = {0};
+	CLEANUP(reference_plan_release) struct reference_plan plan = {0};
+	struct hash *hash;
+	enum status status;
+
+	*digits = '\0';
+	if (problem_reference(problem, catalogue, device, &build, &plan, NULL) != STATUS_OK)
+		return;
+	hash = hash_new();
+	hash_add(hash, &seed, sizeof(seed));
+	status = hash_reference(hash, &plan, &build, NULL);
+	hash_finish(hash, digits);
+	if (status != STATUS_OK)
+		*digits = '\0';
 }

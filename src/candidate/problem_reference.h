@@ -22,5 +22,10 @@ enum status problem_reference(const struct problem *problem, const struct catalo
 enum status problem_reference_attempt(const struct problem *problem,
 	const struct catalogue *catalogue, const struct device_spec *device, size_t attempt,
 	struct build *build, struct reference_plan *reference, char **chosen, struct error *err);
+/* Hashes everything that makes a verification of this problem valid: tolerances, the reference
+ * (its source, configuration or file), and what the inputs hold. digits are "" if the reference
+ * cannot be prepared. */
+void problem_verification_hash(const struct problem *problem, const struct catalogue *catalogue,
+	const struct device_spec *device, uint64_t seed, char digits[HASH_SIZE]);
 
 #endif

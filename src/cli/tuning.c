@@ -138,8 +138,8 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 	}
 	/* with --bits and --shared, entries that were tuned without them do not answer */
 	if (!tuning->options->bits && !tuning->options->shared)
-		known_take(&tuning->known, &tuning->context, objective, &tuning->problems,
-			&tuning->taken, &tuning->tuned);
+		known_take(&tuning->known, &tuning->context, objective, tuning->request.seed,
+			&tuning->problems, &tuning->taken, &tuning->tuned);
 	return STATUS_OK;
 }
 

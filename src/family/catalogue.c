@@ -383,16 +383,37 @@ static void hash_tree(struct hash *hash, const char *name, const struct json *tr
 	free(text);
 }
 
+/* Hashes the elements of a tensor's file, if it can be read; the run reports a file that cannot. */
+static void hash_data(struct hash *hash, const struct operation *operation, const char *name)
+{
+	CLEANUP(memory_free) char *folder = path_parent(operation->file), *path = NULL;
+	CLEANUP(text_release) struct text content = {0};
+
+	if (!name || file_expect_inside(folder, name, NULL) != STATUS_OK)
+		return;
+	path = path_join(folder, name);
+	if (file_read_regular(path, &content, NULL) == STATUS_OK)
+		hash_add(hash, content.data, content.length);
+}
+
+static void hash_operation(struct hash *hash, const struct operation *operation)
+{
+	hash_tree(hash, operation->name, operation->tree);
+	for (size_t i = 0; i < operation->references.count; i++) {
+		const struct reference *reference = &operation->references.items[i];
+
+		if (reference->source)
+			hash_add_string(hash, reference->source);
+		hash_data(hash, operation, reference->file);
+	}
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		hash_data(hash, operation, operation->tensors[i].file);
+}
+
 void catalogue_hash(const struct catalogue *catalogue, struct hash *hash)
 {
-	for (size_t i = 0; i < catalogue->operation_count; i++) {
-		const struct operation *operation = catalogue->operations[i];
-
-		hash_tree(hash, operation->name, operation->tree);
-		for (size_t k = 0; k < operation->references.count; k++)
-			if (operation->references.items[k].source)
-				hash_add_string(hash, operation->references.items[k].source);
-	}
+	for (size_t i = 0; i < catalogue->operation_count; i++)
+		hash_operation(hash, catalogue->operations[i]);
 	for (size_t i = 0; i < catalogue->family_count; i++) {
 		const struct family *family = catalogue->families[i];
 

@@ -211,6 +211,8 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 
 	if (!judge || pair->new_entry->predicted)
 		return false;
+	if (strcmp(pair->old_entry->verification_hash, pair->new_entry->verification_hash) != 0)
+		return false;
 	if (named_values_equal(&old->configuration, &new->configuration))
 		return false;
 	scale = scale_of(pair, old, new);

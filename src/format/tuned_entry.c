@@ -264,6 +264,8 @@ static const struct record_member entry_members[] = {
 	TIMING(struct tuned_entry),
 	RECORD_ENUM(struct tuned_entry, l2, l2_state_names, "l2", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_entry, unfinished, "unfinished", .flags = RECORD_OPTIONAL),
+	RECORD_TEXT(struct tuned_entry, verification_hash, "verification_hash",
+		.flags = RECORD_OPTIONAL, .rule = &kernel_hash_rule),
 	RECORD_VALUE(struct tuned_entry, run, "run"),
 	RECORD_NESTED(struct tuned_entry, winner, tuned_row_record, "winner"),
 	RECORD_RECORDS(struct tuned_entry, tied, tied_count, tied_record, "tied"),

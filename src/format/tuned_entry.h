@@ -132,6 +132,8 @@ struct tuned_entry {
 	enum l2_state l2; /* L2 state of measured times */
 	bool predicted;
 	bool unfinished; /* the search was stopped; the winner is the best so far */
+	/* Hash of what the rows were verified with: tolerances, reference, inputs. "": not known */
+	char verification_hash[HASH_SIZE];
 	char *run;
 	struct tuned_row winner;
 	/* Configuration, time and `lost` of tied candidates. If the family is NULL, it is the

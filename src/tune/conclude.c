@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "record/record_write.h"
+#include "candidate/problem_reference.h"
 #include "engine/row.h"
 #include "tune/bits.h"
 #include "tune/shortlist.h"
@@ -185,6 +186,9 @@ static enum status entry_new(const struct search *search, const struct selection
 		tuned_entry_set_runner_up(entry, &tied);
 	}
 	TRY(put_families(search, selection, entry, err));
+	if (!predicted)
+		problem_verification_hash(pool->problem, &run->context->catalogue,
+			run->context->device->spec, run->options->seed, entry->verification_hash);
 	if (!predicted && !run->context->program) {
 		entry->l2 = evaluated->items[winner].result.flags & FLAG_MASK(WARM_L2) ? L2_WARM
 										       : L2_COLD;

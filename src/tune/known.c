@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "family/problem.h"
+#include "candidate/problem_reference.h"
 #include "engine/row.h"
 
 enum {
@@ -59,10 +60,22 @@ static bool same_toolchain(const struct run *run, const struct context *context)
 	return run && (!nvrtc || (run->nvrtc && strcmp(run->nvrtc, nvrtc) == 0));
 }
 
+/* Whether the entry was verified with the tolerances, reference and inputs of this run. */
+static bool same_verification(const struct tuned_entry *entry, const struct problem *problem,
+	const struct context *context, uint64_t seed)
+{
+	char now[HASH_SIZE];
+
+	if (entry->predicted)
+		return true;
+	problem_verification_hash(problem, &context->catalogue, context->device->spec, seed, now);
+	return *now && strcmp(now, entry->verification_hash) == 0;
+}
+
 /* Finds the entry that makes tuning this problem unnecessary, in the first file that has one. */
 static const struct tuned_entry *find_entry(const struct known *known,
-	const struct context *context, enum objective objective, const struct problem *problem,
-	const struct tuned **file)
+	const struct context *context, enum objective objective, uint64_t seed,
+	const struct problem *problem, const struct tuned **file)
 {
 	struct row_validity validity = {.context = context, .problem = problem};
 
@@ -74,7 +87,8 @@ static const struct tuned_entry *find_entry(const struct known *known,
 		if (entry && entry->predicted != context->device->kind->measures &&
 			!entry->unfinished &&
 			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
-			row_is_still_valid(&entry->winner, &validity))
+			row_is_still_valid(&entry->winner, &validity) &&
+			same_verification(entry, problem, context, seed))
 			return entry;
 	}
 	return NULL;
@@ -98,7 +112,8 @@ static void put_entry(
 }
 
 void known_take(const struct known *known, const struct context *context, enum objective objective,
-	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned)
+	uint64_t seed, struct problem_list *problems, struct problem_list *taken,
+	struct tuned *tuned)
 {
 	size_t kept = 0;
 
@@ -106,7 +121,7 @@ void known_take(const struct known *known, const struct context *context, enum o
 		struct problem *problem = problems->items[i];
 		const struct tuned *file;
 		const struct tuned_entry *entry =
-			find_entry(known, context, objective, problem, &file);
+			find_entry(known, context, objective, seed, problem, &file);
 
 		if (!entry) {
 			problems->items[kept++] = problem;

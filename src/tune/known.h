@@ -23,9 +23,10 @@ enum status known_load(
 void known_release(struct known *known);
 
 /* Copies entries of known problems to `tuned`, and moves these problems from `problems` to
- * `taken`. */
+ * `taken`. Measured entries are known only if they were verified as this run would verify them. */
 void known_take(const struct known *known, const struct context *context, enum objective objective,
-	struct problem_list *problems, struct problem_list *taken, struct tuned *tuned);
+	uint64_t seed, struct problem_list *problems, struct problem_list *taken,
+	struct tuned *tuned);
 
 enum {
 	KNOWN_NEAR_MAX = 8
