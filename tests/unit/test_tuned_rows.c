@@ -202,6 +202,21 @@ TEST(test_a_faster_row_stays)
 	tuned_release(&tuned);
 	assert_int_equal(no.asked, 0);
 	{
+		/* the old row was verified in another way */
+		struct tuned_entry third = entry(P1, "measured", "r3", "gemm/a:7.5");
+		const struct tuned_judge judge = {answer, &yes};
+		struct run r3 = run_of("r3", same);
+		const char *kept;
+
+		yes.asked = 0;
+		assert_null(put_again(&tuned, OLD_RUN, same, "gemm/a:5", "gemm/a:4", &yes));
+		tuned_put_run(&tuned, &r3);
+		string_put(third.verification_hash, sizeof(third.verification_hash), "01");
+		tuned_put_entry(&tuned, &third, &judge, &kept);
+		check(&tuned, P1, "gemm/a:7.5 |");
+		tuned_release(&tuned);
+	}
+	{
 		/* nobody to ask: what is new stands */
 		struct tuned_entry third = entry(P1, "measured", "r2", "gemm/a:7.5");
 		const char *kept;
