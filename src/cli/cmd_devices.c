@@ -150,8 +150,9 @@ static void show_tile_toolkit(struct compiler *compiler, bool is_text, struct js
 			common_print(stdout, "  tile kernels: %s, %s\n", toolkit->identity,
 				toolkit->folder);
 	} else if (is_text) {
-		common_print(
-			stdout, "  tile kernels: %s\n  hint: %s\n", missing.message, missing.hint);
+		printf("  tile kernels: ");
+		common_print_lines(stdout, missing.message);
+		common_print(stdout, "\n  hint: %s\n", missing.hint);
 	}
 }
 

@@ -50,6 +50,7 @@ enum nvrtc_answer {
 	NVRTC_COMPILED,
 	NVRTC_REFUSED, /* the source or the options are wrong; the result is reproducible */
 	NVRTC_BROKEN,  /* the compiler failed: out of memory, internal error */
+	NVRTC_LATE,    /* the assembler of tile kernels took too long */
 };
 
 /* Loads a file, or a name that the dynamic loader finds. The caller releases nvrtc even after a

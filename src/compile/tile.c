@@ -41,6 +41,14 @@ static const struct {
 		"include/crt/cuda_tile.h (package nvidia-cuda-crt)"},
 };
 
+/* NVRTC compiles tile kernels since CUDA 13.3. */
+static bool is_old(const char *build)
+{
+	int major, minor;
+
+	return sscanf(build, "V%d.%d", &major, &minor) == 2 && 100 * major + minor < 1303;
+}
+
 /* Fills in the toolkit if the folder is complete. Otherwise appends a line with the first missing
  * file to `lacks`, unless the folder has no assembler at all. */
 static void take_folder(const char *folder, struct tile_toolkit *toolkit, struct text *lacks)
@@ -56,7 +64,10 @@ static void take_folder(const char *folder, struct tile_toolkit *toolkit, struct
 		nvrtc_build = nvrtc_file_build(files[PART_NVRTC].gl_pathv[0]);
 		build = nvrtc_file_build(files[PART_ASSEMBLER].gl_pathv[0]);
 	}
-	if (nvrtc_build && build)
+	if (nvrtc_build && build && (is_old(nvrtc_build) || is_old(build)))
+		text_appendf(lacks, "\n  %s is older than CUDA 13.3: NVRTC %s, tileiras %s", folder,
+			nvrtc_build, build);
+	else if (nvrtc_build && build)
 		*toolkit = (struct tile_toolkit){.folder = string_copy(folder),
 			.nvrtc = string_copy(files[PART_NVRTC].gl_pathv[0]),
 			.identity = string_format("NVRTC %s, tileiras %s", nvrtc_build, build)};
@@ -100,7 +111,8 @@ enum status tile_toolkit_find(
 		if (toolkit->folder)
 			return STATUS_OK;
 	}
-	error_set(err, STATUS_NO_DEVICE, "no toolkit for CUDA Tile C++: tileiras was not found%s%s",
+	error_set(err, STATUS_NO_DEVICE, "no toolkit for CUDA Tile C++: %s%s%s",
+		lacks.length ? "none is complete" : "tileiras was not found",
 		given && *given ? " in TILETUNE_TILE=" : "", given && *given ? given : "");
 	if (lacks.length)
 		error_lines(err, lacks.data);
@@ -116,11 +128,19 @@ void tile_toolkit_release(struct tile_toolkit *toolkit)
 }
 
 /* ---- the assembler ---- */
+/* It takes 1 to 24 s on an idle machine. The limit of the whole compilation is longer, so that the
+ * compiler's process survives an assembler that does not end. */
+enum {
+	limit_seconds = 100
+};
+
 /* Not posix_spawn: the child must set the signal that it gets when this process ends. */
 static _Noreturn void become_assembler(
 	char *const *arguments, char *const *environment, int output_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpgid(0, 0);
+	alarm(limit_seconds); /* the new program inherits it */
 	if (dup2(output_fd, STDOUT_FILENO) >= 0 && dup2(output_fd, STDERR_FILENO) >= 0)
 		execve(arguments[0], arguments, environment);
 	_exit(127);
@@ -138,6 +158,11 @@ static enum tile_answer wait_assembler(pid_t pid, struct text *log)
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 127) {
 		text_appendf(log, "error: tileiras ended with exit code %d\n", WEXITSTATUS(status));
 		return TILE_REFUSED;
+	}
+	kill(-pid, SIGKILL); /* programs that it started */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+		text_appendf(log, "error: tileiras took longer than %d s\n", limit_seconds);
+		return TILE_LATE;
 	}
 	if (WIFSIGNALED(status))
 		text_appendf(log, "error: tileiras was ended by signal %d (%s)\n", WTERMSIG(status),

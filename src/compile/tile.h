@@ -30,6 +30,7 @@ enum tile_answer {
 	TILE_ASSEMBLED,
 	TILE_REFUSED, /* the assembler rejected the input; the result is reproducible */
 	TILE_BROKEN,  /* the assembler crashed or did not start */
+	TILE_LATE,    /* the assembler was ended because it took too long */
 };
 
 /* Runs the assembler of `folder` in a child process that ends with the caller. arch is like

@@ -183,6 +183,12 @@ static void explain_silence(const char *report, struct text *log)
 static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const struct text *log,
 	bool is_cubin, struct compile_result *result)
 {
+	static const enum outcome outcomes[] = {
+		[NVRTC_COMPILED] = OUTCOME_OK,
+		[NVRTC_REFUSED] = OUTCOME_COMPILE_FAILED,
+		[NVRTC_BROKEN] = OUTCOME_COMPILE_CRASHED,
+		[NVRTC_LATE] = OUTCOME_COMPILE_TIMEOUT,
+	};
 	CLEANUP(memory_free) char *redefined = NULL;
 	struct text rest = {0};
 	struct cubin cubin;
@@ -198,9 +204,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 		for (size_t i = 0; i < result->entry_count; i++)
 			cubin_resources(
 				&cubin, result->entries[i].symbol, &result->entries[i].resources);
-	result->outcome = answer == NVRTC_COMPILED  ? OUTCOME_OK
-			  : answer == NVRTC_REFUSED ? OUTCOME_COMPILE_FAILED
-						    : OUTCOME_COMPILE_CRASHED;
+	result->outcome = outcomes[answer];
 	if (has_code) {
 		if (!has_entries(readable ? &cubin : NULL, result, &rest))
 			result->outcome =
@@ -290,6 +294,8 @@ static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_
 		return NVRTC_COMPILED;
 	case TILE_REFUSED:
 		return NVRTC_REFUSED;
+	case TILE_LATE:
+		return NVRTC_LATE;
 	default:
 		return NVRTC_BROKEN;
 	}

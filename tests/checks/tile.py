@@ -44,6 +44,18 @@ FILL = """__tile_global__ void fill(float *y, int n)
 """
 
 
+# An assembler that does not end: it takes a second for the limit that was set for it.
+LATE = f"#!{sys.executable}\nimport signal\nassert 90 < signal.alarm(1) <= 100\nsignal.pause()\n"
+
+
+def stub_toolkit(folder, build):
+	"""Files that look like a toolkit of that build to the search."""
+	for name in ("bin/tileiras", "bin/ptxas", "lib/libnvrtc.so.13", "lib/libnvvm.so.4", "include/cuda_tile.h", "include/crt/cuda_tile.h"):
+		os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
+		with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+			file.write(f"Cuda compilation tools, release {build[1:5]}, {build}\n")
+
+
 def main():
 	if not os.path.exists(TOOLKIT + "/bin/tileiras"):
 		fetched = subprocess.run(["sh", "tests/cuda.sh", "tile", TOOLKIT], capture_output=True, text=True)
@@ -79,15 +91,20 @@ def main():
 		# the name of the toolkit's folder is no pattern
 		os.symlink(TOOLKIT, folder + "/a{b,c}[d]")
 		expect("odd folder", tiletune("devices", toolkit=folder + "/a{b,c}[d]"), "tile kernels: NVRTC", code=0)
-		# an older toolkit in CUDA_HOME does no harm
-		expect("old CUDA_HOME", tiletune("explain", kernel, "-p", "n=128", "--device", "model:h200-sxm", "--cache-dir", folder + "/cache", CUDA_HOME="/usr/local/cuda"), "registers", code=0)
+		# an older toolkit in CUDA_HOME does no harm: tileiras gets another CUDA_HOME, and the search goes on
+		old = ("explain", kernel, "-p", "n=128", "--device", "model:h200-sxm", "--cache-dir", folder + "/cache")
+		stub_toolkit(folder + "/old", "V13.1.80")
+		expect("old CUDA_HOME", tiletune(*old, CUDA_HOME=folder + "/old"), "registers", code=0)
+		expect("old CUDA_HOME, searched", tiletune(*old, toolkit="", CUDA_HOME=folder + "/old", CUDA_PATH=TOOLKIT), "registers", code=0)
+		expect("old toolkit alone", tiletune(*old, toolkit=folder + "/old"), "older than CUDA 13.3: NVRTC V13.1.80", 'pip install "tiletune[tile]"', code=5)
 
 		# without the compilers
 		lost = tiletune("tune", kernel, *predicted, toolkit=folder)
 		expect("no toolkit", lost, "tileiras was not found", 'pip install "tiletune[tile]"', code=5)
 		os.makedirs(folder + "/part/bin")
 		shutil.copy(TOOLKIT + "/bin/tileiras", folder + "/part/bin/")
-		expect("half a toolkit", tiletune("devices", toolkit=folder + "/part"), "tileiras was not found", code=0)
+		expect("half a toolkit", tiletune("devices", toolkit=folder + "/part"), "none is complete",
+			"\n  " + folder + "/part has no libnvrtc.so (package nvidia-cuda-nvrtc)\n  hint: pip install", code=0)
 
 		# bad sources
 		odd = own_kernel(folder, FILL, parameters={"SIZE": [48]})
@@ -95,16 +112,17 @@ def main():
 		inline = own_kernel(folder, FILL.replace("{\n", '{\n\tasm volatile("nop;");\n', 1))
 		expect("inline PTX", tiletune("tune", inline, *predicted), "compile_failed", "asm", code=1)
 
-		# an assembler that crashes costs its configurations only
+		# an assembler that crashes or does not end costs its configurations only
 		kernel = own_kernel(folder, FILL)
 		for name in ("include", "lib", "nvvm"):
 			os.symlink(f"{TOOLKIT}/{name}", f"{folder}/part/{name}")
 		os.symlink(TOOLKIT + "/bin/ptxas", folder + "/part/bin/ptxas")
 		os.remove(folder + "/part/bin/tileiras")
-		with open(folder + "/part/bin/tileiras", "w", encoding="utf-8") as file:
-			file.write("#!/bin/sh\nkill -SEGV $$\n")
-		os.chmod(folder + "/part/bin/tileiras", 0o755)
-		expect("crash", tiletune("tune", kernel, *predicted, "--cache-dir", folder + "/cache", toolkit=folder + "/part"), "compile_crashed", "ended by signal 11", code=1)
+		for script, outcome, message in (("#!/bin/sh\nkill -SEGV $$\n", "compile_crashed", "ended by signal 11"), (LATE, "compile_timeout", "tileiras took longer than 100 s")):
+			with open(folder + "/part/bin/tileiras", "w", encoding="utf-8") as file:
+				file.write(script)
+			os.chmod(folder + "/part/bin/tileiras", 0o755)
+			expect(outcome, tiletune("tune", kernel, *predicted, "--cache-dir", folder + "/cache", toolkit=folder + "/part"), outcome, message, code=1)
 	print("\n".join(failures) or "tile kernels compile")
 	sys.exit(1 if failures else 0)
 
