@@ -139,9 +139,7 @@ static struct interval with_loads(
 		estimate, estimate->value * loads_half_ratio(contender, contender->load_count));
 }
 
-/* Judges two kernels that were sampled in the same rounds, each merged over its loads. *slowdown
- * is that of `now` against `then`, including the error of their loads. Both must have rounds. */
-static enum check_verdict judge_pair(const struct contender *now, const struct contender *then,
+enum check_verdict check_judge_pair(const struct contender *now, const struct contender *then,
 	double threshold_ratio, struct interval *slowdown)
 {
 	const struct check_rule rule = {
@@ -219,7 +217,7 @@ static struct judgement judge_times(
 
 	if (has_kept(row)) {
 		judgement.against = CHECK_AGAINST_KEPT;
-		judgement.verdict = judge_pair(
+		judgement.verdict = check_judge_pair(
 			row->today, row->kept, check->options.threshold_ratio, &judgement.slowdown);
 		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.slowdown);
 	} else if (row->baseline_us > 0)

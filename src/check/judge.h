@@ -72,6 +72,12 @@ double check_estimate_half_ratio(const struct interval *estimate);
  * threshold. */
 enum check_verdict check_judge(const struct check_rule *rule, const struct interval *slowdown);
 
+struct contender;
+/* Judges two kernels that were sampled in the same rounds, each merged over its loads. *slowdown
+ * is that of `now` against `then`, including the error of their loads. Both must have rounds. */
+enum check_verdict check_judge_pair(const struct contender *now, const struct contender *then,
+	double threshold_ratio, struct interval *slowdown);
+
 /* If the clocks of both runs differ by more, no single explanation of a slowdown is trusted. */
 #define CHECK_CLOCK_TRUST_RATIO 0.03
 

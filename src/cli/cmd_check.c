@@ -70,14 +70,9 @@ static enum status read_options(
 		.interrupted = &common_interrupted};
 	if (command->allow)
 		TRY(check_allowed_parse(command->allow, &options->allowed, err));
-	if (!command->threshold)
-		return STATUS_OK;
-	if (text_parse_ratio(command->threshold, &options->threshold_ratio, err) != STATUS_OK)
-		return error_context(err, "--threshold");
-	if (options->threshold_ratio < 0.001 || options->threshold_ratio > 10)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--threshold: expected 0.1%% to 1000%%, found %s", command->threshold);
-	return STATUS_OK;
+	return command->threshold
+		       ? common_threshold(command->threshold, &options->threshold_ratio, err)
+		       : STATUS_OK;
 }
 
 /* Adds a hint about where the baseline can be checked, if it is for another GPU. */

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "check/check.h"
+#include "check/kernel_judgement.h"
 #include "check/families.h"
 #include "cli/common.h"
 #include "format/kernel_json.h"
@@ -139,6 +140,7 @@ static const struct {
 	{"tiletune.family/1", .read = read_families},
 	{"tiletune.own_kernel/1", .read = read_families},
 	{"tiletune.check/1", .record = &check_document_record},
+	{"tiletune.judgement/1", .record = &kernel_judgement_record},
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 };
 

@@ -327,6 +327,7 @@ void option_help(const struct command *command, struct text *text)
 	row(explain) \
 	row(advise) \
 	row(check) \
+	row(judge) \
 	row(lookup) \
 	row(new) \
 	row(export) \

@@ -360,6 +360,16 @@ enum objective common_objective(const char *word)
 	return word ? (enum objective)name_find(word, objective_names) : OBJECTIVE_TIME;
 }
 
+enum status common_threshold(const char *text, double *ratio, struct error *err)
+{
+	if (text_parse_ratio(text, ratio, err) != STATUS_OK)
+		return error_context(err, "--threshold");
+	if (*ratio < 0.001 || *ratio > 10)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--threshold: expected 0.1%% to 1000%%, found %s", text);
+	return STATUS_OK;
+}
+
 /* ---- metadata of a run ---- */
 void run_new_id(char id[RUN_ID_SIZE])
 {

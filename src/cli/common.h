@@ -134,6 +134,8 @@ const char *common_l2_choice(size_t index, const char **summary);
 const char *common_load_choice(size_t index, const char **summary);
 bool common_l2_warm(const char *word);
 enum objective common_objective(const char *word);
+/* Parses the value of --threshold. */
+enum status common_threshold(const char *text, double *ratio, struct error *err);
 
 /* ---- metadata of a run ---- */
 

@@ -374,6 +374,47 @@ enum status catalogue_expect_families(const struct catalogue *catalogue,
 	return STATUS_OK;
 }
 
+static void list_unused(const struct own_kernel *own, struct text *unused)
+{
+	static const char *const filled_in[] = {"format", "name", "summary", NULL};
+	const struct json_at root = json_root(own->operation_tree, own->file);
+	struct json_at member = {0};
+
+	while (unused && json_next(&root, &member))
+		if (name_find(member.key, filled_in) < 0)
+			text_append_listed(unused, member.key);
+}
+
+enum status catalogue_load_outside(const struct catalogue *catalogue, const char *file,
+	const struct operation *operation, struct family **family, struct text *unused,
+	struct error *err)
+{
+	CLEANUP(own_kernel_release) struct own_kernel own = {0};
+	CLEANUP(memory_free) char *folder = path_parent(file);
+	const struct source_place place = {folder, NULL};
+	CLEANUP(json_release) struct json *tree = NULL;
+	CLEANUP(memory_free) char *name = NULL;
+	struct json *family_tree;
+	struct json_at root;
+
+	TRY(json_load(file, &tree, err));
+	root = json_root(tree, file);
+	if (json_string_of(&root, "format") &&
+		strcmp(json_string_of(&root, "format"), "tiletune.family/1") == 0) {
+		family_tree = tree;
+		tree = NULL;
+	} else {
+		TRY(own_kernel_load(file, &own, err));
+		list_unused(&own, unused);
+		family_tree = own.family_tree;
+		own.family_tree = NULL;
+		json_put_string(family_tree, "operation", operation->name);
+	}
+	name = string_copy_bytes(path_name(file), strcspn(path_name(file), "."));
+	return family_load(family_tree, file, &place, name, operation,
+		(const char *const *)catalogue->template_folders, family, err);
+}
+
 static void hash_tree(struct hash *hash, const char *name, const struct json *tree)
 {
 	char *text = json_print(tree, false);

@@ -40,6 +40,13 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 /* name is "gemm/mma", or "mma" if operation is not NULL. */
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
+/* Loads a family for an operation that another file defines. The file is an own kernel's or a
+ * family's. Members of an own kernel's file that define its operation do not count; `unused` (may
+ * be NULL) gets their names. The catalogue does not list the family, so it serves no reference. The
+ * caller frees *family. */
+enum status catalogue_load_outside(const struct catalogue *catalogue, const char *file,
+	const struct operation *operation, struct family **family, struct text *unused,
+	struct error *err);
 /* Refuses names of families that the operation does not have. names is NULL-terminated or NULL. */
 enum status catalogue_expect_families(const struct catalogue *catalogue,
 	const struct operation *operation, const char *const *names, struct error *err);

@@ -119,6 +119,7 @@ def make_files(folder):
         made.append(os.path.join(folder, name + ".json"))
         with open(made[-1], "w", encoding="utf-8") as file:
             file.write(result.stdout)
+    made += judgements(folder)
     for kind, name in {"source": "kernel.cu", "cubin": "kernel.cubin"}.items():
         result = run("export", model, "row_softmax", "-p", "rows=256,cols=512", "--format", kind, "--path", "tests/toy",
             "-o", os.path.join(folder, name), *env_cache)
@@ -126,6 +127,27 @@ def make_files(folder):
             fail(f"export: {result.stderr}")
         else:
             made.append(os.path.join(folder, name + ".json"))
+    return made
+
+
+def judgements(folder):
+    """Of a kernel that is right, beside a baseline, and of one that does not compile, on the stand-in driver."""
+    os.mkdir(os.path.join(folder, "lib"))
+    os.symlink(os.path.abspath(os.path.join(os.path.dirname(TILETUNE), "faults/libcuda.so.1")), os.path.join(folder, "lib/libcuda.so.1"))
+    for name in ("vector_add.json", "vector_add.cu"):
+        shutil.copy(os.path.join("tests/own", name), folder)
+    with open(os.path.join(folder, "broken.json"), "w", encoding="utf-8") as file:
+        json.dump({"format": "tiletune.own_kernel/1", "source": "vector_add.cu", "launches": [{"entry": "none", "grid": [1], "block": [32], "args": []}]}, file)
+    made = []
+    for name, kernel in {"right": "tests/own/vector_add.json", "wrong": os.path.join(folder, "broken.json")}.items():
+        result = run("judge", kernel, "--baseline", os.path.join(folder, "vector_add.json"), "-p", "n=1000", "--device", "cuda:0", "--json",
+            "--cache-dir", os.path.join(folder, "cache"), LD_LIBRARY_PATH=os.path.join(folder, "lib"), TILETUNE_LOCK_FOLDER=folder)
+        if result.returncode not in (0, 1, 3, 4):
+            fail(f"judge: {result.stderr}")
+            continue
+        made.append(os.path.join(folder, f"judgement_{name}.json"))
+        with open(made[-1], "w", encoding="utf-8") as file:
+            file.write(result.stdout)
     return made
 
 

@@ -65,6 +65,14 @@ def test_exit_codes(fake):
 			tiletune.check("base.json")
 		assert (error.value.code, error.value.message, error.value.hint) == (code, "base.json: expected a file, found none", "tune first")
 		assert str(error.value) == "base.json: expected a file, found none\nhint: tune first"
+	for code, verdict, more in ((0, "right", {}), (1, "too fast", {"reason": "0.1 us"}), (3, "right", {"slowdown": {"ratio": 1.5}}), (4, "unstable", {})):
+		fake(json.dumps({"exit_code": code, "verdict": verdict, "kernel": {"time_us": {"median": 2.5}}, **more}), "", code)
+		judged = tiletune.judge("k.json", "n=1")
+		assert (judged.exit_code, judged.verdict, judged.is_accepted, judged.time_us) == (code, verdict, code == 0, 2.5)
+		assert (judged.reason, judged.slowdown) == (more.get("reason"), more.get("slowdown", {}).get("ratio"))
+	fake("", "tiletune: no space left", 1)
+	with pytest.raises(tiletune.Error, match="no space left"):
+		tiletune.judge("k.json", "n=1")
 	fake("", "", 7)
 	with pytest.raises(tiletune.Error) as error:
 		tiletune.report("a.json")

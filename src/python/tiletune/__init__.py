@@ -7,7 +7,7 @@ Triton kernels: `@tiletune.autotune` instead of `@triton.autotune`; results go t
     @triton.jit
     def kernel(x, y, n, BLOCK: tl.constexpr): ...
 
-The program's commands as functions: tune, check, explain, advise, report, export, new, validate (help(tiletune.command)).
+The program's commands as functions: tune, check, judge, explain, advise, report, export, new, validate (help(tiletune.command)).
 
     tuned = tiletune.tune("gemm", M=4096, N=4096, K=4096, dtype="bf16")     # a Tuned file
     tuned.lookup("gemm", M=4000, N=4096, K=4096, dtype="bf16").configuration
@@ -23,7 +23,7 @@ enough; numpy (learn), torch (record, operators of torch.library) and triton (au
 from typing import Any
 
 from .bundle import Bundle, Operator
-from .command import Check, CheckRow, Validation, advise, check, explain, export, new, report, tune, validate
+from .command import Check, CheckRow, Judgement, Validation, advise, check, explain, export, judge, new, report, tune, validate
 from .decorator import autotune
 from .errors import Error
 from .tuned import Answer, Tuned, load
@@ -35,8 +35,8 @@ def record(path: str) -> Any:
     return recorder(path)
 
 
-__all__ = ["Answer", "Bundle", "Check", "CheckRow", "Error", "Operator", "Tuned", "Validation", "advise", "autotune", "check", "explain", "export",
-    "load", "new", "record", "report", "tune", "validate"]
+__all__ = ["Answer", "Bundle", "Check", "CheckRow", "Error", "Judgement", "Operator", "Tuned", "Validation", "advise", "autotune", "check", "explain", "export",
+    "judge", "load", "new", "record", "report", "tune", "validate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program's commands as functions: tune, check, explain, advise, report, export, new, validate.
+"""The program's commands as functions: tune, check, judge, explain, advise, report, export, new, validate.
 
 A problem is given by keywords, tune("gemm", M=4096, N=4096, K=4096, dtype="bf16"), or as `problem`: a text ("M=4096,N=4096,..."), a dict,
 or a list of these. A list as a key's value is several problems, and so is a range. All other keywords are options: those that
@@ -70,7 +70,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, environment: Optional[Mapping[str, str]] = None,
         **options: Any) -> tuple[int, str]:
-    """The exit code and standard output. Error: any code that is not accepted."""
+    """The exit code and standard output. Error: any code that is not accepted, and a failure without the JSON that was asked for."""
     command = [find_program(), *words, *words_of(options), *(["--progress"] if progress and words[0] == "tune" else [])]
     said: list[str] = []
 
@@ -100,7 +100,8 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
             process.wait()
             raise
         output.seek(0)
-        if code not in accepted:
+        answer = output.read()
+        if code not in accepted or (code and options.get("json") and not answer):
             at = next((number for number, line in enumerate(said) if line.startswith("tiletune: ")), len(said) - 1)
             lines = itertools.takewhile(lambda line: line[:1] == " ", said[at + 1:])
             hint = next((line.strip()[6:] for line in said if line.strip().startswith("hint: ")), None)
@@ -108,7 +109,7 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
             first = said[at].removeprefix("tiletune: ") if said else f"tiletune {words[0]} ended with exit code {code}"
             message = (in_python(first) or "") + more
             raise Error(message, in_python(hint), code)
-        return code, output.read()
+        return code, answer
 
 
 def problems_of(problems: Union[None, ProblemLike, Iterable[ProblemLike]]) -> list[str]:
@@ -186,6 +187,30 @@ def check(baseline: str, operation: Optional[str] = None, problem: Union[None, P
     rows = [CheckRow(entry["operation"], entry["problem"], entry["verdict"], entry.get("reason", ""), entry.get("baseline_us"), entry.get("now_us"), entry)
         for entry in document["entries"]]
     return Check(document["exit_code"], document.get("counts", {}), rows, document)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """verdict: "right", "wrong", "too fast", "unstable" or "undecided". is_accepted: right, and not slower than the baseline."""
+
+    exit_code: int
+    verdict: str
+    reason: Optional[str]  # why it is not right, or what is to be known of its time
+    time_us: Optional[float]  # None: not timed
+    slowdown: Optional[float]  # time over the baseline's; None: not compared
+    document: dict[str, Any]  # tiletune.judgement/1
+
+    is_accepted = property(lambda self: self.exit_code == 0)
+
+
+def judge(kernel: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> Judgement:
+    """One verdict about the kernel of a JSON file. A wrong kernel is an answer, not an exception. Options: baseline (another kernel's JSON),
+    task (what defines inputs and reference; default the baseline), threshold ("2%"), budget, config, device, ..."""
+    problems, options = split("judge", problem, named)
+    text = run("judge", kernel, accepted=(0, 1, 3, 4), progress=progress, json=True, problem=problems, **options)[1]
+    document = json.loads(text)
+    return Judgement(document["exit_code"], document["verdict"], document.get("reason"), document["kernel"].get("time_us", {}).get("median"),
+        document.get("slowdown", {}).get("ratio"), document)
 
 
 def answers(name: str, operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]], named: Mapping[str, Any], progress: Progress) -> list[Answer]:

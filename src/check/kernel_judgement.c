@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/kernel_judgement.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum {
+	WARM_UP_ROUNDS = 2,
+	ROUNDS_MIN = 12,
+	ROUNDS_MAX = 200,
+};
+/* Loads of one binary differ by a fraction of a microsecond, which does not matter for longer
+ * kernels. */
+static const double several_loads_below_us = 50;
+/* The timing ends once the interval is at most this part of the threshold, on either side. */
+static const double known_part = 0.2;
+
+const char *const kernel_verdict_names[KERNEL_VERDICT_COUNT + 1] = {
+	[KERNEL_RIGHT] = "right",
+	[KERNEL_WRONG] = "wrong",
+	[KERNEL_TOO_FAST] = "too fast",
+	[KERNEL_UNSTABLE] = "unstable",
+	[KERNEL_UNDECIDED] = "undecided",
+};
+
+/* ---- opening ---- */
+static enum status choose_configuration(struct bound_family *bound, const char *config,
+	struct candidate *candidate, struct error *err)
+{
+	struct value values[SPACE_PARAMETERS_MAX];
+	bool given[SPACE_PARAMETERS_MAX] = {false}, found = false;
+
+	TRY(configuration_defaults(bound, values, err));
+	if (config)
+		TRY(configuration_parse(bound, config, values, given, err));
+	TRY(configuration_nearest(bound, values, given, candidate->choices, &found, err));
+	if (found)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT, "%s: no configuration%s%s is legal for %s",
+		bound->family->file, config ? " with " : "", config ? config : "",
+		bound->problem->title);
+}
+
+static enum status kernel_open(const struct kernel_judgement *judgement,
+	const struct family *family, const char *config, struct judged_kernel *kernel,
+	struct error *err)
+{
+	struct text configuration = {0};
+
+	if (family->program) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: a program verifies and times itself, so it cannot be judged",
+			family->file);
+		return error_hint(err, "a kernel has \"source\" and \"launches\"");
+	}
+	kernel->family = family;
+	kernel->file = family->file;
+	TRY(family_bind_applicable(family, judgement->problem, judgement->context->device->spec,
+		&kernel->candidate.bound, err));
+	TRY(bound_family_expect_memory(kernel->candidate.bound, err));
+	TRY(choose_configuration(kernel->candidate.bound, config, &kernel->candidate, err));
+	configuration_format(kernel->candidate.bound, kernel->candidate.choices, &configuration);
+	kernel->configuration = text_detach(&configuration);
+	return STATUS_OK;
+}
+
+enum status kernel_judgement_open(struct context *context, const struct problem *problem,
+	const struct family *family, const struct family *baseline,
+	const struct kernel_judgement_options *options, struct kernel_judgement *judgement,
+	struct error *err)
+{
+	*judgement = (struct kernel_judgement){.context = context,
+		.problem = problem,
+		.options = *options,
+		.evaluator = {.context = context,
+			.keeps_pruned = true,
+			.interrupted = options->interrupted}};
+	if (!context->device->kind->measures) {
+		error_set(err, STATUS_BAD_INPUT,
+			"judge: a device that verifies and times is needed, "
+			"but %s only predicts",
+			context->device->identity.name);
+		return error_hint(err, "--device cuda:0");
+	}
+	judgement->floor = time_floor_of(problem, context->device->spec, context->l2_warm);
+	TRY(kernel_open(judgement, family, options->config, &judgement->kernel, err));
+	if (baseline)
+		TRY(kernel_open(judgement, baseline, NULL, &judgement->baseline, err));
+	judgement->kernel.contender = &judgement->contenders[0];
+	judgement->baseline.contender = &judgement->contenders[1];
+	return STATUS_OK;
+}
+
+/* ---- verdicts ---- */
+static enum kernel_verdict verdict_of(enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_OK:
+		return KERNEL_RIGHT;
+	case OUTCOME_TOO_FAST:
+		return KERNEL_TOO_FAST;
+	case OUTCOME_NONDETERMINISTIC:
+	case OUTCOME_TOO_NOISY:
+		return KERNEL_UNSTABLE;
+	case OUTCOME_OUT_OF_MEMORY:
+		return KERNEL_UNDECIDED;
+	default:
+		return KERNEL_WRONG;
+	}
+}
+
+PRINTF_LIKE(3, 4)
+static void decide(
+	struct kernel_judgement *judgement, enum kernel_verdict verdict, const char *format, ...)
+{
+	struct text reason = {0};
+	va_list args;
+
+	va_start(args, format);
+	text_append_args(&reason, format, args);
+	va_end(args);
+	free(judgement->reason);
+	judgement->reason = text_detach(&reason);
+	judgement->verdict = verdict;
+}
+
+static bool has_failed(const struct contender *contender)
+{
+	return !contender->load_count || contender->outcome != OUTCOME_OK;
+}
+
+static void decide_failed(struct kernel_judgement *judgement, const char *who,
+	enum kernel_verdict verdict, enum outcome outcome, const char *detail)
+{
+	decide(judgement, verdict, "%s%s: %s", who, outcome_name(outcome),
+		detail ? detail : outcome_summary(outcome));
+}
+
+/* Takes failures. The kernel's own failure outranks the baseline's. */
+static bool take_failures(struct kernel_judgement *judgement)
+{
+	const struct contender *kernel = judgement->kernel.contender;
+	const struct contender *baseline = judgement->baseline.contender;
+
+	judgement->outcome = kernel->outcome;
+	if (kernel->outcome != OUTCOME_OK)
+		decide_failed(judgement, "", verdict_of(kernel->outcome), kernel->outcome,
+			kernel->detail);
+	else if (judgement->baseline.family && baseline->outcome != OUTCOME_OK)
+		decide_failed(judgement, "the baseline is not right: ", KERNEL_UNDECIDED,
+			baseline->outcome, baseline->detail);
+	return judgement->verdict != KERNEL_RIGHT;
+}
+
+static enum status expect_device(const struct kernel_judgement *judgement, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(judgement->contenders); i++)
+		if (judgement->contenders[i].outcome == OUTCOME_DEVICE_LOST)
+			return error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
+				judgement->contenders[i].detail ? judgement->contenders[i].detail
+								: "no message");
+	return STATUS_OK;
+}
+
+/* ---- running ---- */
+static enum status add_kernel(
+	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
+{
+	struct trial *trial;
+
+	if (!kernel->family)
+		return STATUS_OK;
+	TRY(evaluator_add(&judgement->evaluator, &kernel->candidate, TRIAL_VERIFIED, &trial, err));
+	kernel->contender->loads[0] = trial;
+	kernel->result = &trial->result;
+	return STATUS_OK;
+}
+
+/* Loads a verified kernel several times if it may be short. Otherwise takes its failure. */
+static enum status add_loads(
+	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
+{
+	const size_t loads =
+		time_floor_us(&judgement->floor) < several_loads_below_us ? CHECK_LOADS : 1;
+	struct contender *contender = kernel->contender;
+	struct trial *first = contender->loads[0];
+
+	if (!kernel->family)
+		return STATUS_OK;
+	contender->outcome = first->result.outcome;
+	contender->detail = first->result.detail;
+	if (first->stage != TRIAL_VERIFIED)
+		return STATUS_OK;
+	contender->load_count = loads;
+	for (size_t i = 1; i < loads; i++)
+		TRY(evaluator_add_job(&judgement->evaluator, judgement->problem, &first->job,
+			&contender->loads[i], err));
+	return STATUS_OK;
+}
+
+static enum check_verdict compare(
+	const struct kernel_judgement *judgement, struct interval *slowdown)
+{
+	return check_judge_pair(judgement->kernel.contender, judgement->baseline.contender,
+		judgement->options.threshold_ratio, slowdown);
+}
+
+/* The stop rule of contenders_time(). */
+static bool is_known(struct contender *contenders, size_t count, void *context)
+{
+	const struct kernel_judgement *judgement = context;
+	const double wanted_ratio = known_part * judgement->options.threshold_ratio;
+	struct interval estimate;
+
+	if (has_failed(&contenders[0]) || !contenders[0].round_count)
+		return true;
+	if (count < 2) {
+		estimate = statistics_interval(
+			contenders[0].round_us, contenders[0].round_count, CONFIDENCE_99);
+		return check_estimate_half_ratio(&estimate) <= wanted_ratio;
+	}
+	return has_failed(&contenders[1]) || !contenders[1].round_count ||
+	       (compare(judgement, &estimate) != CHECK_SLOWER &&
+		       check_estimate_half_ratio(&estimate) <= wanted_ratio);
+}
+
+static double median_us(const struct contender *contender)
+{
+	return contender->round_count ? round_times_median(contender_times(contender)) : 0;
+}
+
+static enum status time_kernels(
+	struct kernel_judgement *judgement, double *first_us, struct error *err)
+{
+	const size_t count = judgement->baseline.family ? 2 : 1;
+	const double budget_s = judgement->options.budget_s;
+	const struct timing_limits limits = {
+		.seconds = budget_s > 0 ? budget_s : KERNEL_JUDGEMENT_SECONDS,
+		.warm_up_rounds = WARM_UP_ROUNDS,
+		.first_look = ROUNDS_MIN,
+		.last_look = ROUNDS_MAX,
+		.is_enough = is_known,
+		.context = judgement};
+
+	TRY(contenders_time(&judgement->evaluator, judgement->contenders, count, &limits, err));
+	*first_us = median_us(judgement->kernel.contender);
+	return contenders_verify(&judgement->evaluator, judgement->contenders, count, err);
+}
+
+static void take_time(struct judged_kernel *kernel)
+{
+	const struct contender *contender = kernel->contender;
+	const struct summary summary =
+		contender->round_count
+			? statistics_summary(contender->round_us, contender->round_count)
+			: (struct summary){0};
+
+	kernel->time_us = (struct interval){summary.median, summary.ci95_low, summary.ci95_high};
+}
+
+static void take_comparison(struct kernel_judgement *judgement)
+{
+	judgement->comparison = compare(judgement, &judgement->slowdown);
+	if (judgement->comparison == CHECK_UNCLEAR)
+		decide(judgement, KERNEL_RIGHT,
+			"noise hides whether it is slower by %.3g%%; --budget gives more time",
+			100 * judgement->options.threshold_ratio);
+}
+
+/* first_us is the kernel's time before the retest, which may have lengthened it. */
+static void take_times(struct kernel_judgement *judgement, double first_us)
+{
+	const double time_us = median_us(judgement->kernel.contender);
+
+	take_time(&judgement->kernel);
+	take_time(&judgement->baseline);
+	judgement->floor = time_floor_of(judgement->problem, judgement->context->device->spec,
+		judgement->kernel.contender->flags & FLAG_MASK(WARM_L2));
+	if (take_failures(judgement))
+		return;
+	if (!(time_us > 0))
+		decide(judgement, KERNEL_UNDECIDED, "there was no time to measure it");
+	else if (time_us > first_us)
+		decide(judgement, KERNEL_RIGHT,
+			"the kernel is only fast on known data: %.4g us; on fresh inputs and with "
+			"cleared outputs it takes %.4g us, which counts",
+			first_us, time_us);
+	if (time_us > 0 && judgement->baseline.family)
+		take_comparison(judgement);
+}
+
+static enum status load_kernels(struct kernel_judgement *judgement, struct error *err)
+{
+	struct error reason = {0};
+	enum status status;
+
+	/* a reference that fails is a mistake of the task and no verdict about the kernel */
+	status = evaluator_prepare_problem(&judgement->evaluator, judgement->problem, &reason);
+	if (status == STATUS_OK)
+		status = add_kernel(judgement, &judgement->kernel, &reason);
+	if (status == STATUS_OK)
+		status = add_kernel(judgement, &judgement->baseline, &reason);
+	if (status == STATUS_OK)
+		status = evaluator_run(&judgement->evaluator, &reason);
+	if (status != STATUS_OK) {
+		*err = reason;
+		err->status = status == STATUS_FAILED ? STATUS_BAD_INPUT : status;
+		return err->status;
+	}
+	TRY(add_loads(judgement, &judgement->kernel, err));
+	TRY(add_loads(judgement, &judgement->baseline, err));
+	return evaluator_run(&judgement->evaluator, err);
+}
+
+enum status kernel_judgement_run(struct kernel_judgement *judgement, struct error *err)
+{
+	double first_us = 0;
+
+	TRY(load_kernels(judgement, err));
+	TRY(expect_device(judgement, err));
+	if (take_failures(judgement))
+		return STATUS_OK;
+	TRY(time_kernels(judgement, &first_us, err));
+	TRY(expect_device(judgement, err));
+	take_times(judgement, first_us);
+	return STATUS_OK;
+}
+
+enum status kernel_judgement_status(const struct kernel_judgement *judgement)
+{
+	if (judgement->verdict == KERNEL_WRONG || judgement->verdict == KERNEL_TOO_FAST)
+		return STATUS_FAILED;
+	if (judgement->verdict != KERNEL_RIGHT)
+		return STATUS_INCONCLUSIVE;
+	if (!(judgement->slowdown.value > 0))
+		return STATUS_OK;
+	return judgement->comparison == CHECK_SLOWER    ? STATUS_REGRESSION
+	       : judgement->comparison == CHECK_UNCLEAR ? STATUS_INCONCLUSIVE
+							: STATUS_OK;
+}
+
+void kernel_judgement_release(struct kernel_judgement *judgement)
+{
+	evaluator_release(&judgement->evaluator);
+	for (size_t i = 0; i < ARRAY_COUNT(judgement->contenders); i++)
+		contender_release(&judgement->contenders[i]);
+	bound_family_free(judgement->kernel.candidate.bound);
+	bound_family_free(judgement->baseline.candidate.bound);
+	free(judgement->kernel.configuration);
+	free(judgement->baseline.configuration);
+	free(judgement->reason);
+	*judgement = (struct kernel_judgement){0};
+}
