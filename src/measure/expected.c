@@ -24,14 +24,14 @@ static bool units_upload(struct gpu_session *gpu, const struct problem_data *pro
 	const struct reference_output *output = &problem->description.reference.outputs[index];
 	const struct plan_buffer *tensor = problem_output(problem, index);
 	struct expected *expected = &problem->expected[inputs][index];
+	const uint64_t seed = inputs == INPUTS_SECOND ? problem->fresh_seed : gpu->options.seed;
 	CLEANUP(memory_free) int64_t *units = NULL;
 
 	expected->unit_size = output->unit_is_row ? tensor->columns : 1;
 	expected->unit_count =
 		output->unit_is_row
-			? points_choose_rows(
-				  tensor->rows, tensor->columns, gpu->options.seed, &units)
-			: points_choose(tensor->rows, tensor->columns, gpu->options.seed, &units);
+			? points_choose_rows(tensor->rows, tensor->columns, seed, &units)
+			: points_choose(tensor->rows, tensor->columns, seed, &units);
 	return gpu_allocate(gpu, expected->unit_count * 8, &expected->units) &&
 	       upload(gpu, expected->units, units, expected->unit_count * 8);
 }
@@ -240,6 +240,8 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
 		done = !is_trusted(&problem->description.reference.outputs[i]) ||
 		       trusted_copy(gpu, problem, inputs, i);
+	/* partial results must not remain in memory that a candidate may get */
+	done = done && loaded_reset(gpu, &loaded) && gpu_synchronize(gpu, "running the kernel");
 	*plan = loaded.plan; /* the second inputs need the plan again */
 	loaded.plan = (struct plan){0};
 	if (done || !gpu->failure.fatal)
@@ -325,6 +327,18 @@ static bool has_kernel(const struct problem_data *problem)
 	return false;
 }
 
+static void secrets_draw(struct problem_data *problem)
+{
+	uint64_t seed[2];
+
+	while (getrandom(problem->cipher, sizeof(problem->cipher), 0) != sizeof(problem->cipher))
+		;
+	while (getrandom(seed, sizeof(seed), 0) != sizeof(seed))
+		;
+	problem->fresh_seed = seed[0];
+	random_seed(&problem->fresh, seed[1]);
+}
+
 bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
 	if (problem->expected[INPUTS_FIRST])
@@ -333,8 +347,7 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		gpu->failure = problem->reference_failure;
 		return false;
 	}
-	while (getrandom(problem->cipher, sizeof(problem->cipher), 0) != sizeof(problem->cipher))
-		;
+	secrets_draw(problem);
 	gpu_progress_reference(gpu, has_kernel(problem));
 	if (problem_data_restore(gpu, problem) && problem_data_rewind(gpu, problem, 0) &&
 		make(gpu, problem, INPUTS_FIRST))

@@ -30,6 +30,23 @@ static bool gpu_zero(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes)
 		gpu, gpu->cuda.cuMemsetD8Async(data, 0, bytes, gpu->stream), "zeroing a workspace");
 }
 
+static bool workspaces_reset(struct gpu_session *gpu, const struct loaded *loaded)
+{
+	const size_t first = loaded->plan.tensor_count;
+
+	for (size_t i = first; i < loaded->plan.buffer_count; i++) {
+		const struct plan_buffer *buffer = &loaded->plan.buffers[i];
+		const CUdeviceptr data = loaded->workspaces.buffers[i - first];
+
+		if (buffer->bytes &&
+			!(buffer->init == BUFFER_INIT_NONE ? helper_poison(gpu, data, buffer->bytes,
+								     helper_workspace_poison)
+							   : gpu_zero(gpu, data, buffer->bytes)))
+			return false;
+	}
+	return true;
+}
+
 static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 {
 	size_t first = loaded->plan.tensor_count, count = loaded->plan.buffer_count - first;
@@ -37,18 +54,8 @@ static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 
 	for (size_t i = 0; i < count; i++)
 		sizes[i] = loaded->plan.buffers[first + i].bytes;
-	if (count && !arena_allocate(gpu, sizes, count, 1, &loaded->workspaces))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		CUdeviceptr data = loaded->workspaces.buffers[i];
-		const bool poisoned = loaded->plan.buffers[first + i].init == BUFFER_INIT_NONE;
-
-		if (sizes[i] &&
-			!(poisoned ? helper_poison(gpu, data, sizes[i], helper_workspace_poison)
-				   : gpu_zero(gpu, data, sizes[i])))
-			return false;
-	}
-	return true;
+	return (!count || arena_allocate(gpu, sizes, count, 1, &loaded->workspaces)) &&
+	       workspaces_reset(gpu, loaded);
 }
 
 /* Makes the descriptor of a tensor map for a buffer at this address, which is 16-byte aligned. */
@@ -226,7 +233,7 @@ static bool globals_find(struct gpu_session *gpu, struct loaded *loaded, const s
 	return true;
 }
 
-bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded)
+bool loaded_reset(struct gpu_session *gpu, const struct loaded *loaded)
 {
 	for (size_t i = 0; i < loaded->global_count; i++) {
 		const struct loaded_global *global = &loaded->globals[i];
@@ -236,7 +243,7 @@ bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded)
 				    : gpu_zero(gpu, global->at, global->bytes)))
 			return false;
 	}
-	return true;
+	return workspaces_reset(gpu, loaded);
 }
 
 /* ---- loading and running ---- */

@@ -37,9 +37,9 @@ void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
 /* Queues copies of a set's tensors to the symbols. Needed before each verified run, because a
  * kernel may have changed the symbols. */
 bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
-/* Restores the variables of the code to their values at load time. Symbols of the plan also need
- * loaded_fill_symbols(). */
-bool loaded_reset_globals(struct gpu_session *gpu, const struct loaded *loaded);
+/* Restores the variables of the code and the workspaces to their contents at load time, so that the
+ * kernel remembers no earlier launch. Symbols of the plan also need loaded_fill_symbols(). */
+bool loaded_reset(struct gpu_session *gpu, const struct loaded *loaded);
 /* Queues one run on a set: first the zeroing of workspaces, where required, then all launches. */
 bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
 /* Returns the number of stream operations in a run. */

@@ -209,10 +209,12 @@ static uint64_t contents_seed(const struct gpu_session *gpu, const struct proble
 	const bool is_second = set == problem->second_set;
 	const bool is_group =
 		contents_are_groups(problem->description.reference.tensors[tensor].contents);
+	const bool is_fresh = (is_second || problem->generation) && !is_group;
 	const uint64_t of = is_second ? (is_group ? 0 : second_inputs) : set;
-	const uint64_t key[4] = {gpu->options.seed, of, tensor, problem->generation};
+	const uint64_t key[4] = {is_fresh ? problem->fresh_seed : gpu->options.seed, of, tensor,
+		is_fresh && !is_second ? problem->generation : 0};
 
-	return hash_bytes(key, is_second || is_group || !problem->generation ? 24 : 32, 0);
+	return hash_bytes(key, is_fresh && !is_second ? 32 : 24, 0);
 }
 
 static bool fill_random(struct gpu_session *gpu, const struct problem_data *problem, size_t set,

@@ -18,6 +18,7 @@
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
 
+#include "base/random.h"
 #include "measure/helper_kernels.h"
 
 enum {
@@ -65,6 +66,11 @@ struct problem_data {
 	struct expected *expected[INPUTS_COUNT];
 	bool has_no_second;               /* the reference failed on the second inputs */
 	uint64_t cipher[INPUTS_COUNT][2]; /* keys of units and values (measure/expected.h) */
+	/* Random numbers that no kernel can know, drawn with the expected values: the seed of the
+	 * second inputs, of fresh inputs and of the second compared units, and the sets that
+	 * hold the second inputs. */
+	uint64_t fresh_seed;
+	struct random_state fresh;
 };
 
 /* Returns the number of sets for a GPU with this L2 cache and memory. Pure function. */

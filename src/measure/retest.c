@@ -5,7 +5,8 @@
 #include "measure/verify.h"
 
 enum {
-	RETEST_SAMPLES = 2
+	SERIES_SAMPLES = 2,
+	SERIES_SAMPLES_MAX = SERIES_SAMPLES + 1,
 };
 /* The second series of a correct kernel may be slower than the first one by these amounts. 10% is
  * the scatter that sampler_is_noisy() accepts. Samples of the second series may be single runs.
@@ -24,68 +25,93 @@ static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 	return problem->is_warm || helper_checksum(gpu, problem->arena.base, 1, bytes, bytes, 0);
 }
 
+/* What a timed run finds. */
+struct conditions {
+	bool all_fresh; /* all sets hold fresh inputs, not only the one that is verified */
+	bool resets;    /* the kernel's variables and workspaces are as after loading */
+};
+
+/* Times and verifies one sample. Nothing that the kernel did before can help the timed runs: its
+ * untimed run precedes the new inputs and the poison. */
 static bool sample(struct gpu_session *gpu, struct runner *runner, size_t set,
-	struct result *result, double *sample_us)
+	struct conditions conditions, struct result *result, double *sample_us)
 {
+	struct problem_data *problem = runner->loaded->problem;
 	struct verify_sample on = {.set = set};
 
 	gpu_progress(gpu, 0);
-	return loaded_fill_symbols(gpu, runner->loaded, set) &&
-	       runner_start_on(gpu, runner, set, &on.first, &on.count) &&
+	return runner_warm_on(gpu, runner, set, &on.first, &on.count) &&
+	       (problem->has_no_second ||
+		       (conditions.all_fresh ? problem_data_fill_fresh(gpu, problem, set)
+					     : problem_data_fill_second(gpu, problem, set))) &&
+	       problem_data_poison(gpu, problem, 0, problem->set_count) &&
+	       (!conditions.resets || loaded_reset(gpu, runner->loaded)) &&
+	       loaded_fill_symbols(gpu, runner->loaded, set) && runner_restore(gpu, runner) &&
+	       evict(gpu, problem) && runner_start_chosen(gpu, runner) &&
 	       runner_finish(gpu, runner, sample_us) &&
 	       verify_sample(gpu, runner->loaded, &on, result);
 }
 
-bool retest_sample(struct gpu_session *gpu, struct runner *runner, struct random_state *random,
-	struct result *result, double *sample_us)
+/* Restores the first inputs, removes what the kernel has stored (another kernel could read it), and
+ * verifies the memory. */
+static bool finish(struct gpu_session *gpu, const struct runner *runner, struct result *result)
+{
+	const struct loaded *loaded = runner->loaded;
+
+	return problem_data_fill_first(gpu, loaded->problem) && loaded_reset(gpu, loaded) &&
+	       loaded_fill_symbols(gpu, loaded, 0) &&
+	       (result->outcome != OUTCOME_OK || verify_memory(gpu, loaded, result));
+}
+
+bool retest_sample(
+	struct gpu_session *gpu, struct runner *runner, struct result *result, double *sample_us)
 {
 	struct problem_data *problem = runner->loaded->problem;
-	const size_t set =
-		problem->has_no_second ? 0 : (size_t)random_below(random, problem->set_count);
+	const size_t set = problem->has_no_second
+				   ? 0
+				   : (size_t)random_below(&problem->fresh, problem->set_count);
 
-	return (problem->has_no_second || problem_data_fill_second(gpu, problem, set)) &&
-	       problem_data_poison(gpu, problem, 0, problem->set_count) && evict(gpu, problem) &&
-	       sample(gpu, runner, set, result, sample_us) &&
-	       problem_data_fill_first(gpu, problem) &&
-	       loaded_fill_symbols(gpu, runner->loaded, 0) &&
-	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
+	return sample(gpu, runner, set, (struct conditions){0}, result, sample_us) &&
+	       finish(gpu, runner, result);
 }
 
 /* Chooses a random set from the part of the sets that belongs to the sample with this index, so
  * that the samples together cover different draws of group sizes. */
-static size_t set_of(const struct problem_data *problem, struct random_state *random, size_t index)
+static size_t set_of(struct problem_data *problem, size_t index)
 {
-	const size_t part = problem->set_count / RETEST_SAMPLES;
+	const size_t part = problem->set_count / SERIES_SAMPLES;
 
 	if (problem->has_no_second || !part)
 		return 0;
-	return index * part + (size_t)random_below(random, part);
+	return index % SERIES_SAMPLES * part + (size_t)random_below(&problem->fresh, part);
 }
 
-static bool series(struct gpu_session *gpu, struct runner *runner, struct random_state *random,
-	struct result *result, double *time_us)
+/* The first sample follows the launches of the timing, so that a kernel that counts launches is
+ * found out. Later samples begin without memory, so that the kernel cannot tell the verified inputs
+ * from the others. If they are slower, the first one does not count. */
+static bool series(
+	struct gpu_session *gpu, struct runner *runner, struct result *result, double *time_us)
 {
-	struct problem_data *problem = runner->loaded->problem;
-	double samples_us[RETEST_SAMPLES] = {0};
+	double samples_us[SERIES_SAMPLES_MAX] = {0};
+	size_t count = 0, first = 0;
 
-	for (size_t i = 0; i < RETEST_SAMPLES && result->outcome == OUTCOME_OK; i++) {
-		const size_t set = set_of(problem, random, i);
+	while (result->outcome == OUTCOME_OK && count < SERIES_SAMPLES + first) {
+		const struct conditions conditions = {.all_fresh = true, .resets = count > 0};
 
-		gpu_progress(gpu, 0);
-		if (!(problem->has_no_second || problem_data_fill_fresh(gpu, problem, set)) ||
-			!problem_data_poison(gpu, problem, 0, problem->set_count) ||
-			!evict(gpu, problem) || !sample(gpu, runner, set, result, &samples_us[i]))
+		if (!sample(gpu, runner, set_of(runner->loaded->problem, count), conditions, result,
+			    &samples_us[count]))
 			return false;
+		count++;
+		first = count > 1 && retest_is_slower(samples_us[0], samples_us[1]);
 	}
 	/* with different group sizes, the faster sample only has smaller groups */
-	*time_us = statistics_quantile(samples_us, RETEST_SAMPLES, runner->draws > 1 ? 0.5 : 0);
-	return problem_data_fill_first(gpu, problem) &&
-	       loaded_fill_symbols(gpu, runner->loaded, 0) &&
-	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
+	*time_us = statistics_quantile(
+		samples_us + first, SERIES_SAMPLES, runner->draws > 1 ? 0.5 : 0);
+	return finish(gpu, runner, result);
 }
 
-bool retest_series(struct gpu_session *gpu, const struct runner *runner,
-	struct random_state *random, struct device_reply *reply, double *time_us)
+bool retest_series(struct gpu_session *gpu, const struct runner *runner, struct device_reply *reply,
+	double *time_us)
 {
 	struct runner once;
 	bool done;
@@ -93,7 +119,7 @@ bool retest_series(struct gpu_session *gpu, const struct runner *runner,
 	if (!verify_prepare(gpu, runner->loaded->problem, reply))
 		return false;
 	runner_prepare_once(runner, &once);
-	done = series(gpu, &once, random, &reply->result, time_us);
+	done = series(gpu, &once, &reply->result, time_us);
 	if (done || !gpu->failure.fatal)
 		runner_release(gpu, &once);
 	return done;

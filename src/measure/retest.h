@@ -8,18 +8,18 @@
 #ifndef MEASURE_RETEST_H
 #define MEASURE_RETEST_H
 
-#include "base/random.h"
 #include "measure/runner.h"
 
 /* Takes one more sample, with poisoned outputs. A random one of its sets holds the second inputs.
  * Then verifies the results and the memory. */
-bool retest_sample(struct gpu_session *gpu, struct runner *runner, struct random_state *random,
-	struct result *result, double *sample_us);
+bool retest_sample(
+	struct gpu_session *gpu, struct runner *runner, struct result *result, double *sample_us);
 /* Takes the second timed series: two samples with fresh inputs and poisoned outputs, which use no
- * set twice, and verifies each of them. *time_us is the time of the faster sample, or the median if
- * samples differ in their group sizes. */
-bool retest_series(struct gpu_session *gpu, const struct runner *runner,
-	struct random_state *random, struct device_reply *reply, double *time_us);
+ * set twice, and verifies each of them. Before the second one, the kernel's variables and
+ * workspaces are reset; if it is slower, a third sample replaces the first. *time_us is the time of
+ * the faster sample, or the median if samples differ in their group sizes. */
+bool retest_series(struct gpu_session *gpu, const struct runner *runner, struct device_reply *reply,
+	double *time_us);
 /* Returns whether the time of the second series contradicts that of the first. Pure function. */
 bool retest_is_slower(double time_us, double retest_us);
 

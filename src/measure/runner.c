@@ -341,7 +341,12 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 	return true;
 }
 
-bool runner_start_on(
+bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
+{
+	return rewind_sets(gpu, runner);
+}
+
+bool runner_warm_on(
 	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count)
 {
 	const size_t sets = runner->loaded->set_count, runs = runner->runs_per_sample;
@@ -354,9 +359,14 @@ bool runner_start_on(
 	*first = runs > 1 ? runner->next_graph * runs : set;
 	*count = runs < sets ? runs : sets;
 	runner->visit_samples = 1;
-	return graphs_ensure(gpu, runner, 1) && rewind_sets(gpu, runner) && helper_filler(gpu) &&
-	       (!warms || loaded_run(gpu, runner->loaded, (*first + sets - 1) % sets)) &&
-	       record(gpu, 0) && sample_start(gpu, runner) && record(gpu, 1);
+	return graphs_ensure(gpu, runner, 1) &&
+	       (!warms || (rewind_sets(gpu, runner) &&
+				  loaded_run(gpu, runner->loaded, (*first + sets - 1) % sets)));
+}
+
+bool runner_start_chosen(struct gpu_session *gpu, struct runner *runner)
+{
+	return helper_filler(gpu) && record(gpu, 0) && sample_start(gpu, runner) && record(gpu, 1);
 }
 
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us)

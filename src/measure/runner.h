@@ -36,11 +36,16 @@ bool runner_prepare(
 /* Queues up to `count` samples (1..RUNNER_VISIT_SAMPLES_MAX); fewer for in-place kernels, which use
  * each buffer set only once. Sets visit_samples to their number. runner_finish() must follow. */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
-/* Queues one sample that includes a run on `set`. Sets *first and *count to the range of all sets
- * in the sample. The contents of `set` stay as the caller filled it until the sample runs, because
- * the untimed run before the sample uses a set outside of the range or is omitted. */
-bool runner_start_on(
+/* Chooses a sample that includes a run on `set`, sets *first and *count to the range of all sets in
+ * it, and queues an untimed run on a set outside of this range, if there is one. Then the caller
+ * fills and poisons the sets, so that the untimed run cannot compute results of the timed ones. */
+bool runner_warm_on(
 	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count);
+/* Queues the restoration of tensors that runs overwrite in place. Does nothing if there are none.
+ */
+bool runner_restore(struct gpu_session *gpu, const struct runner *runner);
+/* Queues the chosen sample; runner_finish() must follow. */
+bool runner_start_chosen(struct gpu_session *gpu, struct runner *runner);
 /* Makes a second runner of a prepared kernel whose samples use no set twice. */
 void runner_prepare_once(const struct runner *prepared, struct runner *once);
 /* Waits for the queued samples and stores their times in microseconds per run. */

@@ -26,7 +26,6 @@ struct sampler {
 	enum throttle throttle; /* result of the last reading */
 	double throttle_read_s;
 	double deadline_s;
-	struct random_state *random;
 	sampler_emit *emit;
 	void *context;
 };
@@ -96,14 +95,13 @@ static bool confirm(struct sampler *sampler, struct series *series)
 	if (!series->is_retested && is_slow(sampler, series))
 		return verify_memory(sampler->gpu, series->runner->loaded, result);
 	if (!series->is_retested &&
-		!retest_sample(sampler->gpu, series->runner, sampler->random, result, &retest_us))
+		!retest_sample(sampler->gpu, series->runner, result, &retest_us))
 		return false;
 	if (result->outcome != OUTCOME_OK)
 		return true;
 	if (!wants_series(series))
 		return true;
-	if (!retest_series(
-		    sampler->gpu, series->runner, sampler->random, &series->reply, &retest_us))
+	if (!retest_series(sampler->gpu, series->runner, &series->reply, &retest_us))
 		return false;
 	if (result->outcome == OUTCOME_OK) {
 		take_retest(series, retest_us);
@@ -227,8 +225,7 @@ static bool visit_retest(struct sampler *sampler, struct series *series)
 	double sample_us = 0;
 
 	series->is_retested = true;
-	if (!retest_sample(sampler->gpu, series->runner, sampler->random, &series->reply.result,
-		    &sample_us))
+	if (!retest_sample(sampler->gpu, series->runner, &series->reply.result, &sample_us))
 		return false;
 	if (series->reply.result.outcome == OUTCOME_OK)
 		add_observation(series, sample_us);
@@ -260,6 +257,9 @@ static bool visit(struct sampler *sampler, struct series *series)
 	enum throttle throttle = THROTTLE_NONE;
 	unsigned count = 0;
 
+	/* the previous candidate may have left lines in the L2 cache that outlast others */
+	if (sampler->count > 1 && !gpu_reset_cache(sampler->gpu))
+		return false;
 	if (sampler->rule->sustained_s > 0)
 		return visit_sustained(sampler, series);
 	if (is_retest(sampler, series))
@@ -328,7 +328,6 @@ void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
 		.active = count,
 		.deadline_s =
 			rule->seconds_max > 0 ? clock_seconds() + rule->seconds_max : INFINITY,
-		.random = random,
 		.emit = emit,
 		.context = context,
 	};

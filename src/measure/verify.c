@@ -382,7 +382,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
 	if (!verify_prepare(gpu, loaded->problem, reply))
 		return false;
-	if (!problem_data_restore(gpu, loaded->problem) || !loaded_reset_globals(gpu, loaded) ||
+	if (!problem_data_restore(gpu, loaded->problem) || !loaded_reset(gpu, loaded) ||
 		!gpu_reset_cache(gpu) || !run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);

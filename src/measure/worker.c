@@ -220,7 +220,7 @@ static void retest(struct serving *serving, struct kept *kept, struct device_rep
 		return;
 	/* other candidates ran since the last check and may have changed the tensors */
 	if (!problem_data_restore(&serving->gpu, kept->loaded.problem) ||
-		!retest_series(&serving->gpu, &kept->runner, &serving->random, answer, &time_us)) {
+		!retest_series(&serving->gpu, &kept->runner, answer, &time_us)) {
 		gpu_take_failure(&serving->gpu.failure, answer);
 		return;
 	}
