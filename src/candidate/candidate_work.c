@@ -65,7 +65,7 @@ static void take_arguments(
 	launch->dtype = DTYPE_FP32;
 	launch->tensor_bytes = 0;
 	for (size_t i = 0; i < arguments->count; i++) {
-		const struct argument *argument = &arguments->items[i];
+		const struct plan_argument *argument = &arguments->items[i];
 		const bool is_map = argument->kind == ARGUMENT_TENSOR_MAP;
 		const size_t buffer = is_map ? bound->family->tensor_maps[argument->index].buffer
 					     : argument->index;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "family/buffer.h"
 
-#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -249,98 +250,105 @@ static enum status unknown_word(const char *text, const struct reading *reading,
 }
 
 /* Handles bare words that are not expressions. Returns false for other text. */
-static bool find_word(const char *text, const struct reading *reading, struct argument *argument)
+static bool find_word(
+	const char *text, const struct reading *reading, struct plan_argument *argument)
 {
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const int buffer = name_find(text, names), map = map_find(reading, text);
 	const int kind = reading->family ? -1 : name_find(text, argument_kind_names);
 
 	if (buffer >= 0)
-		*argument = (struct argument){ARGUMENT_BUFFER, (uint32_t)buffer, NULL};
+		*argument = (struct plan_argument){ARGUMENT_BUFFER, .index = (uint32_t)buffer};
 	else if (map >= 0)
-		*argument = (struct argument){ARGUMENT_TENSOR_MAP, (uint32_t)map, NULL};
+		*argument = (struct plan_argument){ARGUMENT_TENSOR_MAP, .index = (uint32_t)map};
 	else if (is_special(kind))
 		argument->kind = (enum argument_kind)kind;
 	return buffer >= 0 || map >= 0 || is_special(kind);
 }
 
-static enum status argument_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
+/* Adds the number of an argument, which must fit its type. */
+static void number_add(
+	struct argument_list *list, enum argument_kind kind, struct expression *expression)
 {
-	struct reading reading = *(const struct reading *)context;
-	struct argument *argument = field;
+	const enum dtype dtype = argument_dtype(kind);
+	const int bits = 8 * (int)dtype_size(dtype) - dtype_is_signed(dtype);
+	const bool is_real = dtype_is_float(dtype), is_bool = dtype == DTYPE_BOOL;
+	const struct record_member member = {.kind = is_bool   ? RECORD_KIND_BOOL
+						     : is_real ? RECORD_KIND_REAL
+							       : RECORD_KIND_INT,
+		.size = sizeof(int64_t),
+		.low = is_real || !dtype_is_signed(dtype) ? 0 : -ldexp(1, bits),
+		.high = is_real ? 0 : ldexp(1, bits) - 1,
+		.expected = is_real              ? NULL
+			    : dtype == DTYPE_I32 ? "an int32 (i64 holds larger numbers)"
+						 : dtype_names[dtype]};
+
+	computed_add(&list->computed, expression, &member)->offset =
+		list->count * sizeof(*list->items) +
+		(is_real ? offsetof(struct plan_argument, real)
+			 : offsetof(struct plan_argument, integer));
+}
+
+static enum status argument_read(const struct json_at *at, struct argument_list *list,
+	const struct reading *reading, struct error *err)
+{
+	struct plan_argument *argument = &list->items[list->count];
 	struct typed_argument typed = {0};
 	const char *text;
 
-	if (!reading.family)
-		reading.names = &reading.fixed; /* A reference may read device names. */
 	argument->kind = ARGUMENT_INT32;
 	if (json_type(at) == JSON_OBJECT) {
-		TRY(record_from_json(&typed_record, at, &typed, &reading, err));
-		*argument = (struct argument){
-			(enum argument_kind)(ARGUMENT_INT32 + typed.type), 0, typed.value};
+		TRY(record_from_json(&typed_record, at, &typed, (void *)(uintptr_t)reading, err));
+		argument->kind = (enum argument_kind)(ARGUMENT_INT32 + typed.type);
+		number_add(list, argument->kind, typed.value);
 		return STATUS_OK;
 	}
-	if (json_get_string(at, &text, NULL) == STATUS_OK && find_word(text, &reading, argument))
+	if (json_get_string(at, &text, NULL) == STATUS_OK && find_word(text, reading, argument))
 		return STATUS_OK;
-	if (expression_json_compile(at, reading.names, &argument->expression, err) == STATUS_OK)
+	if (expression_json_compile(at, reading->names, &typed.value, err) == STATUS_OK) {
+		number_add(list, argument->kind, typed.value);
 		return STATUS_OK;
+	}
 	return json_get_string(at, &text, NULL) == STATUS_OK && name_is_valid(text) &&
 			       !name_is_function(text)
-		       ? unknown_word(text, &reading, err)
+		       ? unknown_word(text, reading, err)
 		       : STATUS_BAD_INPUT;
 }
 
-static void argument_release(void *field)
+static enum status arguments_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	struct argument *argument = field;
+	struct reading reading = *(const struct reading *)context;
+	struct argument_list *list = field;
+	struct json_at item = {0};
 
-	expression_member_release(&argument->expression);
-}
-
-const struct record_custom argument_member = {argument_read, NULL, argument_release};
-
-enum status argument_evaluate(const struct argument *argument, const struct value *values,
-	struct plan_argument *evaluated, struct error *err)
-{
-	const struct expression *expression = argument->expression;
-	int64_t least, most;
-	enum dtype dtype;
-	size_t bits;
-
-	*evaluated = (struct plan_argument){.kind = argument->kind, .index = argument->index};
-	if (!expression)
-		return STATUS_OK;
-	dtype = argument_dtype(argument->kind);
-	if (dtype_is_float(dtype))
-		return expression_real(expression, values, &evaluated->real, err);
-	if (dtype == DTYPE_BOOL) {
-		bool holds;
-
-		TRY(expression_test(expression, values, &holds, err));
-		evaluated->integer = holds;
-		return STATUS_OK;
-	}
-	TRY(expression_int(expression, values, &evaluated->integer, err));
-	bits = 8 * dtype_size(dtype);
-	least = !dtype_is_signed(dtype) ? 0 : bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
-	most = bits == 64 ? INT64_MAX
-			  : ((int64_t)1 << (dtype_is_signed(dtype) ? bits - 1 : bits)) - 1;
-	if (evaluated->integer < least || evaluated->integer > most)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected an %s, found %" PRId64 "%s",
-			expression_where(expression),
-			dtype == DTYPE_I32 ? "int32" : dtype_names[dtype], evaluated->integer,
-			/* For other types there is no larger type to suggest. */
-			dtype == DTYPE_I32 ? " (declare it as i64)" : "");
+	if (!reading.family)
+		reading.names = &reading.fixed; /* A reference may read device names. */
+	TRY(json_expect(at, JSON_ARRAY, err));
+	list->items = memory_zeroed(json_count(at) + 1, sizeof(*list->items));
+	for (; json_next(at, &item); list->count++)
+		TRY(argument_read(&item, list, &reading, err));
 	return STATUS_OK;
 }
 
-enum status arguments_evaluate(const struct argument_list *arguments, const struct value *values,
+static void arguments_release(void *field)
+{
+	struct argument_list *list = field;
+
+	computed_list_release(&list->computed);
+	free(list->items);
+	*list = (struct argument_list){0};
+}
+
+const struct record_custom argument_list_member = {arguments_read, NULL, arguments_release};
+
+enum status arguments_evaluate(const struct argument_list *list, struct value *values,
 	struct plan_launch *launch, struct error *err)
 {
-	launch->argument_count = arguments->count;
-	launch->arguments = memory_zeroed(arguments->count + 1, sizeof(*launch->arguments));
-	for (size_t i = 0; i < arguments->count; i++)
-		TRY(argument_evaluate(&arguments->items[i], values, &launch->arguments[i], err));
-	return STATUS_OK;
+	launch->argument_count = list->count;
+	launch->arguments = memory_zeroed(list->count + 1, sizeof(*launch->arguments));
+	if (list->count)
+		memcpy(launch->arguments, list->items, list->count * sizeof(*list->items));
+	return computed_evaluate(&list->computed, list->computed.count, launch->arguments, values,
+		0, COMPUTED_ALL, err);
 }

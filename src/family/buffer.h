@@ -7,7 +7,7 @@
 #ifndef FAMILY_BUFFER_H
 #define FAMILY_BUFFER_H
 
-#include "family/expression_json.h"
+#include "family/computed.h"
 #include "plan/reference_plan.h"
 
 /* An element type of type struct expression *: a bare name or an expression that returns a name.
@@ -32,21 +32,14 @@ extern const struct record_custom buffer_member;
 
 /* In JSON an argument is a name (of a buffer or tensor map; for references also units, unit_count,
  * expected), an expression (int32), or {"value": expression, "type": "f64"}. */
-struct argument {
-	enum argument_kind kind;
-	uint32_t index;
-	struct expression *expression;
-};
 struct argument_list {
-	struct argument *items;
+	struct plan_argument *items;
 	size_t count;
+	struct computed_list computed; /* numbers, with offsets from the first item */
 };
-extern const struct record_custom argument_member;
-/* Evaluates the expression of an argument. An int32 out of range is an error. */
-enum status argument_evaluate(const struct argument *argument, const struct value *values,
-	struct plan_argument *evaluated, struct error *err);
+extern const struct record_custom argument_list_member;
 /* Evaluates all arguments and stores them in the launch. */
-enum status arguments_evaluate(const struct argument_list *arguments, const struct value *values,
+enum status arguments_evaluate(const struct argument_list *list, struct value *values,
 	struct plan_launch *launch, struct error *err);
 
 #endif

@@ -276,7 +276,7 @@ static const struct record_member launch_members[] = {
 		.absent = 1, .low = 1, .high = REPEAT_MAX, COMPUTED),
 	RECORD_VALUE(struct launch, work.regs_estimate, "regs_estimate", .flags = RECORD_OPTIONAL,
 		.absent = REGS_UNKNOWN, COMPUTED),
-	RECORD_CUSTOMS(struct launch, arguments.items, arguments.count, &argument_member, "args"),
+	RECORD_CUSTOM(struct launch, arguments, &argument_list_member, "args"),
 	RECORD_NESTED(struct launch, work, model_record, "model", .flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct launch, work.has_model)),
 	RECORD_CUSTOM(struct launch, computed, &computed_list_member, "", .flags = RECORD_NOT_JSON),

@@ -50,7 +50,7 @@ static const struct record_member reference_members[] = {
 	FIXED(units_per_block),
 	FIXED(block),
 	FIXED(smem_bytes),
-	RECORD_CUSTOMS(struct reference, arguments.items, arguments.count, &argument_member, "args",
+	RECORD_CUSTOM(struct reference, arguments, &argument_list_member, "args",
 		.flags = RECORD_OPTIONAL),
 	TEXT(file, "file"),
 	TEXT(configuration, "configuration"),

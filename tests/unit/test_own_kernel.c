@@ -186,10 +186,10 @@ TEST(test_scalars)
 		const char *message; /* NULL: it is right */
 	} cases[] = {
 		{ARGUMENT_INT8, "-128", (uint64_t)-128, NULL},
-		{ARGUMENT_INT8, "128", 0, "expected an i8, found 128"},
+		{ARGUMENT_INT8, "128", 0, "expected i8, found 128"},
 		{ARGUMENT_UINT8, "255", 255, NULL},
-		{ARGUMENT_UINT8, "-1", 0, "expected an u8, found -1"},
-		{ARGUMENT_UINT16, "65536", 0, "expected an u16, found 65536"},
+		{ARGUMENT_UINT8, "-1", 0, "expected u8, found -1"},
+		{ARGUMENT_UINT16, "65536", 0, "expected u16, found 65536"},
 		{ARGUMENT_UINT32, "2**32-1", 0xffffffff, NULL},
 		{ARGUMENT_UINT64, "2**62", (uint64_t)1 << 62, NULL},
 		{ARGUMENT_BOOL, "3 > 2", 1, NULL},
@@ -197,24 +197,33 @@ TEST(test_scalars)
 		{ARGUMENT_FLOAT16, "1/2", 0x3800, NULL},
 		{ARGUMENT_BFLOAT16, "1/2", 0x3f00, NULL},
 		{ARGUMENT_FLOAT32, "1/2", 0x3f000000, NULL},
-		{ARGUMENT_INT32, "2**31", 0, "expected an int32, found 2147483648 (declare it"},
+		{ARGUMENT_INT32, "2**31", 0,
+			"expected an int32 (i64 holds larger numbers), found 2147483648"},
 	};
-	const struct name_table names = {0};
+	struct reading reading = {0};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct argument argument = {.kind = cases[i].kind};
-		struct plan_argument evaluated;
+		CLEANUP(memory_free)
+		char *text = string_format("[{\"value\": \"%s\", \"type\": \"%s\"}]", cases[i].text,
+			argument_kind_names[cases[i].kind]);
+		struct argument_list list = {0};
+		struct plan_launch launch = {0};
+		struct json *tree;
+		struct json_at at;
 		struct error err = {0};
 
-		assert_ok(expression_compile(
-			cases[i].text, "args", &names, &argument.expression, &err));
+		assert_ok(json_parse(text, strlen(text), "args", &tree, &err));
+		at = json_root(tree, "args");
+		assert_ok(argument_list_member.read(&at, &list, &reading, &err));
 		if (cases[i].message) {
-			assert_fails(argument_evaluate(&argument, NULL, &evaluated, &err),
+			assert_fails(arguments_evaluate(&list, NULL, &launch, &err),
 				STATUS_BAD_INPUT, cases[i].message);
 		} else {
-			assert_ok(argument_evaluate(&argument, NULL, &evaluated, &err));
-			assert_true(plan_argument_bits(&evaluated) == cases[i].bits);
+			assert_ok(arguments_evaluate(&list, NULL, &launch, &err));
+			assert_true(plan_argument_bits(&launch.arguments[0]) == cases[i].bits);
 		}
-		expression_free(argument.expression);
+		free(launch.arguments);
+		argument_list_member.release(&list);
+		json_free(tree);
 	}
 }
