@@ -170,7 +170,7 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 	for (size_t i = 0; i < family->workspace_count; i++)
 		model->workspace_bytes[i] = specialise_bytes(family, i, values);
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
-	if (operation_tensors_evaluate(family->operation, fixed, model->tensors, err) != STATUS_OK)
+	if (operation_tensors_evaluate(family->operation, values, model->tensors, err) != STATUS_OK)
 		return error_context(err, "%s", problem->title);
 	model->launch_count = family->launch_count;
 	for (size_t i = 0; i < family->launch_count; i++)

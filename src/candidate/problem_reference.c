@@ -216,7 +216,7 @@ static bool wants_trust(const struct operation *operation)
 	for (size_t i = 0; i < operation->tensor_count; i++) {
 		const struct reference *reference = reference_find(operation, i);
 
-		if (buffer_is_output(operation->tensors[i].role) &&
+		if (buffer_is_output(operation->tensors[i].buffer.role) &&
 			(!reference || reference->configuration))
 			return true;
 	}
@@ -232,7 +232,7 @@ static enum status take_contents(
 	struct plan_contents contents = {.tensor = (uint32_t)tensor};
 	CLEANUP(text_release) struct text ignored = {0};
 
-	if (from->contents != CONTENTS_EXPRESSION && from->contents != CONTENTS_FILE)
+	if (from->buffer.contents != CONTENTS_EXPRESSION && from->buffer.contents != CONTENTS_FILE)
 		return STATUS_OK;
 	if (from->file)
 		TRY(file_expect_inside(folder, from->file, err));
@@ -265,7 +265,7 @@ static enum status make(const struct making *making, struct error *err)
 	if (making->catalogue && wants_trust(operation))
 		TRY(trust(making, reference_trusted(operation), err));
 	for (size_t i = 0; i < operation->tensor_count; i++)
-		if (buffer_is_output(operation->tensors[i].role))
+		if (buffer_is_output(operation->tensors[i].buffer.role))
 			TRY(make_output(making, i, &plan->outputs[plan->output_count++], err));
 	build_finish(making->build);
 	return STATUS_OK;

@@ -18,7 +18,7 @@ static const char **buffer_names(const struct reading *reading)
 	const char **names = memory_zeroed(tensors + workspaces + 1, sizeof(*names));
 
 	for (size_t i = 0; i < tensors; i++)
-		names[i] = operation->tensors[i].name;
+		names[i] = operation->tensors[i].buffer.name;
 	for (size_t i = 0; i < workspaces; i++)
 		names[tensors + i] = *reading->family->workspaces[i].name
 					     ? reading->family->workspaces[i].name
@@ -77,22 +77,6 @@ enum status dtype_list_types(struct error *err)
 		err, "%s%selement types are %s", nearest, *nearest ? " " : "", text_string(&list));
 }
 
-static enum status dtype_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	const struct reading *reading = context;
-	const char *text;
-
-	TRY(json_get_string(at, &text, err));
-	if (name_table_find(reading->names, text) == NAME_UNKNOWN && dtype_find(text) >= 0)
-		return expression_word_compile(at, text, field, err);
-	return expression_json_compile(at, reading->names, field, err) == STATUS_OK
-		       ? STATUS_OK
-		       : dtype_list_types(err);
-}
-
-const struct record_custom dtype_member = {dtype_read, NULL, expression_member_release};
-
 enum status dtype_default(
 	const struct reading *reading, struct expression **dtype, struct error *err)
 {
@@ -106,26 +90,6 @@ enum status dtype_default(
 		if (dtype_find(*values) < 0)
 			return STATUS_OK; /* "dtype" has other meanings here */
 	return expression_compile("dtype", reading->operation->file, reading->names, dtype, err);
-}
-
-enum status dtype_evaluate(const struct expression *expression, const struct value *values,
-	enum dtype *dtype, struct error *err)
-{
-	const char *name;
-	int found;
-
-	*dtype = DTYPE_FP32;
-	if (!expression)
-		return STATUS_OK;
-	TRY(expression_string(expression, values, &name, err));
-	found = dtype_find(name);
-	if (found < 0) {
-		error_set(err, STATUS_BAD_INPUT, "%s: expected an element type, found \"%s\"",
-			expression_where(expression), name);
-		return dtype_list_types(err);
-	}
-	*dtype = (enum dtype)found;
-	return STATUS_OK;
 }
 
 /* ---- workspaces ---- */

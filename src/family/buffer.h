@@ -10,17 +10,12 @@
 #include "family/computed.h"
 #include "plan/reference_plan.h"
 
-/* An element type of type struct expression *: a bare name or an expression that returns a name.
- * NULL means fp32. */
-extern const struct record_custom dtype_member;
 /* Appends all element types to the hint, which may already name the nearest one. */
 enum status dtype_list_types(struct error *err);
 /* Makes the default type: the operation's key "dtype" if all of its values are element types, else
  * fp32. */
 enum status dtype_default(
 	const struct reading *reading, struct expression **dtype, struct error *err);
-enum status dtype_evaluate(const struct expression *expression, const struct value *values,
-	enum dtype *dtype, struct error *err);
 
 /* A family's workspaces and tensor maps, whose numbers may be computed. */
 RECORD_DECLARE(struct plan_buffer, workspace_record);

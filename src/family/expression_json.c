@@ -194,15 +194,6 @@ enum status expression_json_compile(const struct json_at *at, const struct name_
 	return expression_text_compile(at, text_string(&text), names, expression, err);
 }
 
-enum status expression_word_compile(const struct json_at *at, const char *word,
-	struct expression **expression, struct error *err)
-{
-	static const struct name_table none;
-	CLEANUP(memory_free) char *quoted = string_format("'%s'", word);
-
-	return expression_text_compile(at, quoted, &none, expression, err);
-}
-
 void expression_member_release(void *field)
 {
 	struct expression **expression = field;

@@ -104,9 +104,6 @@ enum status expression_json_compile(const struct json_at *at, const struct name_
 /* Compiles a text that is part of the member. */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err);
-/* Makes an expression that always returns this word. */
-enum status expression_word_compile(const struct json_at *at, const char *word,
-	struct expression **expression, struct error *err);
 void expression_member_release(void *field);
 
 /* A custom member of the whole struct: JSON has an expression for its member `field`, or an object

@@ -16,7 +16,7 @@ static enum status name_check(const struct json_at *at, struct family *family, s
 		return json_error(
 			at, err, "a name that no key, device name, parameter or constant has");
 	for (size_t i = 0; i < operation->tensor_count; i++)
-		if (strcmp(operation->tensors[i].name, at->key) == 0)
+		if (strcmp(operation->tensors[i].buffer.name, at->key) == 0)
 			return json_error(at, err, "a name that no tensor has");
 	return STATUS_OK;
 }
@@ -205,6 +205,21 @@ static bool find_in(const struct place *places, size_t count, const char *item, 
 	return false;
 }
 
+static struct place find_in_tensors(const struct operation *operation, const void *item)
+{
+	struct place found = {0};
+
+	for (size_t i = 0; i < operation->tensor_count; i++) {
+		struct tensor *tensor = &operation->tensors[i];
+		const struct place place = {
+			tensor, 1, sizeof(*tensor), COMPUTED_DIRECT, 0, &tensor->computed};
+
+		if (find_in(&place, 1, item, &found))
+			return found;
+	}
+	BUG("a computed member outside of the operation");
+}
+
 /* Finds the list that contains a member, and the member's offset. */
 static struct place find_place(const struct reading *reading, const void *item)
 {
@@ -242,7 +257,8 @@ enum status family_computed_read(const struct json_at *at, const struct record_m
 	void *item, void *context, struct error *err)
 {
 	struct reading *reading = context;
-	const struct place place = find_place(reading, item);
+	const struct place place = reading->family ? find_place(reading, item)
+						   : find_in_tensors(reading->operation, item);
 	const enum scope_context scope = (enum scope_context)(member->computed - 1);
 	const struct name_table *names =
 		scope == SCOPE_PLAIN ? reading->names : reading_names(reading, scope);
@@ -256,7 +272,7 @@ enum status family_computed_read(const struct json_at *at, const struct record_m
 	added->list = place.list;
 	added->offset = place.offset;
 	added->repeat = scope == SCOPE_SMEM ? WORK_LANES : 1;
-	added->is_condition = member->kind == RECORD_KIND_BOOL && place.list != COMPUTED_DIRECT;
+	added->is_condition = member->kind == RECORD_KIND_BOOL;
 	before = added > place.computed->items ? added - 1 : added;
 	added->is_conditional = !added->is_condition && before->list == place.list &&
 				before->offset / place.size == place.offset / place.size &&

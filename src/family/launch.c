@@ -77,7 +77,7 @@ static enum status tile_check(
 
 	if (tile->tensor >= operation->tensor_count)
 		return json_error_of(at, "tensor", err, "a tensor of the operation");
-	tile->is_output = operation->tensors[tile->tensor].role != BUFFER_INPUT;
+	tile->is_output = operation->tensors[tile->tensor].buffer.role != BUFFER_INPUT;
 	return STATUS_OK;
 }
 

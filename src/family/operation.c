@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "family/family.h"
 #include "family/problem.h"
 #include "spec/device_spec.h"
 
@@ -150,7 +151,7 @@ static enum status operation_check(
 
 	(void)context;
 	for (size_t i = 0; i < operation->tensor_count; i++)
-		outputs += buffer_is_output(operation->tensors[i].role);
+		outputs += buffer_is_output(operation->tensors[i].buffer.role);
 	if (!operation->advice.sweep)
 		operation->advice.sweep = "";
 	/* A program need not declare its tensors. */
@@ -216,7 +217,8 @@ static enum status read_root(const struct json_at *root, const char *name,
 	for (size_t i = 0; i < DEVICE_VALUE_COUNT; i++)
 		if (name_table_find(keys, device_value_names[i]) == NAME_UNKNOWN)
 			name_table_add(&reading.fixed, device_value_names[i]);
-	TRY(record_from_json(&operation_record, root, operation, &reading, err));
+	TRY(record_from_json_computed(
+		&operation_record, root, operation, family_computed_read, &reading, err));
 	if (!name || strcmp(operation->name, name) == 0)
 		return STATUS_OK;
 	return json_error_of(root, "name", err, "\"%s\" as the folder is named", name);
@@ -301,8 +303,8 @@ enum status advice_multiples(const struct problem *problem, const struct advice_
 	return STATUS_OK;
 }
 
-enum status operation_tensors_evaluate(const struct operation *operation,
-	const struct value *values, struct plan_buffer *buffers, struct error *err)
+enum status operation_tensors_evaluate(const struct operation *operation, struct value *values,
+	struct plan_buffer *buffers, struct error *err)
 {
 	for (size_t i = 0; i < operation->tensor_count; i++)
 		TRY(tensor_evaluate(&operation->tensors[i], values, &buffers[i], err));

@@ -81,7 +81,7 @@ enum status advice_multiples(const struct problem *problem, const struct advice_
 	int64_t **multiples, size_t *count, struct error *err);
 
 /* Evaluates the tensors to buffers in order. values begins with the keys. */
-enum status operation_tensors_evaluate(const struct operation *operation,
-	const struct value *values, struct plan_buffer *buffers, struct error *err);
+enum status operation_tensors_evaluate(const struct operation *operation, struct value *values,
+	struct plan_buffer *buffers, struct error *err);
 
 #endif

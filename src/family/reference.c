@@ -66,7 +66,7 @@ RECORD_DEFINE(struct reference, reference_record, reference_members, .name = "re
 
 static bool serves(const struct reference *reference, const struct tensor *tensor)
 {
-	return !reference->output || strcmp(reference->output, tensor->name) == 0;
+	return !reference->output || strcmp(reference->output, tensor->buffer.name) == 0;
 }
 
 const struct reference *reference_find(const struct operation *operation, size_t tensor)
@@ -109,7 +109,7 @@ enum status references_check(
 
 		at = reference_at(root, i);
 		for (size_t k = 0; k < operation->tensor_count; k++)
-			served += buffer_is_output(operation->tensors[k].role) &&
+			served += buffer_is_output(operation->tensors[k].buffer.role) &&
 				  reference_find(operation, k) == reference;
 		if (reference->configuration && reference != reference_trusted(operation))
 			return json_error(&at, err, "one configuration for all outputs");

@@ -108,20 +108,34 @@ static enum status index_read(
 
 static const struct record_custom index_expression = {index_read, NULL, expression_member_release};
 
+/* Returns the element type, or -1 if it depends on the problem. */
+static int dtype_of(const struct tensor *tensor)
+{
+	const struct computed *computed =
+		computed_find(&tensor->computed, offsetof(struct tensor, buffer.dtype));
+	struct value word;
+
+	if (!computed)
+		return (int)tensor->buffer.dtype;
+	return expression_constant(computed->expression, &word) && word.type == VALUE_STRING
+		       ? dtype_find(word.string)
+		       : -1;
+}
+
 static enum status tensor_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct reading *reading = context;
 	struct tensor *tensor = value;
-	const bool is_input = tensor->role == BUFFER_INPUT,
-		   is_filled = tensor->role != BUFFER_OUTPUT;
-	const bool groups = contents_are_groups(tensor->contents);
-	struct value word;
-	const bool any = !expression_constant(tensor->dtype, &word) || word.type != VALUE_STRING;
-	const bool normal = tensor->contents == CONTENTS_NORMAL;
-	const int dtype = any ? -1 : dtype_find(word.string);
+	const enum buffer_contents contents = tensor->buffer.contents;
+	const bool is_input = tensor->buffer.role == BUFFER_INPUT,
+		   is_filled = tensor->buffer.role != BUFFER_OUTPUT;
+	const bool groups = contents_are_groups(contents), normal = contents == CONTENTS_NORMAL;
+	const int dtype = dtype_of(tensor);
 	const bool of_32_or_64 = dtype >= 0 && !dtype_is_float((enum dtype)dtype) &&
 				 dtype_size((enum dtype)dtype) >= 4;
+	struct json_at when, of, skew;
+	const bool has_of = json_find(at, "of", &of), has_skew = json_find(at, "skew", &skew);
 	const double *fill = tensor->fill;
 	const struct {
 		bool wrong;
@@ -129,16 +143,17 @@ static enum status tensor_check(
 	} rules[] = {
 		{is_input && tensor->tolerance.is_given, "tolerance",
 			"no tolerance of a tensor that is not written"},
-		{!is_input && tensor->when, "when", "no condition on a tensor that is written"},
-		{tensor->contents != CONTENTS_UNIFORM && !is_filled, "contents",
+		{!is_input && json_find(at, "when", &when), "when",
+			"no condition on a tensor that is written"},
+		{contents != CONTENTS_UNIFORM && !is_filled, "contents",
 			"no contents of a tensor that holds none before"},
-		{tensor->contents == CONTENTS_PERMUTATION && !of_32_or_64, "contents",
+		{contents == CONTENTS_PERMUTATION && !of_32_or_64, "contents",
 			"integers of 32 or 64 bits for a permutation"},
 		{groups && dtype != DTYPE_I32, "contents", "the dtype i32 for offsets and counts"},
-		{groups != (tensor->of != NULL) || (tensor->skew && !tensor->of), "",
+		{groups != has_of || (has_skew && !has_of), "",
 			"\"of\" where the contents are offsets or counts, and \"skew\" nowhere "
 			"else"},
-		{tensor->has_fill && tensor->contents > CONTENTS_NORMAL, "fill",
+		{tensor->has_fill && contents > CONTENTS_NORMAL, "fill",
 			"\"contents\" uniform or normal where a tensor has \"fill\""},
 		{tensor->has_fill && !is_filled, "fill",
 			"no values of a tensor that holds none before"},
@@ -148,7 +163,7 @@ static enum status tensor_check(
 			"a lowest below the highest value"},
 	};
 
-	if (name_table_find(&reading->operation->key_names, tensor->name) != NAME_UNKNOWN)
+	if (name_table_find(&reading->operation->key_names, tensor->buffer.name) != NAME_UNKNOWN)
 		return json_error(at, err, "a name that is not a key's");
 	for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
 		if (rules[i].wrong)
@@ -172,7 +187,7 @@ static enum status contents_read(
 
 	if (json_type(at) != JSON_OBJECT) {
 		TRY(record_name_from_json(at, buffer_contents_names, &index, err));
-		tensor->contents = (enum buffer_contents)index;
+		tensor->buffer.contents = (enum buffer_contents)index;
 		return index < CONTENTS_EXPRESSION ? STATUS_OK
 						   : json_error(at, err, "an object {\"%s\": ...}",
 							     buffer_contents_names[index]);
@@ -180,7 +195,7 @@ static enum status contents_read(
 	TRY(record_from_json(&contents_record, at, tensor, context, err));
 	if ((tensor->expression != NULL) == (tensor->file != NULL))
 		return json_error(at, err, "one of \"expression\" and \"file\"");
-	tensor->contents = tensor->expression ? CONTENTS_EXPRESSION : CONTENTS_FILE;
+	tensor->buffer.contents = tensor->expression ? CONTENTS_EXPRESSION : CONTENTS_FILE;
 	return STATUS_OK;
 }
 
@@ -193,20 +208,24 @@ static const struct record_custom contents_custom = {contents_read, NULL, conten
 
 static const char *const role_names[] = {"in", "out", "inout", NULL};
 static const struct record_member tensor_members[] = {
-	RECORD_VALUE(struct tensor, name, "name", .rule = &name_rule),
-	RECORD_CUSTOMS(struct tensor, shape.items, shape.count, &expression_member, "shape",
-		.count_min = 1, .count_max = TENSOR_RANK_MAX),
-	EXPRESSION_OPTIONAL(struct tensor, ld, "ld"),
-	RECORD_CUSTOM(struct tensor, dtype, &dtype_member, "dtype"),
-	RECORD_ENUM(struct tensor, role, role_names, "role"),
-	EXPRESSION_OPTIONAL(struct tensor, when, "when"),
+	RECORD_TEXT(struct tensor, buffer.name, "name", .rule = &name_rule),
+	RECORD_ENUM(struct tensor, buffer.dtype, dtype_names, "dtype", COMPUTED,
+		.expected = "an element type"),
+	RECORD_ENUM(struct tensor, buffer.role, role_names, "role"),
+	RECORD_VALUE(struct tensor, when, "when", .flags = RECORD_OPTIONAL, .absent = 1, COMPUTED),
+	RECORD_ARRAY_COUNTED(struct tensor, shape, rank, "shape", .count_min = 1, .low = 1,
+		.high = 0x1p63, .expected = "a dimension of at least 1", COMPUTED),
+	RECORD_VALUE(struct tensor, buffer.ld, "ld", .flags = RECORD_OPTIONAL, COMPUTED, .low = 1,
+		.high = 0x1p63, .expected = "a pitch of at least 1 element"),
 	RECORD_DERIVED(struct tensor, &contents_custom, "contents", .flags = RECORD_OPTIONAL),
-	EXPRESSION_OPTIONAL(struct tensor, of, "of"),
-	EXPRESSION_OPTIONAL(struct tensor, skew, "skew"),
+	RECORD_VALUE(struct tensor, of, "of", .flags = RECORD_OPTIONAL, .high = INT32_MAX, .low = 0,
+		COMPUTED),
+	RECORD_VALUE(struct tensor, skew, "skew", .flags = RECORD_OPTIONAL, COMPUTED),
 	RECORD_ARRAY(struct tensor, fill, "fill", .flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct tensor, has_fill)),
 	RECORD_CUSTOM(
 		struct tensor, tolerance, &tolerance_member, "tolerance", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct tensor, computed, &computed_list_member, "", .flags = RECORD_NOT_JSON),
 	RECORD_COMMENT("help"),
 };
 RECORD_DEFINE(
@@ -215,81 +234,61 @@ RECORD_DEFINE(
 static enum status too_large(const struct tensor *tensor, struct error *err)
 {
 	return error_set(err, STATUS_BAD_INPUT,
-		"tensor %s: expected less than 2^63 bytes, found more", tensor->name);
-}
-
-static enum status evaluate_shape(const struct tensor *tensor, const struct value *values,
-	struct plan_buffer *buffer, struct error *err)
-{
-	size_t rank = tensor->shape.count;
-
-	buffer->rows = 1;
-	for (size_t i = 0; i < rank; i++) {
-		const struct expression *expression = tensor->shape.items[i];
-		int64_t dimension;
-
-		TRY(expression_int(expression, values, &dimension, err));
-		if (dimension < 1)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a dimension of at least 1, found %" PRId64,
-				expression_where(expression), dimension);
-		if (i + 1 == rank)
-			buffer->columns = (uint64_t)dimension;
-		else if (__builtin_mul_overflow(buffer->rows, (uint64_t)dimension, &buffer->rows))
-			return too_large(tensor, err);
-	}
-	return STATUS_OK;
+		"tensor %s: expected less than 2^63 bytes, found more", tensor->buffer.name);
 }
 
 /* A thread of the kernel that generates offsets adds up all sizes before its own. */
 enum {
 	OFFSETS_MAX = 65537
 };
-static enum status offsets_evaluate(const struct tensor *tensor, const struct value *values,
-	struct plan_buffer *buffer, struct error *err)
+static enum status offsets_check(const struct plan_buffer *buffer, struct error *err)
 {
 	const int fewest = buffer->contents == CONTENTS_OFFSETS ? 2 : 1;
-	int64_t total;
 
-	if (buffer->rows != 1 || buffer->columns < (uint64_t)fewest ||
-		buffer->columns > OFFSETS_MAX)
-		return error_set(err, STATUS_BAD_INPUT,
-			"tensor %s: expected %d to %d %s, found %" PRIu64 " rows of %" PRIu64,
-			tensor->name, fewest, (int)OFFSETS_MAX,
-			buffer_contents_names[buffer->contents], buffer->rows, buffer->columns);
-	TRY(expression_int_within(tensor->of, values, 0, INT32_MAX, &total, err));
-	buffer->fill_low = (double)total;
-	return tensor->skew ? expression_real(tensor->skew, values, &buffer->fill_high, err)
-			    : STATUS_OK;
+	if (buffer->rows == 1 && buffer->columns >= (uint64_t)fewest &&
+		buffer->columns <= OFFSETS_MAX)
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"tensor %s: expected %d to %d %s, found %" PRIu64 " rows of %" PRIu64, buffer->name,
+		fewest, (int)OFFSETS_MAX, buffer_contents_names[buffer->contents], buffer->rows,
+		buffer->columns);
 }
 
 /* Default contents: numbers whose sums and products reveal mistakes in every type. */
-static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
+static void fill_default(struct plan_buffer *buffer)
 {
 	const enum dtype dtype = buffer->dtype;
+	const bool is_plain =
+		!dtype_is_float(dtype) && !dtype_is_signed(dtype) && dtype != DTYPE_BOOL;
 
-	buffer->contents = tensor->contents;
-	buffer->fill_low = tensor->fill[0];
-	buffer->fill_high = tensor->fill[1];
-	if (tensor->has_fill)
-		return;
-	buffer->fill_low = 0;
-	buffer->fill_high = !contents_are_groups(tensor->contents);
-	if (contents_are_groups(tensor->contents))
-		return;
-	if (tensor->contents == CONTENTS_NORMAL) {
-		if (!dtype_is_float(dtype) && !dtype_is_signed(dtype) && dtype != DTYPE_BOOL) {
+	buffer->fill_high = 1;
+	if (buffer->contents == CONTENTS_NORMAL) {
+		if (is_plain) {
 			buffer->fill_low = 100;
 			buffer->fill_high = 10;
 		}
-		return;
-	}
-	if (dtype_is_float(dtype))
+	} else if (dtype_is_float(dtype)) {
 		buffer->fill_low = -1;
-	else if (dtype_is_signed(dtype))
+	} else if (dtype_is_signed(dtype)) {
 		buffer->fill_high = -(buffer->fill_low = -100);
-	else if (dtype != DTYPE_BOOL)
+	} else if (is_plain) {
 		buffer->fill_high = 200;
+	}
+}
+
+static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
+{
+	if (!buffer_is_filled(buffer->role))
+		return;
+	if (contents_are_groups(buffer->contents)) {
+		buffer->fill_low = (double)tensor->of;
+		buffer->fill_high = tensor->skew;
+	} else if (tensor->has_fill) {
+		buffer->fill_low = tensor->fill[0];
+		buffer->fill_high = tensor->fill[1];
+	} else {
+		fill_default(buffer);
+	}
 }
 
 /* Refuses integers that would wrap around. No value is more than nine deviations from the mean. */
@@ -309,39 +308,26 @@ static enum status expect_normal_fits(const struct plan_buffer *buffer, struct e
 		buffer->name, dtype_names[dtype], buffer->fill_low, buffer->fill_high);
 }
 
-enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
-	struct plan_buffer *buffer, struct error *err)
+static enum status shape_evaluate(
+	const struct tensor *tensor, struct plan_buffer *buffer, struct error *err)
 {
+	const uint64_t ld = buffer->ld;
+	const struct computed *pitch =
+		computed_find(&tensor->computed, offsetof(struct tensor, buffer.ld));
 	uint64_t bytes;
-	int64_t ld;
-	bool is_there;
 
-	*buffer = (struct plan_buffer){.role = tensor->role, .init = BUFFER_INIT_GIVEN};
-	string_put(buffer->name, sizeof(buffer->name), tensor->name);
-	TRY(dtype_evaluate(tensor->dtype, values, &buffer->dtype, err));
-	if (buffer_is_filled(tensor->role))
-		take_fill(tensor, buffer);
-	TRY(expect_normal_fits(buffer, err));
-	TRY(expression_test(tensor->when, values, &is_there, err));
-	if (!is_there)
-		return STATUS_OK;
-	TRY(evaluate_shape(tensor, values, buffer, err));
-	if (buffer->contents == CONTENTS_PERMUTATION && buffer->columns > INT32_MAX / buffer->rows)
+	buffer->rows = 1;
+	for (size_t i = 0; i + 1 < tensor->rank; i++)
+		if (__builtin_mul_overflow(buffer->rows, tensor->shape[i], &buffer->rows))
+			return too_large(tensor, err);
+	buffer->columns = tensor->shape[tensor->rank - 1];
+	buffer->ld = ld ? ld : buffer->columns;
+	if (buffer->ld < buffer->columns)
 		return error_set(err, STATUS_BAD_INPUT,
-			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
-			tensor->name);
-	if (contents_are_groups(buffer->contents))
-		TRY(offsets_evaluate(tensor, values, buffer, err));
-	buffer->ld = buffer->columns;
-	if (tensor->ld) {
-		TRY(expression_int(tensor->ld, values, &ld, err));
-		if (ld < 1 || (uint64_t)ld < buffer->columns)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a pitch of at least a row of %" PRIu64
-				" elements, found %" PRId64,
-				expression_where(tensor->ld), buffer->columns, ld);
-		buffer->ld = (uint64_t)ld;
-	}
+			"%s: expected a pitch of at least a row of %" PRIu64
+			" elements, found %" PRIu64,
+			pitch ? expression_where(pitch->expression) : buffer->name, buffer->columns,
+			ld);
 	if (__builtin_mul_overflow(buffer->rows - 1, buffer->ld, &bytes) ||
 		__builtin_add_overflow(bytes, buffer->columns, &bytes) ||
 		__builtin_mul_overflow(bytes, (uint64_t)dtype_size(buffer->dtype), &bytes) ||
@@ -349,4 +335,27 @@ enum status tensor_evaluate(const struct tensor *tensor, const struct value *val
 		return too_large(tensor, err);
 	buffer->bytes = bytes;
 	return STATUS_OK;
+}
+
+enum status tensor_evaluate(const struct tensor *tensor, struct value *values,
+	struct plan_buffer *buffer, struct error *err)
+{
+	struct tensor now = *tensor;
+
+	TRY(computed_evaluate(
+		&tensor->computed, tensor->computed.count, &now, values, 0, COMPUTED_ALL, err));
+	*buffer = now.buffer;
+	buffer->init = BUFFER_INIT_GIVEN;
+	take_fill(&now, buffer);
+	TRY(expect_normal_fits(buffer, err));
+	if (!now.when) {
+		buffer->ld = 0;
+		return STATUS_OK;
+	}
+	TRY(shape_evaluate(&now, buffer, err));
+	if (buffer->contents == CONTENTS_PERMUTATION && buffer->columns > INT32_MAX / buffer->rows)
+		return error_set(err, STATUS_BAD_INPUT,
+			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
+			buffer->name);
+	return contents_are_groups(buffer->contents) ? offsets_check(buffer, err) : STATUS_OK;
 }

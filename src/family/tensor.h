@@ -26,24 +26,24 @@ enum {
 };
 
 struct tensor {
-	const char *name;             /* borrowed from the operation's JSON */
-	struct expression_list shape; /* outermost dimension first */
-	struct expression *ld;        /* pitch in elements; NULL: no padding */
-	struct expression *when;      /* if false, the tensor has no bytes; NULL: always true */
-	struct expression *dtype;
-	enum buffer_role role;
-	bool has_fill;
-	enum buffer_contents contents;
+	/* name, role, dtype, contents, and the pitch in elements, which is 0 for no padding */
+	struct plan_buffer buffer;
+	bool when;                       /* if false, the tensor has no bytes */
+	uint64_t shape[TENSOR_RANK_MAX]; /* outermost dimension first */
+	size_t rank;
 	struct expression *expression; /* CONTENTS_EXPRESSION: reads the keys, then `index` */
 	const char *file;              /* CONTENTS_FILE: in the operation's folder */
-	double fill[2];                /* minimum and maximum, or mean and standard deviation */
-	struct expression *of, *skew;  /* offsets: the last one, Zipf's exponent */
+	bool has_fill;
+	double fill[2]; /* minimum and maximum, or mean and standard deviation */
+	int64_t of;     /* offsets: the last one */
+	double skew;    /* offsets: Zipf's exponent */
 	struct tolerance tolerance;
+	struct computed_list computed; /* computed members of this struct */
 };
 RECORD_DECLARE(struct tensor, tensor_record);
 /* values has one value per key. Errors: a dimension below 1, a pitch shorter than the row, more
  * than 2^63 bytes. */
-enum status tensor_evaluate(const struct tensor *tensor, const struct value *values,
+enum status tensor_evaluate(const struct tensor *tensor, struct value *values,
 	struct plan_buffer *buffer, struct error *err);
 
 #endif

@@ -118,14 +118,10 @@ TEST(test_limits_of_blocks)
 }
 
 /* Sizes whose tensors no machine holds, and pitches that the constraints let pass. */
-struct tensors {
-	struct tensor *items;
-	size_t count;
-};
 static const struct record_member tensors_members[] = {
-	RECORD_MAP(struct tensors, items, count, tensor_record, "tensors"),
+	RECORD_MAP(struct operation, tensors, tensor_count, tensor_record, "tensors"),
 };
-static RECORD_DEFINE(struct tensors, tensors_record, tensors_members, .name = "tensors");
+static RECORD_DEFINE(struct operation, tensors_record, tensors_members, .name = "tensors");
 
 TEST(test_tensor_errors)
 {
@@ -133,7 +129,6 @@ TEST(test_tensor_errors)
 	struct operation operation = {0};
 	struct name_table *names = &operation.key_names;
 	struct reading reading = {.operation = &operation, .names = names};
-	struct tensors tensors = {0};
 	struct device_spec *device;
 	struct tensor *tensor;
 	struct plan_buffer buffer;
@@ -155,8 +150,9 @@ TEST(test_tensor_errors)
 	assert_ok(device_spec_load("", configs, &device, &err));
 	assert_ok(json_parse(text, strlen(text), "t", &tree, &err));
 	at = json_root(tree, "t");
-	assert_ok(record_from_json(&tensors_record, &at, &tensors, &reading, &err));
-	tensor = &tensors.items[0];
+	assert_ok(record_from_json_computed(
+		&tensors_record, &at, &operation, family_computed_read, &reading, &err));
+	tensor = &operation.tensors[0];
 	values[0] = value_int(3);
 	values[1] = value_int(5);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
@@ -176,7 +172,7 @@ TEST(test_tensor_errors)
 	values[0] = values[1] = value_int((int64_t)1 << 31);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"tensor T: expected less than 2^63 bytes");
-	tensor = &tensors.items[1];
+	tensor = &operation.tensors[1];
 	values[0] = values[1] = value_int(5);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
 	assert_int_equal(buffer.contents, CONTENTS_PERMUTATION);
@@ -187,7 +183,7 @@ TEST(test_tensor_errors)
 	values[0] = value_int(0);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
 	assert_int_equal(buffer.bytes, 0);
-	tensor = &tensors.items[2];
+	tensor = &operation.tensors[2];
 	values[0] = value_int(3);
 	values[1] = value_int(100);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
@@ -197,13 +193,13 @@ TEST(test_tensor_errors)
 	values[0] = value_int(65537);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"tensor V: expected 2 to 65537 offsets, found 1 rows of 65538");
-	tensor = &tensors.items[3];
+	tensor = &operation.tensors[3];
 	values[0] = value_int(1);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
 	assert_int_equal(buffer.contents, CONTENTS_COUNTS);
 	assert_int_equal(buffer.columns, 1);
 	assert_true(buffer.fill_low == 100 && buffer.fill_high == 0);
-	record_release(&tensors_record, &tensors);
+	record_release(&tensors_record, &operation);
 	name_table_release(names);
 	json_free(tree);
 	device_spec_free(device);
