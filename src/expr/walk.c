@@ -44,44 +44,12 @@ static inline bool truth(const struct value *value)
 	return value->type == VALUE_BOOL ? value->boolean : value_truth(*value);
 }
 
-/* Applies the most frequent operators to two numbers if the result is real. Returns false
- * otherwise. */
-static bool real_apply(enum opcode opcode, const struct value *left, const struct value *right,
-	struct value *result)
-{
-	double a, b, real;
-	if (!value_as_real(*left, &a) || !value_as_real(*right, &b) ||
-		(left->type != VALUE_REAL && right->type != VALUE_REAL))
-		return false;
-	switch (opcode) {
-	case OPCODE_ADD:
-		real = a + b;
-		break;
-	case OPCODE_SUBTRACT:
-		real = a - b;
-		break;
-	case OPCODE_MULTIPLY:
-		real = a * b;
-		break;
-	case OPCODE_DIVIDE:
-		real = a / b;
-		break;
-	default:
-		return false;
-	}
-	*result = value_real(real);
-	return isfinite(real);
-}
-
 static inline const struct value *apply(struct evaluation *evaluation, const struct node *node,
 	const struct value *left, const struct value *right, struct value *result)
 {
-	if (left->type == VALUE_INT && right->type == VALUE_INT) {
-		if (integer_apply(node->opcode, left->integer, right->integer, result))
-			return result;
-	} else if (real_apply(node->opcode, left, right, result)) {
+	if (left->type == VALUE_INT && right->type == VALUE_INT &&
+		integer_apply(node->opcode, left->integer, right->integer, result))
 		return result;
-	}
 	return operator_apply(evaluation, node->opcode, left, right, result)
 		       ? result
 		       : fail(evaluation, node);
