@@ -136,23 +136,6 @@ static struct launch launch_specialise(const struct launch *launch,
 	return copy;
 }
 
-/* Returns the specialised size of a workspace, or NULL if JSON states a number. */
-static struct expression *specialise_bytes(
-	const struct family *family, size_t index, const struct value *values)
-{
-	const size_t buffer = family->operation->tensor_count + index,
-		     offset = buffer * sizeof(struct plan_buffer) +
-			      offsetof(struct plan_buffer, bytes);
-
-	for (size_t i = 0; i < family->computed.count; i++) {
-		const struct computed *computed = &family->computed.items[i];
-
-		if (computed->list == offsetof(struct plan, buffers) && computed->offset == offset)
-			return expression_specialise(computed->expression, values);
-	}
-	return NULL;
-}
-
 /* fixed has the values of the names before the parameters; its strings outlive the model. */
 static enum status model_fill(struct bound_model *model, const struct family *family,
 	const struct problem *problem, const struct device_spec *device, const struct value *fixed,
@@ -164,11 +147,6 @@ static enum status model_fill(struct bound_model *model, const struct family *fa
 
 	memcpy(values, fixed, scope->extra_at * sizeof(*values)); /* extras stay unbound */
 	model->launches = memory_zeroed(family->launch_count + 1, sizeof(*model->launches));
-	model->workspace_count = family->workspace_count;
-	model->workspace_bytes =
-		memory_zeroed(family->workspace_count + 1, sizeof(*model->workspace_bytes));
-	for (size_t i = 0; i < family->workspace_count; i++)
-		model->workspace_bytes[i] = specialise_bytes(family, i, values);
 	model->tensors = memory_zeroed(family->operation->tensor_count, sizeof(*model->tensors));
 	if (operation_tensors_evaluate(family->operation, values, model->tensors, err) != STATUS_OK)
 		return error_context(err, "%s", problem->title);
@@ -191,10 +169,7 @@ static void model_release(struct bound_model *model)
 {
 	for (size_t i = 0; i < model->launch_count; i++)
 		launch_release(&model->launches[i]);
-	for (size_t i = 0; i < model->workspace_count; i++)
-		expression_free(model->workspace_bytes[i]);
 	free(model->launches);
-	free(model->workspace_bytes);
 	free(model->tensors);
 }
 

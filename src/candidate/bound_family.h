@@ -20,8 +20,6 @@
 struct bound_model {
 	struct launch *launches; /* specialised copies without arguments */
 	size_t launch_count;
-	struct expression **workspace_bytes;
-	size_t workspace_count;
 	struct plan_buffer *tensors;
 	double flop, min_bytes;
 };

@@ -21,24 +21,6 @@ struct work_context {
 	struct work work; /* active launches, which borrow the lists of `kept` */
 };
 
-/* ---- candidates ---- */
-static enum status sum_workspaces(const struct bound_family *bound, const struct value *values,
-	uint64_t *workspace_bytes, struct error *err)
-{
-	const struct bound_model *model = &bound->model;
-
-	*workspace_bytes = 0;
-	for (size_t i = 0; i < model->workspace_count; i++) {
-		int64_t bytes = (int64_t)bound->family->workspaces[i].bytes;
-
-		if (model->workspace_bytes[i])
-			TRY(expression_int(model->workspace_bytes[i], values, &bytes, err));
-		if (bytes > 0)
-			*workspace_bytes += (uint64_t)bytes;
-	}
-	return STATUS_OK;
-}
-
 /* ---- amounts that no model states ---- */
 /* Adds the bytes of a tensor, and uses its type if that is a float type with a higher peak. */
 static void take_tensor(
@@ -133,64 +115,40 @@ static void fill_in(const struct bound_family *bound, struct work *work)
 	}
 }
 
-static enum status evaluate_launch(const struct bound_family *bound, size_t index,
-	struct value *values, struct work_context *context, struct work *work, struct error *err)
+static enum status evaluate_launch(struct work_context *context, size_t index, struct error *err)
 {
-	struct launch_work *result = &work->launches[work->launch_count];
-	struct launch_work *kept = context ? &context->kept.launches[index] : result;
-	const uint64_t changed =
-		context && context->filled[index] ? context->changed : COMPUTED_ALL;
+	const struct bound_family *bound = context->bound;
+	struct launch_work *kept = &context->kept.launches[index], *result;
+	const uint64_t changed = context->filled[index] ? context->changed : COMPUTED_ALL;
 	bool is_active;
 
-	if (context)
-		context->filled[index] = false;
-	TRY(expression_test(bound->model.launches[index].when, values, &is_active, err));
+	context->filled[index] = false;
+	TRY(expression_test(bound->model.launches[index].when, context->values, &is_active, err));
 	if (!is_active)
 		return STATUS_OK;
-	work->launch_count++;
-	if (!context)
-		*kept = launch_work_copy(&bound->model.launches[index].work);
-	TRY(launch_work_evaluate(bound, index, values, changed, kept, err));
-	if (context)
-		context->filled[index] = true;
+	TRY(launch_work_evaluate(bound, index, context->values, changed, kept, err));
+	context->filled[index] = true;
+	result = &context->work.launches[context->work.launch_count++];
 	*result = *kept;
 	if (!result->has_model)
 		take_arguments(bound, index, result);
 	return STATUS_OK;
 }
 
-/* Overwrites only the value of `lane`. work has room for all launches. */
-static enum status evaluate(const struct bound_family *bound, struct value *values,
-	struct work_context *context, struct work *work, struct error *err)
+static enum status evaluate(struct work_context *context, struct error *err)
 {
-	const struct bound_model *model = &bound->model;
+	const struct bound_model *model = &context->bound->model;
+	struct work *work = &context->work;
 
 	work->flop = model->flop;
 	work->min_bytes = model->min_bytes;
 	work->launch_count = 0;
-	TRY(sum_workspaces(bound, values, &work->workspace_bytes, err));
 	for (size_t i = 0; i < model->launch_count; i++)
-		TRY(evaluate_launch(bound, i, values, context, work, err));
-	fill_in(bound, work);
+		TRY(evaluate_launch(context, i, err));
+	fill_in(context->bound, work);
 	return STATUS_OK;
 }
 
-enum status candidate_work(const struct bound_family *bound, const struct value *values,
-	struct work *work, struct error *err)
-{
-	CLEANUP(memory_free)
-	struct value *copy = memory_copy(values, bound->family->scope.all.count * sizeof(*copy));
-	enum status status;
-
-	*work = (struct work){
-		.launches = memory_zeroed(bound->model.launch_count + 1, sizeof(*work->launches))};
-	status = evaluate(bound, copy, NULL, work, err);
-	if (status != STATUS_OK)
-		work_release(work);
-	return status;
-}
-
-/* ---- many configurations ---- */
 struct work_context *work_context_new(const struct bound_family *bound)
 {
 	struct work_context *context = memory_zeroed(1, sizeof(*context));
@@ -236,8 +194,26 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 		context->values[i] = values[i];
 	}
 	*work = &context->work;
-	status = evaluate(bound, context->values, context, &context->work, err);
+	status = evaluate(context, err);
 	if (status != STATUS_OK) /* the results cannot be reused for the next configuration */
 		memset(context->filled, 0, bound->model.launch_count * sizeof(*context->filled));
+	return status;
+}
+
+enum status candidate_work(const struct bound_family *bound, const struct value *values,
+	struct work *work, struct error *err)
+{
+	struct work_context *context = work_context_new(bound);
+	const struct work *found;
+	const enum status status = work_context_evaluate(context, values, &found, err);
+
+	*work = (struct work){0};
+	if (status == STATUS_OK) {
+		*work = *found;
+		work->launches = memory_zeroed(found->launch_count + 1, sizeof(*work->launches));
+		for (size_t i = 0; i < found->launch_count; i++)
+			work->launches[i] = launch_work_copy(&found->launches[i]);
+	}
+	work_context_free(context);
 	return status;
 }

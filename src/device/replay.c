@@ -22,6 +22,7 @@
 struct recorded {
 	const char *operation, *problem; /* borrowed from the journal, as are the results */
 	const char *family, *configuration;
+	size_t line;
 	const struct result *searched;   /* NULL if only a re-measurement was recorded */
 	const struct result *remeasured; /* NULL if there was no re-measurement */
 };
@@ -50,24 +51,23 @@ static int compare_candidates(const void *a, const void *b)
 	return order ? order : strcmp(x->configuration, y->configuration);
 }
 
-/* Also orders lines of the same candidate by their position in the journal, which is the order of
- * their addresses. */
+/* Orders lines of the same candidate by their position in the journal. */
 static int compare_lines(const void *a, const void *b)
 {
-	const struct recorded *x = *(const struct recorded *const *)a,
-			      *y = *(const struct recorded *const *)b;
+	const struct recorded *x = a, *y = b;
 	const int order = compare_candidates(x, y);
 
-	return order ? order : (x > y) - (x < y);
+	return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
 static void add_line(struct replay *replay, const struct journal_problem *problem,
 	const struct result *recorded, bool remeasured)
 {
 	ARRAY_GROW(replay->candidates, replay->count, replay->capacity);
-	replay->candidates[replay->count++] = (struct recorded){problem->operation,
-		problem->problem, recorded->family, recorded->configuration,
+	replay->candidates[replay->count] = (struct recorded){problem->operation, problem->problem,
+		recorded->family, recorded->configuration, replay->count,
 		remeasured ? NULL : recorded, remeasured ? recorded : NULL};
+	replay->count++;
 }
 
 static void add_run(struct replay *replay, const struct journal_run *run)
@@ -93,22 +93,21 @@ static void replace(const struct result **known, const struct result *later)
 /* Sorts the lines and merges those of the same candidate. */
 static void merge_lines(struct replay *replay)
 {
-	CLEANUP(memory_free)
-	const struct recorded **lines = memory_zeroed(replay->count + 1, sizeof(*lines));
-	struct recorded *merged = memory_zeroed(replay->count + 1, sizeof(*merged));
+	struct recorded *candidates = replay->candidates;
 	size_t count = 0;
 
-	for (size_t i = 0; i < replay->count; i++)
-		lines[i] = &replay->candidates[i];
-	qsort(lines, replay->count, sizeof(*lines), compare_lines);
+	if (replay->count)
+		qsort(candidates, replay->count, sizeof(*candidates), compare_lines);
 	for (size_t i = 0; i < replay->count; i++) {
-		if (!count || compare_candidates(&merged[count - 1], lines[i]) != 0)
-			merged[count++] = *lines[i];
-		replace(&merged[count - 1].searched, lines[i]->searched);
-		replace(&merged[count - 1].remeasured, lines[i]->remeasured);
+		const struct recorded line = candidates[i];
+
+		if (!count || compare_candidates(&candidates[count - 1], &line) != 0) {
+			candidates[count++] = line;
+			continue;
+		}
+		replace(&candidates[count - 1].searched, line.searched);
+		replace(&candidates[count - 1].remeasured, line.remeasured);
 	}
-	free(replay->candidates);
-	replay->candidates = merged;
 	replay->count = count;
 }
 

@@ -70,7 +70,6 @@ struct launch_work {
 struct work {
 	double flop;
 	double min_bytes; /* of the problem: each tensor read or written once */
-	uint64_t workspace_bytes;
 	struct launch_work *launches;
 	size_t launch_count;
 };
