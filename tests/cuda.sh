@@ -19,6 +19,9 @@ nvidia-cuda-nvrtc-cu12==12.9.86 \
 nvidia-cuda-runtime-cu12==12.9.79 \
   --hash=sha256:25bba2dfb01d48a9b59ca474a1ac43c6ebf7011f1b0b8cc44f54eb6ac48a96c3 \
   --hash=sha256:83469a846206f2a733db0c42e223589ab62fd2fabac4432d2f8802de4bded0a4
+nvidia-cuda-cccl-cu12==12.9.27 \
+  --hash=sha256:d7898b38aa68beaa234d48f0868273702342a196d6e2e9d0ef058dca2390ebea \
+  --hash=sha256:37869e17ce2e1ecec6eddf1927cca0f8c34e64fd848d40453df559091e2d7117
 LIST
 	else
 		cat <<'LIST'
@@ -28,10 +31,6 @@ nvidia-cuda-nvrtc==13.0.88 \
 nvidia-cuda-runtime==13.0.96 \
   --hash=sha256:7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548 \
   --hash=sha256:ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55
-LIST
-	fi
-	[ "${1:-}" = all ] || return 0
-	cat <<'LIST' # libcu++, and the rest of the headers
 nvidia-cuda-cccl==13.0.85 \
   --hash=sha256:e0da7ad981f3a8aff08241b5bfc1af868742a63e2762f53a5171c492ef242649 \
   --hash=sha256:6f0203e29fed809ee2b7fe9b1344df66ecab990c37d6a2e0e189b26d6c97ed7c
@@ -39,6 +38,7 @@ nvidia-cuda-crt==13.0.88 \
   --hash=sha256:2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4 \
   --hash=sha256:ee2ea2a97073e02ee62bb27841f437332be2c248e3eac013df07997ada39c003
 LIST
+	fi
 }
 
 # What compiles CUDA Tile C++: 225 MB to download, 560 MB on the disk.

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "family/family.h"
+#include "source/host_code.h"
 #include "source/source.h"
 
 /* ---- -D lists ---- */
@@ -107,23 +108,6 @@ enum status operation_defines(const struct operation *operation, const struct va
 	return STATUS_OK;
 }
 
-bool entries_read(const struct family *family, size_t index)
-{
-	for (size_t i = 0; i < family->launch_count; i++) {
-		const struct expression_list *read = &family->launches[i].entry.values;
-
-		for (size_t k = 0; k < read->count; k++) {
-			size_t count;
-			const int *indices = expression_indices(read->items[k], &count);
-
-			for (size_t j = 0; j < count; j++)
-				if ((size_t)indices[j] == index)
-					return true;
-		}
-	}
-	return false;
-}
-
 static enum status family_defines(const struct family *family, const struct value *values,
 	struct define_list *list, struct error *err)
 {
@@ -135,7 +119,7 @@ static enum status family_defines(const struct family *family, const struct valu
 		const size_t index = scope->parameter_at + i;
 
 		if (!parameter->is_argument &&
-			(parameter->way.as != AS_DEFAULT || !entries_read(family, index)))
+			(parameter->way.as != AS_DEFAULT || !family_entries_read(family, index)))
 			TRY(define_list_add(
 				list, parameter->name, &parameter->way, values[index], err));
 	}
@@ -144,7 +128,7 @@ static enum status family_defines(const struct family *family, const struct valu
 		const size_t index = scope->constant_at + i;
 
 		if (!constant->is_for_model &&
-			(constant->way.as != AS_DEFAULT || !entries_read(family, index)))
+			(constant->way.as != AS_DEFAULT || !family_entries_read(family, index)))
 			TRY(define_list_add(
 				list, constant->name, &constant->way, values[index], err));
 	}
@@ -279,7 +263,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 
 		if (units[i] < 0)
 			continue;
-		unit_make(&made.units[units[i]], source->name, source->text,
+		unit_make(&made.units[units[i]], source->name, family_device_code(family, i),
 			family->language == LANGUAGE_TILE, family->options, &defines);
 		made.unit_count++;
 	}
@@ -360,7 +344,7 @@ enum status plain_build(const char *const *template_folders, const char *name, s
 	struct error *err)
 {
 	const struct define_list no_defines = {0};
-	CLEANUP(memory_free) char *source = NULL;
+	CLEANUP(memory_free) char *source = NULL, *device_code = NULL;
 	const char *const *folder = template_folders;
 
 	*build = (struct build){0};
@@ -373,6 +357,7 @@ enum status plain_build(const char *const *template_folders, const char *name, s
 	if (!*folder)
 		return not_found(template_folders, name, err);
 	TRY(source_expand(*folder, name, template_folders, NULL, &source, err));
-	build_of_source(build, name, source, &no_defines, NULL);
+	device_code = host_code_removed(source);
+	build_of_source(build, name, device_code, &no_defines, NULL);
 	return STATUS_OK;
 }

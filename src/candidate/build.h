@@ -67,9 +67,6 @@ void build_of_source(struct build *build, const char *name, const char *source,
 void build_append(struct build *build, struct build *part);
 void build_finish(struct build *build);
 
-/* Returns whether a launch's entry reads the name. It is then a template argument, and must not
- * also be a macro, which would replace the template's parameter. */
-bool entries_read(const struct family *family, size_t index);
 /* Sets the index of each source's build unit; -1 if it is not built. A source is built if one of
  * its launches is active, or could be with other arguments. */
 enum status family_units(

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "candidate/array_file.h"
 #include "record/record_wire.h"
+#include "source/host_code.h"
 
 struct making {
 	const struct problem *problem;
@@ -50,11 +51,12 @@ static enum status build_kernel(
 {
 	CLEANUP(define_list_release) struct define_list defines = {0};
 	CLEANUP(build_release) struct build part = {0};
+	CLEANUP(memory_free) char *source = host_code_removed(reference->source);
 
 	TRY(operation_defines(making->problem->operation, making->values, &defines, err));
 	define_list_sort(&defines);
 	build_of_source(&part, reference->source_name ? reference->source_name : reference->entry,
-		reference->source, &defines, reference->entry);
+		source, &defines, reference->entry);
 	build_append(making->build, &part);
 	return STATUS_OK;
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/file.h"
 #include "base/format_text.h"
@@ -14,7 +13,6 @@
 #include "candidate/problem_reference.h"
 #include "engine/kernel_check.h"
 #include "engine/evaluator.h"
-#include "source/words.h"
 
 /* Makes a problem such as "n=1024,layout=rows" with a value for each key without a default. */
 static void invent_problem(const struct operation *operation, struct text *text)
@@ -79,6 +77,17 @@ static enum status compile_reference(
 	return STATUS_OK;
 }
 
+static void find_missing(const struct trial *trial, const char *file, struct text *notices)
+{
+	for (size_t i = 0; i < trial->build.unit_count; i++) {
+		const char *missing = strstr(trial->kernels[i]->log, COMPILER_MISSING);
+
+		if (missing)
+			format_put(notices, format_shown, "%s: %.*s\n", file,
+				(int)strcspn(missing, "\n"), missing);
+	}
+}
+
 /* Checks that the default configuration and the operation's reference compile, and that the
  * kernels accept their arguments. With of_operation only the reference is checked. */
 static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
@@ -116,8 +125,10 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	TRY(evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err));
 	TRY(evaluator_run(&evaluator, err));
 	result = &trial->result;
-	if (result->outcome == OUTCOME_OK)
+	if (result->outcome == OUTCOME_OK) {
+		find_missing(trial, family->file, notices);
 		TRY(kernel_sources_check(family, &trial->plan, err));
+	}
 	if (result->outcome == OUTCOME_OK || result->outcome == OUTCOME_PRUNED_BY_MODEL)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
@@ -156,28 +167,11 @@ static enum status compile_families(
 }
 
 /* ---- macros that no source reads ---- */
-/* Whether a source contains the macro as a word or, for a value that is a string, MACRO_value. */
-static bool is_read(const struct family *family, const char *macro)
-{
-	const size_t length = strlen(macro);
-
-	for (size_t i = 0; i < family->source_count; i++)
-		for (const char *c = family->sources[i].text; c && *c;) {
-			const size_t word = text_word_length(c);
-
-			if (word >= length && strncasecmp(c, macro, length) == 0 &&
-				(word == length || c[length] == '_'))
-				return true;
-			c += word ? word : 1;
-		}
-	return false;
-}
-
 static void list_unread(const struct family *family, const char *name, const struct define_way *way,
 	size_t index, struct text *list)
 {
-	if ((way->as != AS_DEFAULT || !entries_read(family, index)) &&
-		!is_read(family, way->as == AS_MACRO ? way->macro : name))
+	if ((way->as != AS_DEFAULT || !family_entries_read(family, index)) &&
+		!family_reads_macro(family, way->as == AS_MACRO ? way->macro : name))
 		text_append_listed(list, name);
 }
 

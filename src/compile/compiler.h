@@ -33,6 +33,9 @@ struct compiler_entry {
 	struct kernel_resources resources; /* without blocks_per_sm */
 };
 
+/* Begins the line of a log, also of a successful compilation, that lists missing headers. */
+#define COMPILER_MISSING "headers that were not found are empty here: "
+
 struct compile_result {
 	enum outcome outcome; /* ok, compile_failed, compile_crashed, compile_timeout */
 	struct text cubin;    /* PTX text for an arch "compute_90a"; empty unless ok */

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "compile/compiler.h"
 #include "expr/expression.h"
 
 static const struct library_entry calls[] = {
@@ -39,6 +40,8 @@ static const struct extra {
 	{"no-cache", "--no-cache"},
 	/* setrlimit() affects the whole process, and the workers' stack is large enough */
 	{"modify-stack-limit", "--modify-stack-limit=false"},
+	/* __int128, which nvcc has too */
+	{"device-int128", "--device-int128"},
 	/* prevents a search of the working folder. It also prevents headers of the toolkit from
 	 * including their neighbours, so sources with such headers are compiled without it */
 	{"no-source-include", "--no-source-include"},
@@ -136,6 +139,7 @@ enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 
 void nvrtc_release(struct nvrtc *nvrtc)
 {
+	name_set_release(&nvrtc->missing);
 	library_close(&nvrtc->builtins);
 	library_close(&nvrtc->library);
 	*nvrtc = (struct nvrtc){0};
@@ -207,20 +211,22 @@ static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 	}
 }
 
-static nvrtcResult create(
-	const struct nvrtc *nvrtc, const struct build_unit *unit, nvrtcProgram *program)
+static nvrtcResult create(const struct nvrtc *nvrtc, const struct build_unit *unit,
+	const struct toolkit *toolkit, nvrtcProgram *program)
 {
 	/* tile kernels include the toolkit's real headers */
 	CLEANUP(stand_ins_release)
-	struct stand_ins all = unit->is_tile ? (struct stand_ins){0} : toolkit_stand_ins();
+	struct stand_ins all = unit->is_tile ? (struct stand_ins){0} : toolkit_stand_ins(toolkit);
 
+	for (size_t i = 0; i < nvrtc->missing.count; i++)
+		stand_ins_add(&all, nvrtc->missing.items[i], "");
 	return nvrtc->functions.create(program, unit->source, unit->name, (int)all.count,
 		(const char *const *)all.texts, (const char *const *)all.names);
 }
 
 static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *unit,
-	const char *const *options, int option_count, enum image_kind kind, char **symbols,
-	struct text *image, struct text *log)
+	const struct toolkit *toolkit, const char *const *options, int option_count,
+	enum image_kind kind, char **symbols, struct text *image, struct text *log)
 {
 	const struct nvrtc_functions *functions = &nvrtc->functions;
 	const struct {
@@ -232,7 +238,7 @@ static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *un
 		[IMAGE_TILE_IR] = {functions->tile_ir_size, functions->tile_ir},
 	};
 	nvrtcProgram program = NULL;
-	nvrtcResult result = create(nvrtc, unit, &program);
+	nvrtcResult result = create(nvrtc, unit, toolkit, &program);
 
 	text_clear(log);
 	if (result != NVRTC_SUCCESS)
@@ -276,37 +282,53 @@ static const char *macro_in(const struct build_unit *unit, const char *line, siz
 	return NULL;
 }
 
+/* The line of the first error, "FILE(LINE): error: ..."; NULL if there is none. */
+static const char *first_error(const char *log)
+{
+	const char *error = strstr(log, "error: ");
+
+	while (error && error > log && error[-1] != '\n')
+		error--;
+	return error;
+}
+
+/* Lists the missing headers that the source includes. */
+static void list_missing(
+	const struct nvrtc *nvrtc, const struct build_unit *unit, struct text *names)
+{
+	for (size_t i = 0; i < nvrtc->missing.count; i++) {
+		CLEANUP(memory_free)
+		char *include = string_format("#include <%s>", nvrtc->missing.items[i]);
+
+		if (strstr(unit->source, include))
+			text_append_listed(names, nvrtc->missing.items[i]);
+	}
+}
+
 /* Adds a hint after the first error, which consists of three lines: "FILE(LINE): error: ...",
  * the source line, and a caret. */
-static void put_hint(const struct build_unit *unit, const struct toolkit *toolkit, struct text *log)
+static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
+	const struct toolkit *toolkit, struct text *log)
 {
-	CLEANUP(text_release) struct text hinted = {0};
-	const char *text = text_string(log), *line = strchr(text, '\n'), *mark = NULL, *rest = NULL;
-	const char *macro = NULL, *missing = strstr(text, "open source file \"");
+	CLEANUP(text_release) struct text hinted = {0}, missing = {0};
+	const char *text = first_error(text_string(log)), *line = text ? strchr(text, '\n') : NULL;
+	const char *mark = line ? strchr(line + 1, '\n') : NULL;
+	const char *rest = mark ? strchr(mark + 1, '\n') : NULL, *macro = NULL;
 	size_t length = 0;
 
-	if (line && is_of_toolkit(toolkit, text))
-		macro = macro_in(unit, line + 1, &length);
-	if (line)
-		mark = strchr(line + 1, '\n');
-	if (mark)
-		rest = strchr(mark + 1, '\n');
 	if (!rest)
 		return;
-	text_appendf(&hinted, "%.*s", (int)(rest + 1 - text), text);
-	if (strstr(text, "__host__ function") && strstr(text, "cub/device/"))
-		text_append(&hinted,
-			"hint: <cub/cub.cuh> has the host's part, too; include what kernels "
-			"use of it, as <cub/block/block_reduce.cuh>\n");
-	else if (line && missing && missing < line) {
-		missing = strchr(missing, '"') + 1;
-		length = strcspn(missing, "\"");
+	if (is_of_toolkit(toolkit, text))
+		macro = macro_in(unit, line + 1, &length);
+	list_missing(nvrtc, unit, &missing);
+	text_append_bytes(&hinted, text_string(log), (size_t)(rest + 1 - text_string(log)));
+	if (missing.length)
 		text_appendf(&hinted,
-			"hint: write what kernels need of it (nothing, where only the host's code "
-			"uses "
-			"it) to stubs/%.*s next to the JSON, with \"include_paths\": [\"stubs\"]\n",
-			(int)length, missing);
-	} else if (unit->is_tile && strstr(text, "constraint"))
+			"hint: " COMPILER_MISSING "%s; \"include_paths\" in the JSON names the "
+			"folders where they are, or `pip install` the package of NVIDIA that has "
+			"them\n",
+			missing.data);
+	else if (unit->is_tile && strstr(text, "constraint"))
 		text_append(&hinted, "hint: every extent of a tile is a power of two\n");
 	else if (macro)
 		text_appendf(&hinted,
@@ -320,6 +342,20 @@ static void put_hint(const struct build_unit *unit, const struct toolkit *toolki
 	text_append(log, text_string(&hinted));
 }
 
+/* Notes a header that the compiler did not find. Returns whether it was new. */
+static bool add_missing(struct nvrtc *nvrtc, const char *log)
+{
+	static const char mark[] = "open source file \"";
+	const char *name = strstr(log, mark);
+	const size_t count = nvrtc->missing.count;
+
+	if (!name)
+		return false;
+	name += strlen(mark);
+	name_set_add(&nvrtc->missing, name, strcspn(name, "\""));
+	return nvrtc->missing.count > count;
+}
+
 static void add_option(struct name_set *made, const char *name, const char *value)
 {
 	CLEANUP(memory_free) char *option = string_format("%s%s", name, value);
@@ -331,18 +367,22 @@ static void add_option(struct name_set *made, const char *name, const char *valu
 static const char **options_of(const struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, struct name_set *made, size_t *count)
 {
-	const char **all = memory_zeroed(
-		unit->option_count + TOOLKIT_FOLDERS_MAX + EXTRA_COUNT + 2, sizeof(*all));
 	const bool has_headers = toolkit && toolkit_is_included(unit->source);
+	const char **all, *header;
 
-	*count = 0;
-	for (size_t i = 0; i < unit->option_count; i++)
-		all[(*count)++] = unit->options[i];
 	add_option(made, "-arch=", arch);
 	if (toolkit && !unit->is_tile)
 		add_option(made, "--pre-include=", TOOLKIT_PRELUDE);
+	for (size_t i = 0;
+		toolkit && !unit->is_tile && (header = toolkit_implied(unit->source, i)) != NULL;
+		i++)
+		add_option(made, "--pre-include=", header);
 	for (size_t i = 0; has_headers && i < toolkit->folder_count; i++)
 		add_option(made, "-I", toolkit->folders[i]);
+	*count = 0;
+	all = memory_zeroed(unit->option_count + made->count + EXTRA_COUNT, sizeof(*all));
+	for (size_t i = 0; i < unit->option_count; i++)
+		all[(*count)++] = unit->options[i];
 	for (size_t i = 0; i < made->count; i++)
 		all[(*count)++] = made->items[i];
 	for (size_t i = 0; i < EXTRA_COUNT; i++)
@@ -367,17 +407,25 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 		CLEANUP(memory_free)
 		const char **all = options_of(nvrtc, unit, toolkit, arch, &made, &count);
 
-		result = compile_once(nvrtc, unit, all, (int)count, kind, symbols, image, log);
-	} while (result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log)));
+		result = compile_once(
+			nvrtc, unit, toolkit, all, (int)count, kind, symbols, image, log);
+	} while ((result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log))) ||
+		 (result == NVRTC_ERROR_COMPILATION && add_missing(nvrtc, text_string(log))));
 	/* sizes include the terminating NUL */
 	while (log->length && log->data[log->length - 1] == '\0')
 		log->length--;
 	while (kind == IMAGE_PTX && image->length && image->data[image->length - 1] == '\0')
 		image->length--;
-	if (result == NVRTC_SUCCESS && image->length)
+	if (result == NVRTC_SUCCESS && image->length) {
+		CLEANUP(text_release) struct text missing = {0};
+
+		list_missing(nvrtc, unit, &missing);
+		if (missing.length)
+			text_appendf(log, "\n%s%s\n", COMPILER_MISSING, missing.data);
 		return NVRTC_COMPILED;
+	}
 	if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
-		put_hint(unit, toolkit, log);
+		put_hint(nvrtc, unit, toolkit, log);
 		return NVRTC_REFUSED;
 	}
 	text_appendf(log, "%s\n",

@@ -41,9 +41,10 @@ struct nvrtc {
 	struct library library, builtins;
 	struct nvrtc_functions functions;
 	int major, minor;
-	bool refused_extras[3]; /* extra options that this version does not support */
-	char identity[96];      /* "NVRTC 13.0 (V13.0.88)" with the full build number, because
-				   nvrtcVersion() hides patch releases */
+	bool refused_extras[4];  /* extra options that this version does not support */
+	struct name_set missing; /* headers that sources include and nobody has */
+	char identity[96];       /* "NVRTC 13.0 (V13.0.88)" with the full build number, because
+				    nvrtcVersion() hides patch releases */
 };
 
 enum nvrtc_answer {
@@ -70,7 +71,8 @@ enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
  * an arch like "compute_90" and gives Tile IR, which compile/tile.h assembles. Every answer sets
  * `log` to the compiler's output with the report of ptxas. On success symbols[i] is the name in the
  * code of entry i, which may be a C++ name expression; the caller frees it. `toolkit` has the
- * headers that the unit may include; it may be NULL. */
+ * headers that the unit may include; it may be NULL. Other headers are taken as empty, because most
+ * of them serve only code of the host; a line of the log names them. */
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log);

@@ -22,9 +22,28 @@ const char *toolkit_prelude(void)
 	return *text;
 }
 
-/* Each stand-in begins with a comment that lists its names, "a.h b.h". In the text, `@` stands
- * for the name. */
-struct stand_ins toolkit_stand_ins(void)
+static bool has_file(const struct toolkit *toolkit, const char *name)
+{
+	for (size_t i = 0; toolkit && i < toolkit->folder_count; i++) {
+		CLEANUP(memory_free) char *path = path_join(toolkit->folders[i], name);
+
+		if (file_exists(path))
+			return true;
+	}
+	return false;
+}
+
+void stand_ins_add(struct stand_ins *all, const char *name, const char *text)
+{
+	all->names = memory_resize(all->names, all->count + 1, sizeof(*all->names));
+	all->texts = memory_resize(all->texts, all->count + 1, sizeof(*all->texts));
+	all->names[all->count] = string_copy(name);
+	all->texts[all->count++] = string_copy(text);
+}
+
+/* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A toolkit's file takes
+ * the place of a name with a question mark. In the text, `@` stands for the name. */
+struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit)
 {
 	struct stand_ins all = {0};
 
@@ -32,20 +51,21 @@ struct stand_ins toolkit_stand_ins(void)
 		const char *end = strstr(*file, "*/"), *c = *file + strlen("/*");
 
 		for (size_t length; c += strspn(c, " \n"), c < end; c += length) {
-			struct text text = {0};
-			char *name;
+			const bool is_optional = *c == '?';
+			CLEANUP(text_release) struct text text = {0};
+			CLEANUP(memory_free) char *name = NULL;
 
+			c += is_optional;
 			length = strcspn(c, " \n");
 			name = string_copy_bytes(c, length);
+			if (is_optional && has_file(toolkit, name))
+				continue;
 			for (const char *from = end + strlen("*/"); *from; from++)
 				if (*from == '@')
 					text_append(&text, name);
 				else
 					text_append_char(&text, *from);
-			all.names = memory_resize(all.names, all.count + 1, sizeof(*all.names));
-			all.texts = memory_resize(all.texts, all.count + 1, sizeof(*all.texts));
-			all.names[all.count] = name;
-			all.texts[all.count++] = text_detach(&text);
+			stand_ins_add(&all, name, text_string(&text));
 		}
 	}
 	return all;
@@ -62,15 +82,45 @@ void stand_ins_release(struct stand_ins *all)
 	*all = (struct stand_ins){0};
 }
 
+/* nvcc includes <utility> and <cmath> before every source, and these include much of what follows.
+ * The headers of libcu++ take time, so only sources that use such a name include them. */
+const char *toolkit_implied(const char *source, size_t index)
+{
+	static const struct {
+		const char *name, *header;
+	} implied[] = {
+		{"std::numeric_limits", "limits"},
+		{"std::is_", "type_traits"},
+		{"std::enable_if", "type_traits"},
+		{"std::conditional", "type_traits"},
+		{"std::remove_", "type_traits"},
+		{"std::decay", "type_traits"},
+		{"std::integral_constant", "type_traits"},
+		{"std::pair", "utility"},
+		{"std::move", "utility"},
+		{"std::forward", "utility"},
+		{"std::declval", "utility"},
+		{"std::index_sequence", "utility"},
+		{"std::initializer_list", "initializer_list"},
+		{"#include <cub/", "utility"},
+		{"#include <thrust/", "utility"},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(implied); i++)
+		if (strstr(source, implied[i].name) && index-- == 0)
+			return implied[i].header;
+	return NULL;
+}
+
 bool toolkit_is_included(const char *source)
 {
-	return strstr(source, "#include <") != NULL;
+	return strstr(source, "#include <") || toolkit_implied(source, 0);
 }
 
 /* ---- finding the folders ---- */
 static bool add_folder(struct toolkit *toolkit, const char *base, const char *below)
 {
-	static const char *const marks[] = {"cuda_fp16.h", "cub/cub.cuh"};
+	static const char *const marks[] = {"cuda_fp16.h", "cub/cub.cuh", "curand_kernel.h"};
 	CLEANUP(memory_free) char *folder = base ? string_format("%s%s", base, below) : NULL;
 	bool is_one = false;
 
@@ -113,6 +163,8 @@ void toolkit_find(const char *library_path, struct toolkit *toolkit)
 	}
 	if (toolkit->folder_count == 1)
 		add_folder(toolkit, folder, "/../../cuda_cccl/include");
+	if (!has_file(toolkit, "curand_kernel.h"))
+		add_folder(toolkit, folder, "/../../curand/include");
 }
 
 void toolkit_release(struct toolkit *toolkit)

@@ -12,11 +12,11 @@
 #include "base/hash.h"
 
 enum {
-	TOOLKIT_FOLDERS_MAX = 3
+	TOOLKIT_FOLDERS_MAX = 4
 };
 
 struct toolkit {
-	char *folders[TOOLKIT_FOLDERS_MAX]; /* include folders; CUDA 13 has a separate one for CCCL
+	char *folders[TOOLKIT_FOLDERS_MAX]; /* include folders; CCCL and cuRAND may have their own
 					     */
 	size_t folder_count;                /* 0: no toolkit found */
 	char hash[HASH_SIZE];               /* "": not computed yet */
@@ -26,7 +26,10 @@ struct toolkit {
  * else one in a usual place. */
 void toolkit_find(const char *library_path, struct toolkit *toolkit);
 void toolkit_release(struct toolkit *toolkit);
-/* Returns whether an expanded source includes any header of the toolkit. */
+/* The header number `index` that an expanded source uses without an include, as with nvcc; NULL
+ * after the last. A header may come twice. */
+const char *toolkit_implied(const char *source, size_t index);
+/* Returns whether an expanded source includes or implies any header. */
 bool toolkit_is_included(const char *source);
 /* A hash that differs between releases and between installations with other files. The first
  * call reads the folders. */
@@ -39,7 +42,9 @@ struct stand_ins {
 	char **names, **texts;
 	size_t count;
 };
-struct stand_ins toolkit_stand_ins(void);
+/* The stand-ins that the compiler needs besides the files of the toolkit, which may be NULL. */
+struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit);
+void stand_ins_add(struct stand_ins *all, const char *name, const char *text);
 void stand_ins_release(struct stand_ins *all);
 
 /* The header that every source includes first, as nvcc does, and the text of the stand-in for

@@ -153,8 +153,8 @@ enum status kernel_sources_check(
 		i++) {
 		const struct launch *launch = &family->launches[i];
 
-		if (source_check(family->sources[launch->source].text, launch, &plan->launches[i],
-			    plan->buffers, err) != STATUS_OK)
+		if (source_check(family_device_code(family, launch->source), launch,
+			    &plan->launches[i], plan->buffers, err) != STATUS_OK)
 			return error_context(err, "%s", family->file);
 	}
 	return STATUS_OK;

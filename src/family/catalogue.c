@@ -460,6 +460,7 @@ void catalogue_hash(const struct catalogue *catalogue, struct hash *hash)
 
 		hash_tree(hash, family->name, family->tree);
 		for (size_t k = 0; k < family->source_count; k++)
-			hash_add_string(hash, family->sources[k].text);
+			hash_add_string(hash, family->program ? family->sources[k].text
+							      : family_device_code(family, k));
 	}
 }

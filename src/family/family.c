@@ -493,6 +493,7 @@ void family_free(struct family *family)
 	for (size_t i = 0; i < family->source_count; i++) {
 		free(family->sources[i].name);
 		free(family->sources[i].text);
+		free(family->sources[i].device_code);
 	}
 	free(family->sources);
 	free_facts(family);

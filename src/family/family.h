@@ -35,7 +35,8 @@ struct constant {
 /* A translation unit that launches name. */
 struct family_source {
 	char *name;
-	char *text; /* includes expanded; NULL until loaded */
+	char *text;        /* includes expanded; NULL until loaded */
+	char *device_code; /* see family_device_code() */
 };
 
 /* A configuration that the author declares as legal or illegal. */
@@ -120,6 +121,15 @@ enum status family_load(struct json *tree, const char *file, const struct source
 	struct family **family, struct error *err);
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
+/* What the compiler gets of a source: the text without code of the host, and without definitions of
+ * macros that the family passes as -D. Made by the first call. */
+const char *family_device_code(const struct family *family, size_t source);
+/* Whether the name of an entry reads the parameter or constant with this index of the scope. It is
+ * then a template argument, and must not also be a macro, which would replace the template's
+ * parameter. */
+bool family_entries_read(const struct family *family, size_t index);
+/* Whether a source contains the macro as a word or, for a value that is a string, MACRO_value. */
+bool family_reads_macro(const struct family *family, const char *macro);
 void family_free(struct family *family);
 /* Applies "extends": replaces the tree of `file` by the merged family. A tree without "extends" is
  * unchanged. names are the families of the folder (NULL-terminated). *base is set to the extended

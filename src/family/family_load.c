@@ -5,12 +5,16 @@
  */
 #include "family/family.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "source/definitions.h"
+#include "source/host_code.h"
 #include "source/source.h"
+#include "source/words.h"
 
 /* ---- what it extends ---- */
 /* Members that are merged by name. Any other member comes from the family if present, else from the
@@ -225,6 +229,101 @@ static enum status include_paths(const struct json_at *root, const struct family
 	return STATUS_OK;
 }
 
+/* ---- what the compiler gets ---- */
+bool family_entries_read(const struct family *family, size_t index)
+{
+	for (size_t i = 0; i < family->launch_count; i++) {
+		const struct expression_list *read = &family->launches[i].entry.values;
+
+		for (size_t k = 0; k < read->count; k++) {
+			size_t count;
+			const int *indices = expression_indices(read->items[k], &count);
+
+			for (size_t j = 0; j < count; j++)
+				if ((size_t)indices[j] == index)
+					return true;
+		}
+	}
+	return false;
+}
+
+static const char *macro_name(const char *name, const struct define_way *way)
+{
+	return way->as == AS_MACRO ? way->macro : name;
+}
+
+const char *family_device_code(const struct family *family, size_t source)
+{
+	struct family_source *made = &family->sources[source];
+	CLEANUP(name_set_release) struct name_set macros = {0};
+	struct text text = {0};
+
+	if (made->device_code || !made->text)
+		return made->device_code;
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		const struct parameter *parameter = &family->parameters[i];
+		const char *macro = macro_name(parameter->name, &parameter->way);
+
+		if (!parameter->is_argument)
+			name_set_add(&macros, macro, strlen(macro));
+	}
+	for (size_t i = 0; i < family->constant_count; i++) {
+		const struct constant *constant = &family->constants[i];
+		const char *macro = macro_name(constant->name, &constant->way);
+
+		if (!constant->is_for_model)
+			name_set_add(&macros, macro, strlen(macro));
+	}
+	text_append(&text, made->text);
+	host_code_blank(&text);
+	definitions_blank(&text, &macros);
+	made->device_code = text_detach(&text);
+	return made->device_code;
+}
+
+bool family_reads_macro(const struct family *family, const char *macro)
+{
+	const size_t length = strlen(macro);
+	CLEANUP(memory_free) char *of_string = string_format("%s_", macro);
+
+	for (char *c = of_string; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	for (size_t i = 0; i < family->source_count; i++)
+		for (const char *c = family_device_code(family, i); c && *c;) {
+			const size_t word = text_word_length(c);
+
+			if (text_word_is(c, word, macro) ||
+				(word > length && string_starts_with(c, of_string)))
+				return true;
+			c += word ? word : 1;
+		}
+	return false;
+}
+
+/* A parameter that only launches read must not become a -D: each value would be compiled again, and
+ * the macro could break a header of the toolkit. */
+static void pass_unread_as_arguments(struct family *family)
+{
+	const struct scope *scope = &family->scope;
+
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		struct parameter *parameter = &family->parameters[i];
+
+		parameter->is_argument |= parameter->way.as == AS_DEFAULT &&
+					  !family_entries_read(family, scope->parameter_at + i) &&
+					  !family_reads_macro(family, parameter->name);
+	}
+	for (size_t i = 0; i < family->constant_count; i++) {
+		struct constant *constant = &family->constants[i];
+
+		constant->is_for_model |= constant->way.as == AS_DEFAULT &&
+					  !family_entries_read(family, scope->constant_at + i) &&
+					  !family_reads_macro(family, constant->name);
+	}
+	for (size_t i = 0; i < family->launch_count; i++)
+		launch_find_built(&family->launches[i], family);
+}
+
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err)
 {
@@ -253,5 +352,7 @@ enum status family_load_sources(struct family *family, const struct source_place
 		TRY(source_json_load(&at, place, template_folders, (const char *const *)paths.items,
 			&source->name, &source->text, err));
 	}
+	if (!place->folder)
+		pass_unread_as_arguments(family);
 	return STATUS_OK;
 }

@@ -199,6 +199,15 @@ static bool name_varies(const struct family *family, size_t index)
 	       family->parameters[index - scope->parameter_at].is_argument;
 }
 
+void launch_find_built(struct launch *launch, const struct family *family)
+{
+	size_t count = 0;
+	const int *indices = launch->when ? expression_indices(launch->when, &count) : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		launch->always_built |= name_varies(family, (size_t)indices[i]);
+}
+
 const uint32_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
 static const uint32_t block_max[3] = {1024, 1024, 64};
 
@@ -249,14 +258,11 @@ static enum status launch_check(
 {
 	struct family *family = ((const struct reading *)context)->family;
 	struct launch *launch = value;
-	size_t count = 0;
-	const int *indices = launch->when ? expression_indices(launch->when, &count) : NULL;
 
 	if (!launch->work.has_model)
 		TRY(dtype_add(launch, context, err));
 	TRY(shape_check(launch, at, err));
-	for (size_t i = 0; i < count; i++)
-		launch->always_built |= name_varies(family, (size_t)indices[i]);
+	launch_find_built(launch, family);
 	return source_find(launch, at, family, err);
 }
 

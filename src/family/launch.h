@@ -35,6 +35,9 @@ struct launch {
 };
 RECORD_DECLARE(struct launch, launch_record);
 
+/* Sets always_built by the family's parameters. */
+struct family;
+void launch_find_built(struct launch *launch, const struct family *family);
 /* Returns the computed member of launch->work, or NULL if JSON states a number. */
 struct computed *launch_computed(const struct launch *launch, const void *member);
 /* Returns the expression or number of a member of launch->work; the caller frees it. */

@@ -274,3 +274,12 @@ void host_code_blank(struct text *source)
 	free(reading.marks);
 	code_release(&code);
 }
+
+char *host_code_removed(const char *source)
+{
+	struct text text = {0};
+
+	text_append(&text, source);
+	host_code_blank(&text);
+	return text_detach(&text);
+}

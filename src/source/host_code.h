@@ -10,5 +10,7 @@
 #include "base/text.h"
 
 void host_code_blank(struct text *source);
+/* Returns a copy without host code, which the caller frees. */
+char *host_code_removed(const char *source);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "source/host_code.h"
 #include "source/scan.h"
 #include "source/words.h"
 
@@ -139,6 +138,7 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 	CLEANUP(memory_free) char *neighbour = include_normalized(folder, include);
 	CLEANUP(memory_free) char *inside = include_normalized("", include);
 	CLEANUP(memory_free) char *elsewhere = NULL, *other = NULL;
+	CLEANUP(memory_free) char *beside = path_join(folder, include);
 
 	if (!is_system && exists_in(root, neighbour))
 		return expand_found(expansion, root, neighbour, name, line);
@@ -151,6 +151,12 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 	if (!is_system &&
 		(elsewhere = include_elsewhere(expansion, &root, folder, include)) != NULL)
 		return expand_found(expansion, root, elsewhere, name, line);
+	if (!inside && *include != '/' && !exists_in(root, beside)) {
+		/* a missing file above the folder, too, is the compiler's */
+		while (string_starts_with(include, "../"))
+			include += strlen("../");
+		inside = include_normalized("", include);
+	}
 	if (inside && !strchr(inside, '>')) {
 		text_appendf(&expansion->output, "#include <%s>\n", inside);
 		return STATUS_OK;
@@ -356,7 +362,6 @@ enum status source_expand(const char *root, const char *name, const char *const 
 	const enum status status = expand_file(&expansion, root, name);
 
 	name_set_release(&expansion.seen);
-	host_code_blank(&expansion.output);
 	if (status == STATUS_OK)
 		*source = text_detach(&expansion.output);
 	text_release(&expansion.output);

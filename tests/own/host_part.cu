@@ -14,6 +14,9 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+#include <cub/cub.cuh>
+#include <thrust/device_vector.h>
+#include "dispatch_utils.h"
 #include "math.h"
 #if defined WITH_LIBRARY
 #include "not/there.h"
@@ -45,6 +48,7 @@ __global__ void not_a_kernel(int main) {
 )";
 
 struct settings {
+	thrust::device_vector<float> on_device;
 	std::string name;
 	std::vector<int> sizes;
 	int count = 0;
@@ -77,7 +81,8 @@ __global__ void normalize(float *out, const float *in, int n, int offset)
 __global__ void normalize(float *out, const float *in, int n)
 #endif
 {
-	int i = blockIdx.x * THREADS + threadIdx.x;
+	__shared__ typename cub::BlockReduce<float, THREADS>::TempStorage unused;
+	__extension__ const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
 	const range<float> all = {-INFINITY, INT_MAX};
 
 	static_assert(std::is_same<decltype(all.low), float>::value, "");

@@ -10,6 +10,8 @@
 
 #include "source/kernel_source.h"
 #include "source/scan.h"
+#include "source/definitions.h"
+#include "source/host_code.h"
 #include "source/source.h"
 #include "unit/kernel_fixture.h"
 
@@ -26,12 +28,13 @@ TEST(test_bad_includes)
 		{"# include NAME\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"none.cuh\"\n", "\n#include <none.cuh>\n"},
-		{"#include \"../../../../etc/passwd\"\n",
-			"found \"../../../../etc/passwd\"; the JSON may name its folder"},
+		/* a file above the folder: the compiler finds none of this name, and sees no other
+		 */
+		{"#include \"../../nobody/has.h\"\n", "\n#include <nobody/has.h>\n"},
 		{"#include \"/etc/passwd\"\n",
 			"found \"/etc/passwd\"; the JSON may name its folder"},
 		{"#include \"..\"\n", "found \"..\"; the JSON may name its folder"},
-		{"#include \"../passwd\"\n", "\"include_paths\": [\"..\"]\n"},
+		{"#include \"../../out.h\"\n", "\"include_paths\": [\"../..\"]\n"},
 		/* however a compiler may come to see it */
 		{"%:include \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#incl\\\nude \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
@@ -58,6 +61,7 @@ TEST(test_bad_includes)
 	struct error err = {0};
 	char *source = NULL;
 
+	free(scratch_file(root, "../out.h", ""));
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		free(scratch_file(root, "op/bad.cu", cases[i].source));
 		if (string_starts_with(cases[i].message, "op/bad.cu")) {
@@ -163,27 +167,51 @@ TEST(test_host_code)
 		 "f(int);",
 			NULL},
 	};
-	char *root = string_format("%s/test-host", TEST_BUILD);
-	const char *folders[] = {root, NULL};
-	struct error err = {0};
-	char *source = NULL;
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		const char *expanded = cases[i].expanded ? cases[i].expanded : cases[i].source;
-		CLEANUP(memory_free)
-		char *wanted = string_format("#line 1 \"op/host.cu\"\n%s%s", expanded,
-			expanded[strlen(expanded) - 1] == '\n' ? "" : "\n");
+		CLEANUP(memory_free) char *wanted = string_copy(expanded);
+		CLEANUP(memory_free) char *made = host_code_removed(cases[i].source);
 
 		for (char *c = wanted; *c; c++)
 			*c = *c == '@' ? ' ' : *c;
-
-		free(scratch_file(root, "op/host.cu", cases[i].source));
-		assert_int_equal(
-			source_expand(root, "op/host.cu", folders, NULL, &source, &err), STATUS_OK);
-		assert_string_equal(source, wanted);
-		free(source);
+		assert_string_equal(made, wanted);
 	}
-	free(root);
+}
+
+/* Definitions of BM leave, whether macros or constants; what only looks like one stays. */
+TEST(test_definitions)
+{
+	static const struct {
+		const char *source, *rest; /* NULL: all stays */
+	} cases[] = {
+		{"#define BM 64\nint a[BM];", "@@@@@@@@@@@@@\nint a[BM];"},
+		{"#ifndef BM\n#define BM \\\n 64\n#endif\n",
+			"#ifndef BM\n@@@@@@@@@@@@\n@@@\n#endif\n"},
+		{"constexpr int BM = 64; int b;", "@@@@@@@@@@@@@@@@@@@@@@ int b;"},
+		{"{ static const unsigned int BM = 1 << 4; }",
+			"{ @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ }"},
+		{"#if A\nconst int BM = 1;\n#else\nconst int BM = 2;\n#endif\n",
+			"#if A\n@@@@@@@@@@@@@@@@@\n#else\n@@@@@@@@@@@@@@@@@\n#endif\n"},
+		{"#define BM(x) x\n#define BN 64\n", NULL},
+		{"const int BM = 1, BN = 2; int BM = 3; const float BM = 1; const int BM[] = {1};",
+			NULL},
+		{"void f(const int BM = 1); const int x = BM; // const int BM = 1;", NULL},
+	};
+	CLEANUP(name_set_release) struct name_set names = {0};
+
+	name_set_add(&names, "BM", 2);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		CLEANUP(memory_free)
+		char *wanted = string_copy(cases[i].rest ? cases[i].rest : cases[i].source);
+		CLEANUP(text_release) struct text made = {0};
+
+		for (char *c = wanted; *c; c++)
+			*c = *c == '@' ? ' ' : *c;
+		text_append(&made, cases[i].source);
+		definitions_blank(&made, &names);
+		assert_string_equal(made.data, wanted);
+	}
 }
 
 /* A link may lead to what is searched anyway; anything else that it could show is refused. */

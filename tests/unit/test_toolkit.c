@@ -95,7 +95,7 @@ TEST(test_includes)
 	static const char *const names[] = {"time.h", "sys/time.h", "unistd.h", "getopt.h", "omp.h",
 		"iostream", "vector", "string", "algorithm", "cuda_profiler_api.h", "cublas_v2.h",
 		"math.h"};
-	CLEANUP(stand_ins_release) struct stand_ins all = toolkit_stand_ins();
+	CLEANUP(stand_ins_release) struct stand_ins all = toolkit_stand_ins(NULL);
 
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		assert_non_null(stand_in(&all, names[i]));
@@ -104,5 +104,6 @@ TEST(test_includes)
 	assert_string_equal(stand_in(&all, TOOLKIT_PRELUDE), strstr(toolkit_prelude(), "*/") + 2);
 	assert_null(stand_in(&all, "cuda_fp16.h"));
 	assert_true(toolkit_is_included("int a;\n#include <cuda_fp16.h>\n"));
+	assert_true(toolkit_is_included("auto a = std::numeric_limits<float>::max();\n"));
 	assert_false(toolkit_is_included("int a;\n"));
 }
