@@ -64,16 +64,18 @@ static struct trial *add_trial(struct evaluator *evaluator, enum trial_stage goa
 }
 
 /* Uses the model's estimate of registers if there is no compiler. */
-static void take_estimate(struct trial *trial)
+static enum status take_estimate(struct trial *trial, struct error *err)
 {
-	double predicted_us = trial->result.score.predicted_time_us;
+	double predicted_us;
 
+	TRY(trial_predict(trial, &predicted_us, err));
 	trial->stage = TRIAL_DONE;
 	trial->result.predicted = true;
 	if (isfinite(predicted_us))
 		result_add_samples(&trial->result, &predicted_us, 1);
 	else
 		trial->result.outcome = OUTCOME_PRUNED_BY_MODEL;
+	return STATUS_OK;
 }
 
 enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
@@ -81,14 +83,14 @@ enum status evaluator_add(struct evaluator *evaluator, const struct candidate *c
 {
 	struct kernel_store *store = evaluator->context->store;
 	struct trial *trial = add_trial(evaluator, goal);
-	const enum status status = trial_start(trial, candidate, store, err);
+	enum status status = trial_start(trial, candidate, store, err);
 
+	if (status == STATUS_OK && !store && evaluator->context->device->kind->compiles)
+		status = take_estimate(trial, err);
 	if (status != STATUS_OK) {
 		evaluator_free_trial(evaluator, trial);
 		return status;
 	}
-	if (!store && evaluator->context->device->kind->compiles)
-		take_estimate(trial);
 	*result = trial;
 	return STATUS_OK;
 }
@@ -265,6 +267,8 @@ enum status evaluator_submit(struct evaluator *evaluator, struct trial *trial, s
 {
 	const struct sampling none = {0};
 
+	if (!evaluator->context->device->kind->measures && trial->candidate.bound)
+		TRY(trial_predict(trial, &trial->job.predicted_time_us, err));
 	trial->stage = TRIAL_ON_DEVICE;
 	return submit_jobs(evaluator, &trial, 1, trial->goal >= TRIAL_VERIFIED,
 		trial->goal == TRIAL_DONE ? &evaluator->first_look : &none, err);

@@ -111,13 +111,13 @@ enum status explanation_make(struct context *context, const struct candidates *p
 		.given = candidates_family_of(pool, candidate)->given};
 	TRY(evaluator_add(&evaluator, &explanation->candidate, TRIAL_COMPILED, &trial, err));
 	TRY(evaluator_run(&evaluator, err));
+	TRY(trial_predict(trial, &explanation->candidate.prediction.time_us, err));
 	*result = trial->result;
 	trial->result = (struct result){0};
 	if (result->outcome != OUTCOME_OK && !result->resources && context->store)
 		explanation->compile_problem = string_format("expected it to compile, found %s: %s",
 			outcome_name(result->outcome),
 			result->detail ? result->detail : "no message");
-	TRY(predict_candidate(&explanation->candidate, err));
 	result->predicted = true;
 	result_add_samples(result, &explanation->candidate.prediction.time_us, 1);
 	longest = &result->score.launches[result->score.longest];

@@ -6,6 +6,7 @@
 
 #include "candidate/candidate_work.h"
 #include "engine/kernel_check.h"
+#include "score/prediction.h"
 
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail)
 {
@@ -20,7 +21,17 @@ static void score_again(struct trial *trial)
 	score_release(&trial->result.score);
 	score_compute(trial->candidate.bound->device, &trial->work, trial->result.resources,
 		&trial->result.score);
-	trial->job.predicted_time_us = trial->result.score.predicted_time_us;
+}
+
+enum status trial_predict(const struct trial *trial, double *time_us, struct error *err)
+{
+	CLEANUP(predictor_close) struct predictor predictor = {0};
+	struct prediction prediction;
+
+	predictor_open(&predictor, trial->candidate.bound);
+	TRY(predict(&predictor, trial->values, trial->result.resources, &prediction, err));
+	*time_us = prediction.time_us;
+	return STATUS_OK;
 }
 
 static enum status describe_candidate(struct trial *trial, struct error *err)

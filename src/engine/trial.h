@@ -48,6 +48,9 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 /* Once all kernels are compiled, moves the trial to TRIAL_COMPILED; or to TRIAL_DONE if a kernel
  * failed or, with `prunes`, a prune rule of the family rejects the candidate. */
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err);
+/* The predicted time, infinite if no block fits. It uses the compiled kernels' resources once they
+ * are known, and learned corrections as every other prediction does. */
+enum status trial_predict(const struct trial *trial, double *time_us, struct error *err);
 /* Adds the reply's result to the trial's. A trial whose outputs differ from `wanted` (NULL: any)
  * ends with OUTCOME_OTHER_BITS. If the problem's reference failed, the trial goes on. */
 void trial_take_reply(struct trial *trial, struct device_reply *reply, const struct bits *wanted);

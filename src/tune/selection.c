@@ -216,7 +216,7 @@ struct selection_item selection_item_of(const struct search *search, size_t whic
 
 		/* with the compiled kernel's registers, if it was compiled */
 		if (result->predicted)
-			item.predicted_us = result->score.predicted_time_us;
+			item.predicted_us = result->time.median;
 		item.smem_bytes = (double)longest->smem_bytes;
 		item.regs_per_thread = longest->regs_per_thread;
 		if (!result->predicted && !by_energy)
