@@ -21,10 +21,10 @@ struct merge_summary {
 };
 
 /* Merges `from` into `into` and adds to the summary. A measured entry is never replaced by a
- * predicted one. Of two measured entries, or two predicted ones, that of the later run stays,
- * with two exceptions: an unfinished search does not replace a finished one, nor does a free choice
- * replace an entry that was tuned for certain bits. Families that only the other entry has are
- * added and may win, if they are of another run.
+ * predicted one. Of two measured entries, or two predicted ones, an entry that was tuned for
+ * certain bits stays before a free choice, then that of a finished search before an unfinished one,
+ * then that of the later run. Families that only the other entry has are added and may win, if they
+ * are of another run and have the required bits.
  *
  * `run` is the run that is writing to the file, or NULL. Then `from` holds what other processes
  * wrote since `into` was read: their entries replace those that were read, and entries of `run`

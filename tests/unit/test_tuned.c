@@ -16,44 +16,6 @@
 #include "record/record_write.h"
 #include "tuned_entries.h"
 
-/* ---- entries ---- */
-TEST(test_an_entry_is_replaced_by_its_own_problem)
-{
-	struct tuned tuned;
-
-	open_empty(&tuned);
-	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
-	assert_null(put(&tuned, entry(P2, "measured", "r1", "gemm/a:9")));
-	assert_int_equal(tuned.entry_count, 2);
-	assert_null(put(&tuned, entry(P1, "measured", "r2", "gemm/a:4")));
-	assert_int_equal(tuned.entry_count, 2);
-	check(&tuned, P1, "gemm/a:4 |");
-	check(&tuned, P2, "gemm/a:9 |");
-	/* slower than before, but it is what was measured now */
-	assert_null(put(&tuned, entry(P1, "measured", "r3", "gemm/a:6")));
-	check(&tuned, P1, "gemm/a:6 |");
-	tuned_release(&tuned);
-}
-
-TEST(test_predicted_never_replaces_measured)
-{
-	struct tuned tuned;
-
-	open_empty(&tuned);
-	assert_null(put(&tuned, entry(P1, "measured", "r1", "gemm/a:5")));
-	assert_string_equal(put(&tuned, entry(P1, "predicted", "r2", "gemm/b:1")),
-		"a measured entry is not replaced by a predicted one");
-	check(&tuned, P1, "gemm/a:5 |");
-	/* another problem is no concern of that */
-	assert_null(put(&tuned, entry(P2, "predicted", "r2", "gemm/b:1")));
-	/* predicted by predicted, and predicted by measured, whole: no predicted row stays */
-	assert_null(put(&tuned, entry(P2, "predicted", "r3", "gemm/b:2 gemm/c:3")));
-	check(&tuned, P2, "gemm/b:2 | gemm/c:3");
-	assert_null(put(&tuned, entry(P2, "measured", "r4", "gemm/b:20")));
-	check(&tuned, P2, "gemm/b:20 |");
-	tuned_release(&tuned);
-}
-
 TEST(test_runs_are_listed_once)
 {
 	struct tuned tuned;

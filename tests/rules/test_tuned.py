@@ -1,0 +1,201 @@
+"""Which entries and rows of tuned files stay (format/merge.h, format/tuned.h)."""
+import json
+
+from hypothesis import given, strategies as draw
+
+from oracle import ask
+
+DEVICE = {"name": "NVIDIA H200", "sheet": "h200-sxm", "compute_capability": 90, "sm_count": 132}
+with open("tests/data/report/small.json", encoding="utf-8") as file:
+	SCORE = json.load(file)["entries"][0]["winner"]["score"]
+TIE = 0.01
+FAMILIES = ["gemm/a", "gemm/b", "gemm/c"]
+
+
+@draw.composite
+def runs(pick):
+	"""Runs of different days, whose names say nothing."""
+	days = pick(draw.permutations([1, 2, 3]))
+	return {f"r{i}": {"id": f"r{i}", "date": f"2026-01-0{day}T00:00:00Z", "tiletune": {"version": "1"}, "mig": "disabled",
+		"uuid": pick(draw.sampled_from(["GPU-1", "GPU-1", "GPU-2"])), "power_limit_w": pick(draw.sampled_from([700, 700, 700, 500])),
+		"driver": pick(draw.sampled_from(["580", "580", "580", "590"])), "nvrtc": pick(draw.sampled_from(["13.0", "13.0", "13.0", None])),
+		"anchor_us": pick(draw.sampled_from([1000, 1000, 1120, 0]))} for i, day in enumerate(days)}
+
+
+@draw.composite
+def row(pick, family):
+	us, width = pick(draw.sampled_from([5.0, 5.03, 5.2, 5.7, 6.0, 7.0])), pick(draw.sampled_from([0, 0, 0.02]))
+	digests = pick(draw.sampled_from([None, "0" * 16, "1" * 16]))
+	bits = {"bits": {"inputs": 2, "rows": 1, "digests": [digests]}} if digests else {}
+	return {"family": family, **bits, "configuration": {"BM": pick(draw.integers(1, 9))}, "kernel_hash": "",
+		"time_us": {"median": us, "ci95_low": us * (1 - width), "ci95_high": us * (1 + width), "samples": 3}}
+
+
+@draw.composite
+def entry(pick, problem, run, others):
+	families = pick(draw.lists(draw.sampled_from(FAMILIES), min_size=1, max_size=3, unique=True))
+	rows = sorted((pick(row(family)) for family in families), key=lambda each: each["time_us"]["median"])
+	rows[0]["score"] = {**SCORE, "bound": pick(draw.sampled_from(["smem", "dram"]))}
+	for each in rows[1:]:
+		each["lost"] = {"by": "slower", "ratio": 2}
+		other = pick(draw.sampled_from([run, run, *others]))
+		if other != run:
+			each["run"] = other
+	found = {"operation": "gemm", "problem": {"M": problem, "dtype": "bf16"}, "timing": pick(draw.sampled_from(["measured", "measured", "predicted"])), "run": run,
+		"winner": rows[0], "tied": [pick(row(rows[0]["family"]))], "families": rows[1:]}
+	if pick(draw.integers(0, 3)) == 0:
+		found["unfinished"] = True
+	if pick(draw.integers(0, 3)) == 0:
+		found["bits"] = {"rule": "same"}
+	verification = pick(draw.sampled_from([None, None, None, 32 * "0", 32 * "1"]))
+	if verification:
+		found["verification_hash"] = verification
+	return found
+
+
+@draw.composite
+def files(pick, most=3):
+	"""Two files whose entries are of the same runs."""
+	known, found = pick(runs()), []
+	for _ in range(2):
+		problems = pick(draw.lists(draw.sampled_from([1, 2, 3]), max_size=most, unique=True))
+		entries = [pick(entry(problem, pick(draw.sampled_from([*known])), [*known])) for problem in problems]
+		listed = sorted({each["run"] for e in entries for each in rows_of(e)})
+		found.append({"format": "tiletune.tuned/1", "device": DEVICE, "runs": [known[each] for each in listed], "entries": entries})
+	return known, found[0], found[1]
+
+
+def shape(found):
+	"""What is compared of an entry: the run, the winner, the rows of families in any order, with the runs that measured them."""
+	rows = [(each["family"], each["time_us"]["median"], each.get("run", found["run"]), "lost" in each) for each in [found["winner"], *found["families"]]]
+	return found["timing"], found["run"], bool(found.get("unfinished")), "bits" in found, rows[0], sorted(rows[1:]), len(found["tied"])
+
+
+def rows_of(found):
+	return [{**each, "run": each.get("run", found["run"])} for each in [found["winner"], *found["families"]]]
+
+
+def scale(known, old, new):
+	"""What a row's time is worth in the run of another, if the clock binds it; None: the runs are not comparable."""
+	before, now = known[old["run"]], known[new["run"]]
+	if any(before[name] != now[name] or before[name] is None for name in ("driver", "nvrtc", "mig", "power_limit_w")):
+		return None
+	if before["anchor_us"] and now["anchor_us"]:
+		return 1 if old.get("score", {}).get("bound") == "dram" else now["anchor_us"] / before["anchor_us"]
+	return 1 if before["uuid"] == now["uuid"] else None
+
+
+def stays(known, old, new):
+	"""Whether the row of a family that was tuned again is better by more than noise."""
+	factor = scale(known, old, new)
+	if not factor or old["configuration"] == new["configuration"]:
+		return False
+	high = factor * (old["time_us"]["ci95_high"] + TIE / 2 * old["time_us"]["median"])
+	return high < new["time_us"]["ci95_low"] - TIE / 2 * new["time_us"]["median"]
+
+
+def join(known, new, old, valid):
+	"""The entry `new` with the rows of `old`."""
+	rows = {each["family"]: each for each in rows_of(new)}
+	verified_alike = new.get("verification_hash") == old.get("verification_hash")
+	for each in rows_of(old):
+		again = rows.get(each["family"])
+		fits = "bits" not in new or (each.get("bits") and each["bits"] == new["winner"].get("bits"))
+		if each["run"] != new["run"] and fits and (not again or (verified_alike and valid and stays(known, each, again))):
+			rows[each["family"]] = plain(each)
+
+	def now(each):
+		return each["time_us"]["median"] * (scale(known, each, winner) or 1)
+	winner = rows[new["winner"]["family"]]
+	best = min(rows.values(), key=now)
+	if now(best) < (1 if winner["run"] != new["run"] else 1 - TIE) * now(winner):
+		winner = best
+	others = [each for each in rows.values() if each is not winner]
+	if rows_of(new)[0] == winner:
+		return {**new, "families": others}
+	return promoted({**new, "unfinished": old.get("unfinished", False)}, winner, others)
+
+
+def promoted(found, winner, others):
+	"""Nothing was compared with the new winner."""
+	return {**found, "winner": plain(winner), "tied": [], "families": [plain(each) for each in others]}
+
+
+def plain(row):
+	return {name: value for name, value in row.items() if name != "lost"}
+
+
+def only_of(found, run):
+	"""The entry without rows of other runs; None: nothing is left."""
+	rows = [each for each in rows_of(found) if each["run"] == run]
+	best = min(rows, key=lambda each: each["time_us"]["median"], default=None)
+	others = [each for each in rows if each is not best]
+	if best == rows_of(found)[0]:
+		return {**found, "families": others}
+	return best and promoted(found, best, others)
+
+
+def key(found):
+	return found["problem"]["M"]
+
+
+def compare(got, expected):
+	found = {key(each): each for each in got["tuned"]["entries"]}
+	assert set(found) == set(expected)
+	for problem, each in expected.items():
+		assert shape(found[problem]) == shape(each)
+
+
+@given(files(), draw.sampled_from([None, "r0", "r1"]))
+def test_merging_keeps_the_better_entry_and_adds_families(drawn, run):
+	known, into, other = drawn
+	got = ask("merge", into=into, **{"from": other}, run=run)
+	ours, theirs = ({key(each): each for each in file["entries"]} for file in (into, other))
+	expected, counts = {}, dict.fromkeys(["added", "equal", "outranked", "conflicts"], 0)
+	for problem in {**ours, **theirs}:
+		a, b = ours.get(problem), theirs.get(problem)
+		if not a or not b:
+			expected[problem] = a or b
+			counts["added"] += not a
+		elif a == b:
+			expected[problem] = a
+			counts["equal"] += 1
+		elif a["timing"] != b["timing"]:
+			expected[problem] = a if a["timing"] == "measured" else b
+			counts["outranked"] += 1
+		else:
+			def rank(each):
+				return "bits" in each, not each.get("unfinished"), known[each["run"]]["date"]
+			ours_first = a["run"] == run if run else rank(a) >= rank(b)
+			mine = only_of(a, run) if run else a
+			theirs_now = join(known, b, a, False)
+			expected[problem] = join(known, mine, theirs_now, False) if ours_first and mine else theirs_now
+			counts["conflicts"] += 1
+	compare(got, expected)
+	assert {name: got[name] for name in counts} == counts
+	listed = [each["id"] for each in got["tuned"]["runs"]]
+	used = {each["run"] for found in got["tuned"]["entries"] for each in rows_of(found)}
+	assert len(set(listed)) == len(listed) and used <= set(listed)
+
+
+@given(files(), draw.booleans(), draw.booleans())
+def test_tuning_again_replaces_rows_that_are_not_better(drawn, has_judge, is_valid):
+	known, into, other = drawn
+	into["runs"] = [*known.values()]
+	got = ask("put_entries", into=into, **{"from": other}, has_judge=has_judge, is_valid=is_valid)
+	expected = {key(each): each for each in into["entries"]}
+	for each in other["entries"]:
+		old = expected.get(key(each))
+		if old and old["timing"] == each["timing"]:
+			expected[key(each)] = join(known, each, old, has_judge and is_valid and each["timing"] == "measured")
+		elif not old or each["timing"] == "measured":
+			expected[key(each)] = each
+	compare(got, expected)
+
+
+@given(files(), draw.sampled_from([("sm_count", 114), ("compute_capability", 100)]))
+def test_files_of_other_gpus_are_refused(drawn, change):
+	_, into, other = drawn
+	got = ask("merge", into=into, **{"from": {**other, "device": {**DEVICE, change[0]: change[1]}}})
+	assert "from: expected a tuned file of NVIDIA H200" in got["refused"]
+	assert [shape(each) for each in got["tuned"]["entries"]] == [shape(each) for each in into["entries"]]
