@@ -26,10 +26,16 @@ def plain(value):
 
 class Program:
 	def __init__(self):
+		self.process = None
+
+	def start(self):
+		# the program never frees a case
 		self.process = subprocess.Popen([os.environ["TEST_OUT"] + "/tests/rules"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-			env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # the program never frees a case
+			env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
 
 	def __call__(self, rule, **case):
+		if not self.process or self.process.poll() is not None:
+			self.start()
 		self.process.stdin.write(json.dumps([rule, plain(case)]) + "\n")
 		self.process.stdin.flush()
 		answer = self.process.stdout.readline()

@@ -2,8 +2,6 @@
  *
  * Problems: text with lists, ranges and groups, defaults, bad input, JSON.
  */
-#include <math.h>
-
 #include "unit/unit.h"
 #include "problem_json.h"
 #include "unit/kernel_fixture.h"
@@ -38,17 +36,6 @@ static void expect(const struct fixture *fixture, const char *text, const char *
 	problem_list_release(&list);
 }
 
-TEST(test_defaults)
-{
-	expect(*state, "M=4,N=16,dtype=fp16",
-		"M=4,N=16,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=16");
-	/* the order of the text does not matter; a default may read a key that comes after it */
-	expect(*state, "ld=20,layout=kn,dtype=bf16,N=16,M=4,H=0",
-		"M=4,N=16,H=0,out_dtype=bf16,dtype=bf16,layout=kn,ld=20");
-	expect(*state, " M = 4 , N=16 ,dtype= fp32 ,out_dtype=bf16",
-		"M=4,N=16,H=8,out_dtype=bf16,dtype=fp32,layout=nk,ld=16");
-}
-
 static void expect_title(struct fixture *fixture, const char *text, const char *expected)
 {
 	struct problem_list list = {0};
@@ -71,33 +58,6 @@ TEST(titles_leave_out_what_follows_from_the_rest)
 	expect_title(fixture, "M=4,N=16,dtype=fp16",
 		"M=4,N=16,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=16");
 	catalogue_show_defaults(&fixture->catalogue, false);
-}
-
-TEST(test_lists)
-{
-	expect(*state, "M=1,2,N=16,dtype=fp16,fp32",
-		"M=1,N=16,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=16 "
-		"M=1,N=16,H=8,out_dtype=fp32,dtype=fp32,layout=nk,ld=16 "
-		"M=2,N=16,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=16 "
-		"M=2,N=16,H=8,out_dtype=fp32,dtype=fp32,layout=nk,ld=16");
-	expect(*state, "M=1:3,7,N=5:6,dtype=fp16",
-		"M=1,N=5,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=5 "
-		"M=1,N=6,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=6 "
-		"M=2,N=5,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=5 "
-		"M=2,N=6,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=6 "
-		"M=3,N=5,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=5 "
-		"M=3,N=6,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=6 "
-		"M=7,N=5,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=5 "
-		"M=7,N=6,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=6");
-	/* a range ends at or before its last value */
-	expect(*state, "M=1:10:4,N=1,dtype=fp16",
-		"M=1,N=1,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=1 "
-		"M=5,N=1,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=1 "
-		"M=9,N=1,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=1");
-	expect(*state, "M=N=8:16:8,3,dtype=fp16",
-		"M=8,N=8,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=8 "
-		"M=16,N=16,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=16 "
-		"M=3,N=3,H=8,out_dtype=fp16,dtype=fp16,layout=nk,ld=3");
 }
 
 /* A failure leaves what was in the list before. */
@@ -203,22 +163,6 @@ TEST(test_real_numbers)
 	assert_string_equal(old, GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0" ONE);
 	free(old);
 	fixture_close(&gemm);
-}
-
-TEST(test_amounts)
-{
-	const struct fixture *fixture = *state;
-	struct problem_list list = {0};
-	struct error err = {0};
-	double flop, bytes;
-
-	assert_ok(problem_parse(
-		fixture->operation, "M=4,N=16,dtype=fp16,out_dtype=fp32", &list, &err));
-	assert_ok(problem_flop(list.items[0], &flop, &err));
-	assert_ok(problem_min_bytes(list.items[0], &bytes, &err));
-	assert_true(fabs(flop - 192) < 1e-9);
-	assert_true(fabs(bytes - 64 * 6) < 1e-9);
-	problem_list_release(&list);
 }
 
 TEST_GROUP(setup, teardown)
