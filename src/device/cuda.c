@@ -17,7 +17,6 @@ enum {
 static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
 /* Initialising a driver takes a second or two; on a busy machine with eight GPUs ten. */
 static const double start_timeout_s = 90;
-static const char who[] = "measuring worker";
 
 struct cuda_device {
 	struct executor executor; /* comes first */
@@ -29,79 +28,51 @@ struct cuda_device {
 };
 
 /* ---- messages ---- */
-static enum status start(
-	struct executor *executor, struct worker *worker, bool prepares, struct error *err)
+static enum status start(struct executor *executor, struct worker *worker,
+	struct measure_request *hello, struct error *err)
 {
 	struct cuda_device *cuda = (struct cuda_device *)executor;
-	const struct measure_list hello = {cuda->selector};
-	CLEANUP(text_release) struct text frame = {0};
 
-	(void)prepares;
-	if (worker_start(worker, cuda->path, "worker-measure", false, err) != STATUS_OK)
-		return error_context(err, "starting the measuring worker");
-	message_pack(REQUEST_LIST, &measure_list_record, &hello, &frame);
-	worker_post(worker, &frame);
+	hello->device = cuda->selector;
+	return worker_start(worker, cuda->path, "worker-measure", false, err) == STATUS_OK
+		       ? STATUS_OK
+		       : error_context(err, "starting the measuring worker");
+}
+
+static enum status take_gpus(
+	struct executor *executor, const struct text *line, struct text *why, struct error *err)
+{
+	struct cuda_device *cuda = (struct cuda_device *)executor;
+
+	record_release(&measure_gpus_record, &cuda->found);
+	TRY(line_read(&measure_gpus_record, line, "its line", &cuda->found, err));
+	if (cuda->found.failed) {
+		executor->reason = cuda->found.error;
+		text_append(why, executor->reason.message);
+	}
 	return STATUS_OK;
 }
 
-static double write_request(struct executor *executor, struct worker *worker,
-	struct executor_request *request, const struct measure_run *jobs)
+static double complete(
+	struct executor *executor, const struct worker *worker, struct measure_request *run)
 {
-	const struct cuda_device *cuda = (const struct cuda_device *)executor;
-	CLEANUP(text_release) struct text frame = {0};
-	struct measure_run run = *jobs;
-
-	(void)request;
-	run.setup = cuda->setup;
-	run.setup.reference_timeout_s = executor->reference_timeout_s;
-	message_pack(REQUEST_RUN, &measure_run_record, &run, &frame);
-	worker_post(worker, &frame);
-	/* the first request makes the context */
-	return worker->id++ ? executor->kernel_timeout_s : start_timeout_s;
-}
-
-static enum pool_event read_reply(struct executor *executor, struct worker *worker, bool handshake,
-	struct executor_request *request, struct executor_message *reply, struct text *why)
-{
-	CLEANUP(message_release) struct message message = {0};
 	struct cuda_device *cuda = (struct cuda_device *)executor;
-	struct measure_progress *progress = &reply->progress;
-	const enum pool_event event =
-		pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
 
-	if (event != POOL_WORKS)
-		return event;
-	if (message.kind == REPLY_ERROR && message_unpack(&message, &error_record, who,
-						   &executor->reason, NULL) == STATUS_OK) {
-		text_append(why, executor->reason.message);
-		return POOL_REFUSED;
-	}
-	if (handshake) {
-		record_release(&measure_gpus_record, &cuda->found);
-		return message.kind == REPLY_LIST && message_unpack(&message, &measure_gpus_record,
-							     who, &cuda->found, NULL) == STATUS_OK
-			       ? POOL_READY
-			       : POOL_FAILED;
-	}
-	reply->is_progress = message.kind == REPLY_PROGRESS;
-	if (!request || (!reply->is_progress && message.kind != REPLY_RESULT) ||
-		(reply->is_progress ? message_unpack(&message, &measure_progress_record, who,
-					      progress, NULL)
-				    : message_unpack(&message, &device_reply_record, who,
-					      &reply->reply, NULL)) != STATUS_OK)
-		return POOL_FAILED;
-	if (!(progress->allow_s > 0))
-		progress->allow_s = (float)executor->kernel_timeout_s;
-	return POOL_WORKS;
+	cuda->setup.reference_timeout_s = executor->reference_timeout_s;
+	run->setup = &cuda->setup;
+	/* the first request after "hello" makes the context */
+	return worker->id > 1 ? executor->kernel_timeout_s : start_timeout_s;
 }
 
 static const struct executor_protocol protocol = {.name = "the measuring worker",
+	.who = "the measuring worker",
+	.is_worker = true,
 	.pause_s = 0.5,
 	.handshake_s = start_timeout_s,
 	.lost_context = "starting the measuring worker again: ",
 	.start = start,
-	.write = write_request,
-	.read = read_reply};
+	.take_hello = take_gpus,
+	.complete = complete};
 
 /* ---- the device ---- */
 /* $TILETUNE_KERNEL_TIMEOUT is for sanitizers, which slow kernels down a thousand times. */

@@ -175,4 +175,8 @@ bool device_poll(struct device *device, double timeout_s, struct device_reply *r
 	return true;
 }
 
-RECORD_RELEASE(device_reply_release, device_reply_record);
+void device_reply_release(struct device_reply *reply)
+{
+	result_release(&reply->result);
+	*reply = (struct device_reply){0};
+}

@@ -18,7 +18,7 @@ static void request_free(struct executor_request *request)
 {
 	if (request->next && !--request->next->preparing)
 		request_free(request->next);
-	record_release(&measure_run_record, &request->run);
+	record_release(&measure_request_record, &request->run);
 	free(request->passed);
 	free(request->sent);
 	free(request);
@@ -28,15 +28,12 @@ static struct executor_request *request_new(
 	const struct device_job *jobs, size_t count, const struct sampling *sampling)
 {
 	struct executor_request *request = memory_zeroed(1, sizeof(*request));
-	const struct measure_run run = {.jobs = (struct device_job *)(uintptr_t)jobs, /* copied */
+	const struct measure_request run = {
+		.jobs = (struct device_job *)(uintptr_t)jobs, /* copied */
 		.job_count = count,
 		.sampling = *sampling};
 
-	record_copy(&measure_run_record, &run, &request->run);
-	for (size_t i = 0; i < count; i++) { /* borrowed, and known to this process only */
-		request->run.jobs[i].family = jobs[i].family;
-		request->run.jobs[i].configuration = jobs[i].configuration;
-	}
+	record_copy(&measure_request_record, &run, &request->run);
 	request->run.sampling = *sampling;
 	request->task.until_s = sampling->until_s;
 	request->passed = memory_zeroed(count + 1, sizeof(*request->passed));
@@ -123,7 +120,7 @@ static void add_failed(
 void executor_answer(struct executor *executor, struct executor_request *request, size_t job,
 	struct device_reply *reply)
 {
-	struct measure_run *run = &request->run;
+	struct measure_request *run = &request->run;
 
 	if (reply->reference_failed && run->jobs[job].problem &&
 		!failed_of(executor, &run->jobs[job]))
@@ -197,7 +194,7 @@ static enum pool_event take_result(struct executor *executor, struct executor_re
 		finish_preparing(executor, request, reply->result.outcome, reply->result.detail);
 		return POOL_DONE;
 	}
-	request->progress = (struct measure_progress){0};
+	request->has_progress = false;
 	request->task.was_killed = false;
 	if (request->is_alone && request->run.job_count > 1) {
 		request->passed[job] = true;
@@ -213,10 +210,13 @@ static enum pool_event take_result(struct executor *executor, struct executor_re
 }
 
 static enum pool_event take_progress(
-	struct executor_request *request, const struct measure_progress *progress)
+	struct executor_request *request, const struct measure_answer *answer)
 {
-	request->progress = *progress;
-	request->task.timeout_s = progress->allow_s;
+	request->has_progress = answer->progress >= 0;
+	request->is_reference = answer->reference;
+	if (request->has_progress)
+		request->progress = request->sent[answer->progress];
+	request->task.timeout_s = answer->allow_s > 0 ? answer->allow_s : request->silence_s;
 	if (request->run.job_count)
 		return POOL_WORKS;
 	request_free(request);
@@ -224,13 +224,29 @@ static enum pool_event take_progress(
 }
 
 /* ---- the pools ---- */
+/* Sends a request with the next number of the process. */
+static void post(struct worker *worker, struct measure_request *request)
+{
+	CLEANUP(text_release) struct text line = {0};
+
+	request->id = ++worker->id;
+	line_append(&measure_request_record, request, &line);
+	worker_post(worker, &line);
+}
+
 static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
+	static char protocol[] = "tiletune.program/1";
 	struct executor *executor = pool->context;
-	const enum status status =
-		executor->protocol->start(executor, worker, pool == &executor->prepares, err);
+	struct measure_request hello = {.kind = REQUEST_HELLO,
+		.is_hello = true,
+		.protocol = protocol,
+		.prepares = pool == &executor->prepares};
+	const enum status status = executor->protocol->start(executor, worker, &hello, err);
 
-	if (status != STATUS_OK)
+	if (status == STATUS_OK)
+		post(worker, &hello);
+	else
 		executor->reason = *err;
 	return status;
 }
@@ -240,7 +256,7 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	struct executor *executor = context;
 	struct executor_request *request = (struct executor_request *)task;
 	const bool is_empty = !request->run.job_count, starts = !executor->has_started;
-	struct measure_run run;
+	struct measure_request run;
 
 	executor->has_started = true;
 	for (size_t i = 0; i < request->run.job_count;) {
@@ -264,25 +280,98 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	request->sent_count = run.job_count;
 	for (size_t i = 0; i < run.job_count; i++)
 		request->sent[i] = run.jobs[i].ticket;
-	request->progress = (struct measure_progress){0};
-	task->timeout_s = executor->protocol->write(executor, worker, request, &run);
+	request->has_progress = false;
+	run.kind = request->next ? REQUEST_PREPARE : REQUEST_MEASURE;
+	run.measures = !request->next;
+	task->timeout_s = request->silence_s = executor->protocol->complete(executor, worker, &run);
+	request->run.verifies = run.verifies;
+	post(worker, &run);
+	request->run.id = run.id;
 	return true;
+}
+
+/* Returns whether the answer belongs to the request and has its form; if not, sets *why. */
+static bool is_valid(const struct executor *executor, const struct executor_request *request,
+	const struct measure_answer *answer, struct text *why)
+{
+	const int64_t job = answer->is_progress ? answer->progress : answer->job;
+	const int64_t least = answer->is_progress && executor->protocol->is_worker ? -1 : 0;
+	const char *who = executor->protocol->who;
+
+	if (answer->id > request->run.id || answer->id < 1)
+		text_appendf(why, "%s answered id %lld, expected %lld", who, (long long)answer->id,
+			(long long)request->run.id);
+	else if (answer->id < request->run.id)
+		return true;
+	else if (job < least || job >= (int64_t)request->sent_count)
+		text_appendf(why, "%s answered job %lld of %zu", who, (long long)job,
+			request->sent_count);
+	else if (!answer->is_progress && !answer->has_outcome)
+		text_appendf(why, "%s answered without \"outcome\" or \"progress\"", who);
+	return !why->length;
+}
+
+static enum pool_event take_answer(struct executor *executor, struct executor_request *request,
+	struct measure_answer *answer, struct text *why)
+{
+	if (answer->failed && executor->protocol->is_worker) {
+		executor->reason = answer->error;
+		text_append(why, answer->error.message);
+		return POOL_REFUSED;
+	}
+	if (!request) /* no request is in progress, so the answer is late */
+		return executor->protocol->is_worker ? POOL_FAILED : POOL_WORKS;
+	if (!is_valid(executor, request, answer, why))
+		return POOL_FAILED;
+	if (answer->id < request->run.id)
+		return POOL_WORKS;
+	if (answer->is_progress)
+		return take_progress(request, answer);
+	answer->reply.ticket = request->sent[answer->job];
+	if (executor->protocol->take_reply)
+		executor->protocol->take_reply(executor, request, answer, why);
+	return why->length ? POOL_FAILED : take_result(executor, request, &answer->reply, why);
+}
+
+static enum pool_event read_line(struct executor *executor, const struct text *line, bool handshake,
+	struct executor_request *request, struct text *why)
+{
+	struct measure_answer answer = {0};
+	struct error err = {0};
+	enum status status;
+	enum pool_event event = POOL_READY;
+
+	if (handshake) {
+		status = executor->protocol->take_hello(executor, line, why, &err);
+		if (why->length)
+			return POOL_REFUSED;
+	} else {
+		status = line_read(&measure_answer_record, line, "its line", &answer, &err);
+		if (status == STATUS_OK)
+			event = take_answer(executor, request, &answer, why);
+		record_release(&measure_answer_record, &answer);
+	}
+	if (status == STATUS_OK)
+		return event;
+	text_appendf(why, "%s sent an invalid answer: %s: %.200s", executor->protocol->who,
+		err.message, text_string(line));
+	return POOL_FAILED;
 }
 
 static enum pool_event on_message(void *context, struct worker *worker, bool handshake,
 	struct pool_task *task, struct text *why)
 {
 	struct executor *executor = context;
-	struct executor_request *request = (struct executor_request *)task;
-	struct executor_message message = {0};
-	enum pool_event heard =
-		executor->protocol->read(executor, worker, handshake, request, &message, why);
+	CLEANUP(text_release) struct text line = {0};
+	const enum pool_event event =
+		pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
 
-	if (heard == POOL_WORKS && request && !message.is_late)
-		heard = message.is_progress ? take_progress(request, &message.progress)
-					    : take_result(executor, request, &message.reply, why);
-	device_reply_release(&message.reply);
-	return heard;
+	if (event == POOL_FAILED && worker->pending.length > LINE_BYTES_MAX)
+		text_appendf(why, "%s sent a line of more than %d bytes", executor->protocol->who,
+			(int)LINE_BYTES_MAX);
+	return event == POOL_WORKS
+		       ? read_line(executor, &line, handshake, (struct executor_request *)task, why)
+		       : event;
 }
 
 static void lose_device(struct executor *executor, const char *why)
@@ -300,11 +389,10 @@ static void lose_device(struct executor *executor, const char *why)
 static void blame(struct executor *executor, struct executor_request *request, enum outcome outcome,
 	const char *detail)
 {
-	const struct measure_progress *progress = &request->progress;
-	const bool known = progress->has_job && find(request, progress->ticket) != SIZE_MAX;
-	const bool reference = known && progress->reference;
+	const bool known = request->has_progress && find(request, request->progress) != SIZE_MAX;
+	const bool reference = known && request->is_reference;
 	const uint64_t suspect = request->is_alone ? request->alone
-				 : known           ? progress->ticket
+				 : known           ? request->progress
 						   : request->run.jobs[0].ticket;
 
 	/* no job was in progress, or the device was lost: no job is to blame the first time */

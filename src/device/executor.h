@@ -19,46 +19,46 @@
 struct executor;
 
 struct executor_request {
-	struct pool_task task;  /* must come first, because tasks are cast to requests */
-	struct measure_run run; /* with the unanswered jobs and without the setup */
-	bool *passed;           /* per job: the job did not fail when it ran by itself */
-	bool is_alone;          /* only one of the jobs is requested */
-	uint64_t alone;         /* ticket of that job */
-	bool all_passed;        /* every job passed by itself, so they fail only together */
+	struct pool_task task;      /* must come first, because tasks are cast to requests */
+	struct measure_request run; /* with the unanswered jobs and without the setup */
+	bool *passed;               /* per job: the job did not fail when it ran by itself */
+	bool is_alone;              /* only one of the jobs is requested */
+	uint64_t alone;             /* ticket of that job */
+	bool all_passed;            /* every job passed by itself, so they fail only together */
 	unsigned attempts;
 	uint64_t *sent; /* tickets of the jobs that were sent to the process, in order */
 	size_t sent_count;
-	bool verifies;                    /* set by the protocol: answers have a verification */
-	struct measure_progress progress; /* last progress message */
-	enum outcome fault;               /* outcome of a fatal reply; ok if there was none */
+	/* The job that the last progress message named, if it named one, and whether its
+	 * reference is being computed. */
+	double silence_s; /* the usual limit of the process's silence */
+	bool has_progress, is_reference;
+	uint64_t progress;  /* ticket */
+	enum outcome fault; /* outcome of a fatal reply; ok if there was none */
 	/* If this request prepares a job, the request that measures it; else NULL. */
 	struct executor_request *next;
 	size_t preparing; /* number of requests that still prepare jobs of this one */
 };
 
-/* A message of a process. */
-struct executor_message {
-	bool is_late; /* it belongs to an earlier request and is ignored */
-	bool is_progress;
-	struct measure_progress progress; /* if is_progress */
-	struct device_reply reply;        /* otherwise */
-};
-
 struct executor_protocol {
 	const char *name;            /* "the measuring worker" */
+	const char *who;             /* "the worker", in messages about its answers */
+	bool is_worker;              /* it is our own program: its progress may name no job */
 	double pause_s, handshake_s; /* as in struct pool_kind */
 	const char *lost_context;    /* prefix of the reason why the device is lost */
-	enum status (*start)(
-		struct executor *executor, struct worker *worker, bool prepares, struct error *err);
-	/* Writes the run's jobs. Returns the seconds of silence after which the process counts as
-	 * hung. */
-	double (*write)(struct executor *executor, struct worker *worker,
-		struct executor_request *request, const struct measure_run *run);
-	/* Takes one message. Returns POOL_WORKS and fills *message, which the caller releases, or
-	 * returns another event of pool_kind.on_message. */
-	enum pool_event (*read)(struct executor *executor, struct worker *worker, bool handshake,
-		struct executor_request *request, struct executor_message *message,
-		struct text *why);
+	/* Starts the process, and fills in what "hello" says besides the protocol. */
+	enum status (*start)(struct executor *executor, struct worker *worker,
+		struct measure_request *hello, struct error *err);
+	/* Reads the answer to "hello". Sets *why if the process cannot work. */
+	enum status (*take_hello)(struct executor *executor, const struct text *line,
+		struct text *why, struct error *err);
+	/* Completes a request before it is sent. Returns the seconds of silence after which the
+	 * process counts as hung. */
+	double (*complete)(struct executor *executor, const struct worker *worker,
+		struct measure_request *run);
+	/* Checks and adapts the reply to a job of the request. Sets *why if it is invalid. May be
+	 * NULL. */
+	void (*take_reply)(struct executor *executor, const struct executor_request *request,
+		struct measure_answer *answer, struct text *why);
 	/* Called when all jobs of a request are prepared, before it goes to the process that
 	 * measures. May answer some of the jobs. May be NULL. */
 	void (*prepared)(struct executor *executor, struct executor_request *request);

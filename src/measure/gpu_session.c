@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "compile/compiler.h"
 #include "measure/helper_kernels.h"
 
@@ -210,28 +211,35 @@ void gpu_session_close(struct gpu_session *gpu)
 	*gpu = (struct gpu_session){0};
 }
 
-static void tell(const struct gpu_session *gpu, double allow_s, bool reference)
+void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message)
 {
-	const struct measure_progress progress = {.ticket = gpu->ticket,
-		.has_job = gpu->has_job,
-		.allow_s = (float)allow_s,
-		.reference = reference};
+	CLEANUP(text_release) struct text line = {0};
 
-	/* if the parent process has ended, the results have no reader */
-	if (message_send(gpu->reply_fd, REPLY_PROGRESS, &measure_progress_record, &progress,
-		    NULL) != STATUS_OK)
+	line_append(record, message, &line);
+	/* if the parent process has ended, the messages have no reader */
+	if (file_write_all(gpu->reply_fd, line.data, line.length, NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);
+}
+
+static void send_progress(const struct gpu_session *gpu, double allow_s, bool reference)
+{
+	gpu_send(gpu, &measure_answer_record,
+		&(struct measure_answer){.id = gpu->request_id,
+			.is_progress = true,
+			.progress = gpu->has_job ? (int64_t)gpu->ticket : -1,
+			.allow_s = allow_s,
+			.reference = reference});
 }
 
 void gpu_progress(const struct gpu_session *gpu, double allow_s)
 {
-	tell(gpu, allow_s, false);
+	send_progress(gpu, allow_s, false);
 }
 
 void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel)
 {
-	tell(gpu, is_kernel ? gpu->options.reference_timeout_s : gpu->options.kernel_timeout_s,
-		true);
+	send_progress(gpu,
+		is_kernel ? gpu->options.reference_timeout_s : gpu->options.kernel_timeout_s, true);
 }
 
 bool gpu_synchronize(struct gpu_session *gpu, const char *what)

@@ -26,7 +26,8 @@ struct gpu_session {
 	CUstream stream;
 	struct device_listing gpu;
 	struct measure_setup options; /* without the helper kernels */
-	uint64_t ticket;              /* of the job in progress */
+	int64_t request_id;           /* of the request in progress */
+	uint64_t ticket;              /* of the job in progress: its index in the request */
 	bool has_job;
 	uint64_t memory_limit_bytes, memory_used_bytes;
 	struct {
@@ -88,7 +89,9 @@ void gpu_session_close(struct gpu_session *gpu);
 enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml, CUdevice device,
 	struct device_listing *gpu, struct error *err);
 
-/* Sends REPLY_PROGRESS (measure/protocol.h) before a step that may take up to allow_s; 0 means the
+/* Sends a message to the tuner. */
+void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message);
+/* Sends progress (measure/protocol.h) before a step that may take up to allow_s; 0 means the
  * usual limit. */
 void gpu_progress(const struct gpu_session *gpu, double allow_s);
 /* Does the same for the reference of the job's problem. A reference kernel may take longer than a

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/protocol.h"
 
+#include <math.h>
+
+#include "record/record_read.h"
 #include "record/record_wire.h"
+#include "record/record_write.h"
 
 /* ---- requests ---- */
-static const struct record_member list_members[] = {
-	RECORD_VALUE(struct measure_list, device, "device", .flags = RECORD_OPTIONAL),
-};
-RECORD_DEFINE(struct measure_list, measure_list_record, list_members, .name = "list");
-
 #define SETUP(field) RECORD_VALUE(struct measure_setup, field, #field)
 static const struct record_member setup_members[] = {
 	SETUP(device),
@@ -17,11 +16,15 @@ static const struct record_member setup_members[] = {
 	SETUP(kernel_timeout_s),
 	SETUP(reference_timeout_s),
 	SETUP(l2_warm),
-	SETUP(helpers),
+	RECORD_VALUE(struct measure_setup, helpers, "helpers", .flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct measure_setup, measure_setup_record, setup_members, .name = "setup");
 
+/* A member that only this process knows. */
+#define OWN(type, field) RECORD_VALUE(type, field, #field, .flags = RECORD_NOT_JSON)
 static const struct record_member problem_members[] = {
+	OWN(struct device_problem, operation),
+	OWN(struct device_problem, text),
 	RECORD_NESTED(struct device_problem, reference, reference_plan_record, "reference"),
 	RECORD_VALUES(struct device_problem, cubins, cubin_count, "cubins"),
 };
@@ -38,35 +41,104 @@ void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE
 }
 
 static const struct record_member job_members[] = {
-	RECORD_VALUE(struct device_job, ticket, "ticket"),
-	RECORD_POINTER(struct device_job, problem, device_problem_record, "problem",
-		.flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct device_job, plan, plan_record, "plan"),
+	OWN(struct device_job, ticket),
+	OWN(struct device_job, family),
+	OWN(struct device_job, configuration),
+	RECORD_POINTER(struct device_job, problem, device_problem_record, "reference",
+		.flags = RECORD_OPTIONAL),
 	RECORD_VALUES(struct device_job, cubins, cubin_count, "cubins"),
 	RECORD_VALUE(struct device_job, load, "load"),
 	RECORD_VALUE(struct device_job, verify, "verify"),
 };
-static enum status job_check(
-	void *value, const struct json_at *at, void *context, struct error *err)
-{
-	(void)context;
-	return ((struct device_job *)value)->plan ? STATUS_OK : json_error(at, err, "a plan");
-}
-RECORD_DEFINE(struct device_job, device_job_record, job_members, .name = "job", .check = job_check);
+/* open, because a worker needs no "problem" and "configuration" */
+RECORD_DEFINE(struct device_job, device_job_record, job_members, .name = "job", .open = true);
 
-#define SAMPLING(field) RECORD_VALUE(struct measure_run, sampling.field, #field)
-static const struct record_member run_members[] = {
-	RECORD_NESTED(struct measure_run, setup, measure_setup_record, "setup"),
-	RECORD_RECORDS(struct measure_run, jobs, job_count, device_job_record, "jobs"),
-	SAMPLING(rounds),
-	SAMPLING(rounds_before),
-	SAMPLING(seconds_max),
-	SAMPLING(give_up_us),
+/* Converts a value of "M=4096,dtype=bf16" to a number, to true or false for "True" or "False", or
+ * to a string. */
+static struct json *value_json(const char *text)
+{
+	char *end;
+	const long long integer = strtoll(text, &end, 10);
+
+	if (*text && !*end)
+		return json_new_int(integer);
+	if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
+		return json_new_bool(*text == 'T');
+	const double real = strtod(text, &end);
+
+	return *text && !*end && isfinite(real) ? json_new_double(real) : json_new_string(text);
+}
+
+static struct json *values_json(const char *text)
+{
+	struct json *values = json_new_object();
+
+	while (*text) {
+		const size_t name_length = strcspn(text, "="), length = strcspn(text, ",");
+		const size_t at = name_length + (name_length < length);
+		CLEANUP(memory_free) char *name = string_copy_bytes(text, name_length);
+		CLEANUP(memory_free) char *value = string_copy_bytes(text + at, length - at);
+
+		json_put(values, name, value_json(value));
+		text += length + (text[length] == ',');
+	}
+	return values;
+}
+
+/* A job with a plan is for the worker of a GPU, another one for a program. */
+static struct json *job_write(const void *field)
+{
+	const struct device_job *job = field;
+	struct json *json = job->plan ? record_to_json(&device_job_record, job) : json_new_object();
+
+	if (job->problem && job->problem->text)
+		json_put(json, "problem", values_json(job->problem->text));
+	if (job->configuration)
+		json_put(json, "configuration", values_json(job->configuration));
+	return json;
+}
+
+static enum status job_read(const struct json_at *at, void *field, void *context, struct error *err)
+{
+	return record_from_json(&device_job_record, at, field, context, err);
+}
+
+static void job_release(void *field)
+{
+	record_release(&device_job_record, field);
+}
+
+static const struct record_custom job_custom = {job_read, job_write, job_release};
+
+static const char *const kind_names[] = {"hello", "prepare", "measure", NULL},
+			 *const role_names[] = {"measure", "prepare", NULL};
+
+#define HELLO  .flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct measure_request, is_hello)
+#define SAMPLE .flags = RECORD_OPTIONAL, .present = RECORD_PRESENT(struct measure_request, measures)
+#define SAMPLING(field)                                                                            \
+	RECORD_VALUE(struct measure_request, sampling.field, #field, .flags = RECORD_OPTIONAL,     \
+		.low = 0, .high = INFINITY)
+static const struct record_member request_members[] = {
+	RECORD_VALUE(struct measure_request, protocol, "protocol", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct measure_request, seed, "seed", HELLO),
+	RECORD_ENUM(struct measure_request, prepares, role_names, "role", HELLO),
+	RECORD_VALUE(struct measure_request, device, "device", .flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct measure_request, setup, measure_setup_record, "setup",
+		.flags = RECORD_OPTIONAL),
+	RECORD_CUSTOMS(struct measure_request, jobs, job_count, &job_custom, "jobs",
+		.flags = RECORD_OPTIONAL, .record = &device_job_record),
+	RECORD_VALUE(struct measure_request, verifies, "verify", SAMPLE),
+	RECORD_VALUE(struct measure_request, sampling.rounds, "rounds", SAMPLE),
+	RECORD_VALUE(struct measure_request, sampling.seconds_max, "seconds", SAMPLE),
+	RECORD_VALUE(struct measure_request, sampling.give_up_us, "give_up_us", SAMPLE),
 	SAMPLING(rest_ratio),
 	SAMPLING(sustained_s),
 	SAMPLING(energy_s),
+	RECORD_VALUE(struct measure_request, id, "id"),
+	RECORD_ENUM(struct measure_request, kind, kind_names, "request"),
 };
-RECORD_DEFINE(struct measure_run, measure_run_record, run_members, .name = "run");
+RECORD_DEFINE(struct measure_request, measure_request_record, request_members, .name = "request");
 
 /* ---- replies ---- */
 #define IS(field)   RECORD_VALUE(struct device_listing, identity.field, #field)
@@ -94,25 +166,63 @@ static const struct record_member gpu_members[] = {
 };
 RECORD_DEFINE(struct device_listing, device_listing_record, gpu_members, .name = "gpu");
 
+#define FAILED(type)                                                                               \
+	RECORD_NESTED(type, error, error_record, "error", .flags = RECORD_OPTIONAL,                \
+		.present = RECORD_PRESENT(type, failed))
 static const struct record_member gpus_members[] = {
-	RECORD_RECORDS(struct measure_gpus, gpus, count, device_listing_record, "gpus"),
+	RECORD_VALUE(struct measure_gpus, id, "id"),
+	FAILED(struct measure_gpus),
+	RECORD_RECORDS(struct measure_gpus, gpus, count, device_listing_record, "gpus",
+		.flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "gpus");
 
-static const struct record_member reply_members[] = {
-	RECORD_VALUE(struct device_reply, ticket, "ticket"),
-	RECORD_VALUE(struct device_reply, fatal, "fatal"),
-	RECORD_VALUE(struct device_reply, reference_failed, "reference_failed"),
-	RECORD_VALUE(struct device_reply, gave_up, "gave_up"),
-	RECORD_FLAT(struct device_reply, result, result_record),
+#define ANSWER(field, ...)                                                                         \
+	RECORD_VALUE(struct measure_answer, field, #field, .flags = RECORD_OPTIONAL, ##__VA_ARGS__)
+#define REPLY(field)                                                                               \
+	RECORD_VALUE(struct measure_answer, reply.field, #field, .flags = RECORD_OPTIONAL)
+static const struct record_member answer_members[] = {
+	RECORD_VALUE(struct measure_answer, id, "id"),
+	ANSWER(progress, .present = RECORD_PRESENT(struct measure_answer, is_progress)),
+	ANSWER(reference),
+	ANSWER(allow_s, .low = 0, .high = INFINITY),
+	ANSWER(job),
+	RECORD_ENUM(struct measure_answer, reply.result.outcome, outcome_names, "outcome",
+		.flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct measure_answer, has_outcome)),
+	RECORD_VALUE(
+		struct measure_answer, reply.result.detail, "detail", .flags = RECORD_OPTIONAL),
+	REPLY(fatal),
+	REPLY(reference_failed),
+	REPLY(gave_up),
+	RECORD_FLAGS(struct measure_answer, reply.result.flags, kernel_flag_names, "flags",
+		.flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct measure_answer, reply.result.resources, reply.result.launch_count,
+		kernel_resources_record, "resources", .flags = RECORD_OPTIONAL),
+	RECORD_VALUES(struct measure_answer, reply.result.samples_us, reply.result.sample_count,
+		"samples_us", .flags = RECORD_OPTIONAL, .low = 0, .high = INFINITY,
+		.expected = "a time in microseconds, above 0"),
+	RECORD_NESTED(struct measure_answer, reply.result.verification, verification_record,
+		"verification", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct measure_answer, reply.result.verification.done)),
+	RECORD_ENUM(struct measure_answer, reply.result.verified, verified_names, "verified",
+		.flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct measure_answer, reply.result.bits, bits_record, "bits",
+		.flags = RECORD_OPTIONAL),
+	RECORD_FLAT(struct measure_answer, reply.result.measured, measured_record),
+	FAILED(struct measure_answer),
 };
-RECORD_DEFINE(struct device_reply, device_reply_record, reply_members, .name = "reply");
 
-static const struct record_member progress_members[] = {
-	RECORD_VALUE(struct measure_progress, ticket, "ticket"),
-	RECORD_VALUE(struct measure_progress, has_job, "has_job"),
-	RECORD_VALUE(struct measure_progress, allow_s, "allow_s", .low = 0, .high = 1e6),
-	RECORD_VALUE(struct measure_progress, reference, "reference"),
-};
-RECORD_DEFINE(
-	struct measure_progress, measure_progress_record, progress_members, .name = "progress");
+static enum status answer_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	struct result *result = &((struct measure_answer *)value)->reply.result;
+
+	(void)at, (void)context, (void)err;
+	if (result->sample_count)
+		result->time = statistics_summary(result->samples_us, result->sample_count);
+	return STATUS_OK;
+}
+
+RECORD_DEFINE(struct measure_answer, measure_answer_record, answer_members, .name = "answer",
+	.check = answer_check);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages between the tuner and its measuring worker, in frames of process/message.h.
+ * Messages between the tuner and a process that measures: the worker of a GPU, or a user's program.
+ * Each message is a line of JSON (templates/programs.md has a transcript).
  *
- * A request carries everything that it needs, because the process that gets it may be new. A
- * process caches the tensors, expected values and loaded kernels of earlier requests by hash. LIST
- * is the handshake and gets one reply. RUN gets a result for each of its jobs, in the order in
- * which they end, and none if it has no jobs. A request that fails as a whole is answered with
- * REPLY_ERROR, and the worker ends. The failure of a candidate is a result with an outcome, never
- * an error.
+ * A request carries everything that it needs, because the process that gets it may be new. The
+ * worker caches the tensors, expected values and loaded kernels of earlier requests by hash.
+ * "hello" is the handshake and gets one reply. "measure" gets an answer for each of its jobs, in
+ * the order in which they end, and none if it has no jobs. If a request of a worker fails as a
+ * whole, the answer has an error, and the worker ends. The failure of a candidate is a result with
+ * an outcome, never an error.
  *
- * Before each step that can take long or crash the worker, a REPLY_PROGRESS names the job in
- * progress and how long the step may take; the other side's watchdog uses it. A result that is
+ * Before each step that can take long or crash the process, an answer with "progress" names the job
+ * in progress and how long the step may take; the other side's watchdog uses it. A result that is
  * `fatal` is the last one: the context is lost, and the process ends.
  */
 #ifndef MEASURE_PROTOCOL_H
@@ -19,24 +20,7 @@
 #include "format/result.h"
 #include "process/worker.h"
 
-enum measure_request {
-	REQUEST_LIST = 1, /* lists the GPUs; makes no context */
-	REQUEST_RUN
-};
-
-enum measure_reply {
-	REPLY_LIST = 101, /* struct measure_gpus */
-	REPLY_RESULT,     /* struct device_reply */
-	REPLY_ERROR,      /* struct error */
-	REPLY_PROGRESS,   /* struct measure_progress */
-};
-
 /* ---- requests ---- */
-struct measure_list {
-	char *device; /* number or UUID; NULL for all GPUs */
-};
-RECORD_DECLARE(struct measure_list, measure_list_record);
-
 /* Settings of the GPU session. Only reference_timeout_s may differ between the requests to one
  * process. */
 struct measure_setup {
@@ -51,8 +35,7 @@ RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
 /* The tensors of a problem and its reference. */
 struct device_problem {
-	const char *operation,
-		*text; /* canonical; only for recordings and programs, not sent to the worker */
+	const char *operation, *text; /* borrowed; text is canonical */
 	struct reference_plan reference;
 	char **cubins; /* files of the reference's code, one per build unit; none if it has no
 			* kernel */
@@ -63,15 +46,16 @@ void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE
 
 /* One candidate, which is loaded, verified if `verify` is set, and sampled. */
 struct device_job {
-	uint64_t ticket;                /* chosen by the sender; the reply repeats it */
+	/* Chosen by the sender, and repeated by the reply. Messages name a job by its index. */
+	uint64_t ticket;
 	struct device_problem *problem; /* NULL for a kernel without tensors (the anchor) */
 	struct plan *plan;
 	char **cubins; /* files of the code, one per build unit: kernel_code_read() */
 	size_t cubin_count;
 	uint32_t load; /* jobs with different numbers are loaded separately, in order */
 	bool verify;
-	/* The following members are not sent to the worker. */
-	const char *family, *configuration;       /* for recordings and programs */
+	const char *family, *configuration; /* borrowed; for recordings and programs */
+	/* The following members are not sent. */
 	const struct kernel_resources *resources; /* per launch, from the compiler; may be NULL */
 	double predicted_time_us;                 /* the reply of the model device */
 };
@@ -92,13 +76,28 @@ struct sampling {
 	double until_s;  /* clock_seconds() at which a program's jobs time out; 0: never */
 };
 
-struct measure_run {
-	struct measure_setup setup;
+enum measure_kind {
+	REQUEST_HELLO,
+	REQUEST_PREPARE, /* compiles a job ahead, in another process than the one that measures */
+	REQUEST_MEASURE,
+};
+
+struct measure_request {
+	enum measure_kind kind;
+	int64_t id; /* number of the request in its process, from 1 */
+	/* Of "hello": */
+	char *protocol; /* "tiletune.program/1" */
+	uint64_t seed;
+	bool is_hello, prepares; /* prepares: the process gets only "prepare" requests */
+	char *device;            /* number or UUID; NULL for all GPUs */
+	/* Of others: */
+	struct measure_setup *setup; /* for the worker of a GPU */
 	struct device_job *jobs;
 	size_t job_count;
+	bool measures, verifies; /* verifies: programs verify all jobs */
 	struct sampling sampling;
 };
-RECORD_DECLARE(struct measure_run, measure_run_record);
+RECORD_DECLARE(struct measure_request, measure_request_record);
 
 /* ---- replies ---- */
 /* A GPU of the machine. */
@@ -109,13 +108,17 @@ struct device_listing {
 };
 RECORD_DECLARE(struct device_listing, device_listing_record);
 
+/* The answer of a GPU's worker to "hello". */
 struct measure_gpus {
+	int64_t id;
+	struct error error; /* status OK: no error */
+	bool failed;        /* there is an error */
 	struct device_listing *gpus;
 	size_t count;
 };
 RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
-/* The answer to one job. */
+/* The reply to one job. */
 struct device_reply {
 	uint64_t ticket;       /* of the job */
 	bool lost;             /* set by struct device: the GPU is lost, no other reply follows */
@@ -126,14 +129,21 @@ struct device_reply {
 	struct result result;  /* resources are from the driver, NULL if the kernels did not load;
 				* each sample is the median of the sample batch of one round */
 };
-RECORD_DECLARE(struct device_reply, device_reply_record);
 
-struct measure_progress {
-	uint64_t ticket; /* of the job in progress */
-	bool has_job;    /* false: between two jobs, or while the context is made */
-	float allow_s;   /* 0: the usual limit */
-	bool reference;  /* the reference of the job's problem is being computed */
+/* Any other answer: progress, the reply to a job, or an error. */
+struct measure_answer {
+	int64_t id;       /* of the request */
+	int64_t progress; /* index of the job in progress; -1: between two jobs, or while the
+			   * context is made */
+	bool is_progress;
+	bool reference; /* the reference of the job's problem is being computed */
+	double allow_s; /* 0: the usual limit */
+	int64_t job;    /* index of the job that `reply` belongs to */
+	bool has_outcome;
+	struct device_reply reply;
+	struct error error; /* status OK: no error */
+	bool failed;        /* there is an error */
 };
-RECORD_DECLARE(struct measure_progress, measure_progress_record);
+RECORD_DECLARE(struct measure_answer, measure_answer_record);
 
 #endif

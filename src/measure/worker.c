@@ -36,27 +36,26 @@ struct serving {
 };
 
 /* ---- replies ---- */
-static void reply(const struct serving *serving, enum measure_reply kind,
-	const struct record *record, const void *value)
-{
-	if (message_send(serving->gpu.reply_fd, kind, record, value, NULL) != STATUS_OK)
-		_exit(STATUS_FAILED); /* the parent process has ended */
-}
-
 static void reply_error(struct serving *serving, const struct error *err)
 {
-	reply(serving, REPLY_ERROR, &error_record, err);
+	gpu_send(&serving->gpu, &measure_answer_record,
+		&(struct measure_answer){
+			.id = serving->gpu.request_id, .failed = true, .error = *err});
 	serving->ending = true;
 }
 
 /* Sends and releases the reply. */
-static void reply_result(struct device_reply *answer, void *context)
+static void reply_result(struct device_reply *reply, void *context)
 {
 	struct serving *serving = context;
 
-	reply(serving, REPLY_RESULT, &device_reply_record, answer);
-	serving->ending |= answer->fatal;
-	record_release(&device_reply_record, answer);
+	gpu_send(&serving->gpu, &measure_answer_record,
+		&(struct measure_answer){.id = serving->gpu.request_id,
+			.job = (int64_t)reply->ticket,
+			.has_outcome = true,
+			.reply = *reply});
+	serving->ending |= reply->fatal;
+	result_release(&reply->result);
 }
 
 /* ---- GPUs ---- */
@@ -83,13 +82,13 @@ static enum status list_gpus(
 	return STATUS_OK;
 }
 
-static void serve_list(struct serving *serving, const struct measure_list *asked)
+static void serve_hello(struct serving *serving, const struct measure_request *request)
 {
-	struct measure_gpus list = {0};
+	struct measure_gpus list = {.id = request->id};
 	struct error err = {0};
 
-	if (list_gpus(&serving->gpu, asked->device, &list, &err) == STATUS_OK)
-		reply(serving, REPLY_LIST, &measure_gpus_record, &list);
+	if (list_gpus(&serving->gpu, request->device, &list, &err) == STATUS_OK)
+		gpu_send(&serving->gpu, &measure_gpus_record, &list);
 	else
 		reply_error(serving, &err);
 	free(list.gpus);
@@ -260,7 +259,7 @@ static struct kept *prepare(
 	return NULL;
 }
 
-static void run_jobs(struct serving *serving, struct measure_run *run)
+static void run_jobs(struct serving *serving, struct measure_request *run)
 {
 	const bool times = run->sampling.rounds || run->sampling.energy_s > 0;
 	CLEANUP(memory_free)
@@ -284,18 +283,22 @@ static void run_jobs(struct serving *serving, struct measure_run *run)
 	serving->gpu.has_job = false;
 }
 
-static void serve_run(struct serving *serving, struct measure_run *run)
+static void serve_run(struct serving *serving, struct measure_request *run)
 {
 	const bool is_first = !serving->gpu.context;
 	struct error err = {0};
 
 	serving->request++;
-	if (gpu_session_open(&serving->gpu, &run->setup, &err) != STATUS_OK) {
+	for (size_t i = 0; i < run->job_count; i++)
+		run->jobs[i].ticket = i;
+	if (!run->setup)
+		error_set(&err, STATUS_FAILED, "expected a request with a setup, found none");
+	if (!run->setup || gpu_session_open(&serving->gpu, run->setup, &err) != STATUS_OK) {
 		reply_error(serving, &err);
 		return;
 	}
 	if (is_first)
-		random_seed(&serving->random, run->setup.seed);
+		random_seed(&serving->random, run->setup->seed);
 	gpu_progress(&serving->gpu, 0); /* report that the session works */
 	if (run->job_count && !serving->gpu.helpers.library)
 		error_set(&err, STATUS_FAILED, "jobs came before the helper kernels"),
@@ -305,26 +308,22 @@ static void serve_run(struct serving *serving, struct measure_run *run)
 }
 
 /* ---- the loop ---- */
-static void serve(struct serving *serving, const struct message *message)
+static void serve(struct serving *serving, const struct text *line)
 {
-	static const char who[] = "measuring request";
-	struct measure_list list;
-	struct measure_run run;
+	struct measure_request request = {0};
 	struct error err = {0};
 
-	if (message->kind == REQUEST_LIST &&
-		message_unpack(message, &measure_list_record, who, &list, &err) == STATUS_OK) {
-		serve_list(serving, &list);
-		record_release(&measure_list_record, &list);
-	} else if (message->kind == REQUEST_RUN &&
-		   message_unpack(message, &measure_run_record, who, &run, &err) == STATUS_OK) {
-		serve_run(serving, &run);
-		record_release(&measure_run_record, &run);
-	} else {
-		if (!err.message[0])
-			error_set(&err, STATUS_FAILED, "%s: expected one to list or to run", who);
+	if (line_read(&measure_request_record, line, "measuring request", &request, &err) !=
+		STATUS_OK) {
 		reply_error(serving, &err);
+		return;
 	}
+	serving->gpu.request_id = request.id;
+	if (request.kind == REQUEST_HELLO)
+		serve_hello(serving, &request);
+	else
+		serve_run(serving, &request);
+	record_release(&measure_request_record, &request);
 }
 
 static void serving_release(struct serving *serving)
@@ -341,8 +340,7 @@ static void serving_release(struct serving *serving)
 int measure_worker_main(void)
 {
 	struct serving serving = {0};
-	struct text pending = {0};
-	struct message message;
+	struct text pending = {0}, line;
 	int reply_fd = worker_begin();
 
 	if (reply_fd < 0)
@@ -351,9 +349,9 @@ int measure_worker_main(void)
 	serving.gpu.reclaim = reclaim;
 	serving.gpu.reclaim_context = &serving;
 	while (!serving.ending &&
-		message_receive(STDIN_FILENO, &pending, -1, &message) == MESSAGE_READY) {
-		serve(&serving, &message);
-		message_release(&message);
+		line_receive(STDIN_FILENO, &pending, -1, &line) == MESSAGE_READY) {
+		serve(&serving, &line);
+		text_release(&line);
 	}
 	text_release(&pending);
 	/* after a lost context every driver call fails, so the operating system cleans up */

@@ -9,7 +9,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "record/record_read.h"
 #include "record/record_wire.h"
+#include "record/record_write.h"
 
 enum {
 	FRAME_MAGIC = 0x74747331 /* "tts1" */
@@ -131,6 +133,24 @@ enum message_result line_receive(int fd, struct text *pending, double timeout_s,
 	pending->length -= line->length + 1;
 	memmove(pending->data, end + 1, pending->length);
 	return MESSAGE_READY;
+}
+
+void line_append(const struct record *record, const void *value, struct text *line)
+{
+	CLEANUP(json_release) struct json *json = record_to_json(record, value);
+
+	json_append(json, false, line);
+}
+
+enum status line_read(const struct record *record, const struct text *line, const char *what,
+	void *value, struct error *err)
+{
+	CLEANUP(json_release) struct json *root = NULL;
+	struct json_at at;
+
+	TRY(json_parse(text_string(line), line->length, what, &root, err));
+	at = json_root(root, what);
+	return record_from_json(record, &at, value, NULL, err);
 }
 
 enum status message_unpack(const struct message *message, const struct record *record,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages between processes through pipes: lines, or frames (magic, kind, size, payload; host byte
- * order) whose payload is a packed record (record/record_wire.h).
+ * Messages between processes through pipes: lines of JSON, or frames (magic, kind, size, payload;
+ * host byte order) whose payload is a packed record (record/record_wire.h).
  */
 #ifndef PROCESS_MESSAGE_H
 #define PROCESS_MESSAGE_H
@@ -21,7 +21,7 @@ struct message {
 };
 
 enum {
-	LINE_BYTES_MAX = 1 << 20
+	LINE_BYTES_MAX = 1 << 24
 };
 
 enum message_result {
@@ -41,6 +41,12 @@ enum message_result message_receive(
 	int fd, struct text *pending, double timeout_s, struct message *message);
 /* Receives a line and removes its newline. A line of more than LINE_BYTES_MAX bytes is invalid. */
 enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line);
+/* Appends a record as a line of JSON. */
+void line_append(const struct record *record, const void *value, struct text *line);
+/* Reads a record without borrowed strings from a line; `what` names the line in messages. value may
+ * be preset; a failure releases it. */
+enum status line_read(const struct record *record, const struct text *line, const char *what,
+	void *value, struct error *err);
 /* Zeroes value first. STATUS_FAILED: the payload is not such a record. `what` names the sender. */
 enum status message_unpack(const struct message *message, const struct record *record,
 	const char *what, void *value, struct error *err);

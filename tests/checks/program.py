@@ -115,7 +115,7 @@ def test_never_started():
 
 
 NONSENSE = {"exit": ("crashed", "the program ended with exit code 3; its last message: a last word"), "hang": ("timed_out", "no answer within 0.2 s"),
-	"long": ("crashed", "the program sent a line of more than 1048576 bytes"), "no_json": ("crashed", "the program sent an invalid answer"),
+	"long": ("crashed", "the program sent a line of more than 16777216 bytes"), "no_json": ("crashed", "the program sent an invalid answer"),
 	"another_id": ("crashed", "the program answered id"), "another_job": ("crashed", "the program answered job 5 of 1"),
 	"no_points": ("crashed", "the program verified 0 points"),
 	"unverified": ("crashed", "answered without \"verification\""), "nan": ("crashed", "the program sent an invalid answer"),

@@ -66,7 +66,7 @@ def answer(request, job, configuration):
 		print("a last word", file=sys.stderr, flush=True)
 		os._exit(3)
 	elif what == "long":
-		raw("x" * (1 << 21))
+		raw("x" * (1 << 25))
 		hang()
 	elif what == "no_json":
 		raw("it took 12 us")

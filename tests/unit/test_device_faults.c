@@ -380,28 +380,27 @@ TEST(test_list_without_gpu)
 }
 
 /* ---- the worker itself ---- */
-static void say(struct worker *worker, enum measure_request kind, const struct record *record,
-	const void *value)
+static void say(struct worker *worker, const struct measure_request *request)
 {
-	struct text frame = {0};
+	struct text line = {0};
 
-	message_pack(kind, record, value, &frame);
-	worker_post(worker, &frame);
-	text_release(&frame);
+	line_append(&measure_request_record, request, &line);
+	worker_post(worker, &line);
+	text_release(&line);
 }
 
-static void await(struct worker *worker, enum measure_reply kind)
+/* Waits for the next line that is no progress; expected: a part of it. */
+static void await(struct worker *worker, const char *expected)
 {
-	struct message message;
-	uint32_t got;
+	struct text line = {0};
 
 	do {
-		assert_int_equal(message_receive(worker->from_fd, &worker->pending, 30, &message),
-			MESSAGE_READY);
-		got = message.kind;
-		message_release(&message);
-	} while (got == REPLY_PROGRESS);
-	assert_int_equal(got, kind);
+		text_release(&line);
+		assert_int_equal(
+			line_receive(worker->from_fd, &worker->pending, 30, &line), MESSAGE_READY);
+	} while (strstr(text_string(&line), "\"progress\""));
+	assert_non_null(strstr(text_string(&line), expected));
+	text_release(&line);
 }
 
 /* Closes the worker's input, and says how it ended by itself. */
@@ -428,9 +427,13 @@ TEST(test_worker_ends)
 	char device[] = "0";
 	struct device_problem problem = {0};
 	struct device_job jobs[3];
-	struct measure_run run = {.setup = {.device = device, .seed = 1, .kernel_timeout_s = 300},
+	struct measure_setup setup = {.device = device, .seed = 1, .kernel_timeout_s = 300};
+	struct measure_request run = {.kind = REQUEST_MEASURE,
+		.id = 2,
+		.setup = &setup,
 		.jobs = jobs,
 		.job_count = 3,
+		.measures = true,
 		.sampling.rounds = 3,
 		.sampling.seconds_max = 300};
 	struct worker worker;
@@ -443,7 +446,7 @@ TEST(test_worker_ends)
 	problem.reference = reference.plan;
 	problem.cubins = &reference.cubin;
 	problem.cubin_count = 1;
-	run.setup.helpers = bench.helpers;
+	setup.helpers = bench.helpers;
 	for (uint32_t i = 0; i < 3; i++)
 		jobs[i] = (struct device_job){.ticket = i,
 			.problem = &problem,
@@ -453,13 +456,13 @@ TEST(test_worker_ends)
 			.load = i,
 			.verify = true};
 	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
-	say(&worker, REQUEST_LIST, &measure_list_record, &(struct measure_list){device});
-	await(&worker, REPLY_LIST);
+	say(&worker, &(struct measure_request){.id = 1, .device = device});
+	await(&worker, "{\"id\":1,\"gpus\":[{");
 	/* the second time all is there already */
 	for (int turn = 0; turn < 2; turn++) {
-		say(&worker, REQUEST_RUN, &measure_run_record, &run);
+		say(&worker, &run);
 		for (int i = 0; i < 3; i++)
-			await(&worker, REPLY_RESULT);
+			await(&worker, "\"outcome\":\"ok\"");
 	}
 	expect_end(&worker, "ended with exit code 0");
 	free(reference.cubin);
@@ -470,13 +473,12 @@ TEST(test_worker_ends)
 /* A request that cannot be read is answered, and the worker ends. */
 TEST(test_worker_refuses_nonsense)
 {
-	const struct measure_list wrong = {0};
 	struct worker worker;
 	struct error err;
 
 	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
-	say(&worker, REQUEST_RUN, &measure_list_record, &wrong);
-	await(&worker, REPLY_ERROR);
+	say(&worker, &(struct measure_request){.id = 1, .kind = REQUEST_MEASURE});
+	await(&worker, "expected a request with a setup");
 	expect_end(&worker, "ended with exit code 1");
 }
 

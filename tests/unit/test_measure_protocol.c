@@ -12,16 +12,16 @@
 #include "record/record_wire.h"
 #include "measure/protocol.h"
 
-/* Packs value, unpacks it into back (released by the caller). */
+/* Writes value as a line and reads it into back (released by the caller). */
 static void there_and_back(const struct record *record, const void *value, void *back)
 {
-	struct message message = {.kind = 1};
+	struct text line = {0};
 	struct error err;
 
-	record_pack(record, value, &message.payload);
-	assert_ok(message_unpack(&message, record, "test", back, &err));
-	assert_true(record_equal(record, value, back));
-	message_release(&message);
+	memset(back, 0, record->size);
+	line_append(record, value, &line);
+	assert_ok(line_read(record, &line, "test", back, &err));
+	text_release(&line);
 }
 
 TEST(test_gpus)
@@ -37,7 +37,7 @@ TEST(test_gpus)
 						 .clock_sm_max_hz = 2,
 						 .power_limit_w = 700}},
 		{.identity = {.uuid = "GPU-2"}}};
-	struct measure_gpus gpus = {gpu, 2}, back;
+	struct measure_gpus gpus = {.gpus = gpu, .count = 2}, back;
 
 	string_put(gpu[0].facts.name, sizeof(gpu[0].facts.name), "NVIDIA \"X\"");
 	gpu[0].facts.compute_capability = 90;
@@ -94,29 +94,36 @@ TEST(test_run)
 					     .load = 3,
 					     .verify = true},
 		{.ticket = 7, .plan = &plan}};
-	struct measure_run run = {.setup = {.device = name,
-					  .seed = 0xfedcba9876543210u,
-					  .memory_limit_bytes = (uint64_t)1 << 40,
-					  .kernel_timeout_s = 2.5,
-					  .reference_timeout_s = 7,
-					  .l2_warm = true},
+	struct measure_setup setup = {.device = name,
+		.seed = 0xfedcba9876543210u,
+		.memory_limit_bytes = (uint64_t)1 << 40,
+		.kernel_timeout_s = 2.5,
+		.reference_timeout_s = 7,
+		.l2_warm = true,
+		.helpers = helpers};
+	struct measure_request run = {.kind = REQUEST_MEASURE,
+		.setup = &setup,
 		.jobs = jobs,
 		.job_count = 2,
-		.sampling = {9, 4, 1.25, 42, 0.5, 0.25}};
-	struct measure_run back;
+		.measures = true,
+		.sampling = {.rounds = 9,
+			.seconds_max = 1.25,
+			.give_up_us = 42,
+			.rest_ratio = 0.5,
+			.sustained_s = 0.125,
+			.energy_s = 0.25}};
+	struct measure_request back;
 
 	plan_make(&plan);
-	run.setup.helpers = helpers;
-	there_and_back(&measure_run_record, &run, &back);
-	assert_string_equal(back.setup.device, name);
-	assert_true(back.setup.seed == run.setup.seed && back.setup.l2_warm);
-	assert_string_equal(back.setup.helpers, "helpers");
+	there_and_back(&measure_request_record, &run, &back);
+	assert_string_equal(back.setup->device, name);
+	assert_true(back.setup->seed == setup.seed && back.setup->l2_warm);
+	assert_string_equal(back.setup->helpers, "helpers");
 	assert_null(back.jobs[1].problem);
 	assert_string_equal(back.jobs[0].problem->reference.outputs[0].file, file);
 	assert_int_equal(back.jobs[0].cubin_count, 2);
 	assert_string_equal(back.jobs[0].cubins[0], first);
 	assert_string_equal(back.jobs[0].cubins[1], second);
-	assert_true(back.jobs[0].ticket == UINT64_MAX - 1 && back.jobs[1].ticket == 7);
 	assert_true(back.jobs[0].verify && !back.jobs[1].verify);
 	assert_int_equal(back.jobs[0].load, 3);
 	assert_int_equal(back.jobs[0].plan->launch_count, 1);
@@ -126,21 +133,21 @@ TEST(test_run)
 	assert_true(back.jobs[0].plan->launches[0].arguments[2].real == 0.1);
 	assert_int_equal(back.jobs[0].plan->buffers[0].bytes, 4096);
 	assert_memory_equal(&back.sampling, &run.sampling, sizeof(run.sampling));
-	record_release(&measure_run_record, &back);
+	record_release(&measure_request_record, &back);
 	plan_release(&plan);
 }
 
-static void refuse(struct measure_run *run, const char *text)
+static void refuse(const struct measure_request *request, const char *text)
 {
-	struct message message = {.kind = REQUEST_RUN};
-	struct measure_run back;
+	struct text line = {0};
+	struct measure_request back = {0};
 	struct error err;
 
-	record_pack(&measure_run_record, run, &message.payload);
+	line_append(&measure_request_record, request, &line);
 	assert_int_not_equal(
-		message_unpack(&message, &measure_run_record, "test", &back, &err), STATUS_OK);
+		line_read(&measure_request_record, &line, "test", &back, &err), STATUS_OK);
 	assert_non_null(strstr(err.message, text));
-	message_release(&message);
+	text_release(&line);
 }
 
 /* What refers to nothing does not reach the driver. */
@@ -148,9 +155,9 @@ TEST(test_run_of_nothing)
 {
 	struct plan plan;
 	struct device_job job = {.ticket = 1};
-	struct measure_run run = {.jobs = &job, .job_count = 1};
+	struct measure_request run = {.jobs = &job, .job_count = 1};
 
-	refuse(&run, "a plan");
+	refuse(&run, "a member \"plan\"");
 	plan_make(&plan);
 	job.plan = &plan;
 	plan.launches[0].arguments[0].index = 7;
@@ -167,10 +174,12 @@ TEST(test_results)
 		{.regs_per_thread = 40, .blocks_per_sm = 8, .max_clusters = 66}};
 	char detail[] = "no";
 	double samples[] = {1.5, 0.1, 1e6 / 3};
-	struct device_reply reply = {.ticket = 5,
-		.fatal = true,
-		.gave_up = true,
-		.result = {.outcome = OUTCOME_WRONG_RESULT,
+	struct measure_answer answer = {.id = 3,
+		.job = 5,
+		.has_outcome = true,
+		.reply.fatal = true,
+		.reply.gave_up = true,
+		.reply.result = {.outcome = OUTCOME_WRONG_RESULT,
 			.detail = detail,
 			.flags = FLAG_MASK(THROTTLED),
 			.resources = resources,
@@ -185,31 +194,33 @@ TEST(test_results)
 				.first_expected = -0.125,
 				.max_abs_error = INFINITY,
 				.max_rel_error = 1e-300}}};
-	struct device_reply back;
+	struct measure_answer back;
 
-	reply.result.time = statistics_summary(samples, ARRAY_COUNT(samples));
-	there_and_back(&device_reply_record, &reply, &back);
-	assert_int_equal(back.ticket, 5);
-	assert_int_equal(back.result.outcome, OUTCOME_WRONG_RESULT);
-	assert_string_equal(back.result.detail, "no");
-	assert_true(back.fatal && back.gave_up);
-	assert_int_equal(back.result.flags, FLAG_MASK(THROTTLED));
-	assert_int_equal(back.result.launch_count, 2);
-	assert_memory_equal(back.result.resources, resources, sizeof(resources));
-	assert_int_equal(back.result.sample_count, 3);
-	assert_memory_equal(back.result.samples_us, samples, sizeof(samples)); /* to the bit */
-	assert_true(record_equal(
-		&verification_record, &back.result.verification, &reply.result.verification));
-	assert_true(back.result.verification.done && isnan(back.result.verification.first_out));
-	assert_true(back.result.verification.violations == UINT64_C(1) << 60);
-	record_release(&device_reply_record, &back);
+	there_and_back(&measure_answer_record, &answer, &back);
+	assert_true(back.id == 3 && back.job == 5 && back.has_outcome);
+	assert_int_equal(back.reply.result.outcome, OUTCOME_WRONG_RESULT);
+	assert_string_equal(back.reply.result.detail, "no");
+	assert_true(back.reply.fatal && back.reply.gave_up);
+	assert_int_equal(back.reply.result.flags, FLAG_MASK(THROTTLED));
+	assert_int_equal(back.reply.result.launch_count, 2);
+	assert_memory_equal(back.reply.result.resources, resources, sizeof(resources));
+	assert_int_equal(back.reply.result.sample_count, 3);
+	assert_memory_equal(
+		back.reply.result.samples_us, samples, sizeof(samples)); /* to the bit */
+	assert_true(record_equal(&verification_record, &back.reply.result.verification,
+		&answer.reply.result.verification));
+	assert_true(back.reply.result.verification.done &&
+		    isnan(back.reply.result.verification.first_out));
+	assert_true(back.reply.result.verification.violations == UINT64_C(1) << 60);
+	record_release(&measure_answer_record, &back);
 
-	reply = (struct device_reply){.ticket = 6};
-	there_and_back(&device_reply_record, &reply, &back);
-	assert_null(back.result.detail);
-	assert_false(back.fatal || back.gave_up || back.result.verification.done);
-	assert_int_equal(back.result.sample_count, 0);
-	record_release(&device_reply_record, &back);
+	answer = (struct measure_answer){.id = 6, .is_progress = true, .progress = -1};
+	there_and_back(&measure_answer_record, &answer, &back);
+	assert_true(back.is_progress && back.progress == -1 && !back.has_outcome);
+	assert_null(back.reply.result.detail);
+	assert_false(back.reply.fatal || back.reply.gave_up || back.reply.result.verification.done);
+	assert_int_equal(back.reply.result.sample_count, 0);
+	record_release(&measure_answer_record, &back);
 }
 
 TEST(test_errors)
