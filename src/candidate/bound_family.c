@@ -240,24 +240,16 @@ static enum status add_block_limit(
 		bound, launch, limit.data, GPU_LIMIT ": threads of a block", &block[0], err);
 }
 
-static enum status add_grid_limit(
-	struct bound_family *bound, const struct launch *launch, struct error *err)
+/* Limits a number that JSON gives as an expression. */
+static enum status add_range(struct bound_family *bound, const struct launch *launch,
+	const uint32_t *member, int64_t least, int64_t most, const char *why, struct error *err)
 {
-	for (size_t i = 0; i < launch->grid_count; i++) {
-		const uint32_t *blocks = &launch->work.shape.grid[i];
-		const struct computed *computed = launch_computed(launch, blocks);
-		CLEANUP(memory_free) char *text = launch_text(launch, blocks);
-		CLEANUP(memory_free)
-		char *limit = string_format("1 <= (%s) <= %" PRIu32, text, launch_grid_max[i]);
-		size_t names = 0;
+	CLEANUP(memory_free) char *text = launch_text(launch, member), *limit = NULL;
 
-		if (computed)
-			(void)expression_indices(computed->expression, &names);
-		if (names)
-			TRY(add_limit(
-				bound, launch, limit, GPU_LIMIT ": blocks of a grid", blocks, err));
-	}
-	return STATUS_OK;
+	if (!launch_computed(launch, member))
+		return STATUS_OK;
+	limit = string_format("%" PRId64 " <= (%s) <= %" PRId64, least, text, most);
+	return add_limit(bound, launch, limit, why, member, err);
 }
 
 /* Removes and counts configurations that exceed a limit. Register limits are checked only after
@@ -270,19 +262,17 @@ static enum status add_limits(struct bound_family *bound, struct error *err)
 
 	for (size_t i = 0; i < family->launch_count; i++) {
 		const struct launch *launch = &family->launches[i];
-		const uint32_t *smem_bytes = &launch->work.shape.smem_dynamic_bytes;
-		CLEANUP(memory_free) char *limit = NULL, *text = NULL;
+		const struct launch_shape *shape = &launch->work.shape;
 
 		if (threads)
 			TRY(add_block_limit(bound, launch, err));
-		TRY(add_grid_limit(bound, launch, err));
-		if (!smem || !launch_computed(launch, smem_bytes))
-			continue;
-		text = launch_text(launch, smem_bytes);
-		limit = string_format(
-			"0 <= (%s) <= %" PRId64, text, bound->device->smem_per_block_bytes);
-		TRY(add_limit(bound, launch, limit, GPU_LIMIT ": shared memory of a block",
-			smem_bytes, err));
+		for (size_t k = 0; k < launch->grid_count; k++)
+			TRY(add_range(bound, launch, &shape->grid[k], 1, launch_grid_max[k],
+				GPU_LIMIT ": blocks of a grid", err));
+		if (smem)
+			TRY(add_range(bound, launch, &shape->smem_dynamic_bytes, 0,
+				bound->device->smem_per_block_bytes,
+				GPU_LIMIT ": shared memory of a block", err));
 	}
 	return STATUS_OK;
 }

@@ -7,76 +7,56 @@
 #include "base/memory.h"
 
 /* ---- shapes ---- */
-/* Returns the beginning of messages about a member; the caller frees it. */
-static char *where_of(
-	const struct bound_family *bound, size_t index, const void *member, const char *name)
+/* Adds the place of a member of the shape to an error. */
+static enum status at_member(const struct bound_family *bound, size_t index, const void *member,
+	const char *name, struct error *err)
 {
 	const struct computed *computed = launch_computed(&bound->model.launches[index], member);
 
-	return computed ? string_copy(expression_where(computed->expression))
-			: string_format("%s: $.launches[%zu].%s", bound->family->file, index, name);
-}
-
-static enum status block_check(const struct bound_family *bound, size_t index,
-	const struct launch_shape *shape, struct error *err)
-{
-	const struct launch_shape *stated = &bound->model.launches[index].work.shape;
-	const int64_t threads = launch_shape_threads(shape);
-	CLEANUP(memory_free) char *where = NULL;
-
-	if (threads <= bound->device->max_threads_per_block)
-		return STATUS_OK;
-	where = where_of(bound, index, &stated->block[0], "block[0]");
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected at most %" PRId64 " threads in a block, found %" PRId64, where,
-		bound->device->max_threads_per_block, threads);
-}
-
-static enum status cluster_check(const struct bound_family *bound, size_t index,
-	const struct launch_shape *shape, struct error *err)
-{
-	const struct launch_shape *stated = &bound->model.launches[index].work.shape;
-	const int64_t most = bound->device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
-	static const char *const names[] = {"cluster[0]", "cluster[1]", "cluster[2]"};
-	int64_t blocks = 1;
-
-	for (size_t i = 0; i < 3; i++) {
-		CLEANUP(memory_free) char *where = NULL;
-
-		blocks *= shape->cluster[i];
-		if (shape->grid[i] % shape->cluster[i] == 0)
-			continue;
-		where = where_of(bound, index, &stated->cluster[i], names[i]);
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a grid of whole clusters, found %" PRIu32
-			" blocks in clusters of %" PRIu32,
-			where, shape->grid[i], shape->cluster[i]);
-	}
-	if (blocks > most) {
-		CLEANUP(memory_free)
-		char *where = where_of(bound, index, &stated->cluster[0], "cluster[0]");
-
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected at most %" PRId64 " blocks in a cluster, found %" PRId64,
-			where, most, blocks);
-	}
-	return STATUS_OK;
+	if (computed)
+		error_context(err, "%s", expression_where(computed->expression));
+	else
+		error_context(err, "%s: $.launches[%zu].%s", bound->family->file, index, name);
+	return STATUS_BAD_INPUT;
 }
 
 static enum status shape_check(const struct bound_family *bound, size_t index,
 	const struct launch_shape *shape, struct error *err)
 {
+	static const char *const names[] = {"cluster[0]", "cluster[1]", "cluster[2]"};
 	const struct launch_shape *stated = &bound->model.launches[index].work.shape;
-	CLEANUP(memory_free) char *where = NULL;
+	const struct device_spec *device = bound->device;
+	const int64_t threads = launch_shape_threads(shape);
+	const int64_t most = device->compute_capability >= 90 ? CLUSTER_BLOCKS_MAX : 1;
+	int64_t blocks = 1;
 
-	TRY(block_check(bound, index, shape, err));
-	TRY(cluster_check(bound, index, shape, err));
-	if (shape->smem_dynamic_bytes <= bound->device->smem_per_block_bytes)
+	if (threads > device->max_threads_per_block) {
+		error_set(err, STATUS_BAD_INPUT,
+			"expected at most %" PRId64 " threads in a block, found %" PRId64,
+			device->max_threads_per_block, threads);
+		return at_member(bound, index, &stated->block[0], "block[0]", err);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		blocks *= shape->cluster[i];
+		if (shape->grid[i] % shape->cluster[i] == 0)
+			continue;
+		error_set(err, STATUS_BAD_INPUT,
+			"expected a grid of whole clusters, found %" PRIu32
+			" blocks in clusters of %" PRIu32,
+			shape->grid[i], shape->cluster[i]);
+		return at_member(bound, index, &stated->cluster[i], names[i], err);
+	}
+	if (blocks > most) {
+		error_set(err, STATUS_BAD_INPUT,
+			"expected at most %" PRId64 " blocks in a cluster, found %" PRId64, most,
+			blocks);
+		return at_member(bound, index, &stated->cluster[0], names[0], err);
+	}
+	if (shape->smem_dynamic_bytes <= device->smem_per_block_bytes)
 		return STATUS_OK;
-	where = where_of(bound, index, &stated->smem_dynamic_bytes, "smem_bytes");
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a number from 0 to %" PRId64 ", found %" PRIu32, where,
-		bound->device->smem_per_block_bytes, shape->smem_dynamic_bytes);
+	error_set(err, STATUS_BAD_INPUT, "expected a number from 0 to %" PRId64 ", found %" PRIu32,
+		device->smem_per_block_bytes, shape->smem_dynamic_bytes);
+	return at_member(bound, index, &stated->smem_dynamic_bytes, "smem_bytes", err);
 }
 
 enum status launch_shape_evaluate(const struct bound_family *bound, size_t index,

@@ -82,7 +82,7 @@ static double seconds(struct timeval time)
 
 int main(void)
 {
-	const double promised_s = 0.2, promised_mb = 100;
+	const double promised_s = 2, promised_mb = 300;
 	CLEANUP(memory_free) char *self = path_executable();
 	CLEANUP(memory_free) char *folder = path_parent(self);
 	CLEANUP(memory_free) char *program = path_join(folder, "../tiletune");
