@@ -266,9 +266,14 @@ static enum status add_limits(struct bound_family *bound, struct error *err)
 
 		if (threads)
 			TRY(add_block_limit(bound, launch, err));
-		for (size_t k = 0; k < launch->grid_count; k++)
-			TRY(add_range(bound, launch, &shape->grid[k], 1, launch_grid_max[k],
-				GPU_LIMIT ": blocks of a grid", err));
+		for (size_t k = 0; k < launch->grid_count; k++) {
+			const struct computed *blocks = launch_computed(launch, &shape->grid[k]);
+			struct value constant;
+
+			if (blocks && !expression_constant(blocks->expression, &constant))
+				TRY(add_range(bound, launch, &shape->grid[k], 1, launch_grid_max[k],
+					GPU_LIMIT ": blocks of a grid", err));
+		}
 		if (smem)
 			TRY(add_range(bound, launch, &shape->smem_dynamic_bytes, 0,
 				bound->device->smem_per_block_bytes,

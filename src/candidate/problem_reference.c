@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "candidate/problem_reference.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -25,24 +26,28 @@ static enum status plan_kernel(const struct making *making, const struct referen
 	struct reference_output *output, struct error *err)
 {
 	const struct device_spec *device = making->device;
+	struct reference now = *reference;
 	struct plan_launch *launch = memory_zeroed(1, sizeof(*launch));
 
 	output->launch = launch;
+	TRY(computed_evaluate(&reference->computed, reference->computed.count, &now, making->values,
+		0, COMPUTED_ALL, err));
+	if (now.block > device->max_threads_per_block ||
+		now.smem_bytes > device->smem_per_block_bytes)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: %s: expected a block that fits on the device, found %" PRIu32
+			" threads and %" PRIu32 " bytes of shared memory",
+			making->problem->operation->file, reference->entry, now.block,
+			now.smem_bytes);
 	*launch = (struct plan_launch){.entry = string_copy(reference->entry),
 		.unit = (uint32_t)making->build->unit_count,
 		.shape.grid = {1, 1, 1},
-		.shape.block = {1, 1, 1},
+		.shape.block = {now.block, 1, 1},
 		.shape.cluster = {1, 1, 1},
+		.shape.smem_dynamic_bytes = now.smem_bytes,
 		.shape.repeat = 1};
 	output->unit_is_row = reference->unit_is_row;
-	TRY(expression_uint32(reference->units_per_block, making->values, 1, INT32_MAX,
-		&output->units_per_block, err));
-	TRY(expression_uint32(reference->block, making->values, 1,
-		(uint32_t)device->max_threads_per_block, &launch->shape.block[0], err));
-	if (reference->smem_bytes)
-		TRY(expression_uint32(reference->smem_bytes, making->values, 0,
-			(uint32_t)device->smem_per_block_bytes, &launch->shape.smem_dynamic_bytes,
-			err));
+	output->units_per_block = now.units_per_block;
 	return arguments_evaluate(&reference->arguments, making->values, launch, err);
 }
 

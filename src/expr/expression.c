@@ -271,16 +271,6 @@ enum status expression_int_within(const struct expression *expression, const str
 		expression->where, least, most, *result);
 }
 
-enum status expression_uint32(const struct expression *expression, const struct value *values,
-	uint32_t least, uint32_t most, uint32_t *result, struct error *err)
-{
-	int64_t number;
-
-	TRY(expression_int_within(expression, values, least, most, &number, err));
-	*result = (uint32_t)number;
-	return STATUS_OK;
-}
-
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err)
 {

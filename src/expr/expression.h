@@ -85,8 +85,6 @@ enum status expression_int(const struct expression *expression, const struct val
 	int64_t *result, struct error *err); /* an integral float is accepted */
 enum status expression_int_within(const struct expression *expression, const struct value *values,
 	int64_t least, int64_t most, int64_t *result, struct error *err);
-enum status expression_uint32(const struct expression *expression, const struct value *values,
-	uint32_t least, uint32_t most, uint32_t *result, struct error *err);
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err);
 enum status expression_string(const struct expression *expression, const struct value *values,

@@ -73,6 +73,10 @@ const struct name_table *reading_names(struct reading *reading, enum scope_conte
 {
 	struct name_table *table = context == SCOPE_SMEM ? &reading->lane : &reading->prune;
 
+	if (context == SCOPE_PLAIN)
+		return reading->names;
+	if (context == SCOPE_FIXED)
+		return &reading->fixed;
 	if (!table->count)
 		*table = scope_table(reading->scope, context);
 	return table;

@@ -23,6 +23,7 @@ enum scope_context {
 	SCOPE_SMEM = 1,
 	SCOPE_PRUNE = 2, /* after compilation */
 	SCOPE_FACT = 4,
+	SCOPE_FIXED = 8, /* keys and device names only */
 };
 
 /* Names that exist only in some contexts. Columns: id, name, contexts, description. */

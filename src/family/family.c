@@ -205,7 +205,8 @@ static bool find_in(const struct place *places, size_t count, const char *item, 
 	return false;
 }
 
-static struct place find_in_tensors(const struct operation *operation, const void *item)
+/* Tensors and references have lists of their own. */
+static struct place find_in_operation(const struct operation *operation, const void *item)
 {
 	struct place found = {0};
 
@@ -213,6 +214,14 @@ static struct place find_in_tensors(const struct operation *operation, const voi
 		struct tensor *tensor = &operation->tensors[i];
 		const struct place place = {
 			tensor, 1, sizeof(*tensor), COMPUTED_DIRECT, 0, &tensor->computed};
+
+		if (find_in(&place, 1, item, &found))
+			return found;
+	}
+	for (size_t i = 0; i < operation->references.count; i++) {
+		struct reference *reference = &operation->references.items[i];
+		const struct place place = {
+			reference, 1, sizeof(*reference), COMPUTED_DIRECT, 0, &reference->computed};
 
 		if (find_in(&place, 1, item, &found))
 			return found;
@@ -258,10 +267,9 @@ enum status family_computed_read(const struct json_at *at, const struct record_m
 {
 	struct reading *reading = context;
 	const struct place place = reading->family ? find_place(reading, item)
-						   : find_in_tensors(reading->operation, item);
+						   : find_in_operation(reading->operation, item);
 	const enum scope_context scope = (enum scope_context)(member->computed - 1);
-	const struct name_table *names =
-		scope == SCOPE_PLAIN ? reading->names : reading_names(reading, scope);
+	const struct name_table *names = reading_names(reading, scope);
 	const struct computed *before;
 	struct computed *added;
 	struct expression *expression;

@@ -39,17 +39,19 @@ static enum status reference_check(
 
 #define TEXT(field, key, ...)                                                                      \
 	RECORD_VALUE(struct reference, field, key, .flags = RECORD_OPTIONAL, ##__VA_ARGS__)
-#define FIXED(field)                                                                               \
-	RECORD_CUSTOM(struct reference, field, &expression_fixed_member, #field,                   \
-		.flags = RECORD_OPTIONAL)
+#define FIXED(field, ...)                                                                          \
+	RECORD_VALUE(struct reference, field, #field, .flags = RECORD_OPTIONAL,                    \
+		.computed = 1 + SCOPE_FIXED, ##__VA_ARGS__)
 static const struct record_member reference_members[] = {
 	TEXT(output, "output"),
 	TEXT(source_file, "source"),
 	TEXT(entry, "entry", .rule = &name_rule),
 	RECORD_ENUM(struct reference, unit_is_row, unit_names, "unit", .flags = RECORD_OPTIONAL),
-	FIXED(units_per_block),
-	FIXED(block),
+	FIXED(units_per_block, .low = 1, .high = INT32_MAX),
+	FIXED(block, .low = 1, .high = INT32_MAX),
 	FIXED(smem_bytes),
+	RECORD_CUSTOM(
+		struct reference, computed, &computed_list_member, "", .flags = RECORD_NOT_JSON),
 	RECORD_CUSTOM(struct reference, arguments, &argument_list_member, "args",
 		.flags = RECORD_OPTIONAL),
 	TEXT(file, "file"),

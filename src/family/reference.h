@@ -20,8 +20,8 @@ struct reference {
 	char *source; /* includes expanded; NULL until loaded */
 	const char *entry;
 	bool unit_is_row;
-	/* Read keys and device names; smem_bytes may be NULL. */
-	struct expression *units_per_block, *block, *smem_bytes;
+	uint32_t units_per_block, block, smem_bytes; /* computed from keys and device names */
+	struct computed_list computed;
 	struct argument_list arguments;
 	const char *file;           /* .npy or raw file in the operation's folder */
 	struct json *configuration; /* values; defaults for other parameters */
