@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "family/own_kernel.h"
 #include "source/draft.h"
+#include "source/scan.h"
 #include "source/source.h"
 
 struct new_options {
@@ -66,6 +67,7 @@ static enum status draft(const struct new_options *options, const char *file,
 	CLEANUP(text_release) struct text text = {0}, remarks = {0};
 	const struct source_kernel *kernel = NULL;
 	struct error reason = {0};
+	struct code code;
 
 	TRY(file_read_regular(file, &text, err));
 	if (source_expand(folder, path_name(file), folders->templates, NULL, &expanded, &reason) !=
@@ -75,7 +77,9 @@ static enum status draft(const struct new_options *options, const char *file,
 	TRY(choose_kernel(&source, file, options->entry, &kernel, err));
 	draft_remarks(&source, kernel, file, !options->entry, &remarks);
 	common_notice_lines(text_string(&remarks));
-	*tree = draft_new(&source, kernel, name);
+	code_read(text_string(&text), text.length, &code);
+	*tree = draft_new(&source, kernel, code.text, name);
+	code_release(&code);
 	return STATUS_OK;
 }
 
@@ -108,13 +112,16 @@ const struct command command_new = {
 	.name = "new",
 	.summary = "Begin the JSON of a kernel of your own, from its source",
 	.arguments = "KERNEL.cu [-o FILE.json]",
-	.description = "Names, types and arguments are read from the source, parameters from the "
-		       "macros that\n"
-		       "it expects and the kernel's template. What no declaration says (sizes, the "
-		       "grid, values,\n"
-		       "which pointers are written) is marked \"?\", to be filled in: `validate` "
-		       "and `tune` refuse the\n"
-		       "mark. templates/README.md has the members.",
+	.description =
+		"Names, types and arguments are read from the source, parameters from the macros "
+		"that it\n"
+		"expects, the integers that it defines and the kernel's template, and the grid, "
+		"the "
+		"block and\n"
+		"shared memory from a launch in the file. What the source does not say is marked "
+		"\"?\", to be\n"
+		"filled in: `validate` and `tune` refuse the mark. templates/README.md has the "
+		"members.",
 	.examples = "  tiletune new vector_add.cu -o vector_add.json\n"
 		    "  tiletune new kernels.cu --entry transpose -o transpose.json",
 	.options = new_option_table,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "family/expression_json.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +278,20 @@ const struct record_rule name_rule = {
 	.expected = "a name of letters, digits and _ (no digit first, fewer than 48, no word of "
 		    "expressions)",
 	.accepts = name_accepts,
+};
+
+static bool tensor_name_accepts(const char *name)
+{
+	const char *c = name;
+
+	while (isalnum((unsigned char)*c) || *c == '_')
+		c++;
+	return !*c && c > name && c - name < PLAN_NAME_SIZE && !isdigit((unsigned char)*name);
+}
+
+const struct record_rule tensor_name_rule = {
+	.expected = "a name of letters, digits and _ (no digit first, fewer than 48)",
+	.accepts = tensor_name_accepts,
 };
 
 static const struct record_member condition_members[] = {

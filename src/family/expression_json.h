@@ -144,6 +144,8 @@ enum status formula_compile(const struct formula *formula, const struct name_tab
 /* A valid name: letters, digits and _, not beginning with a digit, shorter than 48 characters, and
  * no keyword or function of the expression language. */
 extern const struct record_rule name_rule;
+/* Names of tensors, which expressions do not read, may be words of expressions, such as `in`. */
+extern const struct record_rule tensor_name_rule;
 
 /* A condition and its reason. */
 struct condition {

@@ -208,7 +208,7 @@ static const struct record_custom contents_custom = {contents_read, NULL, conten
 
 static const char *const role_names[] = {"in", "out", "inout", NULL};
 static const struct record_member tensor_members[] = {
-	RECORD_TEXT(struct tensor, buffer.name, "name", .rule = &name_rule),
+	RECORD_TEXT(struct tensor, buffer.name, "name", .rule = &tensor_name_rule),
 	RECORD_ENUM(struct tensor, buffer.dtype, dtype_names, "dtype", COMPUTED,
 		.expected = "an element type"),
 	RECORD_ENUM(struct tensor, buffer.role, role_names, "role"),

@@ -7,6 +7,33 @@
 #include "base/format_text.h"
 #include "base/memory.h"
 #include "expr/expression.h"
+#include "source/launch_site.h"
+#include "source/words.h"
+
+struct draft {
+	const struct kernel_source *source;
+	const struct source_kernel *kernel;
+	struct launch_site site;
+	struct json *keys, *tensors, *parameters, *defaults, *arguments;
+	struct name_set names; /* keys and parameters, which expressions may read */
+};
+
+static bool is_known(const struct draft *draft, const char *name)
+{
+	return name_set_has(&draft->names, name, strlen(name));
+}
+
+/* Adds a key or a parameter unless the draft has one of this name; frees the value then. */
+static void put_named(
+	struct draft *draft, struct json *object, const char *name, struct json *value)
+{
+	if (is_known(draft, name)) {
+		json_free(value);
+		return;
+	}
+	json_put(object, name, value);
+	name_set_add(&draft->names, name, strlen(name));
+}
 
 static struct json *marks(void)
 {
@@ -16,8 +43,64 @@ static struct json *marks(void)
 	return list;
 }
 
+/* ---- template parameters ---- */
+static bool is_type(const struct source_variable *template)
+{
+	return string_starts_with(template->type, "typename") ||
+	       string_starts_with(template->type, "class");
+}
+
+/* What the launch, or else the template, says; NULL if neither does. */
+static const char *template_value(const struct draft *draft, size_t index)
+{
+	const char *given =
+		index < ARRAY_COUNT(draft->site.templates) ? draft->site.templates[index] : NULL;
+
+	return given ? given : draft->kernel->templates[index].value;
+}
+
+/* Sets the type of an argument "T *x" whose T is a parameter of the template. Unless the launch
+ * names a type with elements, T is float. */
+static struct source_variable argument_type(
+	const struct draft *draft, const struct source_variable *argument, const char **type)
+{
+	struct source_variable made = *argument;
+
+	*type = NULL;
+	for (size_t i = 0; i < draft->kernel->template_count && !argument->dtype; i++) {
+		const struct source_variable *template = &draft->kernel->templates[i];
+		const char *value = template_value(draft, i);
+		struct source_variable found;
+
+		if (!is_type(template) || strcmp(template->name, argument->type) != 0)
+			continue;
+		value = value ? value : "float";
+		found = source_type_read(value, value + strlen(value));
+		*type = found.dtype ? value : "float";
+		made.dtype = found.dtype ? found.dtype : "fp32";
+		made.lanes = found.dtype ? found.lanes : 1;
+		free(found.type);
+		free(found.name);
+		free(found.value);
+	}
+	return made;
+}
+
 /* ---- arguments ---- */
-static struct json *tensor_of(const struct source_variable *variable)
+/* A pointer to const is an input. The only other one is the output. */
+static const char *role_of(const struct draft *draft, const struct source_variable *variable)
+{
+	size_t written = 0;
+
+	for (size_t i = 0; i < draft->kernel->argument_count; i++)
+		written += draft->kernel->arguments[i].is_pointer &&
+			   !draft->kernel->arguments[i].is_const;
+	if (variable->is_const || !variable->is_pointer)
+		return "in";
+	return written == 1 && draft->kernel->argument_count > 1 ? "out" : DRAFT_MARK;
+}
+
+static struct json *tensor_of(const struct draft *draft, const struct source_variable *variable)
 {
 	struct json *tensor = json_new_object(), *shape = marks();
 
@@ -25,8 +108,7 @@ static struct json *tensor_of(const struct source_variable *variable)
 		json_push(shape, json_new_int(variable->lanes));
 	json_put(tensor, "shape", shape);
 	json_put_string(tensor, "dtype", variable->dtype ? variable->dtype : DRAFT_MARK);
-	json_put_string(
-		tensor, "role", variable->is_const || !variable->is_pointer ? "in" : DRAFT_MARK);
+	json_put_string(tensor, "role", role_of(draft, variable));
 	return tensor;
 }
 
@@ -41,11 +123,14 @@ static char *scalar_of(const struct source_variable *argument)
 		string_starts_with(dtype, "fp") ? dtype + strlen("fp") : dtype);
 }
 
-static void add_argument(const struct source_variable *argument, struct json *keys,
-	struct json *tensors, struct json *arguments)
+static void add_argument(struct draft *draft, const struct source_variable *declared)
 {
-	/* `in` and `range` are keywords of the expression language. */
-	const bool is_word = !name_is_valid(argument->name) || name_is_function(argument->name);
+	const char *of_template;
+	const struct source_variable variable = argument_type(draft, declared, &of_template),
+				     *argument = &variable;
+	/* `in` and `range` are keywords of the expression language, which keys must not be. */
+	const bool is_word = !argument->is_pointer &&
+			     (!name_is_valid(argument->name) || name_is_function(argument->name));
 	CLEANUP(memory_free)
 	char *name = string_format("%s%s", argument->name, is_word ? "_" : "");
 	CLEANUP(memory_free) char *type = argument->is_pointer ? NULL : scalar_of(argument);
@@ -53,47 +138,310 @@ static void add_argument(const struct source_variable *argument, struct json *ke
 	struct json *scalar;
 
 	if (argument->is_pointer)
-		json_put(tensors, name, tensor_of(argument));
+		json_put(draft->tensors, name, tensor_of(draft, argument));
 	if (is_integer)
-		json_put(keys, name, json_new_object());
+		put_named(draft, draft->keys, name, json_new_object());
 	if (argument->is_pointer || (is_integer && strcmp(type, "i32") == 0)) {
-		json_push(arguments, json_new_string(name));
+		json_push(draft->arguments, json_new_string(name));
 		return;
 	}
 	scalar = json_new_object();
-	json_put_string(scalar, "value", is_integer ? name : DRAFT_MARK);
+	if (is_integer || !type)
+		json_put_string(scalar, "value", is_integer ? name : DRAFT_MARK);
+	else
+		json_put_int(scalar, "value", 1);
 	json_put_string(scalar, "type", type ? type : DRAFT_MARK);
-	json_push(arguments, scalar);
+	json_push(draft->arguments, scalar);
 }
 
 /* ---- parameters ---- */
-/* Makes e.g. "sgemm<{BM}, {BN}>". Parameters that the entry reads are not passed as macros. */
-static char *entry_of(const struct source_kernel *kernel, struct json *parameters)
+static bool read_integer(const char *text, long long *value)
 {
+	char *end;
+
+	if (!text)
+		return false;
+	*value = strtoll(text, &end, 10);
+	return end != text && !*end;
+}
+
+/* Puts the powers of two around a value, or the value alone if it is none. */
+static void put_integer(
+	struct draft *draft, const char *name, long long value, long long low, long long high)
+{
+	struct json *list = json_new_array();
+	const bool is_power = value > 1 && !(value & (value - 1));
+
+	for (long long i = is_power ? value / 4 : value; i <= (is_power ? 4 * value : value);
+		i = is_power ? 2 * i + !i : i + 1)
+		if (i == value || (i >= low && i <= high))
+			json_push(list, json_new_int(i));
+	if (!is_known(draft, name))
+		json_put_int(draft->defaults, name, value);
+	put_named(draft, draft->parameters, name, list);
+}
+
+static void put_list(struct draft *draft, const char *name, const int *values, size_t count)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_push(list, json_new_int(values[i]));
+	put_named(draft, draft->parameters, name, list);
+}
+
+static bool is_flag(const struct source_variable *template)
+{
+	return strcmp(template->type, "bool") == 0;
+}
+
+static void add_template(struct draft *draft, size_t index)
+{
+	const struct source_variable *template = &draft->kernel->templates[index];
+	const char *value = template_value(draft, index), *type = NULL;
+	long long number;
+	struct json *list;
+
+	for (size_t i = 0; i < draft->kernel->argument_count && !type; i++)
+		if (strcmp(draft->kernel->arguments[i].type, template->name) == 0)
+			(void)argument_type(draft, &draft->kernel->arguments[i], &type);
+	if (read_integer(value, &number)) {
+		put_integer(draft, template->name, number, 1, 1024);
+		return;
+	}
+	if (is_flag(template)) {
+		put_list(draft, template->name, (const int[]){0, 1}, 2);
+		return;
+	}
+	list = type ? json_new_array() : marks();
+	if (type)
+		json_push(list, json_new_string(type));
+	put_named(draft, draft->parameters, template->name, list);
+}
+
+/* Makes e.g. "blas::sgemm<{BM}, {BN}>". Parameters that the entry reads are not passed as macros.
+ */
+static char *entry_of(struct draft *draft)
+{
+	const struct source_kernel *kernel = draft->kernel;
 	struct text entry = {0};
 
-	text_append(&entry, kernel->name);
+	text_appendf(&entry, "%s%s", kernel->scope, kernel->name);
 	for (size_t i = 0; i < kernel->template_count; i++) {
 		text_appendf(&entry, "%s{%s}", i ? ", " : "<", kernel->templates[i].name);
-		json_put(parameters, kernel->templates[i].name, marks());
+		add_template(draft, i);
 	}
 	text_append(&entry, kernel->template_count ? ">" : "");
 	return text_detach(&entry);
 }
 
-static void add_parameter(
-	const struct source_macro *macro, struct json *parameters, struct json *defaults)
+/* Whether the name of an integer of the source says that it decides how fast the kernel is. Others
+ * are sizes of the problem, or properties of the GPU. */
+static bool is_tunable(const char *name)
 {
-	char *end = NULL;
-	const long long value = macro->default_value ? strtoll(macro->default_value, &end, 10) : 0;
-	const bool is_number = end && end != macro->default_value && !*end;
-	struct json *list = marks();
+	static const char *const words[] = {"BLOCK", "TILE", "THREADS", "UNROLL", "COARSE",
+		"STAGES", "PER_THREAD", "VEC", "NUM_WARPS", "WARPS_PER", "CHUNK", "BLK", "BDIM"};
+	static const char *const names[] = {
+		"BM", "BN", "BK", "TM", "TN", "TK", "WM", "WN", "BX", "BY", "TX", "TY", NULL};
 
-	if (is_number) {
-		json_push(list, json_new_int(value));
-		json_put_int(defaults, macro->name, value);
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return name_find(name, names) >= 0;
+}
+
+static void add_parameter(struct draft *draft, const struct source_macro *macro)
+{
+	static const int extents[] = {16, 32, 64, 128}, threads[] = {32, 64, 128, 256, 512, 1024};
+	long long value;
+
+	if (macro->is_fixed && !is_tunable(macro->name))
+		return;
+	if (read_integer(macro->default_value, &value))
+		put_integer(draft, macro->name, value, 1, 1024);
+	else if (macro->is_extent)
+		put_list(draft, macro->name, extents, ARRAY_COUNT(extents));
+	else if (strcmp(macro->name, "block_size_x") == 0)
+		put_list(draft, macro->name, threads, ARRAY_COUNT(threads));
+	else
+		put_named(draft, draft->parameters, macro->name, marks());
+}
+
+/* ---- launches ---- */
+/* Puts an expression if it reads nothing but keys and parameters; else the mark. */
+static struct json *expression_or_mark(const struct draft *draft, const char *text)
+{
+	struct expression *expression = NULL;
+	struct name_table names = {0};
+	long long value;
+
+	if (read_integer(text, &value))
+		return json_new_int(value);
+	for (size_t i = 0; i < draft->names.count; i++)
+		name_table_add(&names, draft->names.items[i]);
+	if (!text || expression_compile(text, "", &names, &expression, NULL) != STATUS_OK)
+		text = DRAFT_MARK;
+	name_table_release(&names);
+	expression_free(expression);
+	return json_new_string(text);
+}
+
+/* The next word of an expression that is neither known nor a function. */
+static const char *next_unknown(const struct draft *draft, const char *text, struct text *name)
+{
+	for (const char *c = text; c && *c; c = text_after_word(c)) {
+		const size_t length = text_word_length(c);
+
+		text_clear(name);
+		text_append_bytes(name, c, length);
+		if (length && !is_known(draft, text_string(name)) &&
+			!name_is_function(text_string(name)) && name_is_valid(text_string(name)))
+			return c + length;
 	}
-	json_put(parameters, macro->name, list);
+	return NULL;
+}
+
+/* Variables of the host become parameters, if they are numbers of threads, or keys. */
+static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
+{
+	static const int threads[] = {32, 64, 128, 256, 512, 1024};
+	CLEANUP(text_release) struct text name = {0};
+
+	while ((text = next_unknown(draft, text, &name)) != NULL) {
+		if (is_of_block)
+			put_list(draft, text_string(&name), threads, ARRAY_COUNT(threads));
+		else
+			put_named(draft, draft->keys, text_string(&name), json_new_object());
+	}
+}
+
+/* Replaces the numbers 256 and 255 by a parameter, and by one less, in the expression of a grid. */
+static void replace_number(char **expression, long long value, const char *name)
+{
+	struct text made = {0};
+
+	for (const char *c = *expression; *c;) {
+		char *end;
+		long long number;
+
+		if (!isdigit((unsigned char)*c) || (c > *expression && text_is_word(c[-1]))) {
+			text_append_char(&made, *c++);
+			continue;
+		}
+		number = strtoll(c, &end, 10);
+		if (number == value)
+			text_append(&made, name);
+		else if (number == value - 1 && number > 1)
+			text_appendf(&made, "%s - 1", name);
+		else
+			text_append_bytes(&made, c, (size_t)(end - c));
+		c = end;
+	}
+	free(*expression);
+	*expression = text_detach(&made);
+}
+
+/* The parameter of threads or of a tile whose default is the number that the launch states, or
+ * NULL. */
+static const char *parameter_of_threads(const struct draft *draft, long long threads)
+{
+	static const char *const words[] = {"BLOCK", "BLK", "TILE", "THREADS", "BDIM", "WARPS"};
+	const struct json_at defaults = json_root(draft->defaults, "");
+	struct json_at item = {0};
+	int64_t value;
+
+	while (json_next(&defaults, &item))
+		for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+			if (json_get_int(&item, &value, NULL) == STATUS_OK && value == threads &&
+				strcasestr(item.key, words[i]))
+				return item.key;
+	return NULL;
+}
+
+/* A block of "256" threads becomes a parameter if the kernel reads blockDim. */
+static void parametrize_block(struct draft *draft, size_t axis)
+{
+	static const char *const names[] = {"block_x", "block_y", "block_z"};
+	const long most = draft->kernel->threads_max ? draft->kernel->threads_max : 1024;
+	struct launch_site *site = &draft->site;
+	const char *name;
+	long long threads;
+
+	if (!read_integer(site->block[axis], &threads) || threads < 2 ||
+		(threads == 32 && site->block_count > 1)) /* warps */
+		return;
+	name = parameter_of_threads(draft, threads);
+	if (!name && (!draft->kernel->reads_block_size || is_known(draft, names[axis])))
+		return;
+	if (!name) {
+		name = names[axis];
+		put_integer(draft, name, threads, axis ? 1 : 32, most);
+	}
+	for (size_t i = 0; i < site->grid_count; i++)
+		if (site->grid[i] && (i == axis || site->block_count == 1))
+			replace_number(&site->grid[i], threads, name);
+	if (site->smem_bytes)
+		replace_number(&site->smem_bytes, threads, name);
+	free(site->block[axis]);
+	site->block[axis] = string_copy(name);
+}
+
+/* Without a launch in the source, blocks of a kernel that reads blockDim are free. */
+static void invent_block(struct draft *draft)
+{
+	static const char *const macros[] = {"block_size_x", "block_size_y", "block_size_z"};
+	static const char *const sizes[] = {"256", "4", "2"};
+	const struct source_kernel *kernel = draft->kernel;
+	struct launch_site *site = &draft->site;
+
+	if (kernel->is_tile) {
+		site->block[0] = string_copy("128");
+		site->block_count = 1;
+		return;
+	}
+	site->block_count = kernel->block_count ? kernel->block_count : 1;
+	for (size_t i = 0; i < site->block_count; i++)
+		if (is_known(draft, macros[i]))
+			site->block[i] = string_copy(macros[i]);
+		else if (kernel->reads_block_size)
+			site->block[i] = string_copy(i || site->block_count == 1 ? sizes[i] : "32");
+}
+
+static struct json *dimensions(const struct draft *draft, char *const *texts, size_t count)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < (count ? count : 1); i++)
+		json_push(list, expression_or_mark(draft, texts[i]));
+	return list;
+}
+
+static struct json *launches_of(struct draft *draft, const char *entry)
+{
+	struct json *launch = json_new_object(), *launches = json_new_array();
+	struct launch_site *site = &draft->site;
+
+	if (!site->block_count ||
+		(site->block_count == 1 && !site->block[0] && draft->kernel->reads_block_size))
+		invent_block(draft);
+	for (size_t i = 0; i < site->block_count; i++)
+		add_unknown(draft, site->block[i], true);
+	for (size_t i = 0; i < site->block_count && !draft->kernel->is_tile; i++)
+		parametrize_block(draft, i);
+	if (!site->grid_count)
+		site->grid_count = draft->kernel->grid_count;
+	for (size_t i = 0; i < site->grid_count; i++)
+		add_unknown(draft, site->grid[i], false);
+	if (draft->kernel->is_sized_at_launch)
+		add_unknown(draft, site->smem_bytes, false);
+	json_put_string(launch, "entry", entry);
+	json_put(launch, "grid", dimensions(draft, site->grid, site->grid_count));
+	json_put(launch, "block", dimensions(draft, site->block, site->block_count));
+	if (draft->kernel->is_sized_at_launch)
+		json_put(launch, "smem_bytes", expression_or_mark(draft, site->smem_bytes));
+	json_put(launch, "args", draft->arguments);
+	json_push(launches, launch);
+	return launches;
 }
 
 /* ---- the whole ---- */
@@ -107,47 +455,42 @@ static void put_unless_empty(struct json *tree, const char *key, struct json *ob
 		json_free(object);
 }
 
-static struct json *launches_of(
-	const char *entry, const struct source_kernel *kernel, struct json *arguments)
+struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
+	const char *text, const char *file)
 {
-	struct json *launch = json_new_object(), *launches = json_new_array();
+	struct draft draft = {.source = source,
+		.kernel = kernel,
+		.keys = json_new_object(),
+		.tensors = json_new_object(),
+		.parameters = json_new_object(),
+		.defaults = json_new_object(),
+		.arguments = json_new_array()};
+	struct json *tree = json_new_object(), *symbols = json_new_object(), *launches;
+	const struct json_at key = json_root(draft.keys, "");
+	CLEANUP(memory_free) char *entry = NULL;
 
-	json_put_string(launch, "entry", entry);
-	json_put(launch, "grid", marks());
-	json_put(launch, "block", marks());
-	if (kernel->is_sized_at_launch)
-		json_put_string(launch, "smem_bytes", DRAFT_MARK);
-	json_put(launch, "args", arguments);
-	json_push(launches, launch);
-	return launches;
-}
-
-struct json *draft_new(
-	const struct kernel_source *source, const struct source_kernel *kernel, const char *file)
-{
-	struct json *tree = json_new_object(), *keys = json_new_object(),
-		    *tensors = json_new_object(), *parameters = json_new_object(),
-		    *defaults = json_new_object(), *arguments = json_new_array(),
-		    *symbols = json_new_object();
-	CLEANUP(memory_free) char *entry = entry_of(kernel, parameters);
-	const struct json_at key = json_root(keys, "");
-
+	launch_site_find(text, source, kernel, &draft.site);
+	entry = entry_of(&draft);
 	json_put_string(tree, "format", "tiletune.own_kernel/1");
 	json_put_string(tree, "source", file);
+	if (kernel->is_tile)
+		json_put_string(tree, "language", "tile");
 	for (size_t i = 0; i < kernel->argument_count; i++)
-		add_argument(&kernel->arguments[i], keys, tensors, arguments);
+		add_argument(&draft, &kernel->arguments[i]);
 	for (size_t i = 0; i < source->symbol_count; i++) {
-		json_put(tensors, source->symbols[i].name, tensor_of(&source->symbols[i]));
+		json_put(draft.tensors, source->symbols[i].name,
+			tensor_of(&draft, &source->symbols[i]));
 		json_put_string(symbols, source->symbols[i].name, source->symbols[i].name);
 	}
 	for (size_t i = 0; i < source->macro_count; i++)
-		add_parameter(&source->macros[i], parameters, defaults);
+		add_parameter(&draft, &source->macros[i]);
+	launches = launches_of(&draft, entry);
 	if (!json_count(&key))
-		json_put_string(keys, DRAFT_MARK, DRAFT_MARK);
-	json_put(tree, "keys", keys);
-	put_unless_empty(tree, "tensors", tensors);
-	put_unless_empty(tree, "parameters", parameters);
-	put_unless_empty(tree, "defaults", defaults);
+		json_put_string(draft.keys, DRAFT_MARK, DRAFT_MARK);
+	json_put(tree, "keys", draft.keys);
+	put_unless_empty(tree, "tensors", draft.tensors);
+	put_unless_empty(tree, "parameters", draft.parameters);
+	put_unless_empty(tree, "defaults", draft.defaults);
 	if (source->expects_kernel_tuner) {
 		struct json *constants = json_new_object();
 
@@ -155,7 +498,9 @@ struct json *draft_new(
 		json_put(tree, "constants", constants);
 	}
 	put_unless_empty(tree, "symbols", symbols);
-	json_put(tree, "launches", launches_of(entry, kernel, arguments));
+	json_put(tree, "launches", launches);
+	name_set_release(&draft.names);
+	launch_site_release(&draft.site);
 	return tree;
 }
 
@@ -181,11 +526,11 @@ void draft_remarks(const struct kernel_source *source, const struct source_kerne
 			"%s has %zu heads of %s, as branches of #if or by their arguments: the "
 			"draft is of the first\n",
 			file, heads, kernel->name);
-	for (size_t i = 0; i < source->fixed.count; i++)
-		text_append_listed(&fixed, source->fixed.items[i]);
+	for (size_t i = 0; i < source->macro_count; i++)
+		if (source->macros[i].is_fixed && !is_tunable(source->macros[i].name))
+			text_append_listed(&fixed, source->macros[i].name);
 	if (fixed.length)
 		format_put(remarks, format_shown,
-			"%s defines %s: to make such a macro a parameter, write #ifndef NAME "
-			"before its #define and #endif behind it\n",
-			file, fixed.data);
+			"%s defines %s: a parameter of such a name replaces its value\n", file,
+			fixed.data);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Drafts the JSON of an own kernel (family/own_kernel.h) from its source. Sizes, the grid and
- * everything else that the source does not declare get the mark "?", which readers refuse.
+ * Drafts the JSON of an own kernel (family/own_kernel.h) from its source. Shapes and everything
+ * else that the source does not say get the mark "?", which readers refuse.
  */
 #ifndef SOURCE_DRAFT_H
 #define SOURCE_DRAFT_H
@@ -12,12 +12,13 @@
 /* Marks members that `tiletune new` could not determine. */
 #define DRAFT_MARK "?"
 
-/* file is the name of the source in the JSON. The caller frees the tree. */
-struct json *draft_new(
-	const struct kernel_source *source, const struct source_kernel *kernel, const char *file);
+/* text is the source without comments, in which launches are looked for; file is the name of the
+ * source in the JSON. The caller frees the tree. */
+struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
+	const char *text, const char *file);
 
 /* Appends remarks on what the draft leaves out: other kernels, if the first was chosen; other
- * declarations of this kernel; macros that need an #ifndef to become parameters. file is the name
+ * declarations of this kernel; integers of the source that may be parameters. file is the name
  * that the user gave. */
 void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
 	const char *file, bool chose_first, struct text *remarks);

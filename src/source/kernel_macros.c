@@ -4,6 +4,7 @@
  * names in the code that look like macros.
  */
 #include "base/memory.h"
+#include "source/definitions.h"
 #include "source/kernel_source.h"
 #include "source/scan.h"
 #include "source/words.h"
@@ -25,19 +26,41 @@ static void add_macro(struct kernel_source *source, const char *name, size_t len
 }
 
 /* ---- conditions ---- */
+/* Whether the name is that of a feature or a platform, which decides what a source contains rather
+ * than how fast it is. */
+static bool is_feature(const char *name, size_t length)
+{
+	static const char *const begins[] = {"_", "USE_", "ENABLE_", "DISABLE_", "HAS_", "HAVE_",
+		"WITH_", "DEBUG", "NDEBUG", "WIN32", "MACOSX", "ROCM", "HIP", "CUDA", "TORCH_",
+		"PYTORCH", "BUILD_"};
+	static const char version[] = "VERSION";
+
+	for (size_t i = 0; i < ARRAY_COUNT(begins); i++)
+		if (string_starts_with(name, begins[i]))
+			return true;
+	return memmem(name, length, version, strlen(version)) != NULL;
+}
+
+/* Names whose values the condition reads. It only asks whether "defined" names exist, so that they
+ * are no parameters. */
 static void read_condition(struct kernel_source *source, const char *text, const char *end)
 {
-	static const char *const words[] = {"defined", "true", "false", NULL};
+	static const char *const words[] = {"true", "false", "and", "or", "not", "xor", "bitand",
+		"bitor", "compl", "not_eq", NULL};
+	bool is_asked = false;
 
 	for (const char *c = text; c < end; c = text_after_word(c)) {
 		const size_t length = text_word_length(c);
 
+		if (!length)
+			continue;
 		if (text_word_is(c, length, "kernel_tuner"))
 			source->expects_kernel_tuner = true;
-		else if (length && !string_starts_with(c, "__") &&
-			 !text_word_among(c, length, words) &&
-			 !name_set_has(&source->defined, c, length))
+		else if (!is_asked && !text_word_is(c, length, "defined") &&
+			 *text_skip(c + length) != '(' && !text_word_among(c, length, words) &&
+			 !is_feature(c, length) && !name_set_has(&source->defined, c, length))
 			add_macro(source, c, length, NULL, 0);
+		is_asked = text_word_is(c, length, "defined");
 	}
 }
 
@@ -47,6 +70,19 @@ static bool is_integer(const char *text, size_t length)
 		if (!isdigit((unsigned char)text[i]))
 			return false;
 	return length > 0;
+}
+
+static void add_fixed(struct kernel_source *source, const char *name, size_t length,
+	const char *value, size_t value_length)
+{
+	/* a unique text per name: the sets have the same indices */
+	CLEANUP(memory_free)
+	char *pair = string_format("%.*s=%.*s", (int)length, name, (int)value_length, value);
+
+	if (!name_set_has(&source->fixed, name, length)) {
+		name_set_add(&source->fixed, name, length);
+		name_set_add(&source->fixed_values, pair, strlen(pair));
+	}
 }
 
 /* Reads directives in order. `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner`
@@ -65,8 +101,9 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 			unless = directive_is(code, &directive, "ifndef") ? rest : "";
 			if (text_word_is(unless, text_word_length(unless), "kernel_tuner"))
 				source->expects_kernel_tuner = true;
-			if ((directive.kind == DIRECTIVE_IF || directive.kind == DIRECTIVE_ELSE) &&
-				!*unless && !is_header)
+			if ((directive_is(code, &directive, "if") ||
+				    directive_is(code, &directive, "elif")) &&
+				!is_header)
 				read_condition(source, rest, end);
 			continue;
 		}
@@ -81,7 +118,7 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 			name_set_add(&source->defined, rest, length);
 		if (!is_header && name_set_has(&source->defined, rest, length) && value < end &&
 			is_integer(value, (size_t)(end - value)))
-			name_set_add(&source->fixed, rest, length);
+			add_fixed(source, rest, length, value, (size_t)(end - value));
 	}
 }
 
@@ -94,6 +131,8 @@ static bool looks_like_macro(const char *name, size_t length)
 		"M_E", "M_LOG", "M_LN", "M_SQRT", "M_1_PI", "M_2_", "RAND_MAX", "CHAR_BIT"};
 	bool is_capital = length > 1;
 
+	if (is_feature(name, length))
+		return false;
 	for (size_t i = 0; i < ARRAY_COUNT(known); i++)
 		if (string_starts_with(name, known[i]))
 			return false;
@@ -182,6 +221,58 @@ static char *text_with_names(const struct code *code)
 	return text_detach(&text);
 }
 
+/* ---- integers that the source defines ---- */
+static void found_constant(void *context, const char *begin, const char *end, const char *name,
+	size_t length, const char *value, size_t value_length)
+{
+	(void)begin;
+	(void)end;
+	if (is_integer(value, value_length))
+		add_fixed(context, name, length, value, value_length);
+}
+
+static size_t count_words(const char *text, const char *word)
+{
+	size_t count = 0;
+
+	for (const char *c = text; *c; c = text_after_word(c))
+		count += text_word_is(c, text_word_length(c), word);
+	return count;
+}
+
+/* Adds the integers that the code uses; a constant occurs in its own definition, too. */
+static void add_used_integers(const char *text, struct kernel_source *source)
+{
+	for (size_t i = 0; i < source->fixed.count; i++) {
+		const char *name = source->fixed.items[i];
+		const size_t known = source->macro_count, length = strlen(name);
+
+		if (count_words(text, name) > !name_set_has(&source->defined, name, length)) {
+			const char *value = source->fixed_values.items[i] + length + 1;
+
+			add_macro(source, name, length, value, strlen(value));
+			if (source->macro_count > known)
+				source->macros[known].is_fixed = true;
+		}
+	}
+}
+
+/* Marks the macros among the arguments of "shape<...>". */
+static void find_extents(const char *text, struct kernel_source *source)
+{
+	for (const char *c = text; *c; c = text_after_word(c)) {
+		const char *open = c + text_word_length(c), *end;
+
+		if (!text_word_is(c, text_word_length(c), "shape") || *open != '<')
+			continue;
+		end = text_matching(open);
+		for (; end && open < end; open = text_after_word(open))
+			for (size_t i = 0; i < source->macro_count; i++)
+				source->macros[i].is_extent |= text_word_is(
+					open, text_word_length(open), source->macros[i].name);
+	}
+}
+
 void kernel_source_read_macros(
 	const struct code *code, const struct code *headers, struct kernel_source *source)
 {
@@ -190,5 +281,8 @@ void kernel_source_read_macros(
 	read_directives(code, false, source);
 	if (headers)
 		read_directives(headers, true, source);
+	definitions_find(text, found_constant, source);
 	read_names(text, source);
+	add_used_integers(text, source);
+	find_extents(text, source);
 }

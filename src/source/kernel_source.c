@@ -70,10 +70,10 @@ static struct source_variable variable_read(const char *text, const char *end)
 		"__device__", NULL};
 	struct source_variable variable = {.lanes = 1};
 	CLEANUP(text_release) struct text type = {0};
-	const char *name = NULL;
+	const char *name = NULL, *c = text;
 	size_t name_length = 0;
 
-	for (const char *c = text; c < end && *c != '='; c++) {
+	for (; c < end && *c != '='; c++) {
 		const size_t length = text_word_length(c);
 
 		variable.is_pointer |= *c == '*' || *c == '[';
@@ -93,10 +93,37 @@ static struct source_variable variable_read(const char *text, const char *end)
 		}
 		c += length - 1;
 	}
+	if (c < end && *c == '=') {
+		c = text_skip(c + 1);
+		variable.value = string_copy_bytes(c, (size_t)(end - c));
+	}
 	variable.name = string_copy_bytes(name ? name : "", name_length);
 	variable.type = text_detach(&type);
 	find_type(&variable);
 	return variable;
+}
+
+struct source_variable source_type_read(const char *text, const char *end)
+{
+	struct source_variable variable = variable_read(text, end);
+
+	if (!variable.type[0]) { /* one word, which is the type */
+		free(variable.type);
+		variable.type = string_copy(variable.name);
+		find_type(&variable);
+	}
+	return variable;
+}
+
+size_t source_type_bytes(const struct source_variable *type)
+{
+	const char *digits = type->dtype ? type->dtype + strcspn(type->dtype, "0123456789") : "";
+
+	if (type->is_pointer)
+		return 8;
+	if (!type->dtype)
+		return 0;
+	return type->lanes * (*digits ? (size_t)strtol(digits, NULL, 10) / 8 : 1);
 }
 
 static void variables_add(
@@ -127,6 +154,7 @@ static void variables_read(
 static void variables_release(struct source_variable *variables, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		free(variables[i].value);
 		free(variables[i].type);
 		free(variables[i].name);
 	}
@@ -170,6 +198,7 @@ static const char *kernel_name(const char *text, size_t *length)
 static void kernel_release(struct source_kernel *kernel)
 {
 	free(kernel->name);
+	free(kernel->scope);
 	variables_release(kernel->arguments, kernel->argument_count);
 	variables_release(kernel->templates, kernel->template_count);
 }
@@ -199,6 +228,35 @@ static void add_kernel(struct kernel_source *source, struct source_kernel *kerne
 	source->kernels[source->kernel_count++] = *kernel;
 }
 
+/* The number of dimensions of an index, such as threadIdx, that the body reads. */
+static unsigned dimensions_read(const char *body, const char *end, const char *index)
+{
+	unsigned count = 0;
+
+	for (size_t length; body < end; body += length ? length : 1) {
+		length = text_word_length(body);
+		if (!text_word_is(body, length, index) || body[length] != '.')
+			continue;
+		body += length + 1;
+		length = 1;
+		if (*body >= 'x' && *body <= 'z' && count < (unsigned)(*body - 'x') + 1)
+			count = (unsigned)(*body - 'x') + 1;
+	}
+	return count;
+}
+
+/* The number of threads in "__launch_bounds__(256, 2)"; 0 if it is no number. */
+static long launch_bounds(const char *head, const char *end)
+{
+	static const char word[] = "__launch_bounds__";
+	const char *bounds = strstr(head, word);
+
+	if (!bounds || bounds >= end)
+		return 0;
+	bounds = text_skip(bounds + strlen(word));
+	return *bounds == '(' ? strtol(bounds + 1, NULL, 10) : 0;
+}
+
 static bool declares_extern_shared(const char *text, const char *end)
 {
 	bool is_extern = false;
@@ -213,11 +271,11 @@ static bool declares_extern_shared(const char *text, const char *end)
 	return false;
 }
 
-static const char *read_kernel(
-	struct kernel_source *source, const char *text, const char *global, size_t global_length)
+static const char *read_kernel(struct kernel_source *source, const struct text *scope,
+	const char *text, const char *global, size_t global_length)
 {
 	struct source_kernel kernel = {0};
-	const char *open, *close, *body, *angle = template_before(text, global);
+	const char *open, *close, *body, *end, *angle = template_before(text, global);
 	size_t length;
 	const char *name = kernel_name(global + global_length, &length);
 
@@ -228,7 +286,14 @@ static const char *read_kernel(
 		return global + global_length;
 	kernel.name = string_copy_bytes(name, length);
 	kernel.is_tile = text_word_is(global, global_length, "__tile_global__");
-	kernel.is_sized_at_launch = declares_extern_shared(body, text_matching(body));
+	end = text_matching(body);
+	end = end ? end : body + strlen(body);
+	kernel.scope = string_copy(text_string(scope));
+	kernel.is_sized_at_launch = declares_extern_shared(body, end);
+	kernel.grid_count = dimensions_read(body, end, "blockIdx");
+	kernel.block_count = dimensions_read(body, end, "threadIdx");
+	kernel.reads_block_size = dimensions_read(body, end, "blockDim") > 0;
+	kernel.threads_max = launch_bounds(global, open);
 	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
 	if (angle)
 		variables_read(angle + 1, text_matching(angle) - 1, &kernel.templates,
@@ -246,6 +311,7 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 		source->symbol_count) {
 		free(symbol.type);
 		free(symbol.name);
+		free(symbol.value);
 	} else {
 		symbol.is_const = true;
 		variables_add(&source->symbols, &source->symbol_count, symbol);
@@ -253,20 +319,59 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 	return end;
 }
 
+/* ---- namespaces ---- */
+/* The open braces around a place, and the names of the namespaces among them. */
+struct scopes {
+	size_t lengths[64]; /* of the names outside of each open brace */
+	size_t depth;
+	struct text names, next; /* "a::b::"; the namespace whose brace comes next */
+};
+
+static void scopes_step(struct scopes *scopes, const char *c)
+{
+	const size_t length = text_word_length(c);
+
+	if (text_word_is(c, length, "namespace")) {
+		text_clear(&scopes->next);
+		for (c += length; text_is_word(*c) || *c == ':' || isspace((unsigned char)*c); c++)
+			if (!isspace((unsigned char)*c))
+				text_append_char(&scopes->next, *c);
+		if (*c == '{' && scopes->next.length)
+			text_append(&scopes->next, "::");
+		else
+			text_clear(&scopes->next);
+	} else if (*c == '{') {
+		if (scopes->depth < ARRAY_COUNT(scopes->lengths))
+			scopes->lengths[scopes->depth] = scopes->names.length;
+		scopes->depth++;
+		text_append(&scopes->names, text_string(&scopes->next));
+		text_clear(&scopes->next);
+	} else if (*c == '}' && scopes->depth) {
+		scopes->depth--;
+		if (scopes->depth < ARRAY_COUNT(scopes->lengths))
+			text_cut(&scopes->names, scopes->lengths[scopes->depth]);
+	}
+}
+
 static void read_view(struct kernel_source *source, const char *text)
 {
+	struct scopes scopes = {0};
+
 	for (const char *c = text; *c;) {
 		const size_t length = text_word_length(c);
 
+		scopes_step(&scopes, c);
 		if (text_word_is(c, length, "__global__") ||
 			text_word_is(c, length, "__tile_global__")) {
-			c = read_kernel(source, text, c, length);
+			c = read_kernel(source, &scopes.names, text, c, length);
 		} else if (text_word_is(c, length, "__constant__")) {
 			c = read_symbol(source, c);
 		} else {
 			c = text_after_word(c);
 		}
 	}
+	text_release(&scopes.names);
+	text_release(&scopes.next);
 }
 
 /* ---- the whole ---- */
@@ -306,6 +411,7 @@ void kernel_source_release(struct kernel_source *source)
 	name_set_release(&source->macro_names);
 	name_set_release(&source->defined);
 	name_set_release(&source->fixed);
+	name_set_release(&source->fixed_values);
 	free(source->kernels);
 	free(source->macros);
 	*source = (struct kernel_source){0};

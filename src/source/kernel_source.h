@@ -18,6 +18,7 @@ struct source_variable {
 	char *type; /* without const, pointers and name, e.g. "unsigned int" or "typename" */
 	char *name;
 	bool is_pointer, is_const;
+	char *value;       /* initializer, "4" of "int N = 4"; NULL if there is none */
 	const char *dtype; /* e.g. "fp32" or "u8"; NULL if the type is not supported */
 	unsigned lanes;    /* e.g. 4 for float4 */
 };
@@ -26,16 +27,22 @@ struct source_variable {
  * follow it. */
 struct source_kernel {
 	char *name;
+	char *scope; /* its namespaces, "flashinfer::norm::"; "" for none */
 	struct source_variable *arguments, *templates;
 	size_t argument_count, template_count;
 	bool is_sized_at_launch; /* its body contains extern __shared__ */
 	bool is_tile;
+	unsigned grid_count, block_count; /* dimensions that the body reads; 0: none */
+	bool reads_block_size;            /* its body contains blockDim */
+	long threads_max;                 /* a number in __launch_bounds__; 0: none */
 };
 
-/* A macro that the source expects from outside or defines under #ifndef. */
+/* A macro that the source expects from outside or defines, or an integer constant. */
 struct source_macro {
 	char *name;
 	char *default_value; /* NULL if it has none */
+	bool is_fixed;       /* an integer that the source defines without #ifndef */
+	bool is_extent;      /* an extent of a tile: an argument of shape<> */
 };
 
 struct kernel_source {
@@ -47,14 +54,20 @@ struct kernel_source {
 	size_t macro_count, macro_capacity;
 	/* for deduplication: kernel names with parameters, and names of symbols and macros */
 	struct name_set heads, symbol_names, macro_names;
-	struct name_set defined; /* defined by the source or its headers */
-	struct name_set fixed; /* the integers among them that the source defines without #ifndef */
-	bool expects_kernel_tuner; /* reads the macro kernel_tuner */
+	struct name_set defined;             /* defined by the source or its headers */
+	struct name_set fixed, fixed_values; /* integers that the source defines without #ifndef */
+	bool expects_kernel_tuner;           /* reads the macro kernel_tuner */
 };
 
 /* headers is text whose definitions the source sees, as if it were included; may be NULL. */
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source);
 void kernel_source_release(struct kernel_source *source);
+
+/* Reads a declaration "const float *x" or a type, "float4". The caller frees type, name and value.
+ */
+struct source_variable source_type_read(const char *text, const char *end);
+/* The bytes of a value of the type; 0: not known. */
+size_t source_type_bytes(const struct source_variable *type);
 
 /* Finds the macros of a source whose kernels are known (source/kernel_macros.c). */
 struct code;

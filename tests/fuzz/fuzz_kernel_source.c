@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kernel_source_read(text, text, &source);
 	for (size_t i = 0; i < source.kernel_count; i++) {
 		CLEANUP(json_release)
-		struct json *tree = draft_new(&source, &source.kernels[i], "kernel.cu");
+		struct json *tree = draft_new(&source, &source.kernels[i], text, "kernel.cu");
 		CLEANUP(json_release) struct json *again = NULL;
 		CLEANUP(memory_free) char *printed = json_print(tree, true);
 		struct error err = {0};

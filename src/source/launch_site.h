@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads launches in the host's code, "k<T, 128><<<grid, block, smem>>>(x, n)", without a compiler.
+ */
+#ifndef SOURCE_LAUNCH_SITE_H
+#define SOURCE_LAUNCH_SITE_H
+
+#include "base/text.h"
+#include "source/kernel_source.h"
+
+/* Expressions are those of the JSON (expr/expression.h). They read the kernel's arguments by the
+ * kernel's names, its template parameters, macros, and variables of the host that have no
+ * definition. */
+struct launch_site {
+	char *templates[8]; /* as written in C++; NULL where the launch names none */
+	char *grid[3],
+		*block[3]; /* NULL: no such dimension, or an expression that is not understood */
+	size_t grid_count, block_count; /* 0: not understood */
+	char *smem_bytes;               /* NULL: none, or not understood */
+};
+
+/* Reads the first launch of the kernel in a text without comments. Returns false if there is none.
+ * The caller releases the site. */
+bool launch_site_find(const char *text, const struct kernel_source *source,
+	const struct source_kernel *kernel, struct launch_site *site);
+void launch_site_release(struct launch_site *site);
+
+#endif
