@@ -60,6 +60,8 @@ static void read_condition(struct kernel_source *source, const char *text, const
 			 *text_skip(c + length) != '(' && !text_word_among(c, length, words) &&
 			 !is_feature(c, length) && !name_set_has(&source->defined, c, length))
 			add_macro(source, c, length, NULL, 0);
+		if (is_asked)
+			name_set_add(&source->asked, c, length);
 		is_asked = text_word_is(c, length, "defined");
 	}
 }
@@ -101,6 +103,8 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 			unless = directive_is(code, &directive, "ifndef") ? rest : "";
 			if (text_word_is(unless, text_word_length(unless), "kernel_tuner"))
 				source->expects_kernel_tuner = true;
+			if (directive_is(code, &directive, "ifdef"))
+				name_set_add(&source->asked, rest, length);
 			if ((directive_is(code, &directive, "if") ||
 				    directive_is(code, &directive, "elif")) &&
 				!is_header)
@@ -188,6 +192,7 @@ static void read_names(const char *text, struct kernel_source *source)
 				if (pass == 0 && is_declared(text, c, length))
 					name_set_add(&declared, c, length);
 				if (pass == 1 && !name_set_has(&declared, c, length) &&
+					!name_set_has(&source->asked, c, length) &&
 					!name_set_has(&source->defined, c, length))
 					add_macro(source, c, length, NULL, 0);
 			}

@@ -410,6 +410,7 @@ void kernel_source_release(struct kernel_source *source)
 	name_set_release(&source->symbol_names);
 	name_set_release(&source->macro_names);
 	name_set_release(&source->defined);
+	name_set_release(&source->asked);
 	name_set_release(&source->fixed);
 	name_set_release(&source->fixed_values);
 	free(source->kernels);
