@@ -118,21 +118,24 @@ static bool is_of_class(const struct problem *problem, const struct tuned_entry 
 	       problem_differs_in(problem, there, key + 1);
 }
 
-/* Whether the entry has digests, and they are those of the class. */
+/* Whether the file has a class for the problem, and the entry has its digests. */
 static bool has_bits_of_class(const struct lookup_request *request, const struct tuned_entry *entry,
 	const struct problem *problem)
 {
 	bool has = entry->winner.result.bits != NULL;
+	size_t members = 0;
 
 	for (size_t i = 0; has && i < request->tuned->entry_count; i++) {
 		const struct tuned_entry *other = &request->tuned->entries[i];
 
-		if (other->objective == request->objective && is_of_class(problem, other))
-			has = other->winner.result.bits &&
-			      bits_compare(entry->winner.result.bits, other->winner.result.bits,
-				      NULL) == BITS_SAME;
+		if (other->objective != request->objective || !is_of_class(problem, other))
+			continue;
+		members++;
+		has = other->winner.result.bits &&
+		      bits_compare(entry->winner.result.bits, other->winner.result.bits, NULL) ==
+			      BITS_SAME;
 	}
-	return has;
+	return has && members > 0;
 }
 
 /* A configuration is not used if the untuned default of its family is predicted to be faster. */

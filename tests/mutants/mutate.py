@@ -6,7 +6,6 @@ import glob
 import hashlib
 import os
 import re
-import sys
 
 PER_FOLDER, PER_FAMILY = 8, 4
 HERE = os.path.dirname(os.path.abspath(__file__))

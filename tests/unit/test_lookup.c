@@ -108,22 +108,6 @@ static void assert_configuration(const struct lookup_answer *answer, const char 
 	"{\"ROW_THREADS\":" #threads ",\"ROWS\":" #rows ",\"UNROLL\":" #unroll                     \
 	",\"TURNS\":" #turns "}"
 
-TEST(the_own_entry_is_exact)
-{
-	struct shelf shelf;
-	struct lookup_answer answer;
-
-	shelf_open(&shelf);
-	put(&shelf, "rows=512,cols=512", CONFIG(128, 2, 2, 1));
-	put(&shelf, "rows=4096,cols=1000", CONFIG(64, 4, 4, 1));
-	answer = find(&shelf, "rows=512,cols=512");
-	assert_int_equal(answer.grade, LOOKUP_EXACT);
-	assert_configuration(&answer, CONFIG(128, 2, 2, 1));
-	assert_true(answer.expected_loss_ratio == 0);
-	lookup_answer_release(&answer);
-	shelf_close(&shelf);
-}
-
 /* The prediction of every configuration for a problem; the caller releases the pool. */
 static double default_us(const struct candidates *pool)
 {
@@ -339,37 +323,6 @@ TEST(launches_are_for_the_asked_problem)
 	assert_int_equal(answer.result.launches[0].shape.grid[0], 501);
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);
-}
-
-/* What was chosen by energy answers nobody who asks for time, nor the other way round, for its own
- * problem and for another. */
-TEST(each_objective_has_its_own_answers)
-{
-	static const enum objective objectives[] = {OBJECTIVE_TIME, OBJECTIVE_ENERGY};
-
-	for (size_t i = 0; i < 2; i++) {
-		const enum objective own = objectives[i], other = objectives[1 - i];
-		struct shelf shelf;
-		struct lookup_answer answer;
-
-		shelf_open(&shelf);
-		put_for(&shelf, other, "rows=512,cols=512", CONFIG(128, 4, 2, 1));
-		shelf.request.objective = own;
-		for (size_t k = 0; k < 2; k++) {
-			answer = find(&shelf, k ? "rows=500,cols=512" : "rows=512,cols=512");
-			assert_int_equal(answer.grade, LOOKUP_REFUSED);
-			assert_non_null(strstr(answer.why, "nothing for this operation"));
-			lookup_answer_release(&answer);
-		}
-		put_for(&shelf, own, "rows=600,cols=512", CONFIG(128, 2, 2, 1));
-		answer = find(&shelf, "rows=512,cols=512");
-		assert_int_equal(answer.grade, LOOKUP_NEAREST);
-		assert_int_equal(answer.considered, 1);
-		assert_configuration(&answer, CONFIG(128, 2, 2, 1));
-		assert_int_equal(answer.from->objective, own);
-		lookup_answer_release(&answer);
-		shelf_close(&shelf);
-	}
 }
 
 static int before(int argc, char **argv)

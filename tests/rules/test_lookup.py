@@ -1,0 +1,73 @@
+"""Which configuration of a tuned file answers for a problem (advise/lookup.h)."""
+import functools
+import math
+
+
+from hypothesis import given, strategies as draw
+
+from oracle import ask, close
+
+ROWS, COLUMNS = [7, 64, 512, 4096, 100000], [16, 64, 777, 1000]
+PARAMETERS = {"ROW_THREADS": [32, 64, 128, 256], "ROWS": [1, 2, 4, 8], "UNROLL": [1, 2, 4], "TURNS": [1, 2, 4]}
+configurations = draw.fixed_dictionaries({name: draw.sampled_from(values) for name, values in PARAMETERS.items()})
+
+
+def text(values):
+	return ",".join(f"{name}={value}" for name, value in values.items())
+
+
+@draw.composite
+def entries(pick):
+	found = []
+	for rows, columns in pick(draw.lists(draw.tuples(draw.sampled_from(ROWS), draw.sampled_from(COLUMNS[-2:])), max_size=4, unique=True)):
+		row = {"family": "row_softmax/online", "configuration": pick(configurations), "kernel_hash": "",
+			"time_us": {"median": 10, "ci95_low": 9, "ci95_high": 11, "samples": 5}}
+		objective = pick(draw.sampled_from([{}, {}, {"objective": "energy"}]))
+		digest = pick(draw.sampled_from(["0" * 16, "0" * 16, "1" * 16, None]))
+		if digest:
+			row["bits"] = {"inputs": 2, "rows": 1, "digests": [digest]}
+		rule = pick(draw.sampled_from([{}, {"bits": {"rule": "invariant=rows"}}, {"bits": {"rule": "same"}}]))
+		found.append({"operation": "row_softmax", "problem": {"rows": rows, "cols": columns, "dtype": "fp32"}, "timing": "measured", "run": "r", **objective, **rule,
+			"winner": row, "tied": [], "families": []})
+	return found
+
+
+@functools.lru_cache(maxsize=None)
+def predictions(problem):
+	return ask("toy_predictions", problem=problem)
+
+
+@given(entries(), draw.sampled_from(ROWS), draw.sampled_from(COLUMNS), draw.booleans(), draw.sampled_from([(False, False), (False, False), (True, False), (True, True)]))
+def test_the_own_entry_or_the_models_choice_among_all_others(entries, rows, columns, energy, bits_and_assume):
+	bits, assume = bits_and_assume
+	problem = {"rows": rows, "cols": columns, "dtype": "fp32"}
+	device = {"name": "Toy GPU", "sheet": "toy", "compute_capability": 80, "sm_count": 4}
+	tuned = {"format": "tiletune.tuned/1", "device": device, "runs": [{"id": "r", "date": "d", "tiletune": {"version": "1"}}], "entries": entries}
+	got = ask("lookup", tuned=tuned, problem=text(problem), energy=energy, bits=bits, assume=assume)
+	known, us = [each for each in entries if (each.get("objective") == "energy") == energy], predictions(text(problem))
+	own = next((each for each in known if each["problem"] == problem and text(each["winner"]["configuration"]) in us), None)
+	if bits:
+		known = [each for each in known if each.get("bits", {}).get("rule") == "invariant=rows" and each["problem"]["cols"] == columns]
+		digests = [each["winner"].get("bits") for each in known]
+		own = own if digests and None not in digests and all(each == own["winner"].get("bits") for each in digests if own) else None
+	if own:
+		assert got["grade"] == "exact" and got["configuration"] == text(own["winner"]["configuration"]) and got["loss"] == 0
+		return
+	default = us[text({"ROW_THREADS": 128 if columns >= 128 else 32, "ROWS": 2, "UNROLL": 2, "TURNS": 1})]
+	# TURNS is an argument of the launch, which is fitted to the problem unless bits matter
+	distinct = {text(each["winner"]["configuration"]) for each in known}
+	fitting = {one: [name for name in us if name == one or (not bits and name.split(",TURNS")[0] == one.split(",TURNS")[0])] for one in distinct}
+
+	def now(one):
+		"""An argument changes only if that gains 3%, or if it is not legal here."""
+		fitted = min(us[name] for name in fitting[one])
+		return us[one] if fitted >= 0.97 * us.get(one, math.inf) else fitted
+	best = min((now(one) for one, names in fitting.items() if names), default=None)
+	assert got["considered"] in (-1, len(distinct))
+	if best is None or (best > default and not bits) or (bits and not assume):
+		assert got["grade"] == "refused"
+		return
+	assert got["grade"] == ("assumed" if bits else "nearest by model")
+	assert best <= got["predicted"] <= 1.001001 * best and close(us[got["configuration"]], got["predicted"]) and (bits or close(got["default"], default))
+	assert close(got["best"], min(us.values())) and close(got["loss"], got["predicted"] / min(us.values()) - 1)
+	assert got["legal"] == sum(map(bool, fitting.values()))
