@@ -57,10 +57,13 @@ $(OUT)/faults/helper_kernels.h: tests/host/helper_kernels.py tests/checks/kernel
 	$(Q)python3 $< $@
 $(OUT)/faults/fake_helpers.o: tests/faults/fake_helpers.cc $(OUT)/faults/helper_kernels.h $(wildcard tests/host/*.h)
 	$(Q)$(CXX) -std=c++17 -O2 -ffp-contract=off -fno-strict-aliasing -w -fPIC -Itests -I$(@D) -c -o $@ $<
-$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(OUT)/faults/fake_helpers.o $(fault_headers) | packages
+$(OUT)/faults/fake_bad_kernels.o: tests/faults/fake_bad_kernels.cc tests/gpu/bad_kernels.cu
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -fno-strict-aliasing -w -fPIC -Itests -c -o $@ $<
+$(OUT)/faults/libcuda.so.1: $(fault_driver_sources) $(OUT)/faults/fake_helpers.o $(OUT)/faults/fake_bad_kernels.o $(fault_headers) | packages
 	@mkdir -p $(@D)
 	$(Q)if [ -n "$(fault_driver_sources)" ]; then \
-		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) $(OUT)/faults/fake_helpers.o -lstdc++ -lm -lpthread; \
+		$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $(fault_driver_sources) $(OUT)/faults/fake_helpers.o $(OUT)/faults/fake_bad_kernels.o -lstdc++ -lm -lpthread; \
 	else touch $@; fi
 $(OUT)/faults/libnvrtc.so.13: $(wildcard tests/faults/fake_nvrtc.c) $(fault_headers) | packages
 	@mkdir -p $(@D)

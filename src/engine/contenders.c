@@ -155,14 +155,19 @@ static bool was_timed(const struct contender *contender)
 	return contender->outcome == OUTCOME_OK || contender->outcome == OUTCOME_TOO_NOISY;
 }
 
-/* Uses the time on other inputs if it is longer beyond noise. */
+/* Uses the times on other inputs that are longer beyond noise. */
 static void take_retests(struct contender *contender)
 {
-	double ratio = 1;
+	double first_us = 0, now_us = 0, ratio;
 
-	for (size_t k = 0; k < contender->load_count; k++)
-		if (retest_is_slower(contender->load_us[k], contender->loads[k]->retest_us))
-			ratio = fmax(ratio, contender->loads[k]->retest_us / contender->load_us[k]);
+	for (size_t k = 0; k < contender->load_count; k++) {
+		const double load_us = contender->load_us[k];
+		const double retest_us = contender->loads[k]->retest_us;
+
+		first_us += load_us;
+		now_us += retest_is_slower(load_us, retest_us) ? retest_us : load_us;
+	}
+	ratio = now_us / first_us;
 	for (size_t i = 0; i < contender->round_count; i++)
 		contender->round_us[i] *= ratio;
 	for (size_t k = 0; k < contender->load_count; k++)

@@ -11,7 +11,7 @@
 #include "faults/standin.h"
 
 enum {
-	KERNELS_MAX = 32,
+	KERNELS_MAX = 64,
 	VARIABLES_MAX = 16,
 	INFO_REGISTERS = 0x2f, /* EIATTR_REGCOUNT: symbol, registers */
 	INFO_PARAMETER = 0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in bits 18.. */
@@ -58,8 +58,8 @@ static struct standin_kernel *kernel_add(struct standin_library *library, const 
 {
 	struct standin_kernel *kernel = &library->kernels[library->count++];
 
-	*kernel =
-		(struct standin_kernel){.regs = 32, .max_threads = 1024, .place = standin_noise()};
+	*kernel = (struct standin_kernel){
+		.regs = 32, .max_threads = 1024, .library = library, .place = standin_noise()};
 	snprintf(kernel->name, sizeof(kernel->name), "%s", name);
 	kernel->load = count_load(name);
 	return kernel;
@@ -328,6 +328,16 @@ CUresult cuLibraryUnload(CUlibrary library)
 	standin_library_count--;
 	free(library);
 	return CUDA_SUCCESS;
+}
+
+void *standin_variable(const void *kernel, const char *name)
+{
+	const struct standin_library *library = ((const struct standin_kernel *)kernel)->library;
+
+	for (int i = 0; i < library->variable_count; i++)
+		if (strcmp(library->variables[i].name, name) == 0)
+			return library->variables[i].data;
+	return NULL;
 }
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name)

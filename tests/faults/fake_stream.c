@@ -62,6 +62,11 @@ static void advance(double us, double watts)
 static const double settle_us = 20000;
 static double alone_us, alone_watts;
 
+double standin_clock_us(void)
+{
+	return clock_us;
+}
+
 bool standin_at_power_limit(void)
 {
 	const double limit_w = standin_script()->power_limit_w;

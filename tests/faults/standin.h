@@ -55,6 +55,8 @@
  *	place_us    maximum additional duration per load, the same for all launches of the load
  *	watts       power of the card (300)
  *
+ * The kernels of tests/gpu/bad_kernels.cu run as C++, and take as long as the work that they do.
+ *
  * A kernel spin_cycles_N in a cubin adds N cycles to the duration of the cubin's other kernels.
  *
  * A cubin is a real one, or text for tests without a compiler:
@@ -165,8 +167,9 @@ struct standin_kernel {
 	long launches, load; /* load: of the process, of a kernel of that name, from 1 */
 	int smem_dynamic_max;
 	CUdeviceptr last_buffer; /* the first that it was launched on last */
-	double place;            /* -1..1, where its code lies */
-	double spin_us;          /* see spin_cycles_N above */
+	const struct standin_library *library;
+	double place;   /* -1..1, where its code lies */
+	double spin_us; /* see spin_cycles_N above */
 	char symbol[STANDIN_NAME];
 	unsigned char *symbol_data; /* never freed: a worker ends soon */
 	size_t symbol_bytes;
@@ -200,6 +203,12 @@ bool standin_at_power_limit(void);
 /* The helper kernels; false if it is not one of them. */
 bool standin_helper(const struct standin_launch *launch, double *us);
 bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
+/* The kernels of tests/gpu/bad_kernels.cu; false if it is not one of them. */
+bool standin_run_bad_kernel(const void *kernel, const char *name, void *const *params,
+	unsigned blocks, unsigned threads, double clock_us, double *us); /* fake_bad_kernels.cc */
+/* A variable of the kernel's cubin; NULL if there is none of this name. */
+void *standin_variable(const void *kernel, const char *name);
+double standin_clock_us(void);
 /* Kernels that compute: true if the name is known. */
 bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour,
 	const struct standin_rule *rule);

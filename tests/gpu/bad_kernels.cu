@@ -3,8 +3,31 @@
 //
 // Arguments of all: out, in, rows, columns, ld_out, ld_in, workspace.
 
+//
+// The stand-in driver runs most of them, as C++ (tests/faults/fake_bad_kernels.cc).
+
 typedef unsigned long long u64;
 typedef long long i64;
+
+#ifndef STANDIN
+#define KERNEL(name) extern "C" __global__ void name(ARGUMENTS)
+#define TRAP()       asm volatile("trap;")
+#define WORK_STEPS   20000
+#define BLOCKS_MAX   (1 << 17)
+#define WORKED()
+__device__ unsigned multiprocessor()
+{
+	unsigned id;
+	asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+	return id;
+}
+__device__ u64 nanoseconds()
+{
+	u64 now;
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+	return now;
+}
+#endif
 
 struct place {
 	i64 row, column;
@@ -19,7 +42,6 @@ __device__ place place_of(int rows, int columns)
 
 #define ARGUMENTS                                                                                  \
 	float *out, const float *in, int rows, int columns, int ld_out, int ld_in, unsigned *workspace
-#define KERNEL(name) extern "C" __global__ void name(ARGUMENTS)
 
 #define RIGHT                                                                                      \
 	place at = place_of(rows, columns);                                                        \
@@ -127,7 +149,7 @@ KERNEL(trap)
 {
 	RIGHT
 	if (at.row == 0 && at.column == 0)
-		asm volatile("trap;");
+		TRAP();
 }
 
 KERNEL(hang)
@@ -142,22 +164,74 @@ KERNEL(trap_later)
 {
 	RIGHT
 	if (at.row == 0 && at.column == 0 && atomicAdd(workspace, 1u) >= 6)
-		asm volatile("trap;");
+		TRAP();
+}
+
+// Every element is NaN, but not the one that marks unwritten elements.
+KERNEL(all_nan)
+{
+	place at = place_of(rows, columns);
+	if (at.inside)
+		out[at.row * ld_out + at.column] = __int_as_float(0x7fc00000);
+}
+
+// Writes elements of 2 bytes (bf16) into an output of 4-byte elements.
+KERNEL(narrow_type)
+{
+	place at = place_of(rows, columns);
+	if (at.inside)
+		((unsigned short *)out)[at.row * ld_out + at.column] = (unsigned short)(
+			(unsigned)__float_as_int(2.0f * in[at.row * ld_in + at.column]) >> 16);
+}
+
+// Makes the reference's answer easy: all inputs become 0, and so do the outputs.
+KERNEL(zeroes_input)
+{
+	place at = place_of(rows, columns);
+	if (at.inside) {
+		((float *)in)[at.row * ld_in + at.column] = 0.0f;
+		out[at.row * ld_out + at.column] = 0.0f;
+	}
+}
+
+// Works for one element of 16, as if only some points were compared.
+KERNEL(some_points)
+{
+	place at = place_of(rows, columns);
+	if (at.inside)
+		out[at.row * ld_out + at.column] = (at.row * 31 + at.column) % 16 == 0
+							   ? 2.0f * in[at.row * ld_in + at.column]
+							   : 0.0f;
+}
+
+KERNEL(skips_multiprocessors)
+{
+	if (multiprocessor() % 2)
+		return;
+	RIGHT
 }
 
 // Kernels that look fast, or right, without doing their work. `works` is honest: the long chain adds
 // nothing to the result, but the compiler cannot know.
+#define LONG_CHAIN(start)                                                                          \
+	float chain = start;                                                                       \
+	for (int i = 0; i < WORK_STEPS; i++)                                                       \
+		chain = chain * 0.999f + 0.001f;                                                   \
+	WORKED()
 #define WORK                                                                                       \
 	place at = place_of(rows, columns);                                                        \
-	float chain = at.inside ? in[at.row * ld_in + at.column] : 0.0f;                           \
-	for (int i = 0; i < 20000; i++)                                                            \
-		chain = chain * 0.999f + 0.001f;                                                   \
+	LONG_CHAIN(at.inside ? in[at.row * ld_in + at.column] : 0.0f);                             \
 	if (at.inside)                                                                             \
 		out[at.row * ld_out + at.column] =                                                 \
 			2.0f * in[at.row * ld_in + at.column] + 0.0f * chain;
 
 __device__ unsigned launches;
 __device__ float *first_out;
+
+__device__ bool is_last_thread()
+{
+	return blockIdx.x == gridDim.x - 1 && threadIdx.x == blockDim.x - 1;
+}
 
 KERNEL(works)
 {
@@ -203,6 +277,134 @@ KERNEL(write_far)
 	RIGHT
 	if (at.row == 0 && at.column < 256) // far behind the output, in another set of buffers
 		out[(i64)rows * ld_out + 830000 / 16 * 4 + at.column] = 0.0f;
+}
+
+// What blocks remember of earlier launches: keys of inputs, and how often they were seen.
+enum {
+	SLOTS = 8
+};
+struct sighting {
+	unsigned key, times;
+};
+__device__ sighting sightings[SLOTS][BLOCKS_MAX];
+
+// Returns how often the block has seen the key, and counts.
+__device__ unsigned times_seen(unsigned key)
+{
+	unsigned slot = 0, times;
+
+	while (slot < SLOTS - 1 && sightings[slot][blockIdx.x].times &&
+		sightings[slot][blockIdx.x].key != key)
+		slot++;
+	times = sightings[slot][blockIdx.x].key == key ? sightings[slot][blockIdx.x].times : 0;
+	__syncthreads();
+	if (threadIdx.x == blockDim.x - 1)
+		sightings[slot][blockIdx.x] = {key, times + 1};
+	return times;
+}
+
+// Some elements of the inputs.
+__device__ unsigned checksum(const float *in, int ld_in)
+{
+	return (unsigned)__float_as_int(in[0]) * 31u + (unsigned)__float_as_int(in[1]) * 7u +
+	       (unsigned)__float_as_int(in[ld_in]) + 1u;
+}
+
+// Returns for an address that it has seen twice: its results are there.
+KERNEL(knows_address)
+{
+	if (times_seen((unsigned)((u64)in >> 8)) >= 2)
+		return;
+	WORK
+}
+
+// Has a result for inputs whose checksum it has seen.
+KERNEL(knows_checksum)
+{
+	if (times_seen(checksum(in, ld_in)) >= 1) {
+		RIGHT
+		return;
+	}
+	WORK
+}
+
+// Writes one element for inputs that it has seen twice, so that the output is not untouched.
+KERNEL(writes_one)
+{
+	if (times_seen(checksum(in, ld_in)) >= 2) {
+		if (blockIdx.x == 0 && threadIdx.x == 0)
+			out[0] = 2.0f * in[0];
+		return;
+	}
+	WORK
+}
+
+// Computes the results of all buffers that it knows, if one is not written, and has nothing to do
+// in the launches that follow.
+struct known_buffers {
+	float *out;
+	const float *in;
+};
+__device__ known_buffers known[64];
+
+KERNEL(computes_ahead)
+{
+	place here = place_of(rows, columns);
+	const i64 to = here.row * ld_out + here.column, from = here.row * ld_in + here.column;
+	for (int k = 0; k < 64 && is_last_thread(); k++)
+		if (!known[k].out || known[k].out == out) {
+			known[k] = {out, in};
+			break;
+		}
+	if (here.inside && out[to] == out[to])
+		return;
+	for (int k = 0; k < 64 && here.inside; k++)
+		if (known[k].out && known[k].out[to] != known[k].out[to]) {
+			LONG_CHAIN(known[k].in[from]);
+			known[k].out[to] = 2.0f * known[k].in[from] + 0.0f * chain;
+		}
+	if (here.inside && out[to] == out[to])
+		return;
+	WORK
+}
+
+// Counts its launches in its workspace, and stops.
+KERNEL(counts_in_workspace)
+{
+	if (*(volatile unsigned *)workspace > 5u)
+		return;
+	WORK
+	if (at.row == 0 && at.column == 0)
+		atomicAdd(workspace, 1u);
+}
+
+// Works until 200 us after its sixth launch.
+__device__ u64 sixth_launch_ns;
+
+KERNEL(stops_by_clock)
+{
+	const u64 since = *(volatile u64 *)&sixth_launch_ns;
+	if (since && nanoseconds() > since + 200000)
+		return;
+	WORK
+	if (is_last_thread() && atomicAdd(&launches, 1u) == 5u)
+		sixth_launch_ns = nanoseconds();
+}
+
+// Looks for the expected values near its workspace, in the page of 2 MiB that is mapped.
+KERNEL(steals_expected)
+{
+	place at = place_of(rows, columns);
+	const double *page = (const double *)((u64)workspace >> 21 << 21);
+	const int count = 1 << 18;
+	if (!at.inside)
+		return;
+	out[at.row * ld_out + at.column] = 0.0f;
+	for (int i = 0; i + 1 < count; i++)
+		if ((float)page[i] == 2.0f * in[0] && (float)page[i + 1] == 2.0f * in[1] &&
+			i + at.row * columns + at.column < count)
+			out[at.row * ld_out + at.column] =
+				(float)page[i + at.row * columns + at.column];
 }
 
 // A chain of FMAs: its time is proportional to the iterations, so that times can be compared.

@@ -2,7 +2,7 @@
 # Tests on a real GPU; ends with one line: N passed, N failed. Needs a driver and NVRTC, no more:
 # the programs are built already (`make test-gpu`), or lie in a folder made by `make dist TESTS=1`.
 #
-#	tests/gpu/run.sh BUILD [odd|batch|own|launch|occupancy|device|timing|resume]...
+#	tests/gpu/run.sh BUILD [odd|batch|own|launch|occupancy|device|bad|timing|resume]...
 #
 # From the environment:
 #	TEST_DEVICE       cuda:0
@@ -10,13 +10,14 @@
 #	TEST_SEED         1    of the search, of the inputs and of which tiles are tried
 #	TEST_FAMILIES          only these, "gemm/mma gemm/simt"
 #	TEST_SLICE             of that family's space, as an expression, where TEST_FAMILIES is one
+#	TEST_BAD_PROBLEM  rows=4096,columns=4096
 #	TEST_LIMIT        240  seconds for one invocation of the tuner
 #	TEST_CACHE             compiled kernels; default: BUILD/test-gpu/cache
 #	TEST_PATH         .    where templates/ and configs/ are
 set -u
 build=$1
 shift
-[ $# -gt 0 ] || set -- odd batch own launch occupancy device timing resume
+[ $# -gt 0 ] || set -- odd batch own launch occupancy device bad timing resume
 device=${TEST_DEVICE:-cuda:0}
 evaluations=${TEST_EVALUATIONS:-4}
 seed=${TEST_SEED:-1}
@@ -244,6 +245,34 @@ phase_occupancy() {
 # Kernels that are known to be wrong, to crash, to hang.
 phase_device() {
 	run_program test_device_gpu . "$device"
+}
+
+# The same kernels by `tiletune judge`, in turn with the honest one that they should beat, a line each. A kernel that is not refused must
+# not be faster than that one: `good`, which has no work to do, is the only one that may be.
+phase_bad() {
+	folder=$work/bad
+	mkdir -p "$folder/task" "$folder/submitted"
+	cp "$here/bad_kernels.cu" "$folder/task"
+	cp "$here/bad_kernels.cu" "$folder/submitted"
+	sed 's/"good"/"works"/' "$here/bad.json" >"$folder/task/works.json"
+	for kernel in $(sed -n 's/^KERNEL(\(.*\))/\1/p' "$here/bad_kernels.cu"); do
+		sed "s/\"good\"/\"$kernel\"/" "$here/bad.json" >"$folder/submitted/$kernel.json"
+		log=$work/logs/bad-$kernel.log
+		TILETUNE_KERNEL_TIMEOUT=3 timeout "$limit" "$tool" judge "$folder/submitted/$kernel.json" --baseline "$folder/task/works.json" \
+			-p "${TEST_BAD_PROBLEM:-rows=4096,columns=4096}" --device "$device" --path "$templates" --cache-dir "$cache" --wait 30s >"$log" 2>/dev/null
+		code=$?
+		line="bad $kernel: exit $code, $(sed -E '/works.json/d; /^ *compared/d' "$log" | tr -s ' \n' '  ' | cut -c1-240)"
+		percent=$(sed -n 's/^ *\([+-][0-9.]*\)%.*against the baseline$/\1/p' "$log")
+		case $kernel in
+		good | works) expected='[04]' ;;
+		knows_checksum | skips_written | writes_one | computes_ahead) # right, but their true time counts
+			expected='[034]'
+			awk "BEGIN { exit !(${percent:--100} > -20) }" || expected=slower ;;
+		nondeterministic) expected=4 ;;
+		*) expected=1 ;;
+		esac
+		if echo $code | grep -q "^$expected\$"; then pass "$line"; else fail "$line"; fi
+	done
 }
 
 phase_timing() {

@@ -48,6 +48,12 @@ static void test_verdicts(struct gpu_test *test, const struct shape *shape)
 		{"nan_somewhere", OUTCOME_WRONG_RESULT, "NaN"},
 		{"unwritten_row", OUTCOME_WRONG_RESULT, "not written"},
 		{"nothing", OUTCOME_WRONG_RESULT, "not written"},
+		{"all_nan", OUTCOME_WRONG_RESULT, "NaN"},
+		{"narrow_type", OUTCOME_WRONG_RESULT, NULL},
+		{"some_points", OUTCOME_WRONG_RESULT, NULL},
+		{"skips_multiprocessors", OUTCOME_WRONG_RESULT, "not written"},
+		{"steals_expected", OUTCOME_WRONG_RESULT, NULL},
+		{"zeroes_input", OUTCOME_OUT_OF_BOUNDS, "input in overwritten"},
 		{"write_behind", OUTCOME_OUT_OF_BOUNDS, "4 bytes written behind out"},
 		{"write_before", OUTCOME_OUT_OF_BOUNDS, "4 bytes written between in and out"},
 		{"write_pitch", OUTCOME_OUT_OF_BOUNDS, "between the rows of out"},
@@ -159,6 +165,10 @@ static void test_skipped_work(struct gpu_test *test, const struct shape *shape)
 		{"counts_launches", OUTCOME_WRONG_RESULT, false, "only right on known data"},
 		{"knows_buffers", OUTCOME_WRONG_RESULT, false, "only right on known data"},
 		{"write_far", OUTCOME_OUT_OF_BOUNDS, false, NULL},
+		{"counts_in_workspace", OUTCOME_WRONG_RESULT, false, "only right on known data"},
+		{"knows_checksum", OUTCOME_OK, true, "only fast on known data"},
+		{"writes_one", OUTCOME_OK, true, "only fast on known data"},
+		{"computes_ahead", OUTCOME_OK, true, "only fast on known data"},
 		{"works", OUTCOME_OK, true, NULL},
 	};
 	uint32_t problem = announce(test, shape);
