@@ -206,6 +206,14 @@ static enum status take_all(struct final_timing *timing, struct error *err)
 	return STATUS_OK;
 }
 
+/* The shared memory and registers of a program's kernels are not known. Only the order of the space
+ * decides ties, and it prefers candidates at the edge of the tie as often as others. More rounds
+ * make the edge sharper, so that more runs give the same answer. */
+static unsigned program_rounds_factor(const struct search *search)
+{
+	return search->run->context->program ? 2 : 1;
+}
+
 static enum status time_contenders(struct final_timing *timing, size_t loads, struct error *err)
 {
 	struct search *search = timing->search;
@@ -214,7 +222,7 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 		.seconds = fmin(seconds_per_load * (double)(timing->count * loads),
 			part_of_left * budget_left_seconds(&search->budget)),
 		.first_look = FIRST_LOOK,
-		.last_look = search->options->effort->final_rounds,
+		.last_look = search->options->effort->final_rounds * program_rounds_factor(search),
 		.rest_ratio = rest_ratio,
 		.is_enough = is_only_one_left};
 

@@ -1,9 +1,11 @@
 """tiletune.program: inputs that tell outputs apart, comparison of outputs, kernels that change their inputs. All on the CPU, with numpy."""
+import json
 import types
 
 import pytest
 
 numpy = pytest.importorskip("numpy")
+import tiletune  # noqa: E402  pylint: disable=wrong-import-position
 from tiletune import program_job  # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -55,3 +57,60 @@ def test_inputs_that_a_run_changes_are_restored():
         assert job.verified()["violations"] == violations
     starts = {values[0] for values in [arrays[0] for arrays in data.sets]}
     assert set(runs) <= starts, "a run began with inputs that another run had changed"
+
+
+def test_configurations_with_the_same_code_share_their_time():
+    """Otherwise noise decides between a configuration and its copy, for example one whose num_stages changes nothing."""
+    from tiletune import decorator_kernel, program  # pylint: disable=import-outside-toplevel
+    kernels = decorator_kernel.KernelProgram.__new__(decorator_kernel.KernelProgram)
+    config = types.SimpleNamespace(kwargs={"BLOCK": 64, "runtime": 1}, pre_hook=None)
+    kernels.kernel = types.SimpleNamespace(space=types.SimpleNamespace(config=lambda _: config), heuristics={}, user_defined_pre_hook=False,
+        user_defined_post_hook=False, base_jit=types.SimpleNamespace(params=[types.SimpleNamespace(name="BLOCK", is_constexpr=True)]))
+
+    def code(cubin=b"code", grid=(4,), passed=1, warps=4):
+        config.kwargs["runtime"] = passed
+        compiled = types.SimpleNamespace(asm={"cubin": cubin}, metadata=types.SimpleNamespace(num_warps=warps, num_ctas=1, shared=0, name="k"))
+        return kernels.code_of(compiled, {"grid": {"reads": [], "rows": [[[], list(grid)]]}}, {})
+
+    assert code() == code() and len({code(), code(b"other"), code(grid=(5,)), code(passed=2), code(warps=8)}) == 5
+    config.pre_hook = print
+    assert code() is None
+
+    times = iter(range(1, 100))
+    shared, other = (types.SimpleNamespace(sample_us=lambda: float(next(times))) for _ in range(2))
+    user = program.Program(None, None, None, None)
+    jobs, said = iter([shared, other, shared]), []
+    user.job, user.say = lambda _: next(jobs), lambda **members: said.append(members)
+    user.measure({"jobs": [{"configuration": i} for i in range(3)], "verify": False, "rounds": 2, "seconds": 0, "give_up_us": 0})
+    assert [members["samples_us"] for members in said if "samples_us" in members] == [[1, 3], [2, 4], [1, 3]]
+
+
+NOISY = """
+import json, os, random, sys
+times = [60, 60, 52.4, 52.4, 51.45, 51.45, 51.2, 51.25, 51.4, 51.4, 60, 60]  # of a layer norm, by number of warps and stages
+noise = random.Random(int(sys.argv[1]))
+here = [time * (1 + noise.gauss(0, 0.002)) for time in times]  # of this process
+for line in sys.stdin:
+    request = json.loads(line)
+    for index, job in enumerate(request.get("jobs", [])):
+        samples = [here[job["configuration"]["I"]] * (1 + noise.gauss(0, 0.008) + (noise.random() < 0.03) * noise.random() * 0.1) for _ in range(request["rounds"])]
+        check = {"verification": {"points": 1, "violations": 0, "max_abs_error": 0, "max_rel_error": 0}} if request["verify"] else {}
+        print(json.dumps({"id": request["id"], "job": index, "outcome": "ok", "samples_us": samples, **check}), flush=True)
+    if request["request"] == "hello":
+        print(json.dumps({"id": request["id"], "protocol": "tiletune.program/1", "versions": {}, "device": {"name": "noisy"}, "abilities": []}), flush=True)
+"""
+
+
+def test_five_runs_give_the_same_answer(tmp_path, monkeypatch):
+    """Among configurations within the noise the order of the list decides, although another one is the fastest in each run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "noisy.py").write_text(NOISY)
+    fastest = set()
+    for seed in range(5):
+        (tmp_path / "noisy.json").write_text(json.dumps({"format": "tiletune.own_kernel/1", "name": "noisy", "summary": "", "keys": {"n": {}},
+            "program": ["python3", "noisy.py", str(seed)], "parameters": {"I": list(range(12))}}))
+        entry = tiletune.tune("noisy.json", n=1, output=f"{seed}.json").entries[0]
+        assert entry["winner"]["configuration"] == {"I": 4}, seed
+        rows = [entry["winner"], *entry["tied"]]
+        fastest.add(min(rows, key=lambda row: row["time_us"]["median"])["configuration"]["I"])
+    assert len(fastest) > 1, "the fastest is the same in each run, so that this tests nothing"

@@ -103,7 +103,10 @@ class KernelProgram(Program):
             self.data[problem] = KernelData(self.call_of(asked["problem"]), self)
         key = json.dumps(asked)
         if key not in self.jobs:
-            self.jobs[key] = KernelJob(asked["configuration"], self, self.data[problem])
+            data, configuration = self.data[problem], asked["configuration"]
+            code = self.compile_first(data.call, configuration)
+            same = next((job for job in self.jobs.values() if code and job.code == code), None)
+            self.jobs[key] = same or KernelJob(configuration, self, data, code)
         return self.jobs[key]
 
     def arguments(self, call: dict[str, Any], configuration: dict[str, Any], storages: list[Any]) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
@@ -138,25 +141,39 @@ class KernelProgram(Program):
 
         return run
 
-    def compile_first(self, call: dict[str, Any], configuration: dict[str, Any]) -> None:
-        """In this process, mostly from the compiler's cache, so that what follows is short."""
+    def compile_first(self, call: dict[str, Any], configuration: dict[str, Any]) -> str | None:
+        """Compiles in this process, mostly from the compiler's cache, so that what follows is short. Returns what code_of() returns."""
         self.expect(COMPILE_SECONDS)
-        if self.compile:
-            try:
-                self.compile_one(call, configuration)
-            except Exception as error:  # pylint: disable=broad-exception-caught  # the run itself will say what is wrong
-                if outcome_of(error) not in ("launch_failed", "crashed"):
-                    raise
-                return
-            self.expect(RUN_SECONDS)
+        if not self.compile:
+            return None
+        try:
+            compiled = self.compile_one(call, configuration)
+        except Exception as error:  # pylint: disable=broad-exception-caught  # the run itself will say what is wrong
+            if outcome_of(error) not in ("launch_failed", "crashed"):
+                raise
+            return None
+        self.expect(RUN_SECONDS)
+        return self.code_of(compiled, call, configuration)
 
-    def compile_one(self, call: dict[str, Any], configuration: dict[str, Any]) -> None:
+    def code_of(self, compiled: Any, call: dict[str, Any], configuration: dict[str, Any]) -> str | None:
+        """A hash of all that a launch with this configuration runs. Configurations with the same hash are one kernel, which is timed once
+        in a round, so that noise cannot prefer the later of them. None: not known, or hooks may tell configurations apart."""
+        kernel, config = self.kernel, self.kernel.space.config(configuration)
+        cubin = getattr(compiled, "asm", {}).get("cubin")
+        constants = {parameter.name for parameter in getattr(kernel.base_jit, "params", ()) if parameter.is_constexpr}
+        if not cubin or config.pre_hook or kernel.user_defined_pre_hook or kernel.user_defined_post_hook or not kernel.heuristics.keys() <= constants:
+            return None
+        passed = {name: value for name, value in config.kwargs.items() if name not in constants}
+        options = [getattr(compiled.metadata, name, None) for name in ("num_warps", "num_ctas", "shared", "name")]
+        return hashlib.sha256(cubin + repr([passed, options, grid_of(call["grid"], configuration)]).encode()).hexdigest()
+
+    def compile_one(self, call: dict[str, Any], configuration: dict[str, Any]) -> Any:
         """Compiles, without memory for the tensors. A pre-hook of the configuration may set block shapes of descriptors."""
         positional, named, every = self.arguments(call, configuration, storages_of(call, ".", 0, is_meta=True))
         config = self.kernel.space.config(configuration)
         if config.pre_hook:
             config.pre_hook(every)
-        self.kernel.fn.warmup(*positional, grid=grid_of(call["grid"], configuration), **named)
+        return self.kernel.fn.warmup(*positional, grid=grid_of(call["grid"], configuration), **named)
 
     def prepare_one(self, problem: dict[str, Any], configuration: dict[str, Any]) -> None:
         self.compile_one(self.call_of(problem), configuration)
@@ -310,10 +327,9 @@ class KernelData(Data):
 class KernelJob(Job):
     """A configuration of the kernel. Restoring what reset_to_zero and restore_value name is not part of its time; hooks are, as in triton.autotune."""
 
-    def __init__(self, configuration: dict[str, Any], program: KernelProgram, data: KernelData) -> None:  # pylint: disable=super-init-not-called
+    def __init__(self, configuration: dict[str, Any], program: KernelProgram, data: KernelData, code: str | None) -> None:  # pylint: disable=super-init-not-called
         self.data: KernelData = data
-        self.program, self.configuration, self.outputs = program, configuration, []
-        program.compile_first(data.call, configuration)
+        self.program, self.configuration, self.code, self.outputs = program, configuration, code, []
         self.runs = [program.bound(data.call, configuration, storages) for storages in data.sets]
         self.calibrate()
 

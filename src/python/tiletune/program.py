@@ -42,6 +42,13 @@ def outcome_of(error: Exception) -> str:
 	return next((outcome for part, outcome in OUTCOMES if any(part in name for name in names)), "crashed")
 
 
+def sample_of(job: Job, times: dict[int, float]) -> float:
+	"""A job that several configurations share is timed once in a round."""
+	if id(job) not in times:
+		times[id(job)] = job.sample_us()
+	return times[id(job)]
+
+
 class Program:
 	def __init__(self, make: Callable[..., Any], reference: Callable[..., Any], inputs: Callable[..., Any], prepare: Callable[..., Any] | None) -> None:
 		self.make, self.reference, self.inputs, self.compile = make, reference, inputs, prepare
@@ -107,13 +114,14 @@ class Program:
 				jobs[index], checks[index], samples[index] = job, {"verification": check} if check else {}, []
 		started = time.perf_counter()
 		for done in range(request["rounds"]):
+			times: dict[int, float] = {}  # of this round, by job
 			if request["seconds"] and done >= FEWEST_ROUNDS and time.perf_counter() - started > request["seconds"]:
 				break
 			for index in list(jobs):
 				if request["give_up_us"] and done >= FEWEST_ROUNDS and min(samples[index]) > request["give_up_us"]:
 					continue
 				self.say(progress=index)
-				is_right, sample = self.tried(index, jobs[index].sample_us)
+				is_right, sample = self.tried(index, lambda job=jobs[index], times=times: sample_of(job, times))
 				if is_right:
 					samples[index].append(sample)
 				else:
