@@ -147,13 +147,111 @@ static enum status write_baseline(const struct check_command *command, struct ch
 	return STATUS_OK;
 }
 
+/* ---- baselines whose entries need several devices ---- */
+/* The operation whose program timed the entry, or NULL for kernels that tiletune timed. A check has
+ * one device, which is a program or a GPU. */
+static const char *served_by(const struct tuned_entry *entry)
+{
+	return entry->winner.result.by_program ? entry->operation : NULL;
+}
+
+static bool is_served_by(const struct tuned_entry *entry, const char *served)
+{
+	const char *by = served_by(entry);
+
+	return by && served ? strcmp(by, served) == 0 : by == served;
+}
+
+/* The check of the entries that the first check's device does not serve. */
+struct part {
+	struct string_list only;
+	struct context context;
+	struct check check;
+};
+struct parts {
+	struct part *items;
+	size_t count;
+};
+
+static void parts_release(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		check_release(&parts->items[i].check);
+		common_context_release(&parts->items[i].context);
+		string_list_release(&parts->items[i].only);
+	}
+	free(parts->items);
+}
+
+static struct check_row *find_row(const struct check *check, const struct check_row *like)
+{
+	for (size_t i = 0; i < check->row_count; i++)
+		if (strcmp(check->rows[i].entry.operation, like->entry.operation) == 0 &&
+			strcmp(check->rows[i].problem_text, like->problem_text) == 0 &&
+			check->rows[i].entry.objective == like->entry.objective)
+			return &check->rows[i];
+	return NULL;
+}
+
+/* Checks the rows of `whole` that `served` serves, and puts the decided rows into `whole`. */
+static enum status check_part(const struct check_command *command, const struct folders *folders,
+	const char *served, struct check *whole, struct part *part, struct error *err)
+{
+	struct context_options device = command->device;
+	struct check_options options = whole->options;
+
+	for (size_t i = 0; i < whole->row_count; i++)
+		if (is_served_by(&whole->rows[i].entry, served))
+			string_list_add(&part->only, string_copy(whole->rows[i].entry.operation));
+	options.only = part->only.items;
+	options.problems = NULL;
+	device.served = served;
+	TRY(common_open(&device, NULL, folders, &part->context, err));
+	TRY(check_open(&part->context, whole->baseline, &options, &part->check, err));
+	TRY(check_run(&part->check, err));
+	for (size_t i = 0; i < whole->row_count; i++) {
+		struct check_row *row = find_row(&part->check, &whole->rows[i]), kept;
+
+		if (!row)
+			continue;
+		kept = whole->rows[i];
+		whole->rows[i] = *row;
+		*row = kept;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_others(const struct check_command *command, const struct folders *folders,
+	struct check *check, struct parts *parts, struct error *err)
+{
+	const char *first = served_by(&check->rows[0].entry);
+
+	/* a device that the user named serves only its own kind */
+	if (command->device.device && strcmp(command->device.device, "auto") != 0)
+		return STATUS_OK;
+	parts->items = memory_zeroed(check->row_count, sizeof(*parts->items));
+	for (size_t i = 0; i < check->row_count; i++) {
+		const char *served = served_by(&check->rows[i].entry);
+		bool is_done = is_served_by(&check->rows[i].entry, first);
+
+		for (size_t k = 0; k < i; k++)
+			is_done |= is_served_by(&check->rows[k].entry, served);
+		if (!is_done)
+			TRY(check_part(command, folders, served, check,
+				&parts->items[parts->count++], err));
+	}
+	return STATUS_OK;
+}
+
 static enum status run_check(const struct check_command *command, struct check *check,
 	const struct folders *folders, struct error *err)
 {
+	CLEANUP(parts_release) struct parts parts = {0};
 	char run_id[RUN_ID_SIZE];
 
 	common_graceful = 1;
 	TRY(check_run(check, err));
+	TRY(check_others(command, folders, check, &parts, err));
 	run_new_id(run_id);
 	TRY(write_reports(command, check, folders, err));
 	TRY(write_baseline(command, check, run_id, err));
@@ -189,13 +287,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 	command->device.program_starts = common_say_program;
 	command->device.machine.l2_warm = common_l2_warm(command->l2);
 	command->device.need_compiler = true;
-	/* if some entries were measured by programs and some with kernels, only the kind of the
-	 * first entry is checked */
 	for (size_t i = 0; i < baseline.entry_count; i++) {
 		if (!check_is_asked_for(&options, NULL, &baseline.entries[i]))
 			continue;
-		if (baseline.entries[i].winner.result.by_program)
-			command->device.served = baseline.entries[i].operation;
+		command->device.served = served_by(&baseline.entries[i]);
 		break;
 	}
 	status = common_open(&command->device, NULL, &folders, &context, err);

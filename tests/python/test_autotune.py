@@ -103,6 +103,44 @@ def test_results_are_a_tuned_file_that_check_repeats():
 	assert "wrong_result" in tiletune("check", "tuned.json", codes=(1,)), "check has to run the present source"
 
 
+TWO = DOUBLE + """
+@tiletune.autotune(configs=configs(20, 1), key=["n"], file="tuned.json", budget=20)
+@triton.jit
+def triple(x, y, n, BLOCK):
+	pause(BLOCK)
+	y[:n] = x[:n] * 3
+triple[(1,)](x, y, N)
+double[(1,)](x, y, 2048)
+"""
+
+
+def test_a_file_with_several_kernels(tmp_path):
+	"""One file, one command: each program checks its own entries. The other commands read the file like any tuned file."""
+	run(TWO)
+	told = tiletune("check", "tuned.json", "--junit", "junit.xml", "--json", codes=(0, 3, 4))
+	assert sorted((row["operation"], row["problem"]["n"]) for row in json.loads(told)["entries"] if row["verdict"] != "not comparable") == [
+		("double", 2048), ("double", 4096), ("triple", 4096)], told
+	with open("junit.xml", encoding="utf-8") as file:
+		assert file.read().count("<testcase") == 3
+	with open("user.py", "w", encoding="utf-8") as file:
+		file.write(TWO.replace("x[:n] * 3", "x[:n] * (3 + (BLOCK == 1))"))
+	assert "wrong_result" in tiletune("check", "tuned.json", codes=(1,))
+	assert "wrong_result" not in tiletune("check", "tuned.json", "--only", "double", codes=(0, 3, 4))
+
+	assert "BLOCK=1" in tiletune("lookup", "tuned.json", "triple", "-p", "n=4096,tensors=float32x2")
+	tiletune("report", "tuned.json", "-o", "page.html")
+	assert "triple" in (tmp_path / "page.html").read_text(encoding="utf-8")
+	assert "BLOCK" in tiletune("export", "tuned.json", "triple", "--format", "c-header")
+	assert "triple" in tiletune("export", "tuned.json", "--format", "cmake")
+	tuned = tiletune_module.load("tuned.json")
+	for number, operation in enumerate(("double", "triple")):
+		part = {**tuned.document, "entries": [entry for entry in tuned.entries if entry["operation"] == operation]}
+		(tmp_path / f"{number}.json").write_text(json.dumps(part), encoding="utf-8")
+	tiletune("merge", "0.json", "1.json", "-o", "merged.json")
+	assert len(tiletune_module.load("merged.json").entries) == 3
+	assert tuned.lookup("triple", n=4096, tensors="float32x2").configuration["BLOCK"] == 1
+
+
 MOE = HEAD + """
 @tiletune.autotune(space={"BLOCK_SIZE_M": [16], "BLOCK_SIZE_N": [32, 64], "BLOCK_SIZE_K": [64], "GROUP_SIZE_M": [1], "num_warps": [4], "num_stages": [3]},
 	key=["M"], file="tuned.json", budget=20)

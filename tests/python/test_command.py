@@ -59,6 +59,9 @@ def test_exit_codes(fake):
 		fake(json.dumps({"exit_code": code, "entries": []}), "1 slower\n", code)
 		answer = tiletune.check("base.json")
 		assert (answer.is_regression, answer.is_inconclusive) == (code == 3, code == 4)
+	row = {"operation": "gemm", "problem": {"M": 1}, "verdict": "slower", "reason": "r", "baseline_us": 2.0, "time_us": 3.0}
+	fake(json.dumps({"exit_code": 3, "entries": [row]}), "", 3)
+	assert [(found.baseline_us, found.now_us) for found in tiletune.check("base.json").rows] == [(2.0, 3.0)]
 	for code in (1, 2, 5, 130):
 		fake("", "talk before\ntiletune: base.json: expected a file, found none\n  hint: tune first\n", code)
 		with pytest.raises(tiletune.Error) as error:

@@ -184,7 +184,7 @@ def check(baseline: str, operation: Optional[str] = None, problem: Union[None, P
     problems, options = split("check", problem, named)
     text = run("check", baseline, *([operation] if operation else []), accepted=(0, 3, 4), progress=progress, json=True, problem=problems, **options)[1]
     document = json.loads(text)
-    rows = [CheckRow(entry["operation"], entry["problem"], entry["verdict"], entry.get("reason", ""), entry.get("baseline_us"), entry.get("now_us"), entry)
+    rows = [CheckRow(entry["operation"], entry["problem"], entry["verdict"], entry.get("reason", ""), entry.get("baseline_us"), entry.get("time_us"), entry)
         for entry in document["entries"]]
     return Check(document["exit_code"], document.get("counts", {}), rows, document)
 

@@ -45,6 +45,11 @@ class Launched(BaseException):
     """Ends the import of a user's module in a worker process."""
 
 
+class Worker:
+    """In a worker process, the kernel that it runs, by qualified name."""
+    kernel = ""
+
+
 # ---- the space ----
 def word_of(value: Any) -> str:
     return re.sub(r"\W", "_", str(value))
@@ -280,7 +285,7 @@ def tuned_kernel_class() -> Any:
 
         # ---- launching ----
         def run(self, *args: Any, **kwargs: Any) -> Any:
-            if os.environ.get(WORKER):
+            if os.environ.get(WORKER) and Worker.kernel in kernels:
                 raise Launched
             self.nargs = dict(zip(self.arg_names, args))
             if self.fallback:
@@ -314,6 +319,8 @@ def tuned_kernel_class() -> Any:
             some = list(itertools.islice(self.space.legal(listed), 2))
             if len(some) == 1:
                 return self.space.config(some[0])
+            if os.environ.get(WORKER):  # the module launches this kernel before it defines the worker's own
+                return self.space.config(self.known(self.results(arguments), self.problem(arguments), listed) or some[0])
             try:
                 return self.space.config(self.agreed(args, kwargs, arguments, listed))
             except Unrecordable as reason:
@@ -383,6 +390,8 @@ def tuned_kernel_class() -> Any:
         def results(self, arguments: Mapping[str, Any]) -> Results:
             del arguments
             path = os.fspath(self.file or os.environ.get("TILETUNE_FILE") or "")
+            if path and os.environ.get(WORKER):  # which runs in FILE.kernels
+                path = os.path.join(os.path.dirname(os.getcwd()), os.path.basename(path))
             default = os.path.join(cache_folder(), word_of(device_name()), f"{self.operation}.json")
             found = Results(path.replace("{device}", word_of(device_name())) or default, self.operation)
             if path and not found.is_of_this_device():

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy
 
-from .decorator import DEVICE, Launched, cache_folder, greeting, kernels, read_calls
+from .decorator import DEVICE, Launched, Worker, cache_folder, greeting, kernels, read_calls
 from .decorator_call import arrays_in, grid_of, random_storage, restored, storages_of
 from .program import HARMLESS, Program, outcome_of
 from .program_job import SETS_MAX, Data, Job, assign, bits, cache_bytes, compared, copy_of, is_real, on_gpu, poison, synchronise, torch, total
@@ -60,6 +60,7 @@ class KernelProgram(Program):
     def __init__(self, name: str) -> None:
         self.record = read_calls(f"{name}.calls.jsonl")
         self.name, self.index = name, 0
+        Worker.kernel = self.record["kernel"]
         import_module(self.record)
         self.kernel = kernels[self.record["kernel"]]
         gc.freeze()  # each capture of a CUDA graph collects garbage
