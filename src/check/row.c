@@ -114,24 +114,27 @@ PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const ch
 		(struct check_difference){.text = text_detach(&text), .is_worse = is_worse};
 }
 
-/* Values that the baseline lacks are -1. Old baselines do not store local memory; a kernel that
- * spilled had some. */
-static struct launch_figures figures_then(const struct tuned_row *row, size_t i)
+/* Values that the baseline lacks are -1. It does not store the threads that the compiler chose for
+ * a tile kernel, but the blocks per SM that followed from them. Old baselines do not store local
+ * memory; a kernel that spilled had some. */
+static struct launch_figures figures_then(const struct tuned_row *row, size_t i, bool is_tile)
 {
 	const struct tuned_launch *launch = &row->launches[i];
-	const int64_t stack_bytes =
-		i < row->result.score.launch_count ? row->result.score.launches[i].stack_bytes : -1;
-	const int64_t threads = launch_shape_threads(&launch->shape);
+	const bool has_score = i < row->result.score.launch_count;
+	const struct launch_score *score = &row->result.score.launches[i];
+	const int64_t stack_bytes = has_score ? score->stack_bytes : -1;
+	const int64_t threads = is_tile ? 0 : launch_shape_threads(&launch->shape);
 
 	return (struct launch_figures){threads ? threads : -1, launch->regs_per_thread,
 		launch->spill_bytes, stack_bytes || !launch->spill_bytes ? stack_bytes : -1,
-		launch->smem_static_bytes, launch->shape.smem_dynamic_bytes, launch->blocks_per_sm};
+		launch->smem_static_bytes, launch->shape.smem_dynamic_bytes,
+		is_tile && has_score ? score->blocks_per_sm : launch->blocks_per_sm};
 }
 
 static struct launch_figures figures_now(
 	const struct plan_launch *launch, const struct kernel_resources *resources)
 {
-	return (struct launch_figures){launch_shape_threads(&launch->shape),
+	return (struct launch_figures){launch_threads(&launch->shape, resources),
 		resources->regs_per_thread, resources->spill_store_bytes, resources->stack_bytes,
 		resources->smem_static_bytes, launch->shape.smem_dynamic_bytes,
 		resources->blocks_per_sm};
@@ -243,7 +246,8 @@ void check_resources(const struct check *check, struct check_row *row)
 
 		if (plan->launch_count > 1)
 			snprintf(where, sizeof(where), "%s: ", plan->launches[i].entry);
-		compare_launch(check, row, where, figures_then(winner, i),
+		compare_launch(check, row, where,
+			figures_then(winner, i, plan->launches[i].is_tile),
 			figures_now(&plan->launches[i], &trial->result.resources[i]));
 	}
 }

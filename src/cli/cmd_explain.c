@@ -58,6 +58,18 @@ static void print_fact(const struct fact *fact, const char *indent)
 		fact->unit[0] ? " " : "", fact->unit);
 }
 
+/* Prints "    instructions of gemm: 8 HGMMA, 2 UTMALDG" for each kernel. */
+static void print_instructions(const struct json *instructions)
+{
+	const struct json_at all = json_root(instructions, "");
+	struct json_at kernel = {0};
+	const char *found;
+
+	while (json_next(&all, &kernel))
+		if (json_get_string(&kernel, &found, NULL) == STATUS_OK)
+			common_print(stdout, "    instructions of %s: %s\n", kernel.key, found);
+}
+
 static void print_log(const char *heading, const char *log)
 {
 	common_print_lines(stdout, heading);
@@ -82,6 +94,7 @@ static void print_explanation(const struct explanation *explanation)
 		common_print(stdout, "    filled in by the model: %s\n", filled.data);
 	show_why(stdout, bound->device, bound->problem, score, "    ",
 		candidate->prediction.time_us, source);
+	print_instructions(explanation->instructions);
 	if (explanation->compile_problem)
 		print_log("    does not compile: ", explanation->compile_problem);
 	if (explanation->result.warnings)

@@ -350,3 +350,35 @@ void cubin_resources(
 	if (resources->stack_bytes > 0)
 		resources->flags |= FLAG_MASK(SPILLS);
 }
+
+/* ---- instructions ---- */
+const char *const cubin_instruction_names[CUBIN_INSTRUCTIONS] = {
+	"HMMA", "QMMA", "HGMMA", "QGMMA", "UTCHMMA", "UTCQMMA", "LDGSTS", "UTMALDG", "UTMASTG"};
+
+/* Since sm_70 an instruction has 128 bits, of which the lowest nine are its operation. tcgen05 has
+ * one for all types. NVIDIA documents no encoding: these are what nvdisasm shows for kernels of
+ * sm_80 to sm_120. */
+void cubin_instructions(
+	const struct cubin *cubin, const char *name, uint32_t counts[CUBIN_INSTRUCTIONS])
+{
+	enum {
+		SIZE = 16
+	};
+	static const struct {
+		uint32_t code, type;
+	} operations[CUBIN_INSTRUCTIONS] = {{0x03c, 0}, {0x07a, 0}, {0x1f0, 0}, {0x1f3, 0},
+		{0x1ea, 0}, {0x1ea, 3}, {0x1ae, 0}, {0x1b4, 0}, {0x1b5, 0}};
+	Elf64_Shdr section;
+
+	memset(counts, 0, CUBIN_INSTRUCTIONS * sizeof(*counts));
+	if (!section_find(cubin, ".text.", name, &section) || section.sh_type == SHT_NOBITS)
+		return;
+	for (size_t at = 0; at + SIZE <= section.sh_size; at += SIZE) {
+		const unsigned char *bytes = cubin->data + section.sh_offset + at;
+		const uint32_t code = (bytes[0] | (uint32_t)bytes[1] << 8) & 0x1ff;
+		const uint32_t type = code == 0x1ea ? bytes[9] & 3 : 0;
+
+		for (size_t i = 0; i < CUBIN_INSTRUCTIONS; i++)
+			counts[i] += operations[i].code == code && operations[i].type == type;
+	}
+}

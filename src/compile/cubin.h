@@ -60,4 +60,13 @@ bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin
 void cubin_resources(
 	const struct cubin *cubin, const char *name, struct kernel_resources *resources);
 
+/* Instructions of tensor cores and of copies into shared memory. */
+enum {
+	CUBIN_INSTRUCTIONS = 9
+};
+extern const char *const cubin_instruction_names[CUBIN_INSTRUCTIONS];
+/* Counts a kernel's instructions, by the index of their names. */
+void cubin_instructions(
+	const struct cubin *cubin, const char *name, uint32_t counts[CUBIN_INSTRUCTIONS]);
+
 #endif

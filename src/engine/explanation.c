@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "compile/compiler.h"
+#include "compile/cubin.h"
 #include "record/record_write.h"
 #include "engine/evaluator.h"
 #include "score/prediction.h"
@@ -97,6 +99,44 @@ enum status explanation_choose(
 }
 
 /* ---- making the explanation ---- */
+static void put_instructions(
+	const struct compile_result *kernel, const char *symbol, struct json *json)
+{
+	CLEANUP(text_release) struct text stored = {0};
+	CLEANUP(text_release) struct text text = {0};
+	const struct text *code = &kernel->cubin;
+	uint32_t counts[CUBIN_INSTRUCTIONS];
+	const char *name = symbol;
+	struct cubin cubin;
+
+	for (size_t i = 0; i < kernel->entry_count; i++)
+		if (strcmp(kernel->entries[i].symbol, symbol) == 0)
+			name = kernel->entries[i].name;
+	if (kernel->path && kernel_code_read(kernel->path, &stored, NULL) == STATUS_OK)
+		code = &stored;
+	if (cubin_open(&cubin, code->data, code->length, NULL) != STATUS_OK)
+		return;
+	cubin_instructions(&cubin, symbol, counts);
+	for (size_t i = 0; i < CUBIN_INSTRUCTIONS; i++)
+		if (counts[i])
+			text_appendf(&text, "%s%u %s", text.length ? ", " : "", counts[i],
+				cubin_instruction_names[i]);
+	if (text.length)
+		json_put_string(json, name, text.data);
+}
+
+static struct json *trial_instructions(const struct trial *trial)
+{
+	struct json *json = json_new_object();
+
+	for (size_t i = 0; trial->stage == TRIAL_COMPILED && i < trial->plan.launch_count; i++) {
+		const struct plan_launch *launch = &trial->plan.launches[i];
+
+		put_instructions(trial->kernels[launch->unit], launch->entry, json);
+	}
+	return json;
+}
+
 /* A kernel that does not compile is no error here. */
 enum status explanation_make(struct context *context, const struct candidates *pool,
 	size_t candidate, struct explanation *explanation, struct error *err)
@@ -112,6 +152,7 @@ enum status explanation_make(struct context *context, const struct candidates *p
 	TRY(evaluator_add(&evaluator, &explanation->candidate, TRIAL_COMPILED, &trial, err));
 	TRY(evaluator_run(&evaluator, err));
 	TRY(trial_predict(trial, &explanation->candidate.prediction.time_us, err));
+	explanation->instructions = trial_instructions(trial);
 	*result = trial->result;
 	trial->result = (struct result){0};
 	if (result->outcome != OUTCOME_OK && !result->resources && context->store)
@@ -129,6 +170,7 @@ void explanation_release(struct explanation *explanation)
 {
 	result_release(&explanation->result);
 	free(explanation->compile_problem);
+	json_free(explanation->instructions);
 	fact_list_release(&explanation->facts);
 	*explanation = (struct explanation){0};
 }
@@ -175,6 +217,7 @@ struct json *explanation_why(const struct explanation *explanation)
 		json_put_string(why, "compile_problem", explanation->compile_problem);
 	if (explanation->result.warnings)
 		json_put_string(why, "warnings", explanation->result.warnings);
+	json_put(why, "instructions", json_copy(explanation->instructions));
 	json_put(why, "facts", facts_json(&explanation->facts));
 	return why;
 }

@@ -23,6 +23,9 @@ struct explanation {
 		*given; /* per parameter: whether the user gave its value; borrowed from the pool */
 	struct result result;  /* score, resources, warnings; its time is predicted */
 	char *compile_problem; /* why there are no resources, or NULL */
+	/* What cubin_instructions() finds, by kernel: {"gemm": "8 HGMMA, 2 UTMALDG"}. Kernels
+	 * without such instructions are left out. */
+	struct json *instructions;
 	struct fact_list facts;
 };
 

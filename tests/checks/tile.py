@@ -44,6 +44,27 @@ FILL = """__tile_global__ void fill(float *y, int n)
 """
 
 
+def check_gate(folder):
+	"""A baseline of a tile kernel is a gate for a B200 on a machine without one."""
+	b200 = ("--device", "model:b200", "--cache-dir", folder + "/cache")
+	kernel = own_kernel(folder, FILL, parameters={"SIZE": [64]})
+	baseline = folder + "/b200.json"
+	tuned = tiletune("tune", kernel, *b200, "--fresh", "-o", baseline)
+	expect("baseline", tuned, code=0)
+	if tuned.returncode:
+		return
+	gate = ("check", baseline, kernel, "-p", "n=4096", *b200)
+	expect("gate", tiletune(*gate), "resources only, nothing is timed", "1 same", code=0)
+	with open(baseline, encoding="utf-8") as file:
+		tree = json.load(file)
+	launch = tree["entries"][0]["winner"]["score"]
+	for figures in launch.get("launches", [launch]):
+		figures["blocks_per_sm"] += 1
+	with open(baseline, "w", encoding="utf-8") as file:
+		json.dump(tree, file)
+	expect("gate, fewer blocks", tiletune(*gate), "occupancy", "blocks per SM", code=3)
+
+
 # An assembler that does not end: it takes a second for the limit that was set for it.
 LATE = f"#!{sys.executable}\nimport signal\nassert 90 < signal.alarm(1) <= 100\nsignal.pause()\n"
 
@@ -54,6 +75,42 @@ def stub_toolkit(folder, build):
 		os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
 		with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
 			file.write(f"Cuda compilation tools, release {build[1:5]}, {build}\n")
+
+
+# Architectures without a sheet of their own are those of another one.
+ARCHITECTURES = {80: "a100-sxm4", 86: "a10", 89: "l4", 90: "h200-sxm", 100: "b200", 103: "b200", 107: "b200", 110: "b200", 120: "rtx-5090", 121: "rtx-5090"}
+SMALL = (90, 100)  # of the short run
+SAMPLES = (("gemm", "M=304,N=528,K=1040,dtype={}", "BM=128,BN=128,BK=64,WARPS=8,SPLIT_K=2"), ("gemm", "M=4096,N=4096,K=512,dtype={}", "BM=128,BN=128,BK=64,WARPS=8,PERSISTENT=1"),
+	("attention", "batch=1,heads=2,seq_q=300,seq_k=500,head_dim=64,dtype={},causal=1", "BM=128,BN=64,WARPS=8"), ("gemm_chain", "m=300,k=64,n=256,p=64,dtype={}", "BM=128,BN=64,BK=64,WARPS=8"))
+
+
+def instructions(architecture, dtype):
+	"""Those that must be in the code: of tensor cores, and of copies into shared memory."""
+	if architecture >= 120 or architecture < 90:
+		return "HMMA" if dtype == "bf16" else "MMA", "UTMALDG" if architecture >= 120 else "LDGSTS"
+	return ("HGMMA" if dtype == "bf16" else "QGMMA") if architecture == 90 else ("UTCHMMA" if dtype == "bf16" else "UTCQMMA"), "UTMALDG"
+
+
+def check_architectures(folder):
+	"""The three families compile for every architecture, and `explain` shows what is in the cubin."""
+	os.makedirs(folder + "/configs/devices")
+	full = os.environ.get("TEST_SIZE") == "full"
+	for architecture, sheet in ARCHITECTURES.items():
+		if not full and architecture not in SMALL:
+			continue
+		with open(f"configs/devices/{sheet}.json", encoding="utf-8") as file:
+			tree = json.load(file)
+		tree.update(name=f"sm{architecture}", compute_capability=architecture)
+		tree["arch"] = f"sm_{architecture}" + ("a" if architecture >= 90 else "")
+		with open(f"{folder}/configs/devices/sm{architecture}.json", "w", encoding="utf-8") as file:
+			json.dump(tree, file)
+		for operation, problem, configuration in SAMPLES if full else SAMPLES[:3:2]:
+			for dtype in ("bf16", "fp8_e4m3") if full and operation == "gemm" and architecture >= 89 else ("bf16",):
+				explained = tiletune("explain", operation, "-p", problem.format(dtype), "-f", "tile", "--config", configuration, "--path", folder, "--device", f"model:sm{architecture}")
+				expect(f"{operation}/tile {dtype} on sm_{architecture}", explained, f"instructions of {operation}_tile: ", *instructions(architecture, dtype),
+					"registers", "shared memory", code=0)
+				if "not compile" in explained.stdout or "estimated" in explained.stdout:
+					failures.append(f"{operation}/tile {dtype} on sm_{architecture}: {explained.stdout}")
 
 
 def main():
@@ -75,6 +132,7 @@ def main():
 			if not (0 < winner["regs_per_thread"] <= 255 and winner["smem_bytes"] > 100_000 and winner["launches"][0]["block"] == [1, 1, 1]
 					and winner["score"]["occupancy_ratio"] >= 8 / 64):
 				failures.append(f"gemm/tile: expected the cubin's figures, found {winner}")
+		check_architectures(folder)
 		expect("own kernel", tiletune("explain", kernel, "-p", "n=4096", "--device", "model:h200-sxm"), "registers", code=0)
 		expect("devices", tiletune("devices"), "tile kernels: NVRTC V13.5", "tileiras V13.5", code=0)
 		# a dry run and `explain` have the families that `tune` tries: tile kernels only with their compiler
@@ -88,6 +146,8 @@ def main():
 		tuned = tiletune("tune", kernel, *predicted)
 		expect("tune", tuned, code=0)
 		expect("PTX", tiletune("export", folder + "/tuned.json", "--format", "ptx", "--path", kernel, "-o", folder + "/kernel.ptx"), "cannot be compiled to PTX", code=1)
+		check_gate(folder)
+		kernel = own_kernel(folder, FILL)
 		# the name of the toolkit's folder is no pattern
 		os.symlink(TOOLKIT, folder + "/a{b,c}[d]")
 		expect("odd folder", tiletune("devices", toolkit=folder + "/a{b,c}[d]"), "tile kernels: NVRTC", code=0)

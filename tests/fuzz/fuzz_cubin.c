@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cubin_kernel kernel;
 	struct error err;
 	const char *name;
+	uint32_t counts[CUBIN_INSTRUCTIONS];
 
 	if (cubin_open(&cubin, data, size, &err) != STATUS_OK)
 		return 0;
@@ -23,5 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!cubin_kernel_find(&cubin, name, &kernel) || kernel.param_count < -1 ||
 			kernel.param_count > CUBIN_PARAMS_MAX)
 			abort();
+	if ((name = cubin_kernel_name(&cubin, 0)))
+		cubin_instructions(&cubin, name, counts);
 	return 0;
 }
