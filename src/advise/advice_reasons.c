@@ -45,9 +45,9 @@ static void explain_family(const struct device_spec *device, const struct catalo
 		family_applies(family, asked->problem, device, &applies, &why, NULL) != STATUS_OK)
 		return;
 	add(row, "family",
-		applies ? string_format("%s is faster here than %s", now, before)
-			: string_format("%s can do this; the asked sizes, where %s does not hold, "
-					"are left to %s",
+		applies ? string_format("for these sizes %s is faster than %s", now, before)
+			: string_format("%s can compute these sizes, but not the requested ones, "
+					"where %s does not hold; those need %s",
 				  now, text_string(&why), before));
 }
 

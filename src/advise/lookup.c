@@ -257,12 +257,12 @@ static enum status find_exact(
 	answer->expected_loss_ratio = 0;
 	answer->result = tuned_row_copy(&entry->winner);
 	TRY(row_renew(&candidate, &answer->result, &is_older, err));
-	time = string_format(" at %.2f us%s", entry->winner.result.time.median,
+	time = string_format(": %.2f us%s", entry->winner.result.time.median,
 		entry->predicted ? " by physics" : "");
 	answer->why = string_format("the file has this problem, %s%s%s%s",
 		timing_names[entry->predicted], time,
-		entry->unfinished ? ", by a search that was stopped" : "",
-		is_older ? " with other sources than today's (`tiletune check` compares)" : "");
+		entry->unfinished ? ", from a search that was stopped early" : "",
+		is_older ? "; the sources changed since then (compare with `tiletune check`)" : "");
 	answer->from = entry;
 	answer->predicted_us = candidate.prediction.time_us;
 	answer->basis = prediction_basis(candidate.bound);
@@ -299,12 +299,12 @@ static enum status find_nearest(
 	if (!best->candidate.bound) {
 		answer->why = string_format("%s%s%s",
 			!lookup->seen.count && lookup->request->bits
-				? "the file has nothing for it that was tuned with --bits "
+				? "the file has no entry for it that was tuned with --bits "
 				  "invariant=KEY"
-			: !lookup->seen.count ? "the file has nothing for this operation"
-			: lookup->legal       ? "all that is tuned is predicted slower than the "
-						"family's default"
-					      : "nothing that is tuned is legal here",
+			: !lookup->seen.count ? "the file has no entry of this operation"
+			: lookup->legal       ? "all tuned configurations are predicted to be "
+						"slower than the family's default"
+					      : "no tuned configuration is legal here",
 			lookup->legal || !lookup->reasons.length ? "" : ": ",
 			lookup->legal ? "" : text_string(&lookup->reasons));
 		return STATUS_OK;
@@ -312,18 +312,17 @@ static enum status find_nearest(
 	TRY(row_predict(&best->candidate, &answer->result, err));
 	there = described(lookup->problem, best->entry);
 	answer->grade = LOOKUP_NEAREST;
-	answer->why = string_format("predicted best here of %zu tuned configurations that are "
-				    "legal; tuned for %s%s",
+	answer->why = string_format("the best by prediction of the %zu tuned configurations that "
+				    "are legal here; tuned for %s%s",
 		lookup->legal, there,
-		best->refitted ? "; its launch arguments are the model's choice for this problem"
-			       : "");
+		best->refitted ? "; the model chose its launch arguments for this problem" : "");
 	if (lookup->request->bits) {
 		CLEANUP(memory_free) char *why = answer->why;
 
 		answer->grade = lookup->request->assume ? LOOKUP_ASSUMED : LOOKUP_REFUSED;
-		answer->why = string_format("that it has the bits of %s here, too, was "
-					    "not measured; %s",
-			best->entry->bits->rule, why);
+		answer->why =
+			string_format("whether it keeps the bits of %s here was not measured; %s",
+				best->entry->bits->rule, why);
 	}
 	answer->from = best->entry;
 	answer->predicted_us = best->candidate.prediction.time_us;

@@ -38,10 +38,9 @@ static enum status not_found(const char *name, const char *const *roots, struct 
 	for (size_t i = 0; i < names.count; i++)
 		text_append_listed(&list, names.items[i]);
 	error_set(err, STATUS_BAD_INPUT,
-		"suite \"%s\": expected a file, or a name under configs/suites, found neither",
-		name);
+		"suite \"%s\": there is no such file and no suite of this name", name);
 	if (names.count)
-		error_hint(err, "there are: %s", text_string(&list));
+		error_hint(err, "known suites: %s", text_string(&list));
 	return STATUS_BAD_INPUT;
 }
 

@@ -250,9 +250,10 @@ enum status variants_make(
 	*list = (struct variant_list){0};
 	if (!advice->count) {
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected \"advise\", the sizes that may change, found none",
+			"%s: the member \"advise\", which says which sizes may change, is missing",
 			operation->file);
-		return error_hint(err, "a range shows waves: -p %s=1000:2000:100",
+		return error_hint(err,
+			"show the waves of a range of sizes instead: -p %s=1000:2000:100",
 			operation->key_count ? operation->keys[0].name : "n");
 	}
 	variant_find_given(operation, text, making.given);

@@ -29,8 +29,8 @@ enum status directory_make(const char *path, struct error *err)
 			continue;
 		*at = '\0';
 		if (mkdir(part, 0777) != 0 && !(errno == EEXIST && directory_exists(part)))
-			status = error_set(err, STATUS_BAD_INPUT, "%s: making the folder: %s", part,
-				strerror(errno));
+			status = error_set(err, STATUS_BAD_INPUT,
+				"%s: the folder cannot be created: %s", part, strerror(errno));
 		*at = end;
 		if (end == '\0')
 			break;
@@ -46,14 +46,14 @@ enum status directory_make_own(const char *path, struct error *err)
 
 	TRY(directory_make(parent, err));
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return error_set(
-			err, STATUS_BAD_INPUT, "%s: making the folder: %s", path, strerror(errno));
+		return error_set(err, STATUS_BAD_INPUT, "%s: the folder cannot be created: %s",
+			path, strerror(errno));
 	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
 		!(info.st_mode & (S_IWGRP | S_IWOTH)))
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a folder that only this user can write to, found another", path);
-	return error_hint(err, "chmod go-w %s, if it is yours", path);
+		"%s: other users can write to this folder, so its files cannot be trusted", path);
+	return error_hint(err, "if the folder is yours, run: chmod go-w %s", path);
 }
 
 static int not_dots(const struct dirent *entry)
@@ -74,8 +74,8 @@ enum status directory_list(
 	int count = scandir(path, &entries, not_dots, compare_names);
 
 	if (count < 0)
-		return error_set(
-			err, STATUS_BAD_INPUT, "%s: reading the folder: %s", path, strerror(errno));
+		return error_set(err, STATUS_BAD_INPUT, "%s: the folder cannot be read: %s", path,
+			strerror(errno));
 	for (int i = 0; i < count; i++) {
 		if (status == STATUS_OK)
 			status = visit(entries[i]->d_name, context, err);

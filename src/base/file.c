@@ -17,9 +17,10 @@
 
 static const size_t file_size_max = (size_t)1 << 30;
 
-static enum status file_error(struct error *err, const char *path, const char *doing)
+static enum status file_error(struct error *err, const char *path, const char *participle)
 {
-	return error_set(err, STATUS_BAD_INPUT, "%s: %s: %s", path, doing, strerror(errno));
+	return error_set(
+		err, STATUS_BAD_INPUT, "%s: cannot be %s: %s", path, participle, strerror(errno));
 }
 
 enum status file_write_all(int fd, const void *data, size_t size, struct error *err)
@@ -32,7 +33,8 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
-			return error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+			return error_set(
+				err, STATUS_FAILED, "cannot be written: %s", strerror(errno));
 		at += written;
 		size -= (size_t)written;
 	}
@@ -48,20 +50,18 @@ static enum status read_all(gzFile file, const char *path, struct text *content,
 
 	while ((got = gzread(file, buffer, sizeof(buffer))) > 0) {
 		if (content->length + (size_t)got > file_size_max) {
-			error_set(err, STATUS_BAD_INPUT, "%s: expected at most 1 GiB, found more",
-				path);
-			return error_hint(err, "a file is read whole: divide it; --journal begins "
-					       "another journal");
+			error_set(err, STATUS_BAD_INPUT, "%s: the file is larger than 1 GiB", path);
+			return error_hint(err,
+				"divide the file, or start another journal with --journal FILE");
 		}
 		text_append_bytes(content, buffer, (size_t)got);
 	}
 	reason = gzerror(file, &number);
 	if (number == Z_ERRNO)
-		return file_error(err, path, "reading");
+		return file_error(err, path, "read");
 	if (number != Z_OK && number != Z_STREAM_END)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected gzip data, found damaged or truncated data (%s)", path,
-			reason);
+			"%s: the gzip data is damaged or truncated (%s)", path, reason);
 	text_append_bytes(content, "", 0); /* terminates the text of an empty file, too */
 	return STATUS_OK;
 }
@@ -75,11 +75,10 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return file_error(err, path, "opening");
+		return file_error(err, path, "opened");
 	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
 		close(fd);
-		return error_set(
-			err, STATUS_BAD_INPUT, "%s: expected a file, found a folder", path);
+		return error_set(err, STATUS_BAD_INPUT, "%s: this is a folder, not a file", path);
 	}
 	file = gzdopen(fd, "rb");
 	if (!file)
@@ -113,8 +112,9 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 		return STATUS_OK;
 	if (is_foreign_link(path, &link)) {
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: a link that another user may have made is not followed", path);
-		return error_hint(err, "name the file that it leads to");
+			"%s: another user may have made this symbolic link, so it is not followed",
+			path);
+		return error_hint(err, "give the path of the file that the link points to");
 	}
 	free(*target);
 	*target = realpath(path, NULL);
@@ -124,7 +124,7 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 		to[length] = '\0';
 		*target = path_join(folder, to);
 	}
-	return *target ? STATUS_OK : file_error(err, path, "following the link");
+	return *target ? STATUS_OK : file_error(err, path, "followed as a link");
 }
 
 static enum status write_through(const char *path, const void *data, size_t size, struct error *err)
@@ -133,7 +133,7 @@ static enum status write_through(const char *path, const void *data, size_t size
 	enum status status;
 
 	if (fd < 0)
-		return file_error(err, path, "opening for writing");
+		return file_error(err, path, "opened for writing");
 	status = file_write_all(fd, data, size, err);
 	close(fd);
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
@@ -208,18 +208,20 @@ static enum status write_replacing(
 	const int fd = create_temporary(target, &temporary);
 
 	if (fd < 0)
-		return file_error(err, target, "creating a temporary file next to it");
+		return file_error(err, target,
+			"replaced, because no temporary file can be created next to it");
 	status = file_write_all(fd, data, size, err);
 	if (status == STATUS_OK && ((mode && fchmod(fd, *mode & 07777) != 0) || fsync(fd) != 0))
-		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+		status = error_set(err, STATUS_FAILED, "cannot be written: %s", strerror(errno));
 	if (close(fd) != 0 && status == STATUS_OK)
-		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+		status = error_set(err, STATUS_FAILED, "cannot be written: %s", strerror(errno));
 	if (status == STATUS_OK && rename(temporary, target) != 0)
-		status = error_set(err, STATUS_FAILED, "renaming: %s", strerror(errno));
+		status = error_set(
+			err, STATUS_FAILED, "the new file cannot be renamed: %s", strerror(errno));
 	if (status != STATUS_OK) {
 		unlink(temporary);
 		error_context(err, "%s", target);
-		error_hint(err, "the old file, if any, is as it was");
+		error_hint(err, "an existing file was not changed");
 	}
 	return status;
 }
@@ -232,12 +234,12 @@ static enum status find_target(
 	*exists = stat(*target, info) == 0;
 	if (*exists && S_ISDIR(info->st_mode))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a file to write, found a folder", path);
+			"%s: cannot be written, because it is a folder", path);
 	if (*exists && S_ISREG(info->st_mode) &&
 		(!(info->st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) || access(*target, W_OK) != 0)) {
 		error_set(err, STATUS_BAD_INPUT, "%s: the file is write-protected (mode %03o)",
 			path, (unsigned)info->st_mode & 0777);
-		return error_hint(err, "chmod u+w, or write to another file");
+		return error_hint(err, "run chmod u+w on the file, or write to another one");
 	}
 	return STATUS_OK;
 }
@@ -264,19 +266,19 @@ enum status file_expect_writable(const char *path, struct error *err)
 	int fd;
 
 	if (!*path)
-		return error_set(err, STATUS_BAD_INPUT,
-			"expected the name of a file to write, found an empty one");
+		return error_set(err, STATUS_BAD_INPUT, "the name of the output file is empty");
 	TRY(find_target(path, &target, &info, &exists, err));
 	folder = path_parent(target);
 	if (exists && !S_ISREG(info.st_mode))
-		return access(path, W_OK) == 0 ? STATUS_OK : file_error(err, path, "writing");
+		return access(path, W_OK) == 0 ? STATUS_OK : file_error(err, path, "written");
 	if (!directory_exists(folder))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a folder to write into, found none at %s", path, folder);
+		return error_set(err, STATUS_BAD_INPUT, "%s: there is no folder %s to write into",
+			path, folder);
 	remove_leftovers(target, folder);
 	fd = create_temporary(target, &temporary);
 	if (fd < 0)
-		return error_set(err, STATUS_BAD_INPUT, "%s: writing into %s: %s", path, folder,
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: cannot create files in the folder %s: %s", path, folder,
 			strerror(errno));
 	close(fd);
 	unlink(temporary);
@@ -289,8 +291,8 @@ enum status file_expect_no_link(const char *path, struct error *err)
 
 	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode)
 		       ? error_set(err, STATUS_BAD_INPUT,
-				 "%s: expected no link in the place of a file that was not named, "
-				 "found one",
+				 "%s: this is a symbolic link, and a file that was not named on "
+				 "the command line is not written through a link",
 				 path)
 		       : STATUS_OK;
 }
@@ -329,8 +331,7 @@ enum status file_lock(const char *path, int *lock, struct error *err)
 			return STATUS_OK; /* The file system has no locks. */
 		if (tries == 6000)
 			return error_set(err, STATUS_FAILED,
-				"%s: expected to lock %s for writing, found it locked by another "
-				"process",
+				"%s: another process has locked the folder %s for more than 30 s",
 				path, folder);
 		nanosleep(&pause, NULL);
 	}
@@ -396,7 +397,7 @@ enum status file_expect_inside(const char *folder, const char *name, struct erro
 	return file_is_below(path, leaves ? parent : folder)
 		       ? STATUS_OK
 		       : error_set(err, STATUS_BAD_INPUT,
-				 "%s: expected a file inside %s, found a link that leaves it", path,
+				 "%s: this link leads out of the folder %s", path,
 				 leaves ? parent : folder);
 }
 
@@ -442,8 +443,7 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 
 	*folder = NULL;
 	if (chosen && !*chosen)
-		return error_set(err, STATUS_BAD_INPUT,
-			"cache: expected the name of a folder, found an empty one");
+		return error_set(err, STATUS_BAD_INPUT, "the name of the cache folder is empty");
 	*folder = chosen                     ? string_copy(chosen)
 		  : cache && cache[0] == '/' ? path_join(cache, "tiletune")
 		  : home && home[0] == '/'   ? path_join(home, ".cache/tiletune")

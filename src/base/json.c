@@ -22,7 +22,7 @@ enum {
 };
 
 /* cJSON accepts invalid UTF-8, raw control characters, "\u0000" (where it truncates) and any number
- * of values. Returns what was expected and found, or NULL if the text is valid. */
+ * of values. Returns what is wrong, or NULL if the text is valid. */
 static const char *find_forbidden(const char *text, size_t size)
 {
 	bool in_string = false;
@@ -33,25 +33,24 @@ static const char *find_forbidden(const char *text, size_t size)
 		const size_t length = utf8_length(text + i, size - i);
 
 		if (!length)
-			return "valid UTF-8, found an invalid byte sequence";
+			return "the text is not valid UTF-8";
 		if (in_string && c < 0x20)
-			return "no raw control character in a string, found one";
+			return "a string holds a raw control character";
 		/* cJSON treats all control characters as spaces. */
 		if (!in_string && c < 0x20 && !strchr("\t\r\n", c))
-			return "no control character between values, found one";
+			return "there is a control character between values";
 		if (in_string && c == '\\') {
 			if (size - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
-				return "no NUL character in a string, found one";
+				return "a string holds a NUL character";
 			i++;
 		} else if (c == '"') {
 			in_string = !in_string;
 		} else if (!in_string && (c == ',' || c == '[' || c == '{')) {
 			depth += c != ',';
 			if (depth > DEPTH_MAX)
-				return "at most 200 arrays and objects within each other, found "
-				       "more";
+				return "arrays and objects are nested more than 200 deep";
 			if (++values > VALUES_MAX)
-				return "at most 16777216 values, found more";
+				return "the file has more than 16777216 values";
 		} else if (!in_string && depth && (c == ']' || c == '}')) {
 			depth--;
 		}
@@ -140,6 +139,27 @@ static void make_integers_exact(cJSON *node, const char **at)
 	cJSON_ArrayForEach(item, node) make_integers_exact(item, at);
 }
 
+/* Returns whether the string, array or object that begins at `at` ends within `left` bytes. */
+static bool is_closed(const char *at, size_t left)
+{
+	bool in_string = false;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < left; i++) {
+		if (at[i] == '"')
+			in_string = !in_string;
+		else if (in_string)
+			i += at[i] == '\\';
+		else if (strchr("[{", at[i]))
+			depth++;
+		else if (strchr("]}", at[i]))
+			depth--;
+		if (!in_string && !depth)
+			return true;
+	}
+	return false;
+}
+
 static enum status syntax_error(
 	const char *text, size_t size, const char *at, const char *file, struct error *err)
 {
@@ -152,12 +172,14 @@ static enum status syntax_error(
 		column = *c == '\n' ? 1 : column + 1;
 		line += *c == '\n';
 	}
-	if (!left)
+	/* The parser stops at the beginning of a value that has no end. */
+	if (!left || (strchr("\"[{", *at) && !is_closed(at, left)) ||
+		(*at == ',' && strspn(at + 1, " \t\r\n") == left - 1))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: line %zu, column %zu: the file ends before its JSON does", file, line,
-			column);
+			"%s: line %zu, column %zu: the file is truncated: it ends inside the JSON",
+			file, line, column);
 	return error_set(err, STATUS_BAD_INPUT,
-		"%s: line %zu, column %zu: expected valid JSON, found \"%.*s\"", file, line, column,
+		"%s: line %zu, column %zu: invalid JSON at \"%.*s\"", file, line, column,
 		left < 20 ? (int)left : 20, at);
 }
 
@@ -173,9 +195,9 @@ enum status json_parse(
 
 	*root = NULL;
 	if (forbidden) {
-		error_set(err, STATUS_BAD_INPUT, "%s: expected %s", file, forbidden);
-		return strstr(forbidden, "values") ? error_hint(err, "divide the file")
-						   : STATUS_BAD_INPUT;
+		error_set(err, STATUS_BAD_INPUT, "%s: %s", file, forbidden);
+		return strstr(forbidden, "16777216") ? error_hint(err, "divide the file")
+						     : STATUS_BAD_INPUT;
 	}
 	node = memchr(text, '\0', size) ? NULL : cJSON_ParseWithLengthOpts(text, size, &end, false);
 	while (node && end < text + size && strchr(" \t\r\n", *end))
@@ -185,12 +207,11 @@ enum status json_parse(
 			end++; /* the buffer is terminated, so cJSON stops here */
 		status = syntax_error(text, size, end ? end : text, file, err);
 	} else if ((duplicate = find_duplicate(node)) != NULL) {
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: expected every key once in an object, found \"%s\" twice", file,
-			duplicate);
+		status = error_set(err, STATUS_BAD_INPUT, "%s: the member \"%s\" is given twice",
+			file, duplicate);
 	} else if (isinf(largest = find_largest(node))) {
-		status = error_set(err, STATUS_BAD_INPUT,
-			"%s: expected numbers that a double holds, found a larger one", file);
+		status = error_set(
+			err, STATUS_BAD_INPUT, "%s: a number is too large for a double", file);
 	}
 	if (status != STATUS_OK) {
 		cJSON_Delete(node);
@@ -293,7 +314,7 @@ enum status json_member(
 	if (json_type(object) != JSON_OBJECT)
 		return json_error(object, err, "an object");
 	if (!json_find(object, key, member))
-		return json_error(object, err, "a member \"%s\"", key);
+		return json_invalid(object, err, "the member \"%s\" is missing", key);
 	return STATUS_OK;
 }
 
@@ -317,7 +338,7 @@ enum status json_expect_keys(
 
 		if (name_find(item->string, names) >= 0)
 			continue;
-		json_error(&at, err, "a known member here");
+		json_invalid(&at, err, "unknown member");
 		return name_hint(item->string, names, err);
 	}
 	return STATUS_OK;
@@ -418,6 +439,44 @@ static enum status refuse(
 	return error_set(err, STATUS_BAD_INPUT, "%s: %s: expected %s, found %.60s%s",
 		at->file ? at->file : "JSON", path.data, expected.data, found,
 		strlen(found) > 60 ? "..." : "");
+}
+
+static enum status set_invalid(
+	const struct json_at *at, struct error *err, const char *text, va_list args)
+{
+	CLEANUP(text_release) struct text path = {0}, words = {0};
+
+	if (!err)
+		return STATUS_BAD_INPUT;
+	json_path(at, &path);
+	text_append_args(&words, text, args);
+	return error_set(err, STATUS_BAD_INPUT, "%s: %s: %s", at->file ? at->file : "JSON",
+		path.data, words.data);
+}
+
+enum status json_invalid(const struct json_at *at, struct error *err, const char *text, ...)
+{
+	enum status status;
+	va_list args;
+
+	va_start(args, text);
+	status = set_invalid(at, err, text, args);
+	va_end(args);
+	return status;
+}
+
+enum status json_invalid_of(
+	const struct json_at *object, const char *key, struct error *err, const char *text, ...)
+{
+	struct json_at member = *object;
+	enum status status;
+	va_list args;
+
+	(void)json_find(object, key, &member);
+	va_start(args, text);
+	status = set_invalid(&member, err, text, args);
+	va_end(args);
+	return status;
 }
 
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)

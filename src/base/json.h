@@ -104,9 +104,14 @@ static inline enum status json_member_string(
 /* Sets an error at this place: "file: $.path: expected <expectation>, found <actual value>". */
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 	PRINTF_LIKE(3, 4);
+/* Sets an error at this place: "file: $.path: <text>". */
+enum status json_invalid(const struct json_at *at, struct error *err, const char *text, ...)
+	PRINTF_LIKE(3, 4);
 /* Sets the error at a member, or at the object if it has no member of that name. */
 enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
 	const char *expectation, ...) PRINTF_LIKE(4, 5);
+enum status json_invalid_of(const struct json_at *object, const char *key, struct error *err,
+	const char *text, ...) PRINTF_LIKE(4, 5);
 void json_path(const struct json_at *at, struct text *text);
 
 /* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */

@@ -69,7 +69,7 @@ static enum status refuse(const struct json_list *list, struct error *err)
 	CLEANUP(json_release) struct json *whole = NULL;
 
 	if (json_parse(list->text, list->size, list->file, &whole, err) == STATUS_OK)
-		error_set(err, STATUS_BAD_INPUT, "%s: invalid JSON", list->file);
+		error_set(err, STATUS_BAD_INPUT, "%s: the JSON is invalid", list->file);
 	return STATUS_BAD_INPUT;
 }
 

@@ -8,7 +8,7 @@
 
 void memory_exhausted(size_t size)
 {
-	fprintf(stderr, "tiletune: out of memory (asked for %zu bytes)\n", size);
+	fprintf(stderr, "tiletune: out of memory (%zu bytes were requested)\n", size);
 	abort();
 }
 

@@ -389,7 +389,7 @@ enum status name_hint_or_list(const char *name, const char *const *names, struct
 	if (nearest)
 		error_hint(err, "did you mean %s?", nearest);
 	else if (known.length)
-		error_hint(err, "there are %s", known.data);
+		error_hint(err, "known names: %s", known.data);
 	return STATUS_BAD_INPUT;
 }
 
@@ -399,8 +399,8 @@ enum status name_unknown(
 	CLEANUP(text_release) struct text known = {0};
 
 	text_append_names(&known, names);
-	error_set(err, STATUS_BAD_INPUT, "%s: expected one of %s, found \"%s\"", what,
-		known.length ? known.data : "none", name);
+	error_set(err, STATUS_BAD_INPUT, "unknown %s \"%s\"; known names: %s", what, name,
+		known.length ? known.data : "none");
 	return name_hint(name, names, err);
 }
 

@@ -65,7 +65,7 @@ const char *name_nearest(const char *name, const char *const *names);
 enum status name_hint(const char *name, const char *const *names, struct error *err);
 /* Sets the hint "did you mean NAME?" or, if no name is near, "there are NAMES". */
 enum status name_hint_or_list(const char *name, const char *const *names, struct error *err);
-/* Sets the error "WHAT: expected one of NAMES, found NAME", with the nearest name as the hint. */
+/* Sets the error "unknown WHAT "NAME"; known names: NAMES", with the nearest name as the hint. */
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err);
 

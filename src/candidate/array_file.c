@@ -115,13 +115,13 @@ static enum status npy_open(
 	size_t at, length;
 
 	if (content->length < VERSION_2_HEADER_AT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
-		return refuse(path, err, "a NumPy array", "another file", SIZE_MAX);
+		return refuse(path, err, "a NumPy array (.npy)", "another file", SIZE_MAX);
 	at = bytes[MAGIC_SIZE] == 1 ? VERSION_1_HEADER_AT : VERSION_2_HEADER_AT;
 	length = bytes[8] | (size_t)bytes[9] << 8;
 	if (at == VERSION_2_HEADER_AT)
 		length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
 	if (length > content->length - at)
-		return refuse(path, err, "a whole header", "its beginning", SIZE_MAX);
+		return refuse(path, err, "a complete .npy header", "a truncated one", SIZE_MAX);
 	header = string_copy_bytes((const char *)bytes + at, length);
 	TRY(header_check(path, header, tensor, err));
 	memmove(content->data, content->data + at + length, content->length - at - length);
@@ -160,8 +160,8 @@ enum status array_compute(const char *expression, const struct named_values *key
 
 	if (count > ARRAY_COMPUTED_MAX)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected at most %d elements of an expression, found %" PRIu64
-			" (a file may hold more)",
+			"%s: an expression fills at most %d elements, but the tensor has %" PRIu64
+			"; use a file",
 			tensor->name, (int)ARRAY_COMPUTED_MAX, count);
 	values = memory_zeroed(keys->count + 1, sizeof(*values));
 	for (size_t i = 0; i < keys->count; i++) {

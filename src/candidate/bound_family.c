@@ -290,8 +290,7 @@ static enum status add_conditions(struct bound_family *bound, const char *lines,
 
 		length = strcspn(lines, "\n");
 		line = string_copy_bytes(lines, length);
-		TRY(add_constraint(
-			bound, line, "asked for by --where or --config", "--where", err));
+		TRY(add_constraint(bound, line, "from --where or --config", "--where", err));
 	}
 	return STATUS_OK;
 }
@@ -370,7 +369,7 @@ enum status bound_family_expect_memory(const struct bound_family *bound, struct 
 	if (most <= 0 || bytes <= most)
 		return STATUS_OK;
 	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected tensors of at most %.4g GB, the memory of %s, found %.4g GB",
+		"%s: the tensors need more than the %.4g GB of memory of %s: %.4g GB",
 		bound->problem->title, most * 1e-9, bound->device->title, bytes * 1e-9);
 }
 
@@ -407,17 +406,18 @@ static enum status check_example(const struct family *family, const struct devic
 	if (problem_parse(family->operation, example->problem, &problems, err) != STATUS_OK)
 		return error_context(err, "%s: %s", family->file, family->name);
 	if (problems.count != 1)
-		return json_error_of(at, "problem", err, "one problem");
+		return json_error_of(at, "problem", err, "exactly one problem");
 	TRY(family_bind_if_applies(family, problems.items[0], device, NULL, &bound, NULL, err));
 	if (!bound)
 		return STATUS_OK;
 	TRY(configuration_from_json(bound, &config, values, given, err));
 	TRY(configuration_examine(bound, values, choices, &violated, err));
 	if (is_legal && violated)
-		return json_error(at, err, "a legal configuration (violated: %s)", violated);
+		return json_invalid(at, err, "this configuration is illegal: %s", violated);
 	return is_legal || violated
 		       ? STATUS_OK
-		       : json_error(at, err, "an illegal configuration, which this is not");
+		       : json_invalid(at, err,
+				 "this configuration is legal, but it is listed as illegal");
 }
 
 static enum status check_examples(const struct family *family, const struct device_spec *device,

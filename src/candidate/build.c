@@ -59,7 +59,7 @@ static enum status define_list_add(struct define_list *list, const char *name,
 			TRY(add_string(&define, name, value.string, err));
 		else if (strpbrk(value.string, "\n\r\\"))
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a text of one line without backslash, found \"%s\"",
+				"%s: expected one line of text without a backslash, found \"%s\"",
 				name, value.string);
 		else
 			define.value = value_string(define.text = string_copy(value.string));
@@ -333,10 +333,9 @@ static enum status not_found(
 
 	for (; *template_folders; template_folders++)
 		text_appendf(&folders, "%s%s", folders.length ? ", " : "", *template_folders);
-	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected it in a template folder, found it in none of: %s", name,
-		folders.length ? folders.data : "(no folder)");
-	error_hint(err, "--path DIR or TILETUNE_PATH name the folder that holds templates/");
+	error_set(err, STATUS_BAD_INPUT, "%s: this file is in none of the template folders: %s",
+		name, folders.length ? folders.data : "(there are none)");
+	error_hint(err, "name the folder that holds templates/ with --path DIR or TILETUNE_PATH");
 	return STATUS_BAD_INPUT;
 }
 

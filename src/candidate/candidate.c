@@ -47,8 +47,7 @@ static enum status plan_buffers(
 		if (__builtin_add_overflow(
 			    plan->workspace_bytes, plan->buffers[i].bytes, &plan->workspace_bytes))
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected workspaces of less than 2^64 bytes, found more",
-				family->name);
+				"%s: the workspaces have 2^64 bytes or more", family->name);
 	return STATUS_OK;
 }
 
@@ -113,7 +112,8 @@ static enum status plan_launches(const struct bound_family *bound, struct value 
 	}
 	if (plan->launch_count == 0 && !family->program)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a launch that is active, found none", family->file);
+			"%s: no launch is active, because the condition of each is false",
+			family->file);
 	return STATUS_OK;
 }
 

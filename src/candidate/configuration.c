@@ -106,11 +106,11 @@ static int take_parameter(const struct assignment *into, const char *name, struc
 	const int found = name_find(name, names);
 
 	if (found < 0) {
-		error_set(err, STATUS_BAD_INPUT, "expected a parameter of %s, found \"%s\"",
+		error_set(err, STATUS_BAD_INPUT, "%s has no parameter \"%s\"",
 			into->bound->family->name, name);
-		name_hint(name, names, err);
+		name_hint_or_list(name, names, err);
 	} else if (into->given[found]) {
-		error_set(err, STATUS_BAD_INPUT, "%s: expected one value, found a second", name);
+		error_set(err, STATUS_BAD_INPUT, "%s: the parameter is given twice", name);
 		return -1;
 	} else {
 		into->given[found] = true;
@@ -187,7 +187,7 @@ static enum status choose(const struct assignment *into, choice *choices, struct
 
 		if (found < 0 && !into->given[i])
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a value of %s, found none", bound->family->name,
+				"%s: the configuration gives no value of %s", bound->family->name,
 				bound->family->parameters[i].name);
 		if (found < 0) {
 			value_format(value, &text);
@@ -251,9 +251,7 @@ enum status configuration_expect_legal(
 	TRY(examine(bound, choices, &violated, err));
 	if (violated < 0)
 		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a configuration that is legal here, found one that violates \"%s\" "
-		"(%s)",
+	return error_set(err, STATUS_BAD_INPUT, "%s: the configuration violates \"%s\" (%s)",
 		bound->family->name, space_constraint_text(bound->space, (size_t)violated),
 		bound->space->constraints[(size_t)violated].why);
 }

@@ -41,8 +41,8 @@ static enum status shape_check(const struct bound_family *bound, size_t index,
 		if (shape->grid[i] % shape->cluster[i] == 0)
 			continue;
 		error_set(err, STATUS_BAD_INPUT,
-			"expected a grid of whole clusters, found %" PRIu32
-			" blocks in clusters of %" PRIu32,
+			"the grid has %" PRIu32
+			" blocks, which is not a multiple of the cluster's %" PRIu32,
 			shape->grid[i], shape->cluster[i]);
 		return at_member(bound, index, &stated->cluster[i], names[i], err);
 	}

@@ -176,9 +176,12 @@ static enum status trust(
 		return take_configuration(making, bound, choices, err);
 	}
 	error_set(err, STATUS_BAD_INPUT,
-		"%s: %s: expected a configuration%s to compare the others with, found no legal one",
-		operation->file, making->problem->title, reference ? " as its reference says" : "");
-	return error_hint(err, "\"reference\" names a kernel, a file or a configuration"),
+		"%s: %s: no configuration%s is legal here, so there is nothing to compare the "
+		"results with",
+		operation->file, making->problem->title,
+		reference ? " that fits the \"reference\"" : "");
+	return error_hint(err,
+		       "give a reference: \"reference\" takes a kernel, a file or a configuration"),
 	       STATUS_BAD_INPUT;
 }
 

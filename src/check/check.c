@@ -28,7 +28,7 @@ static enum status parse_part(const char *name, uint32_t *allowed, struct error 
 	if (part >= 0 || strcmp(name, "all") == 0 || strcmp(name, "none") == 0)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
-		"--allow: expected names out of gpu, sm_count, mig, uuid, driver, nvrtc, kernel, "
+		"--allow: expected names from gpu, sm_count, mig, uuid, driver, nvrtc, kernel, "
 		"all, none, found \"%s\"",
 		name);
 	nearest = name_nearest(name, environment_part_names);
@@ -141,8 +141,7 @@ static enum status read_problems(struct check *check, struct error *err)
 	if (!texts || !texts[0])
 		return STATUS_OK;
 	if (!only || !only[0])
-		return error_set(err, STATUS_BAD_INPUT,
-			"check: expected an operation for these problems, found none");
+		return error_set(err, STATUS_BAD_INPUT, "check: -p needs an operation before it");
 	while (only[1])
 		only++;
 	TRY(catalogue_operation(&check->context->catalogue, only[0], &operation, err));
@@ -155,11 +154,11 @@ static enum status read_problems(struct check *check, struct error *err)
 static enum status nothing_to_check(const struct check *check, struct error *err)
 {
 	if (!check->options.only || !check->options.only[0])
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected entries to check, found none",
+		return error_set(err, STATUS_BAD_INPUT, "%s: the file has no entries to check",
 			check->baseline->path);
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected an entry of operation %s%s%s, found none", check->baseline->path,
-		check->options.only[0], check->problems.count ? " with " : "",
+	return error_set(err, STATUS_BAD_INPUT, "%s: the file has no entry of the operation %s%s%s",
+		check->baseline->path, check->options.only[0],
+		check->problems.count ? " with " : "",
 		check->problems.count ? check->problems.items[0]->text : "");
 }
 
@@ -176,7 +175,9 @@ static void compare_environment(struct check *check, struct check_row *row)
 			text_append_listed(&names, environment_part_names[i]);
 	if (names.length)
 		check_row_decide(row, CHECK_NOT_COMPARABLE,
-			"%s: not as in the baseline (--allow tolerates it)", names.data);
+			"the environment differs from the baseline in %s (tolerate this with "
+			"--allow)",
+			names.data);
 }
 
 /* Fails if the catalogue lacks the entry's family, for example because its folder was not
@@ -197,7 +198,8 @@ static enum status expect_family(const struct check *check, const struct tuned_e
 		text_append_listed(&folders, *folder);
 	error_context(err, "%s: %s %s", check->baseline->path, entry->operation, problem);
 	return error_hint(err,
-		"looked in %s; --path or TILETUNE_PATH names more folders, or an own kernel's file",
+		"searched in %s; add folders, or the JSON of your own kernel, with --path or "
+		"TILETUNE_PATH",
 		text_string(&folders));
 }
 
@@ -217,13 +219,13 @@ static enum status open_rows(struct check *check, struct error *err)
 		check_row_open(&baseline->entries[i], row);
 		if ((family->program ? family : NULL) != check->context->program)
 			check_row_decide(row, CHECK_NOT_COMPARABLE,
-				"%s is not served by %s; --only %s checks it by itself",
+				"%s cannot run on %s; check it separately with --only %s",
 				family->name, check->context->device->identity.name,
 				baseline->entries[i].operation);
 		if (check->measures && (baseline->entries[i].objective == OBJECTIVE_WARM_TIME) !=
 					       check->context->l2_warm)
 			check_row_decide(row, CHECK_NOT_COMPARABLE,
-				"its times are of a %s L2; --l2 %s checks it",
+				"its times were measured with a %s L2; check it with --l2 %s",
 				check->context->l2_warm ? "cold" : "warm",
 				check->context->l2_warm ? "cold" : "warm");
 		/* failing to build for another GPU is no failure of the kernel */
@@ -264,7 +266,7 @@ enum status check_open(struct context *context, struct tuned *baseline,
 			.outlives_references = true}};
 	if (!context->device->kind->compiles && !context->program)
 		return error_set(err, STATUS_BAD_INPUT,
-			"check: expected a GPU or a device model, found a recording");
+			"check needs a GPU or a device model, not a recording");
 	check->measures = context->device->kind->measures;
 	check->kept_folder = check_kept_folder(baseline->path);
 	TRY(read_problems(check, err));

@@ -114,11 +114,11 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 		return error_context(err, "%s", family->file);
 	if (!found && bound && is_own)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: %s: expected a configuration that can be launched on %s, found none",
-			family->file, bound->problem->title, bound->device->title);
+			"%s: %s: no configuration can be launched on %s", family->file,
+			bound->problem->title, bound->device->title);
 	if (!found) {
-		format_put(notices, format_shown, "%s: nothing to compile was found%s\n",
-			family->file, problems.count ? "" : " (an example would name a problem)");
+		format_put(notices, format_shown, "%s: there is no configuration to compile%s\n",
+			family->file, problems.count ? "" : "; add a problem to \"examples\"");
 		return STATUS_OK;
 	}
 	candidate.bound = bound;
@@ -131,8 +131,9 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	}
 	if (result->outcome == OUTCOME_OK || result->outcome == OUTCOME_PRUNED_BY_MODEL)
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: %s: expected it to compile with %s, found ",
-		family->file, problems.items[0]->title, result->configuration);
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: %s: the kernel does not compile with %s: ", family->file,
+		problems.items[0]->title, result->configuration);
 	return error_lines(err, result->detail);
 }
 
@@ -191,9 +192,9 @@ static void find_unread(const struct family *family, struct text *notices)
 				family->scope.constant_at + i, &list);
 	if (list.length)
 		text_appendf(notices,
-			"%s: no source reads the -D of %s, and each value is compiled again: "
-			"\"as\": \"argument\" (of a constant \"model\") where launches alone read "
-			"it\n",
+			"%s: no source uses the macro of %s, but each value compiles the kernel "
+			"again; if only launches use it, set \"as\": \"argument\" (for a constant, "
+			"\"as\": \"model\")\n",
 			family->file, list.data);
 }
 

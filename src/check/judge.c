@@ -261,12 +261,13 @@ static void explain_machine(
 	const double worth_saying_ratio = floor_ratio[CHECK_AGAINST_TUNED];
 
 	if (row->machine_ratio > 0 && fabs(row->machine_ratio - 1) > worth_saying_ratio)
-		append_reason(reason, "the machine: %+.1f%% for the baseline's own binary",
+		append_reason(reason,
+			"the baseline's own binary changed by %+.1f%% on this machine",
 			percent_of(row->machine_ratio));
 	if (judgement->anchor_ratio > 0 && fabs(judgement->anchor_ratio - 1) > worth_saying_ratio)
 		append_reason(reason, "clock %+.1f%%", percent_of(1 / judgement->anchor_ratio));
 	if (row->today->flags & FLAG_MASK(THROTTLED))
-		append_reason(reason, "the clock was held down while it was timed");
+		append_reason(reason, "the clock was throttled during timing");
 }
 
 static char *explain_judgement(
@@ -274,12 +275,12 @@ static char *explain_judgement(
 {
 	struct text reason = {0};
 	const char *against =
-		judgement->against == CHECK_AGAINST_KEPT ? "the kept binary" : "the baseline";
+		judgement->against == CHECK_AGAINST_KEPT ? "the stored binary" : "the baseline";
 
 	if (judgement->against == CHECK_AGAINST_NOTHING)
 		append_reason(&reason, "the baseline's time is predicted, not measured");
 	else if (row->same_binary)
-		append_reason(&reason, "the binary is the baseline's, byte for byte");
+		append_reason(&reason, "the binary is identical to the baseline's");
 	else
 		append_reason(&reason, "%+.1f%% (%+.1f..%+.1f%%) against %s",
 			percent_of(judgement->slowdown.value), percent_of(judgement->slowdown.low),
@@ -293,9 +294,8 @@ static char *explain_judgement(
 	if (judgement->verdict == CHECK_UNCLEAR &&
 		judgement->own_half_ratio <= known_part * check->options.threshold_ratio &&
 		judgement->against == CHECK_AGAINST_TUNED)
-		append_reason(&reason,
-			"the baseline's own time is not known better: `check --keep-cubins` "
-			"stores a sharper one");
+		append_reason(&reason, "the baseline's own time is not known more precisely; store "
+				       "a binary to compare with: `check --keep-cubins`");
 	return text_detach(&reason);
 }
 
@@ -309,7 +309,7 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 		check_row_decide(row, CHECK_UNCLEAR, "too noisy: %s",
 			now->detail ? now->detail : "its samples vary too much");
 	else if (now->outcome != OUTCOME_OK)
-		check_row_decide(row, CHECK_FAILED, "%s while it was timed: %s",
+		check_row_decide(row, CHECK_FAILED, "%s during timing: %s",
 			outcome_name(now->outcome), now->detail ? now->detail : "no message");
 	if (check_row_is_decided(row))
 		return;

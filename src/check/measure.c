@@ -115,7 +115,7 @@ static void take_bits(const struct check *check, struct check_row *row)
 	if (then && now)
 		verdict = bits_compare(then, now, &rows);
 	if (verdict == BITS_UNKNOWN)
-		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s no digests of its bits",
+		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s no digests of its outputs",
 			row->entry.winner.result.by_program ? "a program has"
 			: then                              ? "today's kernel has"
 							    : "the baseline has");
@@ -282,7 +282,7 @@ static enum status expect_device(const struct group *group, struct error *err)
 	return anchor->outcome == OUTCOME_OK
 		       ? STATUS_OK
 		       : error_set(err, STATUS_NO_DEVICE,
-				 "expected the GPU to run the anchor kernel, found: %s",
+				 "the GPU cannot run the anchor kernel: %s",
 				 anchor->detail ? anchor->detail : outcome_name(anchor->outcome));
 }
 

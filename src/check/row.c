@@ -57,8 +57,8 @@ void check_row_build(struct check *check, struct check_row *row)
 
 	if (!check_row_is_decided(row) && build_candidate(check, row, &reason) != STATUS_OK)
 		check_row_decide(row, CHECK_FAILED,
-			reason.hint[0] ? "can no longer be built: %s (%s)"
-				       : "can no longer be built: %s",
+			reason.hint[0] ? "the kernel can no longer be built: %s (%s)"
+				       : "the kernel can no longer be built: %s",
 			reason.message, reason.hint);
 }
 
@@ -69,7 +69,8 @@ static void start_trial(struct check *check, struct check_row *row)
 	if (!check_row_is_decided(row) &&
 		evaluator_add(&check->evaluator, &row->winner, TRIAL_COMPILED, &row->trial,
 			&reason) != STATUS_OK)
-		check_row_decide(row, CHECK_FAILED, "can no longer be built: %s", reason.message);
+		check_row_decide(
+			row, CHECK_FAILED, "the kernel can no longer be built: %s", reason.message);
 }
 
 static void take_compiled(struct check_row *row)
@@ -79,7 +80,7 @@ static void take_compiled(struct check_row *row)
 
 	row->can_run = trial->stage == TRIAL_COMPILED;
 	if (!row->can_run)
-		check_row_decide(row, CHECK_FAILED, "no longer compiles (%s): %.*s",
+		check_row_decide(row, CHECK_FAILED, "the kernel no longer compiles (%s): %.*s",
 			outcome_name(trial->result.outcome), (int)strcspn(log, "\n"), log);
 }
 

@@ -224,7 +224,7 @@ static enum status advise_problem(struct advising *advising, const struct proble
 
 	if (advising->command->config)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--config: expected a range of sizes, found one problem: %s", text);
+			"--config needs a range of sizes, not one problem: %s", text);
 	TRY(advise_run(&advise, &run, problem, text, err));
 	if (!advising->command->common.json)
 		print_advice(&advise);

@@ -296,16 +296,16 @@ static enum status run(void *options_, const struct string_list *positional, str
 	status = common_open(&command->device, NULL, &folders, &context, err);
 	/* a check never falls back to a device model; the user must ask for one */
 	if (status == STATUS_NO_DEVICE)
-		error_hint(err, "--device model:%s compares resources without a GPU",
+		error_hint(err, "compare resources without a GPU: --device model:%s",
 			baseline.device.sheet ? baseline.device.sheet : "NAME");
 	TRY(status);
 	common_notices(&context);
 	catalogue_show_defaults(&context.catalogue, command->common.verbose);
 	TRY(check_open(&context, &baseline, &options, &check, err));
 	if ((command->keep_cubins || command->bits) && !check.measures) {
-		error_set(err, STATUS_BAD_INPUT, "--%s: expected a GPU, found a device model",
+		error_set(err, STATUS_BAD_INPUT, "--%s needs a GPU, not a device model",
 			command->bits ? "bits" : "keep-cubins");
-		return error_hint(err, "digests and times are of what a GPU ran");
+		return error_hint(err, "only a GPU gives digests and times");
 	}
 	return run_check(command, &check, &folders, err);
 }

@@ -82,16 +82,15 @@ static enum status select_entries(
 	if (operation_text)
 		TRY(catalogue_operation(&exporting->catalogue, operation_text, &operation, err));
 	if (options->problems.count && !operation)
-		return error_set(err, STATUS_BAD_INPUT,
-			"export: expected an operation for these problems, found none");
+		return error_set(err, STATUS_BAD_INPUT, "export: -p needs an operation before it");
 	source->objective = common_objective(options->objective);
 	TRY(export_choose(operation, options->problems.items, options->problems.count,
 		&exporting->problems, predicts, source, err));
 	if (!operation || source->entry_count || source->untuned_count)
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: expected an entry of that problem, found none",
+	error_set(err, STATUS_BAD_INPUT, "%s: the file has no entry of this problem",
 		exporting->file);
-	return error_hint(err, "`tiletune lookup` finds what comes nearest");
+	return error_hint(err, "find the nearest entry with `tiletune lookup`");
 }
 
 static enum status write_bytes(const char *output, const struct text *bytes, struct error *err)
@@ -99,7 +98,8 @@ static enum status write_bytes(const char *output, const struct text *bytes, str
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO) &&
 		memchr(text_string(bytes), 0, bytes->length)) {
 		error_set(err, STATUS_BAD_INPUT,
-			"export: expected a file or a pipe for binary output, found a terminal");
+			"export: binary output is not written to a terminal; name a file with -o, "
+			"or use a pipe");
 		return error_hint(err, "-o FILE");
 	}
 	TRY(common_write(output, bytes, err));
@@ -177,8 +177,10 @@ static enum status prepare_scores(struct exporting *exporting, struct error *err
 	for (size_t i = 1; i < journal->run_count; i++)
 		if (!gpu_model_same(&journal->runs[i].device, &journal->runs[0].device))
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected runs on %s, found one on %s", exporting->file,
-				journal->runs[0].device.name, journal->runs[i].device.name);
+				"%s: the journal has runs on %s and on %s; only runs on one GPU "
+				"model can be exported",
+				exporting->file, journal->runs[0].device.name,
+				journal->runs[i].device.name);
 	if (!journal->run_count)
 		return STATUS_OK;
 	TRY(catalogue_load(exporting->folders.templates, NULL, &exporting->catalogue, err));
@@ -255,9 +257,9 @@ static enum status write_kernel(const struct export_kernel *kernel,
 		return write_files(kernel, format, compiler, output, err);
 	if (kernel->build.unit_count != 1) {
 		error_set(err, STATUS_BAD_INPUT,
-			"export: expected a kernel of one source for standard output, found %zu",
+			"export: the kernel has %zu sources, but standard output takes one",
 			kernel->build.unit_count);
-		return error_hint(err, "-o NAME%s writes a file for each", format->suffix);
+		return error_hint(err, "write one file for each source: -o NAME%s", format->suffix);
 	}
 	return write_bytes(output, &kernel->images[0], err);
 }
@@ -272,7 +274,7 @@ static enum status export_kernel(
 		error_set(err, STATUS_BAD_INPUT,
 			"%s: --format %s exports one entry, but %zu are selected", exporting->file,
 			format->name, exporting->source.entry_count);
-		return error_hint(err, "name it: OPERATION -p PROBLEM");
+		return error_hint(err, "select one entry: OPERATION -p PROBLEM");
 	}
 	entry = exporting->source.entries[0];
 	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
@@ -303,11 +305,12 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 		exporting->source.journal = &exporting->journal;
 		if (operation)
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a tuned file to choose entries from, found a journal",
+				"%s: entries can be selected from a tuned file, but this is a "
+				"journal",
 				exporting->file);
 		if (!format->of_journals)
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: a journal, but --format %s needs a tuned file",
+				"%s: --format %s needs a tuned file, but this is a journal",
 				exporting->file, format->name);
 		TRY(journal_read(exporting->file, &exporting->journal, err));
 		common_journal_notice(&exporting->journal);
@@ -315,8 +318,8 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	}
 	if (format->of_journals)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: a tuned file, but --format %s needs a journal", exporting->file,
-			format->name);
+			"%s: --format %s needs a journal, but this is a tuned file",
+			exporting->file, format->name);
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file work without templates */
@@ -391,9 +394,9 @@ static enum status export_rule(const struct export_options *options,
 
 	if (positional->count < 2 || options->problems.count > 1)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--format %s: expected an operation, and at most one -p with keys of its "
-			"entries, found %s",
-			options->format, positional->count < 2 ? "no operation" : "several");
+			"--format %s needs an operation and at most one -p with keys of its "
+			"entries, but found %s",
+			options->format, positional->count < 2 ? "no operation" : "several -p");
 	TRY(tuned_load(positional->items[0], &tuned, err));
 	if (*module) {
 		const char *old = getenv("PYTHONPATH");
@@ -406,7 +409,7 @@ static enum status export_rule(const struct export_options *options,
 	setenv("PYTHONSAFEPATH", "1", true);
 	execvp(python, (char *const *)words);
 	error_set(err, STATUS_FAILED, "%s: %s", python, strerror(errno));
-	return error_hint(err, "rules are fitted by the Python module tiletune: install python3");
+	return error_hint(err, "install python3 with the module tiletune, which fits the rules");
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -420,7 +423,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	const struct export_format *format;
 
 	if (!options->format) {
-		error_set(err, STATUS_BAD_INPUT, "export: expected --format, found none");
+		error_set(err, STATUS_BAD_INPUT, "export: --format is missing");
 		return error_hint(err, "`tiletune help export` lists the formats");
 	}
 	TRY(common_expect_output("output", exporting.output,
@@ -430,7 +433,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 		return export_rule(options, positional, err);
 	if (options->arches.count && !format->compiles)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--arch: expected a bundle, found --format %s", options->format);
+			"--arch applies to --format bundle only, not to --format %s",
+			options->format);
 	TRY(load(&exporting, positional, format, err));
 	return format->write ? export_table(&exporting, format, err)
 			     : export_kernel(&exporting, format, err);

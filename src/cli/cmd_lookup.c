@@ -52,9 +52,10 @@ static enum status open_spec(const struct lookup_options *options, const struct 
 	ours = gpu_model_of(*spec, (*spec)->title);
 	if (gpu_model_same(&tuned->device, &ours))
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: expected a tuned file of %s, found one of %s",
-		tuned->path, (*spec)->title, tuned->device.name);
-	return error_hint(err, "--any-device takes what was tuned on another GPU model");
+	error_set(err, STATUS_BAD_INPUT, "%s: the file is for %s, not for %s", tuned->path,
+		tuned->device.name, (*spec)->title);
+	return error_hint(
+		err, "accept entries that were tuned on another GPU model with --any-device");
 }
 
 static void print_answer(const struct lookup_answer *answer, const struct problem *problem)
@@ -116,14 +117,14 @@ static enum status answer_all(const struct lookup_request *request,
 		TRY(common_write_tuned(answers, err));
 	if (!refused)
 		return STATUS_OK;
-	error_set(err, STATUS_FAILED,
-		"%s: expected a configuration that fits, found none for %zu of %zu problems%s",
+	error_set(err, STATUS_FAILED, "%s: no configuration fits %zu of %zu problems%s",
 		request->tuned->path, refused, problems->count,
 		as_json ? text_string(&reasons) : "");
-	return error_hint(err, "`tiletune tune%s` finds and adds it%s",
+	return error_hint(err, "find and add one with `tiletune tune%s`%s",
 		request->bits ? " --bits invariant=KEY" : "",
-		request->bits && !request->assume ? "; --assume takes what the class has unmeasured"
-						  : "");
+		request->bits && !request->assume
+			? "; or accept unmeasured problems of the class with --assume"
+			: "");
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)

@@ -73,7 +73,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 	if (!options->output)
 		return error_set(
-			err, STATUS_BAD_INPUT, "merge: expected -o FILE, found no such option");
+			err, STATUS_BAD_INPUT, "merge: -o FILE, the output file, is missing");
 	TRY(common_expect_output("output", options->output, NULL, err));
 	/* the output may also be one of the inputs */
 	if (strcmp(options->output, "-") != 0)

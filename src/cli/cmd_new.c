@@ -35,8 +35,8 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 	CLEANUP(name_set_release) struct name_set names = {0};
 
 	if (!source->kernel_count)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a __global__ function, found none", file);
+		return error_set(
+			err, STATUS_BAD_INPUT, "%s: the file has no __global__ function", file);
 	for (size_t i = source->kernel_count; i-- > 0;) /* prefers the first of several heads */
 		if (!entry || strcmp(entry, source->kernels[i].name) == 0)
 			*kernel = &source->kernels[i];
@@ -44,7 +44,7 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 		return STATUS_OK;
 	for (size_t i = 0; i < source->kernel_count; i++)
 		name_set_add(&names, source->kernels[i].name, strlen(source->kernels[i].name));
-	return name_unknown("--entry", entry, (const char *const *)names.items, err);
+	return name_unknown("kernel", entry, (const char *const *)names.items, err);
 }
 
 /* The source's name in the JSON: without a folder if both are in the same folder. */
@@ -94,10 +94,9 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(own_kernel_refuse(file, err));
 	if (options->output && file_is_regular(options->output)) {
 		error_set(err, STATUS_BAD_INPUT,
-			"--output: expected no file there, as a draft would replace what was "
-			"filled in, found %s",
+			"--output: %s already exists, and a draft would replace it",
 			options->output);
-		return error_hint(err, "name another, or remove it");
+		return error_hint(err, "name another file, or remove this one");
 	}
 	TRY(draft(options, file, &folders, &tree, err));
 	TRY(common_write_json(options->output ? options->output : "-", tree, err));

@@ -219,8 +219,8 @@ static enum status choose_objective(struct tuning *tuning, struct error *err)
 	tuning->request.objective = by_state == OBJECTIVE_TIME ? asked : by_state;
 	if (tuning->request.objective != OBJECTIVE_TIME && !tuning->context.device->kind->measures)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a device that measures, found %s, whose times are predicted",
-			option, tuning->context.device->identity.name);
+			"%s needs a GPU or a recording; times of %s are predicted", option,
+			tuning->context.device->identity.name);
 	if (is_sustained && tuning->context.program)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--load sustained: a program times its kernels itself, so tiletune cannot "
@@ -433,7 +433,7 @@ static enum status tune_on_gpus(struct tuning *tuning, const char *operation, st
 	enum status status;
 
 	if (options->shared || (options->bits && bits_rule_compares_problems(options->bits)))
-		return error_set(err, STATUS_BAD_INPUT, "--%s: expected one GPU, found %s",
+		return error_set(err, STATUS_BAD_INPUT, "--%s works with one GPU, not with %s",
 			options->shared ? "shared" : "bits invariant=KEY", options->device.device);
 	TRY(catalogue_load(tuning->folders.templates, operation, &tuning->context.catalogue, err));
 	TRY(read_problems(tuning, operation, err));
@@ -482,10 +482,9 @@ static enum status compile_only(struct tuning *tuning, struct error *err)
 	enum status status;
 
 	if (context->device->kind->measures || !context->device->kind->compiles) {
-		error_set(err, STATUS_BAD_INPUT,
-			"--compile-only: expected a device model, found %s %s",
+		error_set(err, STATUS_BAD_INPUT, "--compile-only needs a device model, not %s %s",
 			context->device->identity.kind, context->device->identity.name);
-		return error_hint(err, "--device model:h200-sxm");
+		return error_hint(err, "name a device model, for example: --device model:h200-sxm");
 	}
 	common_notices(&tuning->context);
 	open_request(tuning, &effort, &show);
@@ -520,7 +519,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	if (!name)
 		name = tuning.suite.operation;
 	if (!name) {
-		error_set(err, STATUS_BAD_INPUT, "tune: expected an operation, found none");
+		error_set(err, STATUS_BAD_INPUT,
+			"tune: the operation or the file of a kernel is missing");
 		return error_hint(err, "`tiletune families` lists operations and families");
 	}
 	if (options->shard)

@@ -260,10 +260,10 @@ static enum status run(void *options_, const struct string_list *positional, str
 	}
 	if (options->common.json)
 		TRY(common_write_json("-", verdicts, err));
-	return bad + skipped ? error_set(err, failed ? STATUS_FAILED : STATUS_BAD_INPUT,
-				       "validate: %zu of %zu files are not what they should be",
-				       bad, positional->count)
-			     : STATUS_OK;
+	return bad + skipped
+		       ? error_set(err, failed ? STATUS_FAILED : STATUS_BAD_INPUT,
+				 "validate: %zu of %zu files are invalid", bad, positional->count)
+		       : STATUS_OK;
 }
 
 const struct command command_validate = {

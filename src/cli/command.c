@@ -40,11 +40,10 @@ static enum status unknown_option(
 		string_list_add(&names, option->name);
 	string_list_add(&names, "help");
 	nearest = name_nearest(name, names.items);
-	error_set(err, STATUS_BAD_INPUT, "%s: expected an option of this command, found --%s",
-		command->name, name);
+	error_set(err, STATUS_BAD_INPUT, "%s: unknown option --%s", command->name, name);
 	if (nearest)
 		return error_hint(err, "did you mean --%s?", nearest);
-	return error_hint(err, "`tiletune help %s` lists them", command->name);
+	return error_hint(err, "`tiletune help %s` lists the options", command->name);
 }
 
 static void choice_names(const struct option *option, struct string_list *names)
@@ -109,8 +108,8 @@ static enum status store_duration(
 	TRY(text_parse_duration(value, seconds, err));
 	return option->type == OPTION_DURATION || *seconds > 0
 		       ? STATUS_OK
-		       : error_set(err, STATUS_BAD_INPUT,
-				 "expected a time of more than nothing, found \"%s\"", value);
+		       : error_set(err, STATUS_BAD_INPUT, "expected a time above 0, found \"%s\"",
+				 value);
 }
 
 static enum status store(
@@ -159,7 +158,8 @@ static enum status take(struct cursor *cursor, const struct option *option, cons
 	if (option->type == OPTION_FLAG) {
 		if (attached)
 			return error_set(err, STATUS_BAD_INPUT,
-				"--%s: expected no value, found \"%s\"", option->name, attached);
+				"--%s takes no value, but \"%s\" was given", option->name,
+				attached);
 		*(bool *)place(option, cursor->options) = !negated;
 		return STATUS_OK;
 	}
@@ -172,7 +172,7 @@ static enum status take(struct cursor *cursor, const struct option *option, cons
 			return store(option, option->choice(0, &attached), cursor->options, err);
 	}
 	if (!attached && cursor->at + 1 >= cursor->count)
-		return error_set(err, STATUS_BAD_INPUT, "--%s: expected %s, found nothing",
+		return error_set(err, STATUS_BAD_INPUT, "--%s: the value %s is missing",
 			option->name, option->argument);
 	return store(option, attached ? attached : cursor->arguments[++cursor->at], cursor->options,
 		err);
@@ -207,13 +207,12 @@ static enum status parse_letter(struct cursor *cursor, struct error *err)
 	while (option->name && option->letter != word[1])
 		option++;
 	if (!option->name) {
-		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an option of this command, found -%c", command->name,
-			word[1]);
-		return error_hint(err, "`tiletune help %s` lists them", command->name);
+		error_set(err, STATUS_BAD_INPUT, "%s: unknown option -%c", command->name, word[1]);
+		return error_hint(err, "`tiletune help %s` lists the options", command->name);
 	}
 	if (option->type == OPTION_FLAG && word[2])
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected -%c alone, found \"%s\"",
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: -%c takes no value, and options cannot be joined as in \"%s\"",
 			command->name, word[1], word);
 	return take(cursor, option, word[2] ? word + 2 : NULL, false, err);
 }
@@ -237,7 +236,7 @@ static enum status check_positional(
 		positional->items[command->positional_max]);
 	for (size_t i = 0; i < positional->count; i++)
 		if (strchr(positional->items[i], '='))
-			return error_hint(err, "a problem is one word without blanks: -p "
+			return error_hint(err, "write a problem as one word without spaces: -p "
 					       "M=4096,N=4096,K=4096,dtype=bf16");
 	return error_hint(err, "usage: tiletune %s %s", command->name, command->arguments);
 }
@@ -360,7 +359,7 @@ enum status command_unknown(const char *name, struct error *err)
 	for (const struct command *const *command = commands; *command; command++)
 		string_list_add(&names, (*command)->name);
 	nearest = name_nearest(name, names.items);
-	error_set(err, STATUS_BAD_INPUT, "expected a command, found \"%s\"", name);
+	error_set(err, STATUS_BAD_INPUT, "unknown command \"%s\"", name);
 	if (nearest)
 		return error_hint(err, "did you mean `tiletune %s`?", nearest);
 	return error_hint(err, "`tiletune help` lists the commands");

@@ -174,7 +174,7 @@ enum status common_open(const struct context_options *device, const char *operat
 	options.machine.seed = 1;
 	if (options.learned.none && options.learned.file)
 		return error_set(
-			err, STATUS_BAD_INPUT, "expected --learned or --no-learned, found both");
+			err, STATUS_BAD_INPUT, "--learned and --no-learned exclude each other");
 	TRY(common_check_workers(options.compiler.workers, err));
 	return context_open(&options, context, err);
 }
@@ -217,7 +217,7 @@ enum status common_problems(const struct operation *operation, const struct stri
 		return STATUS_OK;
 	ARRAY_GROW(problems->items, problems->count, problems->capacity);
 	if (problem_complete(operation, values, given, &problems->items[0], err) != STATUS_OK)
-		return error_context(err, "expected a problem, found none");
+		return error_context(err, "no problem was given with -p");
 	problems->count++;
 	return STATUS_OK;
 }
@@ -234,8 +234,9 @@ static enum status spec_of_gpu(const char *selector, const char *const *configs,
 	TRY(device_list_cuda(&options, &list, &count, &why, err));
 	index = device_listing_find(list, count, selector);
 	if (index == count)
-		return error_set(err, STATUS_NO_DEVICE, "cuda:%s: expected one of %zu GPUs%s%s",
-			selector, count, why ? ": " : "", why ? why : "");
+		return error_set(err, STATUS_NO_DEVICE,
+			"cuda:%s: there is no such GPU; this machine has %zu%s%s", selector, count,
+			why ? ": " : "", why ? why : "");
 	return device_spec_match(&list[index].facts, configs, spec, err);
 }
 
@@ -260,11 +261,11 @@ enum status common_expect_output(
 	for (size_t i = 0; path && inputs && i < inputs->count; i++)
 		if (file_is_same(path, inputs->items[i]))
 			return error_set(err, STATUS_BAD_INPUT,
-				"--%s: expected another file than %s, which is read, found %s",
-				option, inputs->items[i], path);
+				"--%s: the input %s would be overwritten by %s", option,
+				inputs->items[i], path);
 	if (path && string_ends_with(path, ".gz"))
 		return error_set(err, STATUS_BAD_INPUT,
-			"--%s: expected a name without .gz (output is never compressed), found %s",
+			"--%s: output is never compressed, so its name must not end with .gz: %s",
 			option, path);
 	if (!path || strcmp(path, "-") == 0 || file_expect_writable(path, err) == STATUS_OK)
 		return STATUS_OK;
@@ -275,9 +276,9 @@ enum status common_expect_tuned(const char *path, struct error *err)
 {
 	if (!directory_exists(path))
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: a folder, not a tuned file", path);
+	error_set(err, STATUS_BAD_INPUT, "%s: this is a folder, not a tuned file", path);
 	return error_hint(
-		err, "`tiletune merge %s/*.json -o all.json` makes one file of many", path);
+		err, "merge its files into one: tiletune merge %s/*.json -o all.json", path);
 }
 
 const struct string_list *common_own_kernel(const struct string_list *positional)
@@ -307,7 +308,7 @@ enum status common_write(const char *path, const struct text *text, struct error
 		return file_write(path, data, text->length, err);
 	if (fwrite(data, 1, text->length, stdout) != text->length || fflush(stdout) != 0)
 		return error_set(
-			err, STATUS_FAILED, "writing to standard output: %s", strerror(errno));
+			err, STATUS_FAILED, "cannot write to standard output: %s", strerror(errno));
 	return STATUS_OK;
 }
 

@@ -291,13 +291,14 @@ static enum status outcome(const struct gpus_run *run, struct error *err)
 
 	if (run->interrupted)
 		return error_set(err, STATUS_INTERRUPTED,
-			"interrupted; run again to go on where it stopped");
+			"interrupted; run the same command again to resume");
 	for (size_t i = 0; i < run->part_count; i++)
 		waiting += run->parts[i].is_waiting;
 	if (run->err.status == STATUS_OK && waiting) {
-		error_set(err, STATUS_NO_DEVICE, "no GPU is left; %zu of %zu parts were not tuned",
+		error_set(err, STATUS_NO_DEVICE, "all GPUs failed; %zu of %zu parts were not tuned",
 			waiting, run->part_count);
-		return error_hint(err, "what was measured is in the journal; run again to resume");
+		return error_hint(err, "all measurements are in the journal; run the same command "
+				       "again to resume");
 	}
 	if (run->err.status != STATUS_OK)
 		*err = run->err;
@@ -326,8 +327,9 @@ static enum status choose_gpus(
 	}
 	if (run->gpu_count || !busy)
 		return STATUS_OK;
-	error_set(err, STATUS_NO_DEVICE, "all GPUs are busy; %s is measuring on the last", busy);
-	return error_hint(err, "--wait 10m waits for them");
+	error_set(
+		err, STATUS_NO_DEVICE, "all GPUs are busy; %s is measuring on the last one", busy);
+	return error_hint(err, "wait for them with --wait 10m");
 }
 
 static void compare_anchors(const struct gpus_run *run, const struct tuned *tuned)

@@ -109,7 +109,7 @@ int main(int count, char **arguments)
 	if (status != STATUS_OK && err.message[0])
 		report(&err);
 	if (fflush(stdout) != 0 && status == STATUS_OK) {
-		fprintf(stderr, "tiletune: writing to standard output: %s\n", strerror(errno));
+		fprintf(stderr, "tiletune: cannot write to standard output: %s\n", strerror(errno));
 		status = STATUS_FAILED;
 	}
 	return (int)status;

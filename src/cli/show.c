@@ -45,8 +45,8 @@ static void heading(
 			common_print(show->out, "  %.*s\n", (int)strcspn(line, "\n"), line);
 	}
 	if (left_out && !show->verbose)
-		common_print(show->out, "  %zu famil%s (--verbose says why)\n", left_out,
-			left_out == 1 ? "y does not compete" : "ies do not compete");
+		common_print(show->out, "  %zu famil%s (--verbose gives the reasons)\n", left_out,
+			left_out == 1 ? "y is left out" : "ies are left out");
 }
 
 static void begin(void *context, const struct candidates *pool, size_t problem, size_t count)
@@ -143,14 +143,14 @@ static void show_launch(FILE *out, const struct device_spec *device,
 		indent, launch->blocks_per_sm, launch->blocks_per_sm == 1 ? "" : "s",
 		100 * launch->occupancy_ratio, occupancy_limiter_names[launch->occupancy_limiter],
 		launch->regs_per_thread, (double)launch->smem_bytes / 1024,
-		estimated ? " (both estimated: not compiled)" : "");
+		estimated ? " (both are estimates, because nothing was compiled)" : "");
 	if (launch->stack_bytes)
-		common_print(out, ", %d bytes of local memory a thread", launch->stack_bytes);
+		common_print(out, ", %d bytes of local memory per thread", launch->stack_bytes);
 	common_print(out, "\n%sbound by %s%s", indent, bound_kind_names[launch->bound], time);
 	if (launch->bank_conflict_ratio > 1.005)
 		common_print(out, "; bank conflicts x%.2f", launch->bank_conflict_ratio);
 	if (launch->lines_per_row_ratio > 1.005)
-		common_print(out, "; %.0f%% more cache lines than aligned rows",
+		common_print(out, "; unaligned rows touch %.0f%% more cache lines",
 			100 * (launch->lines_per_row_ratio - 1));
 	fputc('\n', out);
 }
@@ -175,7 +175,8 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 	if (!score->launch_count || !(predicted_us > 0 && isfinite(predicted_us)))
 		return;
 	common_print(out, "%spredicted %.2f us (%s), ", indent, predicted_us,
-		score->without_model ? "no model: from FLOP, bytes and waves alone" : kind);
+		score->without_model ? "from FLOP, bytes and waves only, because there is no model"
+				     : kind);
 	show_speed(out, 0, problem, score, predicted_us);
 	fputc('\n', out);
 }
@@ -188,15 +189,15 @@ static void show_verified(FILE *out, const struct result *tried, const char *ind
 
 	if (!tried->predicted && words)
 		common_print(out, "%s%s%s\n", indent, words,
-			tried->verified == VERIFIED_SELF
-				? "; \"reference\" of the operation would say what is right"
-				: "");
+			tried->verified == VERIFIED_SELF ? "; give the operation a \"reference\" "
+							   "to compare with correct values"
+							 : "");
 }
 
 static void show_measured(FILE *out, const struct measured *measured, const char *indent)
 {
 	if (measured->energy_j > 0)
-		common_print(out, "%s%.4g mJ a run, %.0f W (known to %.1f%%)\n", indent,
+		common_print(out, "%s%.4g mJ per run, %.0f W (+-%.1f%%)\n", indent,
 			measured->energy_j * 1e3, measured->power_w,
 			100 * measured->energy_resolution_ratio);
 	if (measured->clock_hz > 0)
@@ -236,14 +237,14 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 {
 	static const char *const rules[] = {
 		[REJECT_SLOWER] = "",
-		[REJECT_UNTIED] = "; tied with the winner, but not with the fastest of all",
-		[REJECT_EARLIER] = "; tied in an earlier round, and not timed in the last",
-		[REJECT_INCUMBENT] = "; tied, the file's winner so far stays",
-		[REJECT_PREDICTION] = "; tied, the better prediction wins",
-		[REJECT_PLANNED] = "; tied, one that every run tries wins",
-		[REJECT_SMEM] = "; tied, shared memory decides",
-		[REJECT_REGISTERS] = "; tied, fewer registers win",
-		[REJECT_ORDER] = "; tied, with equal resources the first in the space wins",
+		[REJECT_UNTIED] = "; tied with the winner, but not with the fastest candidate",
+		[REJECT_EARLIER] = "; tied in an earlier round, but not timed in the last",
+		[REJECT_INCUMBENT] = "; tied, so the winner in the file stays",
+		[REJECT_PREDICTION] = "; tied, so the better prediction wins",
+		[REJECT_PLANNED] = "; tied, so the candidate that every run tries wins",
+		[REJECT_SMEM] = "; tied, so shared memory decides",
+		[REJECT_REGISTERS] = "; tied, so the one with fewer registers wins",
+		[REJECT_ORDER] = "; tied, so the first in the search space wins",
 	};
 	const double as_fast = 0.0005;
 	const struct tuned_lost *lost = entry->runner_up->lost;
@@ -259,7 +260,7 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 					: (is_energy ? "more energy" : "slower"));
 	if (lost->rounds && lost->ratio > 1 &&
 		entry->runner_up->result.time.median < entry->winner.result.time.median)
-		common_print(out, " side by side, which decides");
+		common_print(out, " in direct comparison, which decides");
 	common_print(out, "%s", rules[lost->by]);
 	if (isfinite(lost->value))
 		common_print(out, ": %.6g, winner %.6g", lost->value, lost->winner_value);
@@ -270,11 +271,13 @@ static void show_ties(FILE *out, const struct tuned_entry *entry)
 {
 	if (entry->tied_count)
 		common_print(out,
-			"  %zu other%s tied with it (within 1%% or its noise): the file's winner "
-			"so far wins, else %s shared memory, then fewest registers, then order\n",
+			"  %zu other candidate%s tied with the winner (within 1%% or the noise); "
+			"preferred "
+			"are, in this order: the winner in the file, %s shared memory, the fewest "
+			"registers, the first in the space\n",
 			entry->tied_count, entry->tied_count == 1 ? " is" : "s are",
-			entry->predicted ? "the best prediction by steps of 1%, then least"
-					 : "what every run tries, then most");
+			entry->predicted ? "the best prediction in steps of 1%, the least"
+					 : "the candidates that every run tries, the most");
 }
 
 /* Appends to the rank the origin of predictions besides physics, such as " (shipped: 17201
@@ -287,13 +290,14 @@ static void show_model(FILE *out, const struct problem_result *result)
 		prediction_basis(candidates_family_of(result->pool, winner)->bound);
 	CLEANUP(memory_free) char *source = prediction_basis_text(basis);
 
-	common_print(out, "  the model ranked it %zu of %zu",
+	common_print(out, "  the model ranked the winner %zu of %zu",
 		candidates_rank(result->pool, winner) + 1, result->pool->count);
 	if (basis.source != PREDICTION_PHYSICS)
 		common_print(out, " (%s)", source);
 	if (quality.measured > 2)
 		common_print(out,
-			"; over %zu measured: rank correlation %.2f, the fastest is its number %zu",
+			"; over %zu measured candidates: rank correlation %.2f, the fastest was "
+			"ranked %zu",
 			quality.measured, quality.rank_correlation, quality.rank_of_best);
 	fputc('\n', out);
 }
@@ -378,7 +382,8 @@ static void show_end(struct show *show, const struct problem_result *result)
 	common_print(show->out, "%s\n",
 		!winner->result.predicted ? ""
 		: winner->result.score.without_model
-			? "predicted (no model: from FLOP, bytes and waves alone), not measured:"
+			? "predicted without a model (FLOP, bytes, waves), "
+			  "not measured:"
 			: "predicted (physics), not measured:");
 	show_row(show->out, "winner", problem, winner);
 	show_why(show->out, result->pool->device, problem, &winner->result.score, "             ",
@@ -415,8 +420,8 @@ static void end(void *context, const struct problem_result *result)
 		heading(show, result->pool, result->number, result->count);
 	if (result->undecided) {
 		common_print(show->out,
-			"no winner: predicted alike, %.2f us (no model: from FLOP, bytes and waves "
-			"alone)\n",
+			"no winner: all predictions are alike, %.2f us (from FLOP, bytes and waves "
+			"only, because there is no model)\n",
 			result->evaluated->items[result->winner].result.time.median);
 		common_print_lines(show->out, result->undecided);
 		show_outcomes(show->out, result);

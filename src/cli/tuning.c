@@ -80,18 +80,19 @@ enum status tuning_check_files(
 	const char *journal = tuning->options->no_journal ? NULL : tuning->options->journal;
 
 	if (!tuning->options->output && file_expect_no_link(tuning->output, err) != STATUS_OK)
-		return error_hint(err, "-o %s names it", tuning->output);
+		return error_hint(err, "write to it on purpose with -o %s", tuning->output);
 	TRY(common_expect_output("output", tuning->output, inputs, err));
 	if (!journal && !tuning->options->no_journal && tuning->journal_path &&
 		file_expect_no_link(tuning->journal_path, err) != STATUS_OK)
-		return error_hint(err, "--journal %s names it, --no-journal writes none",
+		return error_hint(err,
+			"write to it on purpose with --journal %s, or write no journal with "
+			"--no-journal",
 			tuning->journal_path);
 	if (journal && file_is_same(journal, tuning->output))
-		return error_set(err, STATUS_BAD_INPUT,
-			"--journal: expected another file than --output, found %s", journal);
+		return error_set(
+			err, STATUS_BAD_INPUT, "--journal: %s is also the --output file", journal);
 	if (journal && !*journal)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--journal: expected the name of a file, found an empty one");
+		return error_set(err, STATUS_BAD_INPUT, "--journal: the name of the file is empty");
 	return STATUS_OK;
 }
 
@@ -114,15 +115,17 @@ enum status tuning_open_tuned(struct tuning *tuning, struct error *err)
 		return STATUS_OK;
 	}
 	if (tuned_load(tuning->output, &tuning->tuned, err) != STATUS_OK)
-		return error_hint(err, "to replace a file that is no tuned file, remove it first");
+		return error_hint(err,
+			"if this is another kind of file that should be replaced, remove it first");
 	tuned_complete(&tuning->tuned, &tuning->context.catalogue);
 	TRY(tuned_expect_device(&tuning->tuned, &device, err));
 	for (size_t i = 0; i < tuning->tuned.entry_count && !tuning->options->output; i++) {
 		if (tuning->tuned.entries[i].predicted || tuning->context.device->kind->measures)
 			continue;
 		error_set(err, STATUS_BAD_INPUT,
-			"%s has measured entries, but times are predicted here", tuning->output);
-		return error_hint(err, "-o FILE writes the predicted entries to another file");
+			"%s has measured entries, but this run only predicts times",
+			tuning->output);
+		return error_hint(err, "write predicted entries to another file with -o FILE");
 	}
 	return STATUS_OK;
 }
@@ -171,11 +174,13 @@ static enum status read_journal(
 	if (tuning->options->no_journal)
 		return STATUS_OK;
 	if (choose_journal(tuning, err) != STATUS_OK)
-		return error_hint(err, "--journal names another file, --no-journal none");
+		return error_hint(err, "name another journal with --journal FILE, or write none "
+				       "with --no-journal");
 	/* a pipe or device has no earlier run */
 	if (!tuning->options->fresh && file_is_regular(tuning->journal_path)) {
 		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
-			return error_hint(err, "--journal names another file, --no-journal none");
+			return error_hint(err, "name another journal with --journal FILE, or write "
+					       "none with --no-journal");
 		common_journal_notice(&tuning->record);
 		*resume = journal_resumable(&tuning->record, tuning->signature);
 		if (*resume && journal_run_lives(tuning->journal_path, (*resume)->run.id))
@@ -223,7 +228,8 @@ enum status tuning_begin(struct tuning *tuning, struct error *err)
 	tuned_put_run(&tuning->tuned, &of_tuned);
 	if (!tuning->options->no_journal &&
 		journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
-		return error_hint(err, "--journal names another file, --no-journal none");
+		return error_hint(err, "name another journal with --journal FILE, or write none "
+				       "with --no-journal");
 	tuning->run.run_id = tuning->run_id;
 	tuning->run.journal = tuning->journal;
 	if (tuning->journal) {

@@ -47,8 +47,8 @@ static enum status open_seed(const char *folder, struct cache **opened, struct e
 	if (lstat(seed->folder, &info) != 0 || !S_ISDIR(info.st_mode) ||
 		(info.st_mode & (S_IWGRP | S_IWOTH)))
 		return error_set(err, STATUS_BAD_INPUT,
-			"--cache-seed (or %s): expected a cache that its owner alone can write to, "
-			"found none in %s",
+			"--cache-seed (or %s): %s holds no kernel cache, or other users can write "
+			"to it",
 			seed_variable, folder);
 	seed->owner = info.st_uid;
 	return STATUS_OK;
@@ -62,11 +62,12 @@ static enum status open_own(struct cache *cache, const char *folder, struct erro
 	cache->owner = geteuid();
 	TRY(directory_make_own(cache->folder, err));
 	if (access(cache->folder, R_OK | W_OK | X_OK) != 0)
-		return error_set(err, STATUS_BAD_INPUT, "%s: expected a folder to write to: %s",
+		return error_set(err, STATUS_BAD_INPUT, "%s: the folder cannot be written: %s",
 			cache->folder, strerror(errno));
 	if (stat(folder, &info) == 0 && (info.st_mode & S_IWOTH) && !(info.st_mode & S_ISVTX))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a folder that not everybody can write to", folder);
+			"%s: every user can write to this folder, so its kernels cannot be trusted",
+			folder);
 	return STATUS_OK;
 }
 
@@ -114,7 +115,7 @@ enum status cache_open_temporary(struct cache **cache, struct error *err)
 	*cache = NULL;
 	if (!mkdtemp(folder))
 		status = error_set(
-			err, STATUS_FAILED, "%s: creating it: %s", folder, strerror(errno));
+			err, STATUS_FAILED, "%s: cannot be created: %s", folder, strerror(errno));
 	if (status == STATUS_OK)
 		status = cache_open(folder, "", cache, err);
 	if (status == STATUS_OK)
@@ -267,12 +268,13 @@ static enum status write_replacing(const char *path, const struct text *content,
 	int fd = mkostemp(temporary, O_CLOEXEC);
 
 	if (fd < 0)
-		return error_set(err, STATUS_FAILED, "%s: creating it: %s", path, strerror(errno));
+		return error_set(
+			err, STATUS_FAILED, "%s: cannot be created: %s", path, strerror(errno));
 	status = file_write_all(fd, content->data, content->length, err);
 	if (close(fd) != 0 && status == STATUS_OK)
-		status = error_set(err, STATUS_FAILED, "writing: %s", strerror(errno));
+		status = error_set(err, STATUS_FAILED, "cannot be written: %s", strerror(errno));
 	if (status == STATUS_OK && rename(temporary, path) != 0)
-		status = error_set(err, STATUS_FAILED, "renaming: %s", strerror(errno));
+		status = error_set(err, STATUS_FAILED, "cannot be renamed: %s", strerror(errno));
 	if (status != STATUS_OK) {
 		unlink(temporary);
 		error_context(err, "%s", path);

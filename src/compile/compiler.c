@@ -176,7 +176,7 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 	char *log =
 		is_late ? string_format("the compiler took longer than %.3g s", compiler->timeout_s)
 			: string_format("%s%s",
-				  end == POOL_BROKEN ? "no compiler process starts any more: " : "",
+				  end == POOL_BROKEN ? "no compiler process can be started: " : "",
 				  how);
 
 	finish(compiler, (struct job *)task,
@@ -207,7 +207,7 @@ static enum status take_answer(
 		*err = theirs;
 		return err->status;
 	}
-	return error_set(err, STATUS_NO_DEVICE, "the worker did not understand");
+	return error_set(err, STATUS_NO_DEVICE, "the compiler process sent an invalid reply");
 }
 
 /* Tries to load one candidate; starts a worker if there is none. */
@@ -226,18 +226,18 @@ static enum status try_candidate(const char *path, const char *worker_path, stru
 		return take_answer(&message, loaded, err);
 	worker_end(worker, &how);
 	if (result == MESSAGE_NONE)
-		return error_set(err, STATUS_NO_DEVICE, "%s: did not load within %d s", path,
-			(int)LOAD_SECONDS);
+		return error_set(err, STATUS_NO_DEVICE, "%s: the library did not load within %d s",
+			path, (int)LOAD_SECONDS);
 	return error_set(err, STATUS_NO_DEVICE,
-		"%s: the process that loaded it (%s worker-compile) %s", path, worker_path,
-		text_string(&how));
+		"%s: the process that loaded this library (%s worker-compile) %s", path,
+		worker_path, text_string(&how));
 }
 
 static enum status refuse_too_new(const struct nvrtc_search *search, struct worker *worker,
 	struct compile_loaded *loaded, struct error *err)
 {
 	enum status status = error_set(err, STATUS_NO_DEVICE,
-		"%s: is %s, newer than the driver's CUDA %d.%d, which would refuse its code",
+		"%s: this is %s, and the driver (CUDA %d.%d) cannot load code of a newer version",
 		loaded->path, loaded->identity, search->driver_cuda_version / 1000,
 		search->driver_cuda_version % 1000 / 10);
 
@@ -288,24 +288,24 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 	if (status != STATUS_NO_DEVICE)
 		return status;
 	if (search->given) {
-		error_set(err, STATUS_NO_DEVICE, "NVRTC: the library that was named does not work");
+		error_set(err, STATUS_NO_DEVICE,
+			"the NVRTC library given with --nvrtc or TILETUNE_NVRTC does not work");
 		if (refusals.length)
 			text_append(&message, refusals.data);
 		else
 			indent_lines(&message, text_string(&candidates.places));
 		error_lines(err, message.data);
-		return error_hint(err, "name a libnvrtc.so.N; `tiletune devices` lists the places "
-				       "where one is found without --nvrtc");
+		return error_hint(err, "give the path of a libnvrtc.so.N; `tiletune devices` lists "
+				       "where tiletune looks without --nvrtc");
 	}
 	if (refusals.length)
 		text_appendf(&message, "; tried:%s", refusals.data);
 	text_append(&message, "\nlooked in:");
 	indent_lines(&message, text_string(&candidates.places));
-	error_set(err, STATUS_NO_DEVICE, "NVRTC: expected libnvrtc.so.N, found none that works");
+	error_set(err, STATUS_NO_DEVICE, "no working NVRTC (libnvrtc.so.N) was found");
 	error_lines(err, message.data);
-	return error_hint(err,
-		"install the CUDA toolkit or the wheel nvidia-cuda-nvrtc, or name the "
-		"library or its folder in TILETUNE_NVRTC");
+	return error_hint(err, "install the CUDA toolkit or the wheel nvidia-cuda-nvrtc, or set "
+			       "TILETUNE_NVRTC to the library or its folder");
 }
 
 char *compiler_places(const struct compiler_options *options)

@@ -79,24 +79,24 @@ static enum status header_read(struct cubin *cubin, struct error *err)
 	Elf64_Shdr names;
 
 	if (cubin->size < sizeof(header))
-		return error_set(err, STATUS_FAILED, "cubin: expected an ELF file, found %zu bytes",
+		return error_set(err, STATUS_FAILED, "cubin: %zu bytes are too few for an ELF file",
 			cubin->size);
 	memcpy(&header, cubin->data, sizeof(header));
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
 		header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
 		header.e_machine != MACHINE_CUDA)
-		return error_set(err, STATUS_FAILED,
-			"cubin: expected a 64-bit ELF file for CUDA, found other bytes");
+		return error_set(
+			err, STATUS_FAILED, "cubin: this is not a 64-bit ELF file for CUDA");
 	if (header.e_shentsize != sizeof(Elf64_Shdr) ||
 		!within(cubin, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)))
 		return error_set(err, STATUS_FAILED,
-			"cubin: expected %u section headers within %zu bytes, found them outside",
+			"cubin: the %u section headers are outside the file of %zu bytes",
 			header.e_shnum, cubin->size);
 	cubin->sections_at = (size_t)header.e_shoff;
 	cubin->section_count = header.e_shnum;
 	if (!section_read(cubin, header.e_shstrndx, &names) || names.sh_type != SHT_STRTAB)
 		return error_set(err, STATUS_FAILED,
-			"cubin: expected section names, found section %u to be none",
+			"cubin: section %u should hold the section names, but it does not",
 			header.e_shstrndx);
 	cubin->names_at = (size_t)names.sh_offset;
 	cubin->names_size = (size_t)names.sh_size;
@@ -127,7 +127,7 @@ enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struc
 		return status;
 	if (!table_find(cubin, ".symtab", &symbols) || !table_find(cubin, ".strtab", &strings))
 		return error_set(
-			err, STATUS_FAILED, "cubin: expected .symtab and .strtab, found not both");
+			err, STATUS_FAILED, "cubin: the section .symtab or .strtab is missing");
 	cubin->symbols_at = (size_t)symbols.sh_offset;
 	cubin->symbol_count = (size_t)symbols.sh_size / sizeof(Elf64_Sym);
 	cubin->strings_at = (size_t)strings.sh_offset;

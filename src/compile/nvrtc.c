@@ -102,7 +102,8 @@ static enum status identify(struct nvrtc *nvrtc, struct error *err)
 	CLEANUP(memory_free) char *build = nvrtc_file_build(nvrtc->library.path);
 
 	if (!build)
-		return error_set(err, STATUS_NO_DEVICE, "%s: cannot be read", nvrtc->library.path);
+		return error_set(err, STATUS_NO_DEVICE, "%s: the library cannot be read",
+			nvrtc->library.path);
 	snprintf(nvrtc->identity, sizeof(nvrtc->identity), "NVRTC %d.%d (%s)", nvrtc->major,
 		nvrtc->minor, build);
 	return STATUS_OK;
@@ -127,11 +128,12 @@ enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 	*nvrtc = (struct nvrtc){0};
 	TRY(library_open(&nvrtc->library, path, err));
 	if (strstr(nvrtc->library.path, "/stubs/"))
-		return error_set(err, STATUS_NO_DEVICE, "%s: is a stub", nvrtc->library.path);
+		return error_set(err, STATUS_NO_DEVICE,
+			"%s: this library is a stub for linking only", nvrtc->library.path);
 	TRY(library_bind(&nvrtc->library, calls, ARRAY_COUNT(calls), &nvrtc->functions, err));
 	if (nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
 		return error_set(
-			err, STATUS_NO_DEVICE, "%s: nvrtcVersion fails", nvrtc->library.path);
+			err, STATUS_NO_DEVICE, "%s: nvrtcVersion() failed", nvrtc->library.path);
 	TRY(identify(nvrtc, err));
 	open_builtins(nvrtc);
 	return STATUS_OK;
@@ -324,16 +326,16 @@ static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
 	text_append_bytes(&hinted, text_string(log), (size_t)(rest + 1 - text_string(log)));
 	if (missing.length)
 		text_appendf(&hinted,
-			"hint: " COMPILER_MISSING "%s; \"include_paths\" in the JSON names the "
-			"folders where they are, or `pip install` the package of NVIDIA that has "
-			"them\n",
+			"hint: " COMPILER_MISSING
+			"%s; add their folder to \"include_paths\" in the "
+			"JSON, or `pip install` the NVIDIA package that has them\n",
 			missing.data);
 	else if (unit->is_tile && strstr(text, "constraint"))
-		text_append(&hinted, "hint: every extent of a tile is a power of two\n");
+		text_append(&hinted, "hint: make every dimension of a tile a power of two\n");
 	else if (macro)
 		text_appendf(&hinted,
-			"hint: the macro %.*s has a name of that header's; \"as\": \"macro OTHER\" "
-			"gives it another\n",
+			"hint: the macro %.*s collides with a name in that header; rename it with "
+			"\"as\": \"macro OTHER\"\n",
 			(int)length, macro);
 	else
 		return;
@@ -429,7 +431,7 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 		return NVRTC_REFUSED;
 	}
 	text_appendf(log, "%s\n",
-		result == NVRTC_SUCCESS ? "the compiler succeeded and gave no code"
+		result == NVRTC_SUCCESS ? "the compiler succeeded but returned no code"
 					: nvrtc->functions.error_string(result));
 	return NVRTC_BROKEN;
 }

@@ -42,7 +42,7 @@ struct nvrtc {
 	struct nvrtc_functions functions;
 	int major, minor;
 	bool refused_extras[4];  /* extra options that this version does not support */
-	struct name_set missing; /* headers that sources include and nobody has */
+	struct name_set missing; /* headers that sources include but that do not exist */
 	char identity[96];       /* "NVRTC 13.0 (V13.0.88)" with the full build number, because
 				    nvrtcVersion() hides patch releases */
 };

@@ -144,7 +144,8 @@ static void add_given(const struct nvrtc_search *search, struct nvrtc_candidates
 	else if (file_exists(search->given) || !strchr(search->given, '/'))
 		candidate_add(search, candidates, search->given, GROUP_GIVEN);
 	else
-		text_appendf(&candidates->places, "%s (--nvrtc, else TILETUNE_NVRTC): not there\n",
+		text_appendf(&candidates->places,
+			"%s (from --nvrtc or TILETUNE_NVRTC): there is no such file\n",
 			search->given);
 }
 

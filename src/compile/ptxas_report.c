@@ -233,6 +233,6 @@ void ptxas_report_shorten(const char *log, struct text *useful)
 	}
 	if (dropped)
 		text_appendf(useful,
-			"(%zu more lines; the file that " COMPILER_LOG " names gets all of them)\n",
+			"(%zu more lines; set " COMPILER_LOG " to a file to get all of them)\n",
 			dropped);
 }

@@ -165,8 +165,8 @@ static enum tile_answer wait_assembler(pid_t pid, struct text *log)
 		return TILE_LATE;
 	}
 	if (WIFSIGNALED(status))
-		text_appendf(log, "error: tileiras was ended by signal %d (%s)\n", WTERMSIG(status),
-			strsignal(WTERMSIG(status)));
+		text_appendf(log, "error: tileiras was killed by signal %d (%s)\n",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		text_append(log, "error: tileiras did not start\n");
 	return TILE_BROKEN;

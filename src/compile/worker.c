@@ -65,7 +65,8 @@ static bool has_entries(
 		if (cubin ? cubin_has_kernel(cubin, entry->symbol)
 			  : entry->resources.regs_per_thread >= 0)
 			continue;
-		text_appendf(remarks, "error: no kernel named \"%s\"; there are:", entry->name);
+		text_appendf(remarks,
+			"error: there is no kernel named \"%s\"; the source has:", entry->name);
 		for (size_t j = 0; cubin && j < 8 && (name = cubin_kernel_name(cubin, j)); j++)
 			text_appendf(remarks, " %s", name);
 		text_append_char(remarks, '\n');
@@ -94,8 +95,8 @@ static void explain_entries(const struct build_unit *unit, struct text *log)
 		if (strchr(name, ':') || name_find(name, names) >= 0)
 			continue;
 		name_hint_or_list(name, names, &hint);
-		text_appendf(&said, "error: no kernel named \"%s\"%s%s\n", unit->entries[i],
-			hint.hint[0] ? "; " : "", hint.hint);
+		text_appendf(&said, "error: there is no kernel named \"%s\"%s%s\n",
+			unit->entries[i], hint.hint[0] ? "; " : "", hint.hint);
 	}
 	text_append(&said, text_string(log));
 	text_release(log);
@@ -146,9 +147,9 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 				continue;
 			while (line > log && line[-1] != '\n')
 				line--;
-			return string_format("%.*s: error: the source defines %.*s, which is "
-					     "given as %s: write #ifndef %.*s before its #define "
-					     "and #endif behind it\n",
+			return string_format(
+				"%.*s: error: the source defines %.*s, which is also set with %s: "
+				"write #ifndef %.*s before its #define and #endif after it\n",
 				(int)strcspn(line, ":"), line, (int)length, name, option,
 				(int)length, name);
 		}
@@ -171,12 +172,13 @@ static void explain_silence(const char *report, struct text *log)
 		while (number > report && isdigit((unsigned char)number[-1]))
 			number--;
 		if (strtol(number, NULL, 10) > SMEM_STATIC_BYTES) {
-			text_appendf(log, "error: uses too much shared data (%.*s bytes)\n",
+			text_appendf(log,
+				"error: the kernel uses too much shared data (%.*s bytes)\n",
 				(int)(at - number), number);
 			return;
 		}
 	}
-	text_append(log, "the compiler said nothing\n");
+	text_append(log, "the compiler gave no message\n");
 }
 
 /* Fills in outcome, entries and log from the compiler's answer. */
@@ -262,7 +264,7 @@ static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *
 	if (nvrtc_load(nvrtc, path, &err) == STATUS_OK && nvrtc->functions.tile_ir)
 		return true;
 	text_appendf(log, "error: %s\n",
-		err.message[0] ? err.message : "this NVRTC is older than 13.3: no tile kernels");
+		err.message[0] ? err.message : "tile kernels need NVRTC 13.3 or newer");
 	return false;
 }
 
@@ -358,7 +360,8 @@ int compile_worker_main(void)
 				&nvrtc, &tile_nvrtc, &toolkit, &message, reply_fd, &err);
 		else
 			status = error_set(&err, STATUS_FAILED,
-				"worker-compile: expected frames on its standard input");
+				"worker-compile: the input is not a request; only tiletune itself "
+				"starts this command");
 		message_release(&message);
 	}
 	text_release(&pending);
@@ -410,8 +413,8 @@ static enum status result_check(
 	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED &&
 		result->outcome != OUTCOME_COMPILE_CRASHED &&
 		result->outcome != OUTCOME_COMPILE_TIMEOUT)
-		return json_error(at, err, "an outcome of a compilation");
-	return result->log ? STATUS_OK : json_error(at, err, "a log");
+		return json_invalid(at, err, "the outcome is not one of a compilation");
+	return result->log ? STATUS_OK : json_invalid(at, err, "the member \"log\" is missing");
 }
 
 static const struct record_member result_members[] = {

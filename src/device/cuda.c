@@ -69,7 +69,7 @@ static const struct executor_protocol protocol = {.name = "the measuring worker"
 	.is_worker = true,
 	.pause_s = 0.5,
 	.handshake_s = start_timeout_s,
-	.lost_context = "starting the measuring worker again: ",
+	.lost_context = "the measuring worker cannot be restarted: ",
 	.start = start,
 	.take_hello = take_gpus,
 	.complete = complete};
@@ -187,7 +187,7 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 	struct cuda_device *cuda = device->state;
 
 	if (device->lost)
-		return error_set(err, STATUS_NO_DEVICE, "GPU %s: lost", cuda->setup.device);
+		return error_set(err, STATUS_NO_DEVICE, "GPU %s was lost", cuda->setup.device);
 	if (!cuda->setup.helpers)
 		BUG("device_helpers() comes first");
 	struct sampling unlimited = *sampling;
@@ -227,8 +227,8 @@ static enum status cuda_helpers(struct device *device, const char *cubin, struct
 			cuda->executor.measures.broken.message);
 	else
 		status = error_set(err, STATUS_NO_DEVICE,
-			"GPU %s (%s): expected it to run the anchor kernel, found: %s",
-			device->identity.uuid, device->identity.name,
+			"GPU %s (%s) cannot run the anchor kernel: %s", device->identity.uuid,
+			device->identity.name,
 			reply.result.detail ? reply.result.detail
 					    : outcome_name(reply.result.outcome));
 	device_reply_release(&reply);

@@ -66,7 +66,8 @@ static enum status kind_unknown(const char *name, struct error *err)
 		name);
 	return nearest ? error_hint(err, "did you mean %s:%s?", nearest,
 				 name[strcspn(name, ":")] ? strchr(name, ':') + 1 : "")
-		       : error_hint(err, "cuda:0 is the first GPU, model:h200-sxm a device sheet");
+		       : error_hint(err, "the first GPU is cuda:0; a device model is, for example, "
+					 "model:h200-sxm");
 }
 
 enum status device_open(const char *name, const struct device_options *options,

@@ -441,7 +441,7 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 	struct executor_request *request = (struct executor_request *)task;
 	const enum outcome fault = request->fault;
 	CLEANUP(memory_free)
-	char *late = string_format("no answer within %.3g s", task->timeout_s);
+	char *late = string_format("there was no answer within %.3g s", task->timeout_s);
 
 	if (request->next) {
 		fail_preparing(executor, request, end, how);

@@ -68,7 +68,7 @@ static void holder_write(int fd)
 static enum status lock_error(const char *path, struct error *err)
 {
 	error_set(err, STATUS_FAILED, "GPU lock %s: %s", path, strerror(errno));
-	return error_hint(err, "TILETUNE_LOCK_FOLDER names another folder for locks");
+	return error_hint(err, "set TILETUNE_LOCK_FOLDER to another folder for locks");
 }
 
 /* Waits until this process has the lock, or the time is over. */
@@ -82,9 +82,9 @@ static enum status lock_wait(
 			return lock_error(path, err);
 		if (clock_seconds() >= deadline) {
 			error_set(err, STATUS_NO_DEVICE,
-				"GPU %s: busy, process %ld is measuring on it (lock %s)", uuid,
+				"GPU %s is busy: process %ld is measuring on it (lock %s)", uuid,
 				holder_read(fd), path);
-			return error_hint(err, "--wait 10m waits for it");
+			return error_hint(err, "wait for it with --wait 10m");
 		}
 		clock_sleep(retry_s);
 	}

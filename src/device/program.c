@@ -262,7 +262,7 @@ static enum status program_open(struct device *device, const char *rest,
 	return options->program
 		       ? open_program(program, options, err)
 		       : error_set(err, STATUS_BAD_INPUT,
-				 "--device: a program is the device of its own JSON alone");
+				 "--device: a program can only be the device of its own JSON file");
 }
 
 static void program_close(struct device *device)
@@ -297,7 +297,8 @@ static enum status program_submit(struct device *device, const struct device_job
 	size_t left = 0;
 
 	if (device->lost)
-		return error_set(err, STATUS_NO_DEVICE, "%s: lost", program->family->file);
+		return error_set(
+			err, STATUS_NO_DEVICE, "%s: the program was lost", program->family->file);
 	for (size_t i = 0; i < count; i++) {
 		struct device_reply reply = {
 			.ticket = jobs[i].ticket, .result.measured = {NAN, NAN, NAN}};

@@ -318,7 +318,7 @@ static enum status replay_submit(struct device *device, const struct device_job 
 					together ? sampling->rounds : SIZE_MAX, again ? 1 : slower,
 					result);
 		} else {
-			result->detail = string_format("not recorded in %s", replay->path);
+			result->detail = string_format("%s has no recording of it", replay->path);
 		}
 		device_reply_push(device, reply);
 	}

@@ -25,15 +25,15 @@ static enum status choose(struct gpu_selection *selection, const char *name, str
 
 	if (!string_starts_with(name, "cuda:") || !*rest)
 		return error_set(err, STATUS_BAD_INPUT,
-			"device: expected GPUs as cuda:0,cuda:2, found \"%s\"", name);
+			"device: expected GPUs such as cuda:0,cuda:2, found \"%s\"", name);
 	index = device_listing_find(selection->list, selection->count, rest);
 	if (index == selection->count)
-		return error_set(err, STATUS_NO_DEVICE, "%s: expected one of %zu GPUs", name,
-			selection->count);
+		return error_set(err, STATUS_NO_DEVICE,
+			"%s: there is no such GPU; this machine has %zu", name, selection->count);
 	for (size_t i = 0; i < selection->chosen_count; i++)
 		if (selection->chosen[i] == index)
-			return error_set(err, STATUS_BAD_INPUT,
-				"device: expected each GPU once, found cuda:%zu twice", index);
+			return error_set(
+				err, STATUS_BAD_INPUT, "device: cuda:%zu is given twice", index);
 	selection->chosen[selection->chosen_count++] = index;
 	return STATUS_OK;
 }
@@ -95,9 +95,9 @@ static enum status expect_one_model(const struct gpu_selection *selection, struc
 	}
 	if (count < 2)
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "device: expected GPUs of one model, found %zu models: %s",
-		count, text_string(&models));
-	return error_hint(err, "a run for each: %s", text_string(&lists));
+	error_set(err, STATUS_BAD_INPUT, "device: the GPUs are of %zu different models: %s", count,
+		text_string(&models));
+	return error_hint(err, "start one run for each model: %s", text_string(&lists));
 }
 
 enum status gpu_selection_open(const struct device_options *options, const char *names,
@@ -108,8 +108,8 @@ enum status gpu_selection_open(const struct device_options *options, const char 
 	*selection = (struct gpu_selection){0};
 	TRY(device_list_cuda(options, &selection->list, &selection->count, &why, err));
 	if (!selection->count)
-		return error_set(err, STATUS_NO_DEVICE, "device %s: expected GPUs, found none: %s",
-			names, why ? why : "");
+		return error_set(err, STATUS_NO_DEVICE, "device %s: there is no GPU: %s", names,
+			why ? why : "");
 	TRY(choose_all(selection, names, err));
 	return expect_one_model(selection, err);
 }

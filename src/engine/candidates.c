@@ -119,8 +119,7 @@ static bool can_launch(const struct family_candidates *family, struct text *left
 		plan_release(&plan);
 		return true;
 	}
-	text_appendf(
-		left_out, "%s does not compete: %s\n", family->bound->family->name, reason.message);
+	text_appendf(left_out, "%s is left out: %s\n", family->bound->family->name, reason.message);
 	return false;
 }
 
@@ -176,7 +175,7 @@ static enum status restrict_family(const struct candidates_options *options,
 	if (status == STATUS_OK)
 		return family_bind(whole.family, whole.problem, whole.device,
 			text_string(&condition), bound, err);
-	format_put(left_out, format_shown, "%s does not compete: %s%s%s%s\n", whole.family->name,
+	format_put(left_out, format_shown, "%s is left out: %s%s%s%s\n", whole.family->name,
 		reason.message, reason.hint[0] ? " (" : "", reason.hint, reason.hint[0] ? ")" : "");
 	return STATUS_OK;
 }
@@ -214,10 +213,10 @@ static enum status add_family(struct candidates *pool, const struct family *fami
 		return status == STATUS_BAD_INPUT ? error_context(err, "%s", family->name) : status;
 	if (added->count == CANDIDATES_LEGAL_MAX) {
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected less than %d legal configurations, found more (%.3g with "
-			"illegal ones)",
+			"%s: the space has %d legal configurations or more, too many to search "
+			"(%.3g with illegal ones)",
 			family->name, CANDIDATES_LEGAL_MAX, added->product);
-		return error_hint(err, "--where 'EXPR' takes a part of them");
+		return error_hint(err, "restrict the space with --where 'EXPR'");
 	}
 	if (!can_launch(added, left_out)) {
 		family_candidates_release(added);
@@ -251,17 +250,17 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 			}
 		format_put(&text, format_shown, "\n  %s: ", family->bound->family->name);
 		if (family->recorded)
-			text_append(&text, "the recording has none for this problem");
+			text_append(&text, "the recording has no configuration for this problem");
 		else if (count && family->product > 0)
-			format_put(&text, format_shown, "the last ones fell to \"%s\" (%s)",
+			format_put(&text, format_shown,
+				"no configuration satisfies \"%s\" (%s) and the other constraints",
 				space_constraint_text(space, worst), space->constraints[worst].why);
 		else
-			text_append(&text, "a parameter has no value here");
+			text_append(&text, "a parameter has no value for this problem");
 	}
 	for (const char *line = pool->left_out; line && *line; line = strchr(line, '\n') + 1)
 		format_put(&text, format_shown, "\n  %.*s", (int)strcspn(line, "\n"), line);
-	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a configuration that can serve this problem on %s, found none",
+	error_set(err, STATUS_BAD_INPUT, "%s: no configuration can serve this problem on %s",
 		pool->problem->title, pool->device->title);
 	return error_lines(err, text_string(&text));
 }

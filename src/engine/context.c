@@ -54,7 +54,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 		status = compiler_open(&with, &context->compiler, err);
 	/* tuning works without a cache, so only a folder that the user named must be usable */
 	if (status == STATUS_BAD_INPUT && !options->compiler.cache_folder && !options->no_cache) {
-		context->cache_notice = string_format("no compile cache: %s", err->message);
+		context->cache_notice = string_format("kernels are not cached: %s", err->message);
 		with.cache_folder = NULL;
 		status = compiler_open(&with, &context->compiler, err);
 	}
@@ -72,7 +72,7 @@ static enum status refuse_architecture(const struct context *context, struct err
 	if (!strstr(err->message, "gpu-architecture"))
 		return err->status;
 	return error_set(err, STATUS_NO_DEVICE,
-		"GPU %s: expected a compute capability that %s compiles for, found %d.%d",
+		"GPU %s: %s cannot compile for its compute capability %d.%d",
 		context->device->identity.name, compiler_identity(context->compiler),
 		compute_capability / 10, compute_capability % 10);
 }
@@ -97,7 +97,7 @@ static enum status open_cuda(const struct context_options *options, struct conte
 	TRY(open_helpers(context, err));
 	if (context->device->identity.process_count)
 		context->notice = string_format(
-			"%d other processes use this GPU: times may be longer and less certain",
+			"%d other processes use this GPU, so times may be longer and less certain",
 			context->device->identity.process_count);
 	return STATUS_OK;
 }
@@ -131,9 +131,10 @@ static enum status open_auto(const struct context_options *options, struct conte
 		return status;
 	*err = (struct error){0};
 	TRY(open_modelled(options, context, "model:", device_options, err));
-	context->notice = string_format("no GPU (`tiletune devices` says why): times are predicted "
-					"for %s; --device model:NAME takes another",
-		context->device->spec->title);
+	context->notice =
+		string_format("no GPU found (`tiletune devices` says why), so times are predicted "
+			      "for %s; choose another model with --device model:NAME",
+			context->device->spec->title);
 	return STATUS_OK;
 }
 
@@ -168,7 +169,7 @@ static enum status open_program(const struct context_options *options, struct co
 			"--device %s does not apply: %s runs a program, which selects its own "
 			"device",
 			options->device, family->file);
-		return error_hint(err, "`tune` and `check` run it, without --device");
+		return error_hint(err, "run `tune` or `check` without --device");
 	}
 	for (const char **word = family->program; *word; word++)
 		text_appendf(&command, "%s%s", command.length ? " " : "", *word);
@@ -201,7 +202,8 @@ static enum status open_device(const struct context_options *options, struct con
 
 	TRY(expect_whole_name(options->device, err));
 	if (device_is_several(options->device))
-		return error_set(err, STATUS_BAD_INPUT, "device: expected one GPU, found \"%s\"",
+		return error_set(err, STATUS_BAD_INPUT,
+			"device: this command works with one GPU, not with \"%s\"",
 			options->device);
 	TRY(find_program(options, context, &program, err));
 	TRY(program && !string_starts_with(options->device, "replay:")

@@ -182,9 +182,9 @@ static void say_attempt(const struct evaluator *evaluator, const struct prepared
 	const char *failed, const char *why)
 {
 	CLEANUP(memory_free)
-	char *words = string_format("%s: %s cannot be the reference: %.*s; the others are compared "
-				    "with %s. \"reference\": {\"configuration\": {...}} names one "
-				    "that is right",
+	char *words = string_format(
+		"%s: %s cannot be the reference (%.*s), so results are compared with %s; name a "
+		"correct configuration with \"reference\": {\"configuration\": {...}}",
 		prepared->problem->title, failed, (int)strcspn(why, "\n"), why, prepared->chosen);
 
 	if (evaluator->notice)
@@ -334,7 +334,7 @@ static enum status take_failed_reference(const struct evaluator *evaluator, stru
 	const struct result *found, struct error *err)
 {
 	CLEANUP(memory_free)
-	char *words = string_format("%s %s: expected its reference to run, found %s: %s",
+	char *words = string_format("%s %s: the reference failed (%s): %s",
 		trial->problem->operation->name, trial->problem->title,
 		outcome_name(found->outcome),
 		found->detail ? found->detail : outcome_summary(found->outcome));
@@ -345,8 +345,7 @@ static enum status take_failed_reference(const struct evaluator *evaluator, stru
 	error_set(err, STATUS_FAILED, "%s", words);
 	if (!trial->problem->operation->references.count)
 		error_hint(err,
-			"\"reference\": {\"configuration\": {...}} names a configuration that "
-			"is right");
+			"name a correct configuration: \"reference\": {\"configuration\": {...}}");
 	return STATUS_FAILED;
 }
 
@@ -383,7 +382,7 @@ static enum status take_replies(struct evaluator *evaluator, struct error *err)
 
 		evaluator->moved = true;
 		if (reply.lost) {
-			error_set(err, STATUS_NO_DEVICE, "the device is lost: ");
+			error_set(err, STATUS_NO_DEVICE, "the device was lost: ");
 			status = error_lines(err,
 				reply.result.detail ? reply.result.detail : "it stopped answering");
 		} else if (trial && trial->stage != TRIAL_DONE)

@@ -156,7 +156,7 @@ enum status explanation_make(struct context *context, const struct candidates *p
 	*result = trial->result;
 	trial->result = (struct result){0};
 	if (result->outcome != OUTCOME_OK && !result->resources && context->store)
-		explanation->compile_problem = string_format("expected it to compile, found %s: %s",
+		explanation->compile_problem = string_format("the kernel does not compile (%s): %s",
 			outcome_name(result->outcome),
 			result->detail ? result->detail : "no message");
 	result->predicted = true;

@@ -52,9 +52,9 @@ enum status kernel_arguments_check(const struct compile_result *kernel,
 	for (int32_t i = 0; i < found.param_count; i++)
 		text_appendf(&taken, "%s%u", i ? ", " : "", found.param_bytes[i]);
 	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected the kernel's %d arguments (bytes: %s), found %zu (%s)", name,
-		found.param_count, found.param_count ? taken.data : "none", launch->argument_count,
-		launch->argument_count ? given.data : "none");
+		"%s: the kernel takes %d arguments (bytes: %s), but the launch gives %zu (%s)",
+		name, found.param_count, found.param_count ? taken.data : "none",
+		launch->argument_count, launch->argument_count ? given.data : "none");
 }
 
 /* Whether the kernel is the entry's; "scan<256>" is declared as scan. */
@@ -72,12 +72,13 @@ static enum status pointer_check(const char *entry, const struct source_variable
 
 	if (argument->is_const && buffer_is_output(buffer->role))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an input for the argument const %s *%s, found the output %s",
+			"%s: the argument const %s *%s is read-only, but it is given the output %s",
 			entry, argument->type, argument->name, buffer->name);
 	if (dtype >= 0 && argument->lanes == 1 && buffer->role != BUFFER_WORKSPACE &&
 		dtype_size((enum dtype)dtype) != dtype_size(buffer->dtype))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected elements of %s for the argument %s *%s, found %s of %s",
+			"%s: the size of %s, the type of the argument %s *%s, does not fit %s of "
+			"type %s",
 			entry, argument->dtype, argument->type, argument->name, buffer->name,
 			dtype_names[buffer->dtype]);
 	return STATUS_OK;
@@ -95,10 +96,10 @@ static enum status dimension_check(const char *text, const char *entry, const ch
 		if (!strstr(text, read))
 			continue;
 		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a \"%s\" of %zu dimensions, as the source reads %s, found "
+			"%s: \"%s\" needs %zu dimensions, because the source reads %s, but it has "
 			"%zu",
 			entry, member, axis + 1, read, count);
-		return error_hint(err, "1 for a dimension that is not used");
+		return error_hint(err, "give an unused dimension the size 1");
 	}
 	return STATUS_OK;
 }

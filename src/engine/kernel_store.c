@@ -122,7 +122,7 @@ enum status kernel_store_wait(struct kernel_store *store, const struct build_uni
 		BUG("%s was submitted and never answered", unit->name);
 	if ((*kernel)->outcome == OUTCOME_OK)
 		return STATUS_OK;
-	error_set(err, STATUS_FAILED, "%s: expected it to compile, found %s: ", unit->name,
+	error_set(err, STATUS_FAILED, "%s: the kernel does not compile (%s): ", unit->name,
 		outcome_name((*kernel)->outcome));
 	return error_lines(err, (*kernel)->log);
 }

@@ -126,12 +126,12 @@ static bool find(const struct outside *outside, const struct proposal *proposal,
 	const ptrdiff_t found = candidates_find_named(pool, family, &proposal->configuration);
 
 	if (found < 0)
-		text_append(why, "expected a configuration of the space, found another one");
+		text_append(why, "the configuration is not in the search space");
 	else if (outside->taken[found])
-		text_append(why, "expected a configuration that was not asked for before");
+		text_append(why, "the configuration was proposed before");
 	else if (!isfinite(pool->predicted_us[found]))
-		text_append(why, "expected a configuration that can run, whose prediction is a "
-				 "number");
+		text_append(
+			why, "the configuration cannot run, or its predicted time is not a number");
 	*candidate = (size_t)found;
 	return !why->length;
 }
@@ -155,9 +155,9 @@ static bool read_line(const struct outside *outside, const struct text *line,
 	if (!is_read)
 		text_append(why, err.message);
 	else if (proposal->id != outside->id)
-		text_appendf(why, "expected an answer to %lld, found one to %lld%s",
-			(long long)outside->id, (long long)proposal->id,
-			proposal->id < outside->id ? ": it is late" : "");
+		text_appendf(why, "the answer is to question %lld, not to %lld%s",
+			(long long)proposal->id, (long long)outside->id,
+			proposal->id < outside->id ? "; it is late" : "");
 	return !is_read || proposal->id >= outside->id;
 }
 
@@ -169,8 +169,8 @@ static void refuse(struct outside *outside, struct worker *worker, const char *w
 	json_put_string(line, "error", why);
 	say(worker, "error", line);
 	if (++outside->refusals == REFUSALS_MAX)
-		outside->why = string_format("the strategy's program made %d proposals in a row "
-					     "that could not be taken; the last: %s",
+		outside->why = string_format(
+			"the strategy program made %d invalid proposals in a row; the last: %s",
 			(int)REFUSALS_MAX, why);
 }
 
@@ -271,8 +271,8 @@ enum status strategy_program_open(const char *command, const char *worker_path,
 	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		arguments[count++] = word;
 	if (!count)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--strategy: expected a command after program:, found nothing");
+		return error_set(
+			err, STATUS_BAD_INPUT, "--strategy: a command must follow program:");
 	*state = outside = memory_zeroed(1, sizeof(*outside));
 	*outside = (struct outside){.worker_path = worker_path,
 		.words = words,
@@ -312,9 +312,9 @@ static enum ask_result program_ask(void *state, size_t *candidate)
 			return ASK_WAIT;
 		else
 			refuse(outside, worker_of(outside),
-				invalid->length
-					? invalid->data
-					: "expected \"configuration\", \"wait\" or \"done\"");
+				invalid->length ? invalid->data
+						: "the answer has none of \"configuration\", "
+						  "\"wait\" and \"done\"");
 	}
 	return *outside->interrupted ? ASK_WAIT : ASK_DONE;
 }

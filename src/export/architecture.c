@@ -60,8 +60,8 @@ enum status architecture_device(const char *name, const char *const *config_fold
 		TRY(find_device(capability, true, config_folders, device, err));
 	else
 		return error_set(err, STATUS_BAD_INPUT,
-			"--arch: expected an architecture as sm_90a, or compute_80 for PTX, found "
-			"%s",
+			"--arch: expected an architecture such as sm_90a (or compute_80 for PTX), "
+			"found %s",
 			name);
 	string_put((*device)->arch, sizeof((*device)->arch), name);
 	return STATUS_OK;

@@ -234,16 +234,16 @@ static enum status write_entries(const struct export_source *source,
 		put_file(&bundle, text);
 	if (bundle.defaults)
 		text_appendf(source->notice,
-			"%zu default configurations stand in where a tuned kernel does not run "
-			"on another architecture\n",
+			"for %zu tuned kernels that do not run on another architecture, the bundle "
+			"has the default configuration\n",
 			bundle.defaults);
 	if (bundle.missing)
 		text_appendf(source->notice,
-			"%zu entries have no kernel for another architecture\n", bundle.missing);
+			"for %zu entries the bundle has no kernel for another architecture\n",
+			bundle.missing);
 	if (bundle.changed)
 		text_appendf(source->notice,
-			"today's sources make other kernels than %zu of the tuned ones; "
-			"run "
+			"the sources of %zu kernels changed after tuning; compare them with "
 			"`tiletune check`\n",
 			bundle.changed);
 	for (size_t i = 0; i < arches; i++)
@@ -276,7 +276,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 	}
 	if (status == STATUS_OK && !count)
 		status = error_set(
-			err, STATUS_BAD_INPUT, "%s: expected entries, found none", source->name);
+			err, STATUS_BAD_INPUT, "%s: there are no entries to export", source->name);
 	if (status == STATUS_OK)
 		status = write_entries(source, entries, count, text, err);
 	for (size_t i = 0; i < count; i++)

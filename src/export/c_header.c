@@ -73,7 +73,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 
 	if (!source->entry_count)
 		return error_set(
-			err, STATUS_BAD_INPUT, "%s: expected entries, found none", source->name);
+			err, STATUS_BAD_INPUT, "%s: there are no entries to export", source->name);
 	append_string(&device, source->tuned->device.name);
 	for (size_t i = 0; i < source->entry_count; i++) {
 		const struct tuned_row *winner = &source->entries[i]->winner;

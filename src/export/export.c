@@ -95,11 +95,11 @@ enum status export_refuse(const struct tuned_entry *entry, const char *what, con
 	CLEANUP(text_release) struct text name = {0};
 
 	export_name(entry, &name);
-	error_set(err, STATUS_BAD_INPUT, "%s: %s \"%s\" holds the character '%c'",
+	error_set(err, STATUS_BAD_INPUT,
+		"%s: %s \"%s\" contains the character '%c', which this format cannot express",
 		text_string(&name), what, value, value[at]);
-	return error_hint(err,
-		"--format c-header and the tuned file itself hold every character; OPERATION -p "
-		"PROBLEM chooses other entries");
+	return error_hint(
+		err, "use --format c-header, or select other entries with OPERATION -p PROBLEM");
 }
 
 void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE])

@@ -41,7 +41,8 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 		catalogue, kernel->problem, device, &entry->winner, &kernel->candidate, NULL, err));
 	if (kernel->candidate.bound->family->program)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a kernel, found a program, which compiles by itself",
+			"%s: this is a program, which compiles its kernels itself, so there is no "
+			"kernel to export",
 			entry->winner.result.family);
 	values = candidate_values(&kernel->candidate, err);
 	if (!values)
@@ -86,16 +87,15 @@ enum status export_renew(const struct catalogue *catalogue, const struct device_
 	source->entry_count = kept;
 	if (renewed_count)
 		text_appendf(source->notice,
-			"%zu of %zu entries were tuned with different kernel sources: "
-			"defines, launches and arguments are of today's, times are the old ones; "
-			"`tiletune check` compares\n",
+			"the sources of %zu of %zu entries changed after tuning: the export has "
+			"today's kernels with the old times; compare them with `tiletune check`\n",
 			renewed_count, kept);
 	if (gone && !kept)
 		return error_set(err, why.status, "%s: %s", tuned->path, why.message);
 	if (gone)
 		format_put(source->notice, format_shown,
-			"%zu entries are left out: today's sources have no such kernel "
-			"(%s); tune them again\n",
+			"left out %zu entries, because today's sources have no such kernel (%s); "
+			"tune them again\n",
 			gone, why.message);
 	return STATUS_OK;
 }

@@ -184,7 +184,9 @@ static enum status evaluate(const struct expression *expression, const struct va
 					    ? &root->value
 					    : node_evaluate(&evaluation, root, result);
 	if (!value)
-		return STATUS_BAD_INPUT;
+		return err && !err->hint[0]
+			       ? error_hint(err, "the expression is: %s", expression->text)
+			       : STATUS_BAD_INPUT;
 	if (value != result)
 		*result = *value;
 	return STATUS_OK;
@@ -247,8 +249,12 @@ static enum status unexpected(const struct expression *expression, const char *n
 		value_format(*value, &found);
 	else
 		text_append(&found, value_type_name(value->type));
-	return error_set(err, STATUS_BAD_INPUT, "%s: column 1: expected %s, found %s",
-		expression->where, noun, found.data);
+	error_set(err, STATUS_BAD_INPUT, "%s: column 1: expected %s, found %s", expression->where,
+		noun, found.data);
+	return value->type == VALUE_REAL && strchr(expression->text, '/')
+		       ? error_hint(err, "`/` gives a fraction: write `//` to round down or "
+					 "ceil_div(a, b) to round up")
+		       : STATUS_BAD_INPUT;
 }
 
 enum status expression_int(const struct expression *expression, const struct value *values,

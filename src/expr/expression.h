@@ -32,6 +32,7 @@ struct name_table {
 	const char **names; /* borrowed; NULL: no expression may read this index */
 	size_t count;
 	size_t capacity;
+	size_t first_hinted; /* hints list the names from this index first, e.g. the parameters */
 };
 enum {
 	NAME_UNKNOWN = -1

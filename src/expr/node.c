@@ -53,18 +53,20 @@ static enum status unknown_name(struct resolver *resolver, const struct node *no
 	size_t near_count = 0;
 	if (function_find(node->name, strlen(node->name)))
 		return error_set(resolver->err, STATUS_BAD_INPUT,
-			"%s: column %u: expected '(' after the function '%s', found none",
-			resolver->where, node->column, node->name);
+			"%s: column %u: '%s' is a function, so '(' must follow it", resolver->where,
+			node->column, node->name);
 	for (int i = 0; i < resolver->count; i++)
 		near[near_count++] = resolver->variables[i];
-	for (size_t i = 0; i < resolver->names->count; i++)
-		if (resolver->names->names[i])
-			near[near_count++] = resolver->names->names[i];
+	const struct name_table *names = resolver->names;
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->names[(names->first_hinted + i) % names->count];
+		if (name)
+			near[near_count++] = name;
+	}
 	near[near_count++] = "True";
 	near[near_count++] = "False";
-	error_set(resolver->err, STATUS_BAD_INPUT,
-		"%s: column %u: expected a known name, found '%s'", resolver->where, node->column,
-		node->name);
+	error_set(resolver->err, STATUS_BAD_INPUT, "%s: column %u: unknown name '%s'",
+		resolver->where, node->column, node->name);
 	return name_hint_or_list(node->name, near, resolver->err);
 }
 
@@ -100,8 +102,7 @@ static enum status resolve_node(struct resolver *resolver, struct node *node)
 			continue;
 		if (resolver->count == EVALUATION_LOCALS_MAX)
 			return error_set(resolver->err, STATUS_BAD_INPUT,
-				"%s: column %u: expected at most %d loop variables within each "
-				"other, found more",
+				"%s: column %u: more than %d nested loop variables",
 				resolver->where, clause->column, EVALUATION_LOCALS_MAX);
 		clause->index = resolver->count;
 		resolver->variables[resolver->count++] = clause->name;

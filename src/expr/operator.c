@@ -41,17 +41,33 @@ struct application {
 	struct value *result;
 };
 
-/* "expected <expectation> for <operator>, found <left> and <right>" */
+/* Appends the operands: "<left> and <right>". */
+static void describe_operands(const struct application *a, struct text *text)
+{
+	describe(a->left, text);
+	if (a->right) {
+		text_append(text, " and ");
+		describe(a->right, text);
+	}
+}
+
+/* Refuses operands of the wrong type: "expected <expectation> for <operator>, found <operands>" */
 static bool refuse(const struct application *a, const char *expectation)
 {
 	CLEANUP(text_release) struct text found = {0};
-	describe(a->left, &found);
-	if (a->right) {
-		text_append(&found, " and ");
-		describe(a->right, &found);
-	}
+	describe_operands(a, &found);
 	error_set(a->evaluation->err, STATUS_BAD_INPUT, "expected %s for '%s', found %s",
 		expectation, opcode_symbol(a->opcode), found.data);
+	return false;
+}
+
+/* Reports operands without a result: "'<operator>' of <operands>: <reason>" */
+static bool refuse_result(const struct application *a, const char *reason)
+{
+	CLEANUP(text_release) struct text operands = {0};
+	describe_operands(a, &operands);
+	error_set(a->evaluation->err, STATUS_BAD_INPUT, "'%s' of %s: %s", opcode_symbol(a->opcode),
+		operands.data, reason);
 	return false;
 }
 
@@ -62,7 +78,7 @@ bool evaluation_use(struct evaluation *evaluation, size_t steps)
 		evaluation->steps -= steps;
 		return true;
 	}
-	error_set(evaluation->err, STATUS_BAD_INPUT, "expected an end within %d steps, found more",
+	error_set(evaluation->err, STATUS_BAD_INPUT, "the evaluation takes more than %d steps",
 		EVALUATION_STEPS_MAX);
 	return false;
 }
@@ -86,8 +102,8 @@ bool evaluation_append(
 {
 	const size_t count = list->count;
 	if (count >= LIST_COUNT_MAX) {
-		error_set(evaluation->err, STATUS_BAD_INPUT,
-			"expected a list of at most %d values, found more", LIST_COUNT_MAX);
+		error_set(evaluation->err, STATUS_BAD_INPUT, "the list has more than %d values",
+			LIST_COUNT_MAX);
 		return false;
 	}
 	if (!evaluation_use(evaluation, weight_of(value)))
@@ -139,7 +155,7 @@ static bool real_arithmetic(const struct application *a)
 		return refuse(a, "two numbers");
 	if (right == 0 && (a->opcode == OPCODE_DIVIDE || a->opcode == OPCODE_FLOOR_DIVIDE ||
 				  a->opcode == OPCODE_MODULO))
-		return refuse(a, "a divisor other than 0");
+		return refuse_result(a, "division by zero");
 	switch (a->opcode) {
 	case OPCODE_ADD:
 		real = left + right;
@@ -166,13 +182,13 @@ static bool real_arithmetic(const struct application *a)
 		break;
 	default: /* ** */
 		if (left == 0 && right < 0)
-			return refuse(a, "a base other than 0");
+			return refuse_result(a, "a negative power of zero");
 		if (left < 0 && right != floor(right))
-			return refuse(a, "a base of at least 0");
+			return refuse_result(a, "a fractional power of a negative number");
 		real = pow(left, right);
 	}
 	if (!isfinite(real))
-		return refuse(a, "a result within a double's range");
+		return refuse_result(a, "the result is too large");
 	*a->result = value_real(real);
 	return true;
 }
@@ -193,11 +209,11 @@ static bool arithmetic(const struct application *a, bool integers_only)
 		const bool shift = opcode == OPCODE_SHIFT_LEFT || opcode == OPCODE_SHIFT_RIGHT;
 		const bool divides = opcode == OPCODE_FLOOR_DIVIDE || opcode == OPCODE_MODULO ||
 				     opcode == OPCODE_CEIL_DIV || opcode == OPCODE_ROUND_UP;
-		return refuse(
+		return refuse_result(
 			&(struct application){a->evaluation, opcode, &shown[0], &shown[1], NULL},
-			shift && right < 0      ? "a count of at least 0"
-			: divides && right == 0 ? "a divisor other than 0"
-						: "a result within 64 bits");
+			shift && right < 0      ? "a negative shift count"
+			: divides && right == 0 ? "division by zero"
+						: "the result does not fit into 64 bits");
 	}
 	if (booleans &&
 		(opcode == OPCODE_BIT_AND || opcode == OPCODE_BIT_OR || opcode == OPCODE_BIT_XOR))
@@ -299,11 +315,10 @@ static bool any_or_all(const struct application *a)
 static bool best_of_list(const struct application *a)
 {
 	if (a->left->type != VALUE_LIST)
-		return refuse(a, "a list, or two numbers or more");
+		return refuse(a, "a list or at least two numbers");
 	const struct value_list *list = a->left->list;
 	if (list->count == 0) {
-		error_set(a->evaluation->err, STATUS_BAD_INPUT,
-			"expected a list with a value for '%s', found an empty one",
+		error_set(a->evaluation->err, STATUS_BAD_INPUT, "'%s' of an empty list",
 			opcode_symbol(a->opcode));
 		return false;
 	}
@@ -325,7 +340,7 @@ static bool range_argument(
 	if (value_as_int(*argument, integer))
 		return true;
 	error_set(evaluation->err, STATUS_BAD_INPUT,
-		"expected integers as arguments of range, found %s",
+		"expected integers as arguments of range(), found %s",
 		value_type_name(argument->type));
 	return false;
 }
@@ -340,8 +355,7 @@ bool range_read(struct evaluation *evaluation, const struct value *arguments, si
 		(count > 2 && !range_argument(evaluation, &arguments[2], &range->step)))
 		return false;
 	if (range->step == 0) {
-		error_set(evaluation->err, STATUS_BAD_INPUT,
-			"expected a step other than 0 of range, found 0");
+		error_set(evaluation->err, STATUS_BAD_INPUT, "the step of range() is 0");
 		return false;
 	}
 	/* exact even if the difference exceeds int64 */
@@ -385,7 +399,7 @@ static bool sign(const struct application *a)
 		return refuse(a, "a number");
 	if ((negates || (a->opcode == OPCODE_ABS && integer < 0)) &&
 		__builtin_sub_overflow((int64_t)0, integer, &integer))
-		return refuse(a, "a result within 64 bits");
+		return refuse_result(a, "the result does not fit into 64 bits");
 	*a->result = value_int(integer);
 	return true;
 }
@@ -405,10 +419,10 @@ static bool to_integer(const struct application *a)
 	int64_t integer;
 	if (operand->type == VALUE_REAL) {
 		if (!value_whole(value_real(trunc(operand->real)), &integer))
-			return refuse(a, "a result within 64 bits");
+			return refuse_result(a, "the result does not fit into 64 bits");
 	} else if (operand->type == VALUE_STRING) {
 		if (!string_to_int(operand->string, &integer))
-			return refuse(a, "an integer in the string");
+			return refuse(a, "a string that holds an integer");
 	} else if (!value_as_int(*operand, &integer)) {
 		return refuse(a, "a number or a string");
 	}
@@ -424,7 +438,7 @@ static bool dtype_bytes(const struct application *a)
 		*a->result = value_int((int64_t)dtype_size((enum dtype)dtype));
 		return true;
 	}
-	refuse(a, "the name of a dtype");
+	refuse(a, "the name of an element type");
 	const char *near = name ? name_nearest(name, dtype_names) : NULL;
 	if (near)
 		error_hint(a->evaluation->err, "did you mean %s?", near);

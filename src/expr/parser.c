@@ -454,8 +454,8 @@ enum status node_parse(const char *text, const char *where, struct value_arena *
 {
 	if (strlen(text) > NODE_TEXT_MAX)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected an expression of at most %d characters, found %zu", where,
-			NODE_TEXT_MAX, strlen(text));
+			"%s: the expression has %zu characters, more than the limit of %d", where,
+			strlen(text), NODE_TEXT_MAX);
 	struct parser parser = {
 		.where = where,
 		.arena = arena,
@@ -464,7 +464,11 @@ enum status node_parse(const char *text, const char *where, struct value_arena *
 	};
 	parser_advance(&parser);
 	*root = parse_expression(&parser);
-	if (parser.token.kind != TOKEN_END)
+	if (parser.token.kind != TOKEN_END && !parser.failed) {
+		const bool is_comma = parser.token.kind == TOKEN_COMMA;
 		parser_expected(&parser, "an operator or the end");
+		if (is_comma)
+			error_hint(err, "write several values as a list: [%s]", text);
+	}
 	return parser.failed ? STATUS_BAD_INPUT : STATUS_OK;
 }

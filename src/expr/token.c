@@ -200,13 +200,12 @@ static enum status lex_string(const struct lexer *lexer, struct token *token, st
 		length++;
 	token->length = length;
 	if (!text[length])
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: column %u: expected a closing %c, found the end", lexer->where,
-			token->column, text[0]);
+		return error_set(err, STATUS_BAD_INPUT, "%s: column %u: the closing %c is missing",
+			lexer->where, token->column, text[0]);
 	if (text[length] == '\\')
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: column %u: expected a string without escapes, found a backslash",
-			lexer->where, token->column + count_characters(text, length));
+			"%s: column %u: strings must not contain a backslash", lexer->where,
+			token->column + count_characters(text, length));
 	token->kind = TOKEN_STRING;
 	token->length = length + 1;
 	return STATUS_OK;

@@ -24,7 +24,7 @@ refuse_value(const struct evaluation *evaluation, const struct node *node, enum 
 	if (type == VALUE_NONE)
 		BUG("%s: the value %d is not bound", evaluation->where, node->index);
 	error_set(evaluation->err, STATUS_BAD_INPUT,
-		"%s: expected names that stand for numbers and strings, found %s",
+		"%s: expected names of numbers and strings, found the name of %s",
 		evaluation->where, value_type_name(type));
 	return NULL;
 }
@@ -105,8 +105,8 @@ static const struct value *range_list(
 		return NULL;
 	if (range.count > LIST_COUNT_MAX) {
 		error_set(evaluation->err, STATUS_BAD_INPUT,
-			"expected a list of at most %d values, found %" PRIu64, LIST_COUNT_MAX,
-			range.count);
+			"the list has %" PRIu64 " values, more than the limit of %d", range.count,
+			LIST_COUNT_MAX);
 		return fail(evaluation, node);
 	}
 	if (!evaluation_new_list(evaluation, &list))

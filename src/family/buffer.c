@@ -43,7 +43,7 @@ static enum status name_check(const struct json_at *item, const struct reading *
 {
 	return first && name_table_find(&reading->scope->all, name) < 0
 		       ? STATUS_OK
-		       : json_error_of(item, "name", err, "a name that nothing else has");
+		       : json_invalid_of(item, "name", err, "this name is already in use");
 }
 
 static enum status buffer_read(
@@ -58,7 +58,7 @@ static enum status buffer_read(
 	*(uint32_t *)field = (uint32_t)found;
 	if (found >= 0)
 		return STATUS_OK;
-	json_error(at, err, "a tensor or workspace");
+	json_invalid(at, err, "there is no such tensor or workspace");
 	return name_hint(name, names, err);
 }
 
@@ -147,8 +147,8 @@ static enum status tensor_map_check(
 	TRY(name_check(at, reading, map->name, first, err));
 	return map->stride_count == map->rank - 1
 		       ? STATUS_OK
-		       : json_error_of(
-				 at, "strides", err, "one stride for each of dims but the first");
+		       : json_invalid_of(at, "strides", err,
+				 "every dimension except the first needs one stride");
 }
 
 #define NUMBERS(field, count, ...)                                                                 \

@@ -129,7 +129,7 @@ static enum status load_family(struct catalogue *catalogue, const char *folder,
 	}
 	status = add_family(catalogue, tree, path, place, name, operation, err);
 	if (status != STATUS_OK && base && err && !err->hint[0])
-		error_hint(err, "what the file does not say is as in %s.json", base);
+		error_hint(err, "members that the file does not have come from %s.json", base);
 	return status;
 }
 
@@ -172,9 +172,12 @@ static void hint_at_operation(const char *name, const struct name_set *known, st
 	for (size_t i = 0; i < known->count; i++)
 		if (name[length] && strlen(known->items[i]) == (size_t)length &&
 			strncmp(known->items[i], name, (size_t)length) == 0)
-			error_hint(err, "%s --family %s", known->items[i], name + length + 1);
+			error_hint(err, "write it as: %s --family %s", known->items[i],
+				name + length + 1);
 	if (string_ends_with(name, ".cu"))
-		error_hint(err, "`tiletune new %s -o %.*s.json` drafts the file that describes it",
+		error_hint(err,
+			"a kernel needs a file that describes it; draft one: tiletune new %s -o "
+			"%.*s.json",
 			name, (int)strlen(name) - 3, name);
 }
 
@@ -188,9 +191,8 @@ static enum status unknown_operation(const struct catalogue *catalogue, const ch
 	for (char **folder = catalogue->template_folders; *folder; folder++)
 		text_append_listed(&folders, *folder);
 	error_set(err, STATUS_BAD_INPUT,
-		"operation: expected one of those in %s (%s), found \"%s\"",
-		folders.length ? folders.data : "no folder", list.length ? list.data : "none",
-		name);
+		"unknown operation \"%s\"; the template folders (%s) have: %s", name,
+		folders.length ? folders.data : "there are none", list.length ? list.data : "none");
 	error_hint(err, folders_hint);
 	hint_at_operation(name, known, err);
 	return known->count ? name_hint(name, (const char *const *)known->items, err)
@@ -244,8 +246,7 @@ static enum status add_own(struct catalogue *catalogue, const char *file, struct
 	TRY(own_kernel_load(file, &own, err));
 	other = find_own(catalogue, own.name);
 	if (other) {
-		error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a name that %s does not have, found \"%s\"", file,
+		error_set(err, STATUS_BAD_INPUT, "%s: %s already has the name \"%s\"", file,
 			other->file, own.name);
 		own_kernel_release(&own);
 		return STATUS_BAD_INPUT;

@@ -174,7 +174,7 @@ static enum status entry_read(
 		close = text[length] ? strchr(text + length, '}') : NULL;
 		if ((length && !is_plain(text, length)) || (text[length] && !close))
 			return json_error(at, err,
-				"the name of a kernel, as \"gemm\" or \"gemm<{BM}, float>\"");
+				"the name of a kernel such as \"gemm\" or \"gemm<{BM}, float>\"");
 		if (!close)
 			break;
 		text += length + 1;

@@ -55,7 +55,7 @@ size_t scope_extra_index(const struct scope *scope, enum scope_extra extra)
 
 struct name_table scope_table(const struct scope *scope, enum scope_context context)
 {
-	struct name_table table = {0};
+	struct name_table table = {.first_hinted = scope->parameter_at};
 
 	for (size_t i = 0; i < scope->all.count; i++) {
 		size_t extra = i - scope->extra_at;
@@ -108,7 +108,7 @@ static enum status literal_text(const struct json_at *at, struct text *text, str
 	else if (value.type == VALUE_INT)
 		text_appendf(text, "%" PRId64, value.integer);
 	else if (strpbrk(value.string, "'\\\n"))
-		return json_error(at, err, "a plain string (no quote, no backslash)");
+		return json_error(at, err, "a string without quotes and backslashes");
 	else
 		text_appendf(text, "'%s'", value.string);
 	return STATUS_OK;

@@ -13,11 +13,12 @@ static enum status name_check(const struct json_at *at, struct family *family, s
 	const struct operation *operation = family->operation;
 
 	if (!scope_frees(&family->scope, at->key))
-		return json_error(
-			at, err, "a name that no key, device name, parameter or constant has");
+		return json_invalid(at, err,
+			"this name is already used by a key, a device value, a parameter or a "
+			"constant");
 	for (size_t i = 0; i < operation->tensor_count; i++)
 		if (strcmp(operation->tensors[i].buffer.name, at->key) == 0)
-			return json_error(at, err, "a name that no tensor has");
+			return json_invalid(at, err, "this name is already used by a tensor");
 	return STATUS_OK;
 }
 
@@ -52,7 +53,7 @@ static enum status parameter_check(
 	TRY(name_check(at, family, err));
 	if (expression_constant(parameter->values, &list) && list.type == VALUE_LIST &&
 		!list.list->count)
-		return json_error(at, err, "values: one at least");
+		return json_invalid(at, err, "\"values\" is an empty list");
 	name_add(at, family);
 	family->scope.constant_at = family->scope.all.count;
 	return STATUS_OK;
@@ -314,7 +315,8 @@ static enum status refuse_members(
 
 	for (; *names; names++)
 		if (json_find(at, *names, &member))
-			return json_error(&member, err, "no \"%s\" in a family %s", *names, what);
+			return json_invalid(
+				&member, err, "\"%s\" is not allowed in a family %s", *names, what);
 	return STATUS_OK;
 }
 
@@ -330,10 +332,11 @@ static enum status family_check(
 	if (family->program)
 		return refuse_members(at, not_of_program, "with a program", err);
 	if (!family->launch_count)
-		return json_error(at, err, "at least one of \"launches\", or a \"program\"");
+		return json_invalid(at, err, "a family needs \"launches\" or a \"program\"");
 	return reading->operation->tensor_count
 		       ? STATUS_OK
-		       : json_error(at, err, "\"tensors\" of the operation, which kernels work on");
+		       : json_invalid(at, err,
+				 "the operation declares no \"tensors\", which kernels need");
 }
 
 static const char *const language_names[] = {
@@ -387,7 +390,7 @@ static enum status name_error(const struct family *family, size_t index, struct 
 
 	json_find(&root, "facts", &items);
 	item = json_item(&items, index);
-	return json_error_of(&item, "as", err, "a name that is not in use");
+	return json_invalid_of(&item, "as", err, "this name is already in use");
 }
 
 static enum status compile_fact(
@@ -445,7 +448,7 @@ static enum status place_check(const struct json_at *root, const char *name,
 		const char *found = json_string_of(root, members[i]);
 
 		if (found && strcmp(found, expected[i]) != 0)
-			return json_error_of(root, members[i], err, "\"%s\" as the %s is named",
+			return json_error_of(root, members[i], err, "\"%s\", the name of the %s",
 				expected[i], places[i]);
 	}
 	return STATUS_OK;

@@ -155,7 +155,7 @@ enum status family_extend(struct json **tree, const char *file, const char *fold
 	TRY(json_get_string(&at, &name, err));
 	found = name_find(name, names);
 	if (found < 0) {
-		json_error(&at, err, "a family of the same folder");
+		json_error(&at, err, "the name of a family in the same folder");
 		return name_hint(name, names, err);
 	}
 	path = string_format("%s/%s.json", folder, name);
@@ -163,7 +163,7 @@ enum status family_extend(struct json **tree, const char *file, const char *fold
 	root = json_root(base_tree, path);
 	TRY(json_expect_format(&root, "tiletune.family/1", err));
 	if (json_find(&root, "extends", &other))
-		return json_error(&at, err, "a family that extends no other one");
+		return json_error(&at, err, "a family that does not itself extend another");
 	made = join(&root, &own);
 	json_free(*tree);
 	*tree = made;
@@ -222,9 +222,9 @@ static enum status include_paths(const struct json_at *root, const struct family
 		json_find(root, "include_paths", &list);
 		item = json_item(&list, i);
 		if (!folder)
-			return json_error(&item, err, "a folder below that of the templates");
-		json_error(&item, err, "a folder below that of the JSON");
-		return error_hint(err, "--path %s allows it", folder);
+			return json_error(&item, err, "a folder below the templates folder");
+		json_error(&item, err, "a folder below the folder of this JSON file");
+		return error_hint(err, "allow this folder with --path %s", folder);
 	}
 	return STATUS_OK;
 }

@@ -176,7 +176,7 @@ static enum status source_find(
 	const char *name = launch->source_file ? launch->source_file : family->source;
 
 	if (!name)
-		return json_error(at, err, "a member \"source\" here or in the family");
+		return json_invalid(at, err, "\"source\" is missing, here and in the family");
 	while (launch->source < family->source_count &&
 		strcmp(family->sources[launch->source].name, name) != 0)
 		launch->source++;

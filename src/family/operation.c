@@ -20,8 +20,9 @@ static enum status fact_check(
 
 	(void)context;
 	return fact->as && json_find(at, "when", &when)
-		       ? json_error(
-				 &when, err, "no condition on a fact that others read by its name")
+		       ? json_invalid(&when, err,
+				 "a fact with \"as\" must not have a condition, because other "
+				 "files read it by name")
 		       : STATUS_OK;
 }
 
@@ -46,7 +47,7 @@ static enum status axis_check(
 	const int key = name_table_find(&operation->key_names, axis->name);
 
 	if (key == NAME_UNKNOWN || operation->keys[key].values || operation->keys[key].is_real)
-		return json_error(at, err, "the name of a key that is an integer");
+		return json_error(at, err, "the name of an integer key");
 	axis->key = (size_t)key;
 	return STATUS_OK;
 }
@@ -138,8 +139,8 @@ static enum status order_defaults(
 		return STATUS_OK;
 	json_find(root, "keys", &keys);
 	at = json_item(&keys, late);
-	return json_error_of(
-		&at, "default", err, "a default that does not depend on itself through others");
+	return json_invalid_of(
+		&at, "default", err, "this default depends on itself through other defaults");
 }
 
 static enum status operation_check(
@@ -156,7 +157,7 @@ static enum status operation_check(
 		operation->advice.sweep = "";
 	/* A program need not declare its tensors. */
 	if (json_find(at, "tensors", &tensors) && !outputs)
-		return json_error(&tensors, err, "a tensor of role \"out\" or \"inout\"");
+		return json_invalid(&tensors, err, "no tensor has the role \"out\" or \"inout\"");
 	if (outputs > PLAN_OUTPUTS_MAX)
 		return json_error_of(at, "tensors", err, "at most %d tensors that are written",
 			(int)PLAN_OUTPUTS_MAX);
@@ -221,7 +222,7 @@ static enum status read_root(const struct json_at *root, const char *name,
 		&operation_record, root, operation, family_computed_read, &reading, err));
 	if (!name || strcmp(operation->name, name) == 0)
 		return STATUS_OK;
-	return json_error_of(root, "name", err, "\"%s\" as the folder is named", name);
+	return json_error_of(root, "name", err, "\"%s\", the name of the folder", name);
 }
 
 enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
@@ -273,7 +274,7 @@ static enum status read_multiples(const struct advice_axis *axis, const struct v
 
 		if (!value_as_int(list->list->items[i], &multiple))
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected a list of integers, found %s in it",
+				"%s: expected a list of integers, found a list with %s",
 				expression_where(axis->multiples),
 				value_type_name(list->list->items[i].type));
 		if (multiple > 1)

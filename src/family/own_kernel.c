@@ -50,8 +50,8 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 	struct json_at item = {0};
 
 	if (json_type(at) == JSON_STRING) {
-		json_error(at, err, "a value in place of each \"" DRAFT_MARK "\"");
-		return error_hint(err, "\"" DRAFT_MARK "\" stands in %zu places", count);
+		json_invalid(at, err, "replace \"" DRAFT_MARK "\" by a value");
+		return error_hint(err, "the draft has %zu places with \"" DRAFT_MARK "\"", count);
 	}
 	while (json_next(at, &item))
 		if (count_marks(&item))
@@ -146,9 +146,9 @@ enum status own_kernel_refuse_t1(const struct json_at *root, struct error *err)
 
 	if (!is_t1(root))
 		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT, "%s: expected \"format\": \"%s\", found a T1 file", file,
+	error_set(err, STATUS_BAD_INPUT, "%s: this is a T1 file, not \"format\": \"%s\"", file,
 		format);
-	return error_hint(err, "`python3 -m tiletune.t1 %s -o %.*s%s.json` converts it", file,
+	return error_hint(err, "convert it: python3 -m tiletune.t1 %s -o %.*s%s.json", file,
 		(int)(path_name(file) - file) + stem, file,
 		strcmp(path_name(file) + stem, ".json") == 0 ? ".tiletune" : "");
 }
@@ -163,8 +163,7 @@ enum status own_kernel_refuse(const char *path, struct error *err)
 	TRY(json_load(path, &tree, err));
 	root = json_root(tree, path);
 	TRY(own_kernel_refuse_t1(&root, err));
-	return error_set(
-		err, STATUS_BAD_INPUT, "%s: expected a CUDA source, found a JSON file", path);
+	return error_set(err, STATUS_BAD_INPUT, "%s: this is a JSON file, not a CUDA source", path);
 }
 
 /* Passing another file of tiletune is a frequent mistake. */
@@ -183,10 +182,10 @@ static enum status refuse_other_format(const struct json_at *root, struct error 
 		return STATUS_OK;
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
 		if (string_starts_with(found, others[i].format)) {
-			error_set(err, STATUS_BAD_INPUT, "%s: %s, not a kernel", root->file,
+			error_set(err, STATUS_BAD_INPUT, "%s: this is %s, not a kernel", root->file,
 				others[i].what);
 			return error_hint(
-				err, "`tiletune %s %s` reads it", others[i].command, root->file);
+				err, "to read it: tiletune %s %s", others[i].command, root->file);
 		}
 	return STATUS_OK;
 }

@@ -28,11 +28,11 @@ static enum status constant_check(struct key *key, const struct json_at *at, str
 
 	for (size_t i = 0; i < ARRAY_COUNT(of_integers); i++)
 		if (json_find(at, of_integers[i], &member))
-			return json_error(&member, err, "no \"%s\" together with %s",
+			return json_invalid(&member, err, "\"%s\" is not allowed together with %s",
 				of_integers[i], key->values ? "\"enum\"" : "\"type\": \"real\"");
 	if (json_find(at, "as", &member) && key->way.as == AS_ARGUMENT)
 		return json_error(&member, err,
-			"\"constant\" or \"macro NAME\" (a %s is no kernel argument)",
+			"\"constant\" or \"macro NAME\" (a %s cannot be a kernel argument)",
 			key->values ? "name" : "real key");
 	key->is_constant = true;
 	return STATUS_OK;
@@ -43,14 +43,14 @@ static enum status enum_check(struct key *key, const struct json_at *at, struct 
 	struct json_at member;
 
 	if (json_find(at, "type", &member))
-		return json_error(&member, err, "no \"type\" together with \"enum\"");
+		return json_invalid(&member, err, "\"type\" is not allowed together with \"enum\"");
 	TRY(constant_check(key, at, err));
 	json_find(at, "enum", &member);
 	for (size_t i = 0; key->values[i]; i++) {
 		struct json_at item = json_item(&member, i);
 
 		if (name_find(key->values[i], key->values) != (int)i)
-			return json_error(&item, err, "every value once");
+			return json_invalid(&item, err, "this value is given twice");
 	}
 	return STATUS_OK;
 }
@@ -64,13 +64,14 @@ static enum status key_check(
 	key->is_constant = key->way.as == AS_CONSTANT || key->way.as == AS_MACRO;
 	/* Expressions also read device names and extras, so a key must not have such a name. */
 	if (name_table_find(&reading->scope->all, key->name) >= 0)
-		return json_error(at, err, "a name that is not the device's or the model's");
+		return json_invalid(
+			at, err, "this name is already used by a device or model value");
 	if (key->values)
 		return enum_check(key, at, err);
 	if (key->is_real)
 		return constant_check(key, at, err);
 	return key->min <= key->max ? STATUS_OK
-				    : json_error(at, err, "a min that is not above max");
+				    : json_invalid(at, err, "\"min\" is larger than \"max\"");
 }
 
 static const struct record_member key_members[] = {
@@ -114,7 +115,7 @@ static enum status hint_at_digits(const struct key *key, const char *found, stru
 		number *= 1000;
 	if (number < (double)key->min || number > (double)key->max || fmod(number, 1) > 0)
 		return STATUS_BAD_INPUT;
-	return error_hint(err, "write the digits: %s=%.0f", key->name, number);
+	return error_hint(err, "write it in digits: %s=%.0f", key->name, number);
 }
 
 static enum status refuse(const struct key *key, const char *found, struct error *err)
@@ -191,7 +192,7 @@ static enum status missing_key(
 	CLEANUP(text_release) struct text expected = {0}, known = {0};
 
 	key_describe(key, &expected);
-	error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found no value", key->name,
+	error_set(err, STATUS_BAD_INPUT, "the key %s is missing; it takes %s", key->name,
 		text_string(&expected));
 	for (size_t i = 0; i < operation->key_count; i++) {
 		key = &operation->keys[i];
@@ -202,7 +203,7 @@ static enum status missing_key(
 			text_appendf(&known, "%s%s", k ? "|" : "", key->values[k]);
 		text_append(&known, key->values ? "" : "...");
 	}
-	return error_hint(err, "%s needs -p %s", operation->name, text_string(&known));
+	return error_hint(err, "%s needs at least: -p %s", operation->name, text_string(&known));
 }
 
 static enum status fill_values(const struct operation *operation, const struct value *given_values,
@@ -259,9 +260,10 @@ static enum status check_constraints(
 
 		TRY(expression_test(condition->expression, problem->values, &holds, err));
 		if (!holds)
-			return error_set(err, STATUS_BAD_INPUT, "%s: expected %s (%s), found %s",
-				operation->name, expression_text(condition->expression),
-				condition->why, problem->title);
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: %s violates the constraint %s (%s)", operation->name,
+				problem->title, expression_text(condition->expression),
+				condition->why);
 	}
 	return STATUS_OK;
 }
@@ -310,8 +312,8 @@ enum status problem_from_named_values(const struct operation *operation,
 		const int key = name_table_find(&operation->key_names, item->name);
 
 		if (key == NAME_UNKNOWN)
-			return error_set(err, STATUS_BAD_INPUT,
-				"expected a key of %s, found \"%s\"", operation->name, item->name);
+			return error_set(err, STATUS_BAD_INPUT, "%s has no key \"%s\"",
+				operation->name, item->name);
 		TRY(key_value_check(&operation->keys[key], item->value, &values[key], err));
 		is_given[key] = true;
 	}

@@ -45,13 +45,13 @@ static enum status add_key(struct parser *parser, struct axis *axis, const char 
 
 		for (size_t i = 0; i < operation->key_count; i++)
 			text_append_listed(&known, names[i] = operation->keys[i].name);
-		error_set(parser->err, STATUS_BAD_INPUT, "expected a key of %s (%s), found \"%s\"",
-			operation->name, text_string(&known), name);
+		error_set(parser->err, STATUS_BAD_INPUT,
+			"unknown key \"%s\"; the keys of %s are %s", name, operation->name,
+			text_string(&known));
 		return name_hint(name, names, parser->err);
 	}
 	if (parser->given[key])
-		return error_set(parser->err, STATUS_BAD_INPUT,
-			"%s: expected one value or list, found a second \"%s=\"", name, name);
+		return error_set(parser->err, STATUS_BAD_INPUT, "%s: the key is given twice", name);
 	parser->given[key] = true;
 	ARRAY_GROW(axis->keys, axis->key_count, axis->key_capacity);
 	axis->keys[axis->key_count++] = (size_t)key;
@@ -74,9 +74,8 @@ static enum status add_step(struct parser *parser, struct axis *axis, const char
 		axis->values[axis->count++] = value;
 	}
 	if (axis->count / axis->key_count > PROBLEMS_MAX)
-		return error_set(parser->err, STATUS_BAD_INPUT,
-			"%s: expected at most %d values, found more", first_name(parser, axis),
-			PROBLEMS_MAX);
+		return error_set(parser->err, STATUS_BAD_INPUT, "%s: there are more than %d values",
+			first_name(parser, axis), PROBLEMS_MAX);
 	return STATUS_OK;
 }
 
@@ -102,7 +101,7 @@ static enum status add_range(struct parser *parser, struct axis *axis, const cha
 
 	if (!valid)
 		return error_set(parser->err, STATUS_BAD_INPUT,
-			"%s: expected a range FIRST:LAST or FIRST:LAST:STEP that rises, found "
+			"%s: expected an increasing range FIRST:LAST or FIRST:LAST:STEP, found "
 			"\"%s\"",
 			name, text);
 	if ((last - first) / step >= PROBLEMS_MAX)
@@ -121,8 +120,8 @@ static enum status add_range(struct parser *parser, struct axis *axis, const cha
 static enum status add_values(struct parser *parser, struct axis *axis, const char *text)
 {
 	if (!*text)
-		return error_set(parser->err, STATUS_BAD_INPUT,
-			"%s: expected a value, found nothing", first_name(parser, axis));
+		return error_set(parser->err, STATUS_BAD_INPUT, "%s: the value is missing",
+			first_name(parser, axis));
 	return strchr(text, ':') ? add_range(parser, axis, text) : add_step(parser, axis, text);
 }
 
@@ -145,7 +144,7 @@ static enum status parse_piece(struct parser *parser, char *piece)
 
 	if (!*trim(piece))
 		return error_set(parser->err, STATUS_BAD_INPUT,
-			"expected KEY=VALUE between commas, found nothing");
+			"one of the parts between commas is empty; write KEY=VALUE");
 	if (!strchr(piece, '=')) {
 		if (parser->axis_count == 0)
 			return error_set(parser->err, STATUS_BAD_INPUT,
@@ -171,7 +170,7 @@ static enum status expand(struct parser *parser, struct problem_list *list)
 		total *= parser->axes[i].count / parser->axes[i].key_count;
 		if (total > PROBLEMS_MAX)
 			return error_set(parser->err, STATUS_BAD_INPUT,
-				"expected at most %d problems, found more", PROBLEMS_MAX);
+				"there are more than %d problems", PROBLEMS_MAX);
 	}
 	for (size_t n = 0; n < total; n++) {
 		struct problem *problem;

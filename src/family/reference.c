@@ -21,18 +21,23 @@ static enum status reference_check(
 
 	(void)context;
 	if (kinds != 1)
-		return json_error(at, err, "one of \"source\", \"configuration\" and \"file\"");
+		return json_invalid(at, err,
+			"a reference needs exactly one of \"source\", \"configuration\" and "
+			"\"file\"");
 	if (reference->family && !reference->configuration)
-		return json_error_of(at, "family", err, "a \"configuration\" of the family");
+		return json_invalid_of(
+			at, "family", err, "\"family\" needs a \"configuration\" of that family");
 	for (size_t i = 0; i < ARRAY_COUNT(kernel_members); i++) {
 		const bool is_there = json_find(at, kernel_members[i], &member);
 
 		if (is_there && !reference->source_file)
-			return json_error(
-				&member, err, "no \"%s\" without a \"source\"", kernel_members[i]);
+			return json_invalid(&member, err,
+				"\"%s\" is only allowed together with \"source\"",
+				kernel_members[i]);
 		if (!is_there && reference->source_file &&
 			strcmp(kernel_members[i], "smem_bytes") != 0)
-			return json_error(at, err, "a member \"%s\"", kernel_members[i]);
+			return json_invalid(
+				at, err, "the member \"%s\" is missing", kernel_members[i]);
 	}
 	return STATUS_OK;
 }
@@ -114,15 +119,17 @@ enum status references_check(
 			served += buffer_is_output(operation->tensors[k].buffer.role) &&
 				  reference_find(operation, k) == reference;
 		if (reference->configuration && reference != reference_trusted(operation))
-			return json_error(&at, err, "one configuration for all outputs");
+			return json_invalid(&at, err,
+				"a configuration must be the only reference, because it computes "
+				"all outputs");
 		if (served == 1 || (served && reference->configuration))
 			continue;
 		if (json_find(&at, "output", &member))
 			return json_error(&member, err,
-				"a tensor that is written, and that no other reference serves");
-		return json_error(&at, err,
-			served ? "a member \"output\": one of several tensors"
-			       : "an output that no other reference serves");
+				"the name of a written tensor that has no other reference");
+		return json_invalid(&at, err,
+			served ? "\"output\" is missing: it names one of several tensors"
+			       : "every output has another reference");
 	}
 	return STATUS_OK;
 }

@@ -30,7 +30,7 @@ static enum status tolerance_read(
 		return record_from_json(&tolerance_record, at, tolerance, context, err);
 	if (json_get_string(at, &text, NULL) == STATUS_OK && strcmp(text, "exact") == 0)
 		return STATUS_OK;
-	return json_error(at, err, "an object, or \"exact\"");
+	return json_error(at, err, "an object or \"exact\"");
 }
 
 static void tolerance_release(void *field)
@@ -139,35 +139,35 @@ static enum status tensor_check(
 	const double *fill = tensor->fill;
 	const struct {
 		bool wrong;
-		const char *member, *expected;
+		const char *member, *problem;
 	} rules[] = {
 		{is_input && tensor->tolerance.is_given, "tolerance",
-			"no tolerance of a tensor that is not written"},
+			"only written tensors have a tolerance"},
 		{!is_input && json_find(at, "when", &when), "when",
-			"no condition on a tensor that is written"},
+			"a written tensor must not have a condition"},
 		{contents != CONTENTS_UNIFORM && !is_filled, "contents",
-			"no contents of a tensor that holds none before"},
+			"a tensor of role \"out\" has no contents before the kernel writes it"},
 		{contents == CONTENTS_PERMUTATION && !of_32_or_64, "contents",
-			"integers of 32 or 64 bits for a permutation"},
-		{groups && dtype != DTYPE_I32, "contents", "the dtype i32 for offsets and counts"},
+			"a permutation needs integers of 32 or 64 bits"},
+		{groups && dtype != DTYPE_I32, "contents", "offsets and counts need the dtype i32"},
 		{groups != has_of || (has_skew && !has_of), "",
-			"\"of\" where the contents are offsets or counts, and \"skew\" nowhere "
-			"else"},
+			"offsets and counts need \"of\", and no other contents may have \"of\" or "
+			"\"skew\""},
 		{tensor->has_fill && contents > CONTENTS_NORMAL, "fill",
-			"\"contents\" uniform or normal where a tensor has \"fill\""},
+			"\"fill\" needs the contents uniform or normal"},
 		{tensor->has_fill && !is_filled, "fill",
-			"no values of a tensor that holds none before"},
+			"a tensor of role \"out\" holds no values before the kernel writes it"},
 		{tensor->has_fill && normal && !(fill[1] > 0), "fill",
-			"a mean and a standard deviation above 0"},
+			"normal contents need [mean, standard deviation], the latter above 0"},
 		{tensor->has_fill && !normal && !(fill[0] < fill[1]), "fill",
-			"a lowest below the highest value"},
+			"uniform contents need [lowest, highest], the former below the latter"},
 	};
 
 	if (name_table_find(&reading->operation->key_names, tensor->buffer.name) != NAME_UNKNOWN)
-		return json_error(at, err, "a name that is not a key's");
+		return json_invalid(at, err, "this name is already used by a key");
 	for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
 		if (rules[i].wrong)
-			return json_error_of(at, rules[i].member, err, "%s", rules[i].expected);
+			return json_invalid_of(at, rules[i].member, err, "%s", rules[i].problem);
 	return STATUS_OK;
 }
 
@@ -194,7 +194,7 @@ static enum status contents_read(
 	}
 	TRY(record_from_json(&contents_record, at, tensor, context, err));
 	if ((tensor->expression != NULL) == (tensor->file != NULL))
-		return json_error(at, err, "one of \"expression\" and \"file\"");
+		return json_invalid(at, err, "give either \"expression\" or \"file\"");
 	tensor->buffer.contents = tensor->expression ? CONTENTS_EXPRESSION : CONTENTS_FILE;
 	return STATUS_OK;
 }
@@ -233,8 +233,8 @@ RECORD_DEFINE(
 
 static enum status too_large(const struct tensor *tensor, struct error *err)
 {
-	return error_set(err, STATUS_BAD_INPUT,
-		"tensor %s: expected less than 2^63 bytes, found more", tensor->buffer.name);
+	return error_set(
+		err, STATUS_BAD_INPUT, "tensor %s: it has 2^63 bytes or more", tensor->buffer.name);
 }
 
 /* A thread of the kernel that generates offsets adds up all sizes before its own. */
@@ -303,8 +303,8 @@ static enum status expect_normal_fits(const struct plan_buffer *buffer, struct e
 		(buffer->fill_low - reach >= least && buffer->fill_low + reach < least + values))
 		return STATUS_OK;
 	return error_set(err, STATUS_BAD_INPUT,
-		"tensor %s: expected a mean that is nine deviations within %s, found the mean %g "
-		"and the deviation %g",
+		"tensor %s: nine standard deviations around the mean do not fit into %s (mean %g, "
+		"deviation %g)",
 		buffer->name, dtype_names[dtype], buffer->fill_low, buffer->fill_high);
 }
 
@@ -324,8 +324,8 @@ static enum status shape_evaluate(
 	buffer->ld = ld ? ld : buffer->columns;
 	if (buffer->ld < buffer->columns)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a pitch of at least a row of %" PRIu64
-			" elements, found %" PRIu64,
+			"%s: expected a pitch of at least %" PRIu64
+			" elements (one row), found %" PRIu64,
 			pitch ? expression_where(pitch->expression) : buffer->name, buffer->columns,
 			ld);
 	if (__builtin_mul_overflow(buffer->rows - 1, buffer->ld, &bytes) ||
@@ -355,7 +355,6 @@ enum status tensor_evaluate(const struct tensor *tensor, struct value *values,
 	TRY(shape_evaluate(&now, buffer, err));
 	if (buffer->contents == CONTENTS_PERMUTATION && buffer->columns > INT32_MAX / buffer->rows)
 		return error_set(err, STATUS_BAD_INPUT,
-			"tensor %s: expected a permutation of less than 2^31 numbers, found more",
-			buffer->name);
+			"tensor %s: a permutation has at most 2^31 - 1 numbers", buffer->name);
 	return contents_are_groups(buffer->contents) ? offsets_check(buffer, err) : STATUS_OK;
 }

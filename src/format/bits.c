@@ -94,7 +94,7 @@ static enum status bits_check(
 		count++;
 	if (count == bits_digest_count(bits->rows))
 		return STATUS_OK;
-	return json_error(at, err, "a digest for each of %zu parts of %llu rows",
+	return json_invalid(at, err, "expected %zu digests, one for each part of the %llu rows",
 		bits_digest_count(bits->rows), (unsigned long long)bits->rows);
 }
 

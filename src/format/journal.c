@@ -31,7 +31,8 @@ static enum status refuse_gzip(int fd, const char *path, struct error *err)
 
 	if (pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a plain journal to append to, found a compressed one", path);
+			"%s: cannot append to a compressed journal; decompress it with gunzip",
+			path);
 	return STATUS_OK;
 }
 
@@ -60,8 +61,8 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 		return error_context(err, "journal %s", path);
 	fd = open(target, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return error_set(
-			err, STATUS_BAD_INPUT, "journal %s: opening: %s", path, strerror(errno));
+		return error_set(err, STATUS_BAD_INPUT, "journal %s: cannot be opened: %s", path,
+			strerror(errno));
 	status = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? refuse_gzip(fd, path, err)
 								: STATUS_OK;
 	if (status != STATUS_OK) {
@@ -111,7 +112,8 @@ enum status journal_write(
 
 	if (journal->failed)
 		return error_set(err, STATUS_FAILED,
-			"journal %s: nothing more is written after a failure", journal->path);
+			"journal %s: an earlier write failed, so nothing more is written",
+			journal->path);
 	if (strcmp(event, "run") == 0 && json_find(&at, "id", &id) &&
 		json_get_string(&id, &run_id, NULL) == STATUS_OK) {
 		journal_line_put(event, members, NULL, &text);
@@ -131,9 +133,9 @@ enum status journal_write(
 		/* the disk is full: the incomplete line is removed, and earlier lines stay
 		 * readable in any case */
 		if (journal->regular && ftruncate(journal->fd, before) != 0)
-			error_context(err, "a torn last line is left");
+			error_context(err, "the last line is incomplete");
 		error_context(err, "journal %s", journal->path);
-		error_hint(err, "what was written before is intact; run again to resume");
+		error_hint(err, "earlier lines are intact; run the command again to resume");
 	}
 	lock_part(journal, F_OFD_SETLKW, F_UNLCK, NULL);
 	return status;
@@ -218,7 +220,7 @@ static enum status find_problem(struct reader *reader, const struct json_at *at,
 			return STATUS_OK;
 	}
 	return json_find(at, "problem", &number_at)
-		       ? json_error(&number_at, err, "the number of a problem line above")
+		       ? json_error(&number_at, err, "the number of an earlier problem line")
 		       : STATUS_BAD_INPUT;
 }
 
@@ -285,7 +287,7 @@ static enum status find_run(
 	reader->run = record->run_count ? &record->runs[record->run_count - 1] : NULL;
 	if (!reader->run)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a run line first, found event \"%s\"", at->file, event);
+			"%s: an event \"%s\" comes before the first run line", at->file, event);
 	if (!json_find(at, "run", &named))
 		return STATUS_OK;
 	TRY(json_get_string(&named, &id, err));
@@ -294,7 +296,7 @@ static enum status find_run(
 			reader->run = &record->runs[i];
 			return STATUS_OK;
 		}
-	return json_error(&named, err, "the id of a run line above");
+	return json_error(&named, err, "the id of an earlier run line");
 }
 
 static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
@@ -367,8 +369,8 @@ static enum status read_record(const char *path, struct journal_record *record, 
 	if (!record->bad_lines || record->run_count)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
-	return error_hint(err, "the line that says what a run is about is damaged: without "
-			       "it the others say nothing");
+	return error_hint(
+		err, "the run line is damaged, and the other lines cannot be read without it");
 }
 
 enum status journal_read(const char *path, struct journal_record *record, struct error *err)

@@ -84,7 +84,7 @@ static enum status result_check(
 
 	TRY(result_record.check(&line->result, at, context, err));
 	return line->result.outcome == OUTCOME_OK && !line->result.time.count
-		       ? json_error(at, err, "a member \"time_us\"")
+		       ? json_invalid(at, err, "the member \"time_us\" is missing")
 		       : STATUS_OK;
 }
 
@@ -165,13 +165,13 @@ enum status journal_line_check(
 
 	if (length <= end_length || strncmp(end, checksum_key, key_length) != 0)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a line that ends with its checksum, found %zu characters "
-			"without one",
-			where, length);
+			"%s: the line of %zu characters does not end with a checksum", where,
+			length);
 	checksum_of(line, length - end_length, digits);
 	if (strncmp(end + key_length, digits, CHECKSUM_DIGITS) == 0)
 		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT, "%s: expected a line of checksum %.*s, found %s",
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: the line is damaged: it has the checksum %.*s, but its content gives %s",
 		where, CHECKSUM_DIGITS, end + key_length, digits);
 }
 

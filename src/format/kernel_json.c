@@ -70,8 +70,8 @@ static enum status document_check(
 	(void)context;
 	for (size_t i = 0; i < document->plan.launch_count; i++)
 		if (document->plan.launches[i].unit >= document->unit_count)
-			return json_error(
-				at, err, "a \"unit\" below the number of units in each launch");
+			return json_invalid(
+				at, err, "the \"unit\" of launch %zu does not exist", i);
 	return STATUS_OK;
 }
 

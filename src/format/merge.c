@@ -127,10 +127,11 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
 
 	if (!gpu_model_same(&into->device, &from->device))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a tuned file of %s with %" PRId64
-			" SMs, as %s is, found one of %s with %" PRId64 " SMs",
-			from->path, into->device.name, into->device.sm_count, into->path,
-			from->device.name, from->device.sm_count);
+			"%s: the file is for %s with %" PRId64
+			" SMs, but %s is for %s with %" PRId64
+			" SMs; only files of one GPU model can be merged",
+			from->path, from->device.name, from->device.sm_count, into->path,
+			into->device.name, into->device.sm_count);
 	for (size_t i = 0; i < from->run_count; i++)
 		tuned_copy_run(into, from, from->runs[i].id);
 	for (size_t i = 0; i < from->entry_count; i++)

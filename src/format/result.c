@@ -138,7 +138,7 @@ static enum status time_read(
 	struct json_at timing;
 
 	if (at->parent && !json_find(at->parent, "timing", &timing))
-		return json_error(at->parent, err, "a member \"timing\"");
+		return json_invalid(at->parent, err, "the member \"timing\" is missing");
 	return record_from_json(&time_record, at, &result->time, context, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/tuned.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -204,13 +205,17 @@ enum status tuned_expect_device(
 	if (gpu_model_same(&tuned->device, device))
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a tuned file of %s, found one of %s; it was not changed", tuned->path,
-		device->name, tuned->device.name);
+		"%s: the file is for %s with %" PRId64 " SMs, not for %s with %" PRId64
+		" SMs; it was not changed",
+		tuned->path, tuned->device.name, tuned->device.sm_count, device->name,
+		device->sm_count);
 	if (tuned->device.sheet)
 		return error_hint(err,
-			"write to another file with -o; --device model:%s is the file's GPU",
+			"write to another file with -o FILE, or tune for the file's GPU with "
+			"--device model:%s",
 			tuned->device.sheet);
-	return error_hint(err, "write to another file with -o, or name the file's GPU by --device");
+	return error_hint(
+		err, "write to another file with -o FILE, or tune on the file's GPU with --device");
 }
 
 struct tuned_entry *tuned_find(const struct tuned *tuned, const char *operation,

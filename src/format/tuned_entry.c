@@ -30,7 +30,7 @@ static enum status argument_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	if (json_type(at) != JSON_STRING && json_type(at) != JSON_NUMBER)
-		return json_error(at, err, "a number, or the name of a buffer or tensor map");
+		return json_error(at, err, "a number or the name of a buffer or tensor map");
 	return named_value_custom.read(at, field, context, err);
 }
 

@@ -28,12 +28,12 @@ static bool function_load(struct gpu_session *gpu, struct kernel_library *librar
 
 	if (launch->unit >= library->library_count)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"%s: expected one of %zu cubins, found number %u", launch->entry,
+			"%s: the job has %zu cubins, but the launch needs number %u", launch->entry,
 			library->library_count, launch->unit);
 	if (launch->argument_count > ARGUMENTS_MAX)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"%s: expected at most %d arguments, found %zu", launch->entry,
-			(int)ARGUMENTS_MAX, launch->argument_count);
+			"%s: a kernel takes at most %d arguments, but the launch has %zu",
+			launch->entry, (int)ARGUMENTS_MAX, launch->argument_count);
 	if (!gpu_succeeded(gpu,
 		    gpu->cuda.cuLibraryGetKernel(
 			    &kernel, library->libraries[launch->unit], launch->entry),
@@ -78,7 +78,7 @@ bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_
 	library->functions = memory_zeroed(launch_count + 1, sizeof(*library->functions));
 	for (size_t i = 0; done && i < unit_count; i++) {
 		if (code[i].length == 0)
-			done = gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "an empty cubin");
+			done = gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the cubin is empty");
 		else
 			done = gpu_succeeded(gpu,
 				gpu->cuda.cuLibraryLoadData(&library->libraries[i], code[i].data,
@@ -192,8 +192,8 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 	}
 	if (threads > most)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"%s: expected at most %d threads per block (%d registers per thread), "
-			"found %lld",
+			"%s: the kernel runs with at most %d threads per block (%d registers per "
+			"thread), but the launch has %lld",
 			launch->entry, most, regs, (long long)threads);
 	if (!gpu_succeeded(gpu,
 		    gpu->cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(

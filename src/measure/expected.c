@@ -126,6 +126,21 @@ static bool is_trusted(const struct reference_output *output)
 	return !output->launch && !output->file;
 }
 
+const char expected_finite_hint[] = "; if these inputs have no finite result, set their values in "
+				    "the JSON: \"fill\": [LOW, HIGH] of the tensor";
+
+static bool refuse_values(struct gpu_session *gpu, const char *tensor, uint64_t points,
+	const struct helper_magnitudes *found, enum outcome outcome)
+{
+	if (found->unset)
+		return gpu_fail(gpu, outcome,
+			"%s: the reference left %llu of %llu points unwritten", tensor,
+			(unsigned long long)found->unset, (unsigned long long)points);
+	return gpu_fail(gpu, outcome, "%s: the reference computed NaN at %llu of %llu points%s",
+		tensor, (unsigned long long)found->nans, (unsigned long long)points,
+		expected_finite_hint);
+}
+
 /* Computes the scale. Fails if the reference did not write all elements. */
 static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
@@ -141,10 +156,8 @@ static bool values_check(struct gpu_session *gpu, const struct problem_data *pro
 	expected->scale = expected_scale(found.groups);
 	if (!found.unset && !(trusted && found.nans))
 		return true;
-	return gpu_fail(gpu, trusted ? OUTCOME_WRONG_RESULT : OUTCOME_LAUNCH_FAILED,
-		"%s: the reference wrote nothing at %llu and NaN at %llu of %llu points",
-		tensor->name, (unsigned long long)found.unset, (unsigned long long)found.nans,
-		(unsigned long long)(expected->unit_count * expected->unit_size));
+	return refuse_values(gpu, tensor->name, expected->unit_count * expected->unit_size, &found,
+		trusted ? OUTCOME_WRONG_RESULT : OUTCOME_LAUNCH_FAILED);
 }
 
 /* ---- values from a reference kernel ---- */

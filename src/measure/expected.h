@@ -27,6 +27,8 @@ bool expected_end(struct gpu_session *gpu, const struct problem_data *problem, e
  * zero. Masks (such as -1e9 in attention scores) do not count, because the errors of other elements
  * are not proportional to them. tt_magnitudes fills the groups. Pure function. */
 double expected_scale(const struct helper_magnitude_group *groups);
+/* Tells the user how to change inputs for which the reference computes NaN or infinity. */
+extern const char expected_finite_hint[];
 void expected_release(struct gpu_session *gpu, struct problem_data *problem);
 
 #endif

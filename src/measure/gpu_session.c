@@ -44,7 +44,7 @@ bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what)
 	if (fault == CUDA_FAULT_NONE)
 		return true;
 	cuda_describe(&gpu->cuda, result, &words);
-	gpu_fail(gpu, outcomes[fault], "%s: %s", what, words.data);
+	gpu_fail(gpu, outcomes[fault], "%s failed: %s", what, words.data);
 	gpu->failure.fatal = fault >= CUDA_FAULT_KERNEL;
 	return false;
 }
@@ -262,8 +262,8 @@ static bool allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memor
 {
 	if (bytes > gpu->memory_limit_bytes - gpu->memory_used_bytes)
 		return gpu_fail(gpu, OUTCOME_OUT_OF_MEMORY,
-			"%.1f MiB wanted, %.1f of %.1f MiB in use", (double)bytes / 1048576.0,
-			(double)gpu->memory_used_bytes / 1048576.0,
+			"%.1f MiB were requested while %.1f of %.1f MiB were in use",
+			(double)bytes / 1048576.0, (double)gpu->memory_used_bytes / 1048576.0,
 			(double)gpu->memory_limit_bytes / 1048576.0);
 	if (!gpu_succeeded(gpu, gpu->cuda.cuMemAlloc(memory, bytes), "allocating device memory"))
 		return false;

@@ -11,13 +11,13 @@ static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
 
 	if (loaded->plan.tensor_count != count || loaded->plan.buffer_count < count)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"the plan: expected the problem's %zu tensors, found %zu", count,
+			"the problem has %zu tensors, but the plan has %zu", count,
 			loaded->plan.tensor_count);
 	for (size_t i = 0; i < count; i++)
 		if (loaded->plan.buffers[i].bytes !=
 			problem->description.reference.tensors[i].bytes)
 			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-				"the plan: tensor %s: expected %llu bytes, found %llu",
+				"tensor %s has %llu bytes in the problem, but %llu in the plan",
 				loaded->plan.buffers[i].name,
 				(unsigned long long)problem->description.reference.tensors[i].bytes,
 				(unsigned long long)loaded->plan.buffers[i].bytes);
@@ -106,7 +106,8 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 
 		loaded->tensor_maps = aligned_alloc(64, bytes);
 		if (!loaded->tensor_maps)
-			return gpu_fail(gpu, OUTCOME_OUT_OF_MEMORY, "tensor maps");
+			return gpu_fail(
+				gpu, OUTCOME_OUT_OF_MEMORY, "no host memory for the tensor maps");
 	}
 	for (size_t set = 0; set < sets; set++) {
 		CUdeviceptr *buffers = &loaded->buffers[set * plan->buffer_count];
@@ -120,7 +121,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 
 			if (map->buffer >= plan->buffer_count)
 				return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-					"tensor map %s refers to no buffer", map->name);
+					"the buffer of tensor map %s does not exist", map->name);
 			if (!tensor_map_encode(gpu, map, buffers[map->buffer],
 				    &loaded->tensor_maps[set * maps + i]))
 				return false;
@@ -159,8 +160,8 @@ static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 			places[i] = 0;
 		else if (bytes < tensor->bytes)
 			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-				"%s: expected room for the %llu bytes of tensor %s, found %zu",
-				symbol->name, (unsigned long long)tensor->bytes, tensor->name,
+				"tensor %s has %llu bytes, but the variable %s has only %zu",
+				tensor->name, (unsigned long long)tensor->bytes, symbol->name,
 				bytes);
 	}
 	for (size_t i = 0; i < plan->symbol_count; i++) {
@@ -171,8 +172,7 @@ static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 				 strcmp(plan->symbols[k].name, plan->symbols[i].name) == 0;
 		if (!found)
 			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-				"%s: expected a variable in __constant__ or __device__ memory that "
-				"a kernel uses, found none of this name",
+				"no kernel uses a __constant__ or __device__ variable named %s",
 				plan->symbols[i].name);
 	}
 	return true;

@@ -485,7 +485,8 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	if (problem->arena.base)
 		return true;
 	if (count > SCRATCH_COUNTERS / 4)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%zu tensors are too many", count);
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
+			"the problem has too many tensors (%zu)", count);
 	sizes = memory_zeroed(count + 1, sizeof(*sizes));
 	for (size_t i = 0; i < count; i++) {
 		sizes[i] = problem->description.reference.tensors[i].bytes;

@@ -56,10 +56,10 @@ static void take_retest(struct series *series, double retest_us)
 		return;
 	for (size_t i = 0; i < result->sample_count; i++)
 		result->samples_us[i] = retest_us;
-	result->detail = string_format(
-		"the kernel is only fast on known data: %.4g us; on fresh inputs and with cleared "
-		"outputs it takes %.4g us, which counts",
-		time_us, retest_us);
+	result->detail =
+		string_format("the kernel takes %.4g us on inputs that it has seen, but %.4g us on "
+			      "new inputs with cleared outputs; the latter counts",
+			time_us, retest_us);
 }
 
 /* Returns whether the candidate needs a second series: it would become the best one, or its last
@@ -121,7 +121,7 @@ static void finish(struct sampler *sampler, struct series *series)
 		!series->reply.gave_up &&
 		sampler_is_noisy(result->samples_us, result->sample_count)) {
 		result->outcome = OUTCOME_TOO_NOISY;
-		result->detail = string_format("its times in %zu rounds are %.3g to %.3g us",
+		result->detail = string_format("the times of %zu rounds range from %.3g to %.3g us",
 			result->sample_count,
 			statistics_quantile(result->samples_us, result->sample_count, 0),
 			statistics_quantile(result->samples_us, result->sample_count, 1));

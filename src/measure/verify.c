@@ -146,12 +146,12 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 static void describe_zone(const struct plan_buffer *buffers, size_t count, size_t zone,
 	uint64_t bytes, struct text *text)
 {
-	text_appendf(
-		text, "%s%llu bytes written ", text->length ? "; " : "", (unsigned long long)bytes);
+	text_appendf(text, "%s%llu bytes were written ", text->length ? "; " : "",
+		(unsigned long long)bytes);
 	if (zone == 0)
 		text_appendf(text, "before %s", count ? buffers[0].name : "the workspaces");
 	else if (zone == count)
-		text_appendf(text, "behind %s", buffers[count - 1].name);
+		text_appendf(text, "after %s", buffers[count - 1].name);
 	else
 		text_appendf(text, "between %s and %s", buffers[zone - 1].name, buffers[zone].name);
 }
@@ -172,12 +172,12 @@ static void find_stray_writes(const struct loaded *loaded, const struct layout *
 	for (size_t i = 0; i < layout->tensors; i++)
 		if (loaded->problem->description.reference.tensors[i].role == BUFFER_INPUT &&
 			counters[layout->inputs + i] != loaded->problem->input_checksums[i])
-			text_appendf(text, "%sinput %s overwritten", text->length ? "; " : "",
-				buffers[i].name);
+			text_appendf(text, "%sthe input %s was overwritten",
+				text->length ? "; " : "", buffers[i].name);
 	for (size_t i = 0; i < layout->outputs; i++)
 		if (counters[counter_of(layout, i, COUNTER_PITCH_BEFORE)] !=
 			counters[counter_of(layout, i, COUNTER_PITCH_AFTER)])
-			text_appendf(text, "%sbytes between the rows of %s written",
+			text_appendf(text, "%sbytes between the rows of %s were written",
 				text->length ? "; " : "", problem_output(loaded->problem, i)->name);
 }
 
@@ -203,10 +203,12 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 	if (compared->nan_count)
 		text_appendf(text, " (%llu are NaN or not written)",
 			(unsigned long long)compared->nan_count);
-	text_appendf(text, "; the first at row %llu, column %llu: expected %.9g, found %.9g",
+	text_appendf(text, "; the first is at row %llu, column %llu: expected %.9g, found %.9g",
 		(unsigned long long)(compared->first_bad / output->columns),
 		(unsigned long long)(compared->first_bad % output->columns),
 		compared->first_expected, compared->first_out);
+	if (!isfinite(compared->first_expected))
+		text_append(text, expected_finite_hint);
 }
 
 /* Adds an output's comparison to the verification of all outputs. The members first_* describe the
@@ -378,8 +380,8 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
 
 	if (layout.total > SCRATCH_COUNTERS || layout.outputs > PLAN_OUTPUTS_MAX)
-		return gpu_fail(
-			gpu, OUTCOME_LAUNCH_FAILED, "%zu buffers are too many", layout.tensors);
+		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the plan has too many buffers (%zu)",
+			layout.tensors);
 	if (!verify_prepare(gpu, loaded->problem, reply))
 		return false;
 	if (!problem_data_restore(gpu, loaded->problem) || !loaded_reset(gpu, loaded) ||
@@ -462,10 +464,10 @@ bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
 		return false;
 	result->outcome = judge_sample(loaded, sample, &layout, compared, counters, &wrong);
 	if (wrong.length)
-		result->detail = string_format("the kernel is only right on known data; in a timed "
-					       "run on other inputs, with "
-					       "cleared outputs: %s",
-			wrong.data);
+		result->detail =
+			string_format("the kernel is correct only on inputs that it has seen; in a "
+				      "timed run on new inputs with cleared outputs: %s",
+				wrong.data);
 	return true;
 }
 

@@ -292,7 +292,7 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 	for (size_t i = 0; i < run->job_count; i++)
 		run->jobs[i].ticket = i;
 	if (!run->setup)
-		error_set(&err, STATUS_FAILED, "expected a request with a setup, found none");
+		error_set(&err, STATUS_FAILED, "the request has no setup");
 	if (!run->setup || gpu_session_open(&serving->gpu, run->setup, &err) != STATUS_OK) {
 		reply_error(serving, &err);
 		return;
@@ -301,7 +301,7 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 		random_seed(&serving->random, run->setup->seed);
 	gpu_progress(&serving->gpu, 0); /* report that the session works */
 	if (run->job_count && !serving->gpu.helpers.library)
-		error_set(&err, STATUS_FAILED, "jobs came before the helper kernels"),
+		error_set(&err, STATUS_FAILED, "jobs arrived before the helper kernels"),
 			reply_error(serving, &err);
 	else
 		run_jobs(serving, run);

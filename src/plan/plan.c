@@ -176,7 +176,7 @@ static enum status argument_read(
 	(void)context;
 	TRY(json_expect_keys(at, argument_kind_names, err));
 	if (json_count(at) != 1)
-		return json_error(at, err, "one kind of argument");
+		return json_error(at, err, "an object with exactly one kind of argument");
 	member = json_item(at, 0);
 	argument->kind = (enum argument_kind)name_find(member.key, argument_kind_names);
 	switch (argument->kind) {
@@ -184,7 +184,7 @@ static enum status argument_read(
 	case ARGUMENT_TENSOR_MAP:
 		TRY(json_get_int(&member, &index, err));
 		if (index < 0 || index > UINT32_MAX)
-			return json_error(&member, err, "a %s that is there", member.key);
+			return json_error(&member, err, "a %s of the plan", member.key);
 		argument->index = (uint32_t)index;
 		return STATUS_OK;
 	case ARGUMENT_UNITS:
@@ -263,20 +263,20 @@ static enum status plan_check(
 
 	(void)context;
 	if (plan->tensor_count > plan->buffer_count)
-		return json_error(at, err, "a number of tensors within the buffers");
+		return json_invalid(at, err, "there are more tensors than buffers");
 	plan->workspace_bytes = 0;
 	for (size_t i = plan->tensor_count; i < plan->buffer_count; i++)
 		if (__builtin_add_overflow(
 			    plan->workspace_bytes, plan->buffers[i].bytes, &plan->workspace_bytes))
-			return json_error(at, err, "workspaces of less than 2^64 bytes");
+			return json_invalid(at, err, "the workspaces have 2^64 bytes or more");
 	for (size_t i = 0; i < plan->tensor_map_count; i++)
 		if (plan->tensor_maps[i].buffer >= plan->buffer_count)
-			return json_error(at, err,
-				"a \"buffer\" below the number of buffers in each tensor map");
+			return json_invalid(
+				at, err, "the \"buffer\" of tensor map %zu is not in the plan", i);
 	for (size_t i = 0; i < plan->symbol_count; i++)
 		if (plan->symbols[i].buffer >= plan->buffer_count)
-			return json_error(
-				at, err, "a \"buffer\" below the number of buffers in each symbol");
+			return json_invalid(
+				at, err, "the \"buffer\" of symbol %zu is not in the plan", i);
 	for (size_t i = 0; i < plan->launch_count; i++) {
 		for (size_t k = 0; k < plan->launches[i].argument_count; k++) {
 			const struct plan_argument *argument = &plan->launches[i].arguments[k];
@@ -285,8 +285,10 @@ static enum status plan_check(
 				    argument->index >= plan->buffer_count) ||
 				(argument->kind == ARGUMENT_TENSOR_MAP &&
 					argument->index >= plan->tensor_map_count))
-				return json_error(at, err,
-					"arguments whose buffer or tensor map is in the plan");
+				return json_invalid(at, err,
+					"argument %zu of launch %zu has a buffer or tensor map "
+					"that is not in the plan",
+					k, i);
 		}
 	}
 	return STATUS_OK;

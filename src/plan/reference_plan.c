@@ -41,11 +41,11 @@ static enum status reference_check(
 		const struct reference_output *output = &reference->outputs[i];
 
 		if (output->tensor >= reference->tensor_count)
-			return json_error(at, err, "outputs that are tensors");
+			return json_invalid(at, err, "output %zu is not a tensor", i);
 		if (!output->launch && !output->file && !reference->trusted)
-			return json_error(at, err, "a reference of every output");
+			return json_invalid(at, err, "output %zu has no reference", i);
 	}
-	return reference->output_count ? STATUS_OK : json_error(at, err, "an output");
+	return reference->output_count ? STATUS_OK : json_invalid(at, err, "there is no output");
 }
 
 #define OUTPUT(field) RECORD_VALUE(struct reference_output, field, #field)

@@ -55,8 +55,7 @@ enum status library_bind(const struct library *library, const struct library_ent
 	}
 	if (missing.length)
 		status = error_set(err, STATUS_NO_DEVICE,
-			"%s: expected these functions, found none: %s", library->path,
-			missing.data);
+			"%s: the library lacks these functions: %s", library->path, missing.data);
 	text_release(&missing);
 	return status;
 }

@@ -92,7 +92,8 @@ static void expire(struct pool *pool)
 		if (clock_seconds() < until_of(task))
 			queue_append(&pool->queue, task);
 		else
-			pool->kind->fail(pool->context, task, POOL_TIMED_OUT, "its time is over");
+			pool->kind->fail(
+				pool->context, task, POOL_TIMED_OUT, "its time limit has passed");
 	}
 }
 
@@ -176,7 +177,7 @@ static void give_up(struct pool *pool, struct pool_member *member, double timeou
 {
 	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
 	CLEANUP(memory_free)
-	char *how = string_format("%s said nothing for %.3g s", pool->kind->name, timeout_s);
+	char *how = string_format("%s sent nothing for %.3g s", pool->kind->name, timeout_s);
 
 	take_back(pool, member);
 	worker_kill(&member->worker);

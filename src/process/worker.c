@@ -117,8 +117,8 @@ static enum status start(struct worker *worker, const char *path, const char **a
 			arguments[0]);
 		result = EPERM;
 		error_hint(err,
-			"a program that uses the library serves the command `%s` first of all in "
-			"its main()",
+			"a program that uses the library must handle the command `%s` at the start "
+			"of its main()",
 			arguments[1]);
 	} else {
 		if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
@@ -127,8 +127,8 @@ static enum status start(struct worker *worker, const char *path, const char **a
 			result =
 				spawn(&pid, arguments, environment, input[0], output[1], stderr_fd);
 		if (result != 0)
-			error_set(err, STATUS_FAILED, "%s: starting a process: %s", arguments[0],
-				strerror(result));
+			error_set(err, STATUS_FAILED, "%s: the process cannot be started: %s",
+				arguments[0], strerror(result));
 	}
 	if (result != 0) {
 		close_pair(input);
@@ -283,9 +283,8 @@ int worker_end(struct worker *worker, struct text *how)
 	close(worker->from_fd);
 	if (!reap(worker, &status)) {
 		if (how)
-			text_append(how,
-				"was killed, and has not ended: a call of the system or of a "
-				"driver does not return");
+			text_append(how, "was killed but has not ended, because a system or driver "
+					 "call does not return");
 	} else if (how && !has_ended)
 		text_append(how, "sent an invalid reply");
 	else if (how && WIFSIGNALED(status))
@@ -345,7 +344,7 @@ static void become_program(char **command)
 	for (size_t i = 0; i < ARRAY_COUNT(handled); i++)
 		signal(handled[i], SIG_DFL);
 	execvp(command[0], command);
-	fprintf(stderr, "starting %s: %s\n", command[0], strerror(errno));
+	fprintf(stderr, "cannot start %s: %s\n", command[0], strerror(errno));
 	_exit(127);
 }
 

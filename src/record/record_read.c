@@ -41,7 +41,7 @@ static enum status refuse_number(const struct json_at *at, const struct record_m
 	if (member->expected)
 		return json_error(at, err, "%s", member->expected);
 	if (isfinite(high))
-		return json_error(at, err, "%s within %.15g..%.15g", what, low, high);
+		return json_error(at, err, "%s from %.15g to %.15g", what, low, high);
 	if (isfinite(low))
 		return json_error(at, err, "%s of at least %.15g", what, low);
 	return json_error(at, err, "%s", what);
@@ -307,7 +307,7 @@ static enum status read_unknown(const struct record *record, const struct record
 	for (size_t i = 0; i < fields->count; i++)
 		if (record_is_json(fields->items[i].member))
 			names[count++] = fields->items[i].member->name;
-	json_error(item, reading->err, "a known member here");
+	json_invalid(item, reading->err, "unknown member");
 	return name_hint(item->key, names, reading->err);
 }
 
@@ -343,7 +343,8 @@ static enum status read_object(const struct record *record, const struct json_at
 			continue;
 		}
 		if (!(member->flags & RECORD_OPTIONAL))
-			return json_error(at, reading->err, "a member \"%s\"", member->name);
+			return json_invalid(
+				at, reading->err, "the member \"%s\" is missing", member->name);
 		record_set_absent(member, base);
 	}
 	return record->check ? record->check(value, at, reading->context, reading->err) : STATUS_OK;

@@ -36,7 +36,7 @@ static bool is_packed(const struct record_member *member)
 
 static enum status refuse(const struct wire *wire, const char *found)
 {
-	return error_set(wire->err, STATUS_FAILED, "%s: expected a packed %s, found %s%s%s",
+	return error_set(wire->err, STATUS_FAILED, "%s: invalid packed record \"%s\": %s%s%s",
 		wire->what, wire->record->name ? wire->record->name : "record", found,
 		wire->member ? " in " : "", wire->member ? wire->member->name : "");
 }
@@ -71,7 +71,7 @@ static enum status move_string(struct wire *wire, const char **string)
 	if (size == no_string)
 		return STATUS_OK;
 	if (size >= wire->left || memchr(wire->at, '\0', (size_t)size + 1) != wire->at + size)
-		return refuse(wire, "no string");
+		return refuse(wire, "an unterminated string");
 	wire->at += (size_t)size + 1;
 	wire->left -= (size_t)size + 1;
 	return STATUS_OK;
@@ -89,9 +89,9 @@ static enum status move_text(struct wire *wire, void *item)
 		return STATUS_OK;
 	if (string && *string && member->rule && member->rule->accepts &&
 		!member->rule->accepts(string))
-		return refuse(wire, "another string");
+		return refuse(wire, "an unexpected string");
 	if (member->kind == RECORD_KIND_TEXT && (!string || strlen(string) >= member->size))
-		return refuse(wire, "a string of another length");
+		return refuse(wire, "a string of the wrong length");
 	record_store_string(member, item, string);
 	return STATUS_OK;
 }
@@ -123,7 +123,7 @@ static enum status move_json(struct wire *wire, void *item)
 		return STATUS_OK;
 	at = json_root(made, wire->what);
 	return custom->read ? custom->read(&at, item, wire->context, wire->err)
-			    : refuse(wire, "what is never read");
+			    : refuse(wire, "a member that is never read");
 }
 
 static enum status move_bytes(struct wire *wire, struct text *bytes)
@@ -191,7 +191,7 @@ static enum status move_count(struct wire *wire, void *value, struct record_span
 	if (wire->to || (optional && count == no_list))
 		return STATUS_OK;
 	if (count > wire->left)
-		return refuse(wire, "a count beyond the bytes");
+		return refuse(wire, "a count larger than the data");
 	if (count == 0 && member->shape == RECORD_OWNED)
 		return STATUS_OK;
 	if (count >= member->count_min && (!member->count_max || count <= member->count_max) &&
@@ -200,7 +200,7 @@ static enum status move_count(struct wire *wire, void *value, struct record_span
 	else
 		span->data = NULL;
 	span->count = (size_t)count;
-	return span->data ? STATUS_OK : refuse(wire, "another count");
+	return span->data ? STATUS_OK : refuse(wire, "the wrong count");
 }
 
 static enum status move_member(struct wire *wire, void *value)
@@ -212,7 +212,7 @@ static enum status move_member(struct wire *wire, void *value)
 	if (member->present) {
 		TRY(move(wire, &present, sizeof(present)));
 		if (present > 1)
-			return refuse(wire, "neither presence nor absence");
+			return refuse(wire, "an invalid presence byte");
 		if (!present && !wire->to)
 			record_set_absent(member, value);
 		if (!present)
@@ -234,7 +234,7 @@ static enum status move_record(struct wire *wire, const struct record *record, v
 	wire->record = record;
 	wire->member = NULL;
 	if (wire->depth++ == DEPTH_MAX)
-		return refuse(wire, "too many records within each other");
+		return refuse(wire, "too many nested records");
 	for (size_t i = 0; i < record->member_count; i++) {
 		wire->member = &record->members[i];
 		if (is_packed(wire->member))
@@ -260,7 +260,7 @@ static enum status unpack(struct wire *wire, const struct record *record, void *
 
 	if (status == STATUS_OK && wire->left) {
 		wire->record = record;
-		status = refuse(wire, "more bytes than one takes");
+		status = refuse(wire, "trailing bytes");
 	}
 	if (status != STATUS_OK)
 		record_release(record, value);

@@ -286,8 +286,7 @@ static void open_catalogue(const struct report_options *options, struct report *
 		catalogue_show_defaults(&report->catalogue, options->shows_defaults);
 	else
 		report->notice = string_format(
-			"the templates are not read, so that titles name every key: %s",
-			err.message);
+			"the templates cannot be read, so titles show every key: %s", err.message);
 }
 
 enum status report_open(
@@ -304,8 +303,7 @@ enum status report_open(
 	for (size_t i = 0; i < report->source_count; i++)
 		add_entries(report, &report->sources[i]);
 	if (!report->entry_count)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected at least one tuned problem, found none",
+		return error_set(err, STATUS_BAD_INPUT, "%s: there is no tuned problem to report",
 			options->path_count ? options->paths[0] : "report");
 	for (size_t i = 0; i < report->entry_count; i++)
 		report->entries[i].title = report_title(report, &report->entries[i]);

@@ -96,8 +96,8 @@ static enum status open_named(const char *path, const char *device,
 	if (bind(learned, catalogue))
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
-		"%s: expected families that are here, with their parameters, found none", path);
-	return error_hint(err, "`python3 -m tiletune.learn` makes it again from journals");
+		"%s: the file fits none of the families here and their parameters", path);
+	return error_hint(err, "make it again from journals: python3 -m tiletune.learn");
 }
 
 static enum status open_shipped(const char *const *config_folders, const char *device,

@@ -67,7 +67,7 @@ static enum status decode(void *value, const struct json_at *at, void *context, 
 	for (size_t f = 0; f < trees->feature_count; f++)
 		trees->question_count += trees->features[f].threshold_count;
 	if (trees->question_count > QUESTIONS_MAX)
-		return json_error(at, err, "at most %d thresholds", QUESTIONS_MAX);
+		return json_invalid(at, err, "there are more than %d thresholds", QUESTIONS_MAX);
 	trees->questions = memory_zeroed(trees->question_count + 1, sizeof(*trees->questions));
 	for (size_t f = 0, i = 0; f < trees->feature_count; f++)
 		for (size_t k = 0; k < trees->features[f].threshold_count; k++)
@@ -81,8 +81,8 @@ static enum status decode(void *value, const struct json_at *at, void *context, 
 			continue;
 		json_find(at, "trees", &texts);
 		text = json_item(&texts, i);
-		json_error(&text, err, "%d thresholds of %zu and %d leaves", TREE_DEPTH,
-			trees->question_count, TREE_LEAVES);
+		json_error(&text, err, "a tree of %d thresholds (numbers below %zu) and %d leaves",
+			TREE_DEPTH, trees->question_count, TREE_LEAVES);
 		trees_forget(trees);
 		return STATUS_BAD_INPUT;
 	}

@@ -100,10 +100,10 @@ static enum status expand_found(struct expansion *expansion, const char *root, c
 {
 	if (!is_inside(expansion, root, found)) {
 		error_set(expansion->err, STATUS_BAD_INPUT,
-			"%s:%zu: expected a file inside %s, found \"%s\" to be a link that leaves "
-			"it",
-			name, line, root, found);
-		return error_hint(expansion->err, "a folder of include_paths may be read");
+			"%s:%zu: the include leads out of %s through the link \"%s\"", name, line,
+			root, found);
+		return error_hint(expansion->err,
+			"add the folder of the file to \"include_paths\" in the JSON");
 	}
 	TRY(expand_file(expansion, root, found));
 	text_appendf(&expansion->output, "#line %zu \"%s\"\n", line + 1, name);
@@ -138,7 +138,7 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 	CLEANUP(memory_free) char *neighbour = include_normalized(folder, include);
 	CLEANUP(memory_free) char *inside = include_normalized("", include);
 	CLEANUP(memory_free) char *elsewhere = NULL, *other = NULL;
-	CLEANUP(memory_free) char *beside = path_join(folder, include);
+	CLEANUP(memory_free) char *adjacent = path_join(folder, include);
 
 	if (!is_system && exists_in(root, neighbour))
 		return expand_found(expansion, root, neighbour, name, line);
@@ -151,7 +151,7 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 	if (!is_system &&
 		(elsewhere = include_elsewhere(expansion, &root, folder, include)) != NULL)
 		return expand_found(expansion, root, elsewhere, name, line);
-	if (!inside && *include != '/' && !exists_in(root, beside)) {
+	if (!inside && *include != '/' && !exists_in(root, adjacent)) {
 		/* a missing file above the folder, too, is the compiler's */
 		while (string_starts_with(include, "../"))
 			include += strlen("../");
@@ -163,9 +163,8 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 	}
 	other = path_parent(include);
 	text_appendf(&expansion->output,
-		"#error expected an include below the folder of %s, found \"%s\"; the JSON may "
-		"name "
-		"its folder: \"include_paths\": [\"%s\"]\n",
+		"#error the include is outside the folder of %s: \"%s\"; add its folder to the "
+		"JSON: \"include_paths\": [\"%s\"]\n",
 		name, include, other);
 	return STATUS_OK;
 }
@@ -220,8 +219,8 @@ static enum status refuse_include(
 	error_set(expansion->err, STATUS_BAD_INPUT,
 		"%s:%zu: expected #include \"file\" or #include <file>, found %.*s", name, number,
 		(int)strnlen(line, strcspn(line, "\n") < 80 ? strcspn(line, "\n") : 80), line);
-	return error_hint(
-		expansion->err, "files are read here, not by the compiler: it sees no others");
+	return error_hint(expansion->err,
+		"tiletune expands includes itself, so the name of the file cannot be a macro");
 }
 
 /* Refuses text that compilers may interpret in different ways. */
@@ -238,12 +237,11 @@ static enum status refuse_doubtful(
 		c--;
 	if (c > line && c[-1] == '\\' && c < end && !(end - c == 1 && *c == '\r'))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s:%zu: expected nothing behind the backslash, found blanks", name,
-			number);
+			"%s:%zu: blanks follow the backslash at the end of the line", name, number);
 	for (size_t i = 0; i < ARRAY_COUNT(trigraphs); i++)
 		if (memmem(line, (size_t)(end - line), trigraphs[i], strlen(trigraphs[i])))
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s:%zu: expected no trigraph, found one", name, number);
+				"%s:%zu: trigraphs are not supported", name, number);
 	return STATUS_OK;
 }
 
@@ -345,8 +343,8 @@ static enum status expand_file(struct expansion *expansion, const char *root, co
 		return STATUS_OK;
 	if (expansion->depth >= SOURCE_DEPTH_MAX || expansion->output.length > SOURCE_BYTES_MAX)
 		return error_set(expansion->err, STATUS_BAD_INPUT,
-			"%s: expected at most %d includes inside each other and %d bytes", name,
-			SOURCE_DEPTH_MAX, SOURCE_BYTES_MAX);
+			"%s: the includes are nested more than %d deep or have more than %d bytes",
+			name, SOURCE_DEPTH_MAX, SOURCE_BYTES_MAX);
 	TRY(file_read_regular(path, &content, expansion->err));
 	expansion->depth++;
 	TRY(expand_text(expansion, root, name, &content));
@@ -388,12 +386,13 @@ enum status source_json_load(const struct json_at *at, const struct source_place
 		normalized = include_normalized("", path_name(path));
 	}
 	if (!exists_in(root, normalized))
-		return json_error(at, err, "a file of %s%s%s", place->root,
+		return json_invalid(at, err, "there is no file %s in %s%s%s", file, place->root,
 			place->folder ? "/" : "", place->folder ? place->folder : "");
 	if (!is_searched(&searched, place->root, place->folder ? normalized : file) &&
 		file_expect_inside(place->root, place->folder ? normalized : file, err) !=
 			STATUS_OK)
-		return error_hint(err, "a folder of include_paths may be read");
+		return error_hint(
+			err, "add the folder of the file to \"include_paths\" in the JSON");
 	TRY(source_expand(root, normalized, template_folders, include_paths, source, err));
 	*name = normalized;
 	normalized = NULL;

@@ -178,14 +178,14 @@ void space_describe(
 	const struct space *space, const struct value *values, size_t count, struct error *err)
 {
 	CLEANUP(text_release) struct text text = {0};
-	if (!err || err->hint[0])
+	CLEANUP(memory_free) char *hint = string_copy(err ? err->hint : "");
+	if (!err || !count)
 		return;
 	for (size_t p = 0; p < count; p++) {
 		text_appendf(&text, "%s%s=", p ? ", " : "", space_parameter_name(space, p));
 		value_format(values[space->fixed_count + p], &text);
 	}
-	if (count)
-		error_hint(err, "this happens at %s", text_string(&text));
+	error_hint(err, "it fails at %s%s%s", text_string(&text), *hint ? "; " : "", hint);
 }
 
 /* Applies an action. own is the choice of the level's parameter. Returns false on an error. */
@@ -294,8 +294,8 @@ static bool go_on(struct enumeration *enumeration)
 			"search space too large: %.3g configurations, gave up after %llu partial "
 			"assignments",
 			space->tail[0], (unsigned long long)values_max);
-		error_hint(enumeration->err,
-			"use --where, or add a constraint on the first parameters");
+		error_hint(enumeration->err, "restrict the space with --where EXPR, or add a "
+					     "constraint on the first parameters");
 	} else if (enumeration->chosen_count % 4096 == 0 && space->interrupted &&
 		   *space->interrupted) {
 		enumeration->status = STATUS_INTERRUPTED;

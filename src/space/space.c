@@ -131,8 +131,8 @@ static enum status take_list(
 	for (size_t i = 0; i < value.list->count; i++)
 		if (value.list->items[i].type == VALUE_LIST)
 			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected numbers and strings as values of %s, found a list",
-				where, name);
+				"%s: the values of %s must be numbers or strings, not lists", where,
+				name);
 	free(bound->values.items);
 	bound->values.count = value.list->count;
 	bound->values.items = memory_zeroed(value.list->count + 1, sizeof(struct value));

@@ -29,17 +29,16 @@ static enum status library_find(struct cuda_api *cuda, struct error *err)
 		const char *path = getenv("LD_LIBRARY_PATH");
 
 		error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver: expected %s on the loader's path (LD_LIBRARY_PATH=%s), "
-			"found "
-			"none: %s",
+			"no NVIDIA driver: %s is not on the loader's path (LD_LIBRARY_PATH=%s): %s",
 			name, path ? path : "", reason.message);
-		return error_hint(err, "install the NVIDIA driver, or use --device model:NAME");
+		return error_hint(err, "install the NVIDIA driver, or predict times without a GPU: "
+				       "--device model:NAME");
 	}
 	/* The toolkit's link stub has the same SONAME but no functionality. */
 	if (strstr(cuda->library.path, "/stubs/"))
 		return error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver: expected %s of a driver, found the toolkit's stub %s", name,
-			cuda->library.path);
+			"no NVIDIA driver: the %s that was found is the CUDA toolkit's stub, %s",
+			name, cuda->library.path);
 	return STATUS_OK;
 }
 
@@ -57,7 +56,8 @@ static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
 		driver_version(&cuda->driver_version);
 	if (!resolve || !driver_version || cuda->driver_version < driver_version_min)
 		return error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver %s: expected CUDA %d.%d or newer, found %d.%d%s",
+			"NVIDIA driver %s: CUDA %d.%d or newer is needed, but the driver has "
+			"%d.%d%s",
 			cuda->library.path, driver_version_min / 1000,
 			driver_version_min % 1000 / 10, cuda->driver_version / 1000,
 			cuda->driver_version % 1000 / 10,
@@ -78,7 +78,7 @@ static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
 	if (!missing.length)
 		return STATUS_OK;
 	return error_set(err, STATUS_NO_DEVICE,
-		"NVIDIA driver %s: expected these functions, found none: %s", cuda->library.path,
+		"NVIDIA driver %s: the library lacks these functions: %s", cuda->library.path,
 		missing.data);
 }
 
@@ -94,13 +94,11 @@ static enum status open_driver(struct cuda_api *cuda, struct error *err)
 		return STATUS_OK;
 	if (result == CUDA_ERROR_STUB_LIBRARY)
 		return error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver: expected a driver, found the toolkit's stub %s (cuInit: "
-			"34)",
+			"no NVIDIA driver: %s is the CUDA toolkit's stub (cuInit: 34)",
 			cuda->library.path);
 	if (result == CUDA_ERROR_NO_DEVICE)
 		return error_set(err, STATUS_NO_DEVICE,
-			"NVIDIA driver %s: expected a GPU, found none (cuInit: 100)",
-			cuda->library.path);
+			"NVIDIA driver %s: there is no GPU (cuInit: 100)", cuda->library.path);
 	cuda_describe(cuda, result, &words);
 	return error_set(err, STATUS_NO_DEVICE, "NVIDIA driver %s: cuInit: %s", cuda->library.path,
 		words.data);
@@ -250,9 +248,9 @@ enum status gpu_find(
 	}
 	if (matches == 1)
 		return STATUS_OK;
-	return error_set(err, STATUS_NO_DEVICE,
-		"GPU: expected one GPU with the number or UUID %s, found %s among: %s", name,
-		matches ? "several" : "none", count ? text_string(&seen) : "no GPU at all");
+	return error_set(err, STATUS_NO_DEVICE, "%s has the number or UUID %s; the GPUs are: %s",
+		matches ? "more than one GPU" : "no GPU", name,
+		count ? text_string(&seen) : "no GPU");
 }
 
 enum status gpu_facts(

@@ -48,7 +48,7 @@ static enum status load_file(
 	TRY(device_spec_parse(text_string(&content), content.length, path, &made, err));
 	if (strcmp(made->name, name) != 0)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: $.name: expected \"%s\" as the file is named, found \"%s\"", path,
+			"%s: $.name: expected \"%s\", the name of the file, found \"%s\"", path,
 			name, made->name);
 	*spec = made;
 	made = NULL;
@@ -84,8 +84,8 @@ static enum status not_found(const char *name, const char *const *config_folders
 
 	name_unknown("device sheet", name, (const char *const *)names.items, err);
 	if (err && !*err->hint)
-		error_hint(
-			err, "a sheet is a file devices/%s.json in a configuration folder", name);
+		error_hint(err,
+			"a device sheet is a file devices/%s.json in a configuration folder", name);
 	return STATUS_BAD_INPUT;
 }
 
@@ -213,7 +213,7 @@ enum status device_spec_match(const struct device_facts *facts, const char *cons
 	*spec = NULL;
 	for (size_t i = 0; i < names.count && !*spec; i++) {
 		if (device_spec_load(names.items[i], config_folders, spec, &broken) != STATUS_OK)
-			text_appendf(&notice, "%sa device sheet is skipped: %s",
+			text_appendf(&notice, "%sskipped a device sheet: %s",
 				notice.length ? "; " : "", broken.message);
 		else if (!sheet_matches(*spec, facts))
 			device_spec_release(spec);

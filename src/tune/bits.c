@@ -134,11 +134,12 @@ static enum status choose_class(
 	classes = find_classes(&matrix, &count);
 	if (!count || !classes[0].is_whole) {
 		error_set(err, STATUS_FAILED,
-			"--bits: expected configurations with the same bits for all %zu problems, "
-			"found none among the %zu best",
-			problems, matrix.count);
-		return error_hint(err, "the key should count the outermost rows of the outputs; "
-				       "--effort thorough tries more");
+			"--bits: none of the %zu best configurations gives the same bits for all "
+			"%zu problems",
+			matrix.count, problems);
+		return error_hint(err,
+			"choose a key that counts the outermost rows of the outputs, or try "
+			"more configurations with --effort thorough");
 	}
 	matrix_choice(&matrix, shared);
 	shared->classes = count;
@@ -170,9 +171,9 @@ static enum status open_class(
 	if (!differs && problems->count > 1)
 		return choose_class(run, &rule->class, err);
 	error_set(err, STATUS_BAD_INPUT,
-		"--bits invariant=%s: expected several problems that differ in %s alone, found %s",
-		key, key, differs ? "others" : "one");
-	return error_hint(err, "-p %s=1,16,128,...", key);
+		"--bits invariant=%s needs several problems that differ only in %s%s", key, key,
+		differs ? ", but these differ in other keys" : ", but there is only one");
+	return error_hint(err, "give several values: -p %s=1,16,128,...", key);
 }
 
 enum status bits_rule_open(
@@ -187,16 +188,14 @@ enum status bits_rule_open(
 			"--bits: expected same, same:FILE or invariant=KEY, found \"%s\"", text);
 	if (run->context->program)
 		return error_set(err, STATUS_BAD_INPUT,
-			"--bits: expected kernels whose outputs tiletune reads, found a program: "
-			"%s",
+			"--bits: %s runs a program, whose outputs tiletune cannot read",
 			run->context->program->file);
 	if (!run->context->device->kind->measures) {
 		error_set(err, STATUS_BAD_INPUT,
-			"--bits: expected a device that measures, found %s, whose times are "
-			"predicted",
+			"--bits needs a GPU or a recording; times of %s are predicted",
 			run->context->device->identity.name);
-		return error_hint(err, "digests are of what a GPU ran: --device cuda:0, or "
-				       "--device replay:FILE of a journal that has them");
+		return error_hint(err, "use --device cuda:0, or --device replay:FILE with a "
+				       "journal that has digests");
 	}
 	if (compares_problems)
 		return open_class(run, text + strlen(invariant), rule, err);
@@ -227,12 +226,13 @@ static enum status verify_reference(struct search *search, size_t candidate, str
 	trial->result.bits = NULL;
 	if (!search->bits)
 		error_set(err, STATUS_FAILED,
-			"--bits: %s: expected digests of the reference %s {%s}, found none (%s)",
+			"--bits: %s: the reference %s {%s} has no digests (%s)",
 			search->pool.problem->text, trial->result.family,
 			trial->result.configuration,
 			trial->result.outcome != OUTCOME_OK
 				? outcome_name(trial->result.outcome)
-				: "its made inputs do not fit into memory, or it may vary");
+				: "its probe inputs do not fit into memory, or its results may "
+				  "vary between runs");
 	evaluator_free_trial(&search->evaluator, trial);
 	return search->bits ? STATUS_OK : STATUS_FAILED;
 }
@@ -263,9 +263,9 @@ static enum status want_reference(struct search *search, struct error *err)
 	if (candidate != SIZE_MAX)
 		return verify_reference(search, candidate, err);
 	error_set(err, STATUS_BAD_INPUT,
-		"--bits: %s: expected the reference configuration among the candidates, found none",
+		"--bits: %s: the reference configuration is not among the candidates",
 		search->pool.problem->text);
-	return error_hint(err, "--bits same:FILE names a tuned file that has digests");
+	return error_hint(err, "compare with a tuned file that has digests: --bits same:FILE");
 }
 
 enum status bits_want(struct search *search, size_t *members, size_t *count, struct error *err)
@@ -324,9 +324,9 @@ bool bits_known(const struct search *search, size_t candidate, struct result *re
 		if (candidate_describe(&described, result, NULL) != STATUS_OK)
 			return false;
 		result->outcome = OUTCOME_OTHER_BITS;
-		result->detail =
-			string_format("as {%s}: the family says that other parameters keep them",
-				other->result.configuration);
+		result->detail = string_format("the same as {%s}, because the other parameters "
+					       "that differ are marked \"keeps_bits\"",
+			other->result.configuration);
 		return true;
 	}
 	return false;

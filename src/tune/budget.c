@@ -138,6 +138,6 @@ const char *budget_spent(const struct budget *budget)
 	if (clock_seconds() - budget->started >= budget->search_seconds)
 		return BUDGET_TIME_SPENT;
 	if (budget->since_gain >= budget->effort->stall)
-		return "nothing better came for a while";
+		return "the best candidate did not improve for a while";
 	return NULL;
 }

@@ -22,7 +22,7 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	CLEANUP(memory_free) char *first = NULL;
 
 	if (!search->evaluated.count)
-		return error_set(err, STATUS_FAILED, "%s: no candidate was tried: %s",
+		return error_set(err, STATUS_FAILED, "%s: no candidate was tried, because %s",
 			search->pool.problem->text,
 			search->stopped_because ? search->stopped_because : "the budget is spent");
 	for (size_t i = 0; i < search->evaluated.count; i++) {
@@ -32,7 +32,7 @@ static enum status nothing_works(const struct search *search, struct error *err)
 			continue;
 		error_set(err, STATUS_FAILED, "%s: this GPU does not report energy",
 			search->pool.problem->text);
-		return error_hint(err, "use --objective time");
+		return error_hint(err, "tune for time instead: --objective time");
 	}
 	for (size_t i = 0; i < search->evaluated.count; i++) {
 		const struct result *tried = &search->evaluated.items[i].result;
@@ -46,9 +46,9 @@ static enum status nothing_works(const struct search *search, struct error *err)
 			text_appendf(&text, "%s%zu %s", text.length ? ", " : "", counts[i],
 				outcome_name((enum outcome)i));
 	error_set(err, STATUS_FAILED,
-		"%s: expected a candidate that works, found none of %zu (%s); the first said: ",
+		"%s: none of the %zu candidates works (%s); the message of the first: ",
 		search->pool.problem->text, search->evaluated.count, text_string(&text));
-	first = string_copy_bytes(detail ? detail : "nothing", detail ? strnlen(detail, 900) : 7);
+	first = string_copy_bytes(detail ? detail : "(none)", detail ? strnlen(detail, 900) : 7);
 	return error_lines(err, first);
 }
 
@@ -288,11 +288,11 @@ static enum status conclude_undecided(const struct search *search,
 	if (observer->end)
 		observer->end(observer->context, result);
 	error_set(err, STATUS_INCONCLUSIVE,
-		"%s: expected a prediction that tells configurations apart, found none without a "
-		"`model`; no entry is written",
+		"%s: without a `model` the prediction cannot tell configurations apart, so there "
+		"is no winner and no entry is written",
 		search->pool.problem->text);
-	return error_hint(err, "measure on a GPU, or describe the launches' work in a `model` "
-			       "(templates/README.md)");
+	return error_hint(err, "measure on a GPU, or describe the work of each launch with "
+			       "\"flop\" or \"model\" (see templates/README.md)");
 }
 
 enum status search_conclude(struct search *search, struct error *err)

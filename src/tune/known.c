@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/known.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +35,10 @@ static enum status load(
 	TRY(tuned_load(path, &tuned, err));
 	if (!gpu_model_same(&tuned.device, &device))
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected a tuned file of %s, found one of %s", path, device.name,
-			tuned.device.name);
+			"%s: the file is for %s with %" PRId64 " SMs, not for %s with %" PRId64
+			" SMs",
+			path, tuned.device.name, tuned.device.sm_count, device.name,
+			device.sm_count);
 	tuned_complete(&tuned, &context->catalogue);
 	ARRAY_GROW(known->files, known->count, known->capacity);
 	known->files[known->count++] = tuned;

@@ -14,7 +14,7 @@ void tune_notice(const struct tune_run *run, const char *text)
 enum status tune_interrupted(struct error *err)
 {
 	return error_set(
-		err, STATUS_INTERRUPTED, "interrupted; run again to go on where it stopped");
+		err, STATUS_INTERRUPTED, "interrupted; run the same command again to resume");
 }
 
 enum status tune_save(struct tune_run *run, struct error *err)
@@ -87,7 +87,7 @@ enum status tune_problems(struct tune_run *run, struct error *err)
 		return STATUS_OK;
 	*err = first;
 	if (run->problems->count > 1)
-		error_context(err, "%zu of %zu problems were not tuned; the first", failed,
+		error_context(err, "%zu of %zu problems were not tuned; the first is", failed,
 			run->problems->count);
 	return first.status;
 }

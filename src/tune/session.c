@@ -241,6 +241,7 @@ enum status search_run(struct search *search, struct error *err)
 	if (status != STATUS_OK)
 		search_keep_best(search);
 	if (status == STATUS_NO_DEVICE && !err->hint[0])
-		error_hint(err, "what was measured is in the journal; run again to resume");
+		error_hint(err, "all measurements are in the journal; run the same command again "
+				"to resume");
 	return status;
 }

@@ -303,10 +303,10 @@ enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 	}
 	if (!chosen) {
 		error_set(err, STATUS_FAILED,
-			"--shared: expected a configuration that works for all %zu problems, found "
-			"none among the %zu best",
-			problems, matrix.count);
-		return error_hint(err, "name problems that are more alike, or --family");
+			"--shared: none of the %zu best configurations works for all %zu problems",
+			matrix.count, problems);
+		return error_hint(
+			err, "choose problems that are more alike, or one family with --family");
 	}
 	shared->family = string_copy(chosen->family);
 	shared->configuration = string_copy(chosen->configuration);

@@ -54,8 +54,8 @@ def test_random():
 
 
 def test_refused():
-	for what, words in (("outside", "expected a configuration of the space"), ("repeated", "expected a configuration that was not asked for before"),
-			("nonsense", "expected valid JSON"), ("another_id", "found one to"), ("late", "it is late")):
+	for what, words in (("outside", "the configuration is not in the search space"), ("repeated", "the configuration was proposed before"),
+			("nonsense", "invalid JSON"), ("another_id", "the answer is to question"), ("late", "it is late")):
 		done = tune(f"{STRATEGY} {what}")
 		expect(f"{what}: what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
 		with open("log", encoding="utf-8") as file:
@@ -63,7 +63,7 @@ def test_refused():
 		# the last two may come when it is ended already
 		expect(f"{what}: how many were answered", REFUSED_MAX - 2 <= len(errors) <= REFUSED_MAX, True)
 		expect(f"{what}: the answer", words in errors[0], True)
-		expect(f"{what}: the end", f"stopped because the strategy's program made {REFUSED_MAX} proposals in a row that could not be taken" in done.stdout, True)
+		expect(f"{what}: the end", f"stopped because the strategy program made {REFUSED_MAX} invalid proposals in a row" in done.stdout, True)
 
 
 def test_in_a_row():
@@ -95,15 +95,15 @@ def test_budget():
 	started = time.monotonic()
 	done = tune("program:sleep 1000", "--budget", "4s", codes=(1,))
 	expect("in time", time.monotonic() - started < 20, True)
-	expect("why", "no candidate was tried: the strategy's program gave no answer before the budget was spent" in done.stderr, True)
+	expect("why", "no candidate was tried, because the strategy's program gave no answer before the budget was spent" in done.stderr, True)
 
 
 def test_end():
 	done = tune(f"{STRATEGY} silent_end")
 	expect("three were measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
 	expect("why", "stopped because the strategy's program ended with exit code 5" in done.stdout, True)
-	expect("no command", "expected a command after program:, found nothing" in tune("program:", codes=(2,)).stderr, True)
-	expect("no program", "starting ./none: No such file or directory" in tune("program:./none", codes=(1,)).stderr, True)
+	expect("no command", "a command must follow program:" in tune("program:", codes=(2,)).stderr, True)
+	expect("no program", "cannot start ./none: No such file or directory" in tune("program:./none", codes=(1,)).stderr, True)
 	expect("a typing error", "did you mean random?" in tune("randm", codes=(2,)).stderr, True)
 
 

@@ -178,7 +178,7 @@ def main():
 			os.symlink(f"{TOOLKIT}/{name}", f"{folder}/part/{name}")
 		os.symlink(TOOLKIT + "/bin/ptxas", folder + "/part/bin/ptxas")
 		os.remove(folder + "/part/bin/tileiras")
-		for script, outcome, message in (("#!/bin/sh\nkill -SEGV $$\n", "compile_crashed", "ended by signal 11"), (LATE, "compile_timeout", "tileiras took longer than 100 s")):
+		for script, outcome, message in (("#!/bin/sh\nkill -SEGV $$\n", "compile_crashed", "killed by signal 11"), (LATE, "compile_timeout", "tileiras took longer than 100 s")):
 			with open(folder + "/part/bin/tileiras", "w", encoding="utf-8") as file:
 				file.write(script)
 			os.chmod(folder + "/part/bin/tileiras", 0o755)

@@ -223,7 +223,7 @@ static inline struct device_reply next(struct gpu_test *test)
 		exit(STATUS_FAILED);
 	}
 	if (reply_kind(&reply) == REPLY_OF_LOST) {
-		fprintf(stderr, "the device is lost: %s\n", reply.result.detail);
+		fprintf(stderr, "the device was lost: %s\n", reply.result.detail);
 		exit(STATUS_NO_DEVICE);
 	}
 	return reply;

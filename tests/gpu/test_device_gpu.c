@@ -57,14 +57,14 @@ static void test_verdicts(struct gpu_test *test, const struct shape *shape)
 		{"write_behind", OUTCOME_OUT_OF_BOUNDS, "4 bytes written behind out"},
 		{"write_before", OUTCOME_OUT_OF_BOUNDS, "4 bytes written between in and out"},
 		{"write_pitch", OUTCOME_OUT_OF_BOUNDS, "between the rows of out"},
-		{"write_input", OUTCOME_OUT_OF_BOUNDS, "input in overwritten"},
+		{"write_input", OUTCOME_OUT_OF_BOUNDS, "the input in was overwritten"},
 		{"write_workspace", OUTCOME_OUT_OF_BOUNDS, "4 bytes written behind workspace"},
 		{"nondeterministic", OUTCOME_NONDETERMINISTIC, NULL},
 		{"illegal_address", OUTCOME_CRASHED, "700"},
 		{"good", OUTCOME_OK, NULL},
 		{"misaligned_address", OUTCOME_CRASHED, "716"},
 		{"trap", OUTCOME_CRASHED, NULL},
-		{"hang", OUTCOME_TIMED_OUT, "no answer within 3 s"},
+		{"hang", OUTCOME_TIMED_OUT, "there was no answer within 3 s"},
 		{"good", OUTCOME_OK, NULL},
 	};
 	uint32_t problem = announce(test, shape);
@@ -161,7 +161,7 @@ static void test_skipped_work(struct gpu_test *test, const struct shape *shape)
 		const char *detail; /* NULL: nothing is said */
 	} cases[] = {
 		{"works", OUTCOME_OK, true, NULL},
-		{"skips_written", OUTCOME_OK, true, "only fast on known data"},
+		{"skips_written", OUTCOME_OK, true, "on inputs that it has seen"},
 		{"counts_launches", OUTCOME_WRONG_RESULT, false, "only right on known data"},
 		{"knows_buffers", OUTCOME_WRONG_RESULT, false, "only right on known data"},
 		{"write_far", OUTCOME_OUT_OF_BOUNDS, false, NULL},

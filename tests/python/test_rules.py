@@ -224,7 +224,7 @@ def test_imports_nothing_from_the_current_folder(tmp_path):
 
 
 def test_refused(tmp_path):
-	for words, said in ((("gemm",), "expected entries of one dtype, found bf16"), (("gemm", "-p", "dtype=fp64"), "found 0"), ((), "expected an operation")):
+	for words, said in ((("gemm",), "expected entries of one dtype, found bf16"), (("gemm", "-p", "dtype=fp64"), "found 0"), ((), "needs an operation")):
 		done = subprocess.run([os.environ["TILETUNE"], "export", f"{RESULTS}/tuned.json", *words, "--format", "rule-py"], capture_output=True, text=True,
 			check=False)
 		assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr

@@ -8,7 +8,7 @@
  * Instead of a result, what the expression is refused with, and perhaps its hint:
  *
  *	1 + * 2 ::  :: error: column 5: expected a value, found '*'
- *	BMM :: BM=1 :: error: column 1: expected a known name, found 'BMM' (did you mean BM?)
+ *	BMM :: BM=1 :: error: column 1: unknown name 'BMM' (did you mean BM?)
  */
 #ifndef TESTS_UNIT_EXPRESSION_CASES_H
 #define TESTS_UNIT_EXPRESSION_CASES_H
@@ -135,7 +135,9 @@ static void case_describe(
 	if (string_starts_with(message, "case: "))
 		message += strlen("case: ");
 	text_appendf(text, "error: %s", message);
-	if (err->hint[0])
+	/* Every evaluation that fails has the expression as its hint, unless there is a better one.
+	 */
+	if (err->hint[0] && !string_starts_with(err->hint, "the expression is: "))
 		text_appendf(text, " (%s)", err->hint);
 }
 

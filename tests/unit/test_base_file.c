@@ -98,7 +98,7 @@ TEST(links_in_shared_folders_are_not_followed)
 	for (int sticky = 0; sticky < 2; sticky++) {
 		assert_int_equal(chmod(shared, sticky ? 01777 : 0777), 0);
 		assert_fails(file_write(planted, "new", 3, &err), STATUS_BAD_INPUT,
-			"a link that another user may have made");
+			"another user may have made this symbolic link");
 		assert_fails(file_expect_writable(planted, &err), STATUS_BAD_INPUT, "not followed");
 		assert_fails(file_lock(planted, &lock, &err), STATUS_BAD_INPUT, "not followed");
 	}
@@ -250,8 +250,8 @@ TEST(unusable_paths_are_named)
 	struct error err = {0};
 
 	assert_fails(file_read("/nowhere/x", &text, &err), STATUS_BAD_INPUT, "/nowhere/x");
-	assert_fails(file_read(folder, &text, &err), STATUS_BAD_INPUT, "found a folder");
-	assert_fails(file_write(folder, "x", 1, &err), STATUS_BAD_INPUT, "found a folder");
+	assert_fails(file_read(folder, &text, &err), STATUS_BAD_INPUT, "this is a folder");
+	assert_fails(file_write(folder, "x", 1, &err), STATUS_BAD_INPUT, "it is a folder");
 	assert_fails(file_write("/nowhere/x", "x", 1, &err), STATUS_BAD_INPUT, "/nowhere/x");
 	assert_null(text.data);
 }
@@ -296,7 +296,8 @@ TEST(a_cache_without_a_home_is_ours_alone)
 	unsetenv("HOME");
 	unsetenv("XDG_CACHE_HOME");
 	assert_int_equal(symlink(folder, own), 0); /* planted */
-	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "only this user");
+	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT,
+		"other users can write to this folder");
 	free(path);
 	assert_int_equal(unlink(own), 0);
 	assert_ok(path_cache_folder(NULL, &path, &err));
@@ -305,9 +306,11 @@ TEST(a_cache_without_a_home_is_ours_alone)
 	assert_int_equal(info.st_mode & 07777, 0700);
 	free(path);
 	assert_int_equal(chmod(own, 0777), 0);
-	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT, "only this user");
+	assert_fails(path_cache_folder(NULL, &path, &err), STATUS_BAD_INPUT,
+		"other users can write to this folder");
 	free(path);
-	assert_fails(path_cache_folder("", &path, &err), STATUS_BAD_INPUT, "found an empty one");
+	assert_fails(path_cache_folder("", &path, &err), STATUS_BAD_INPUT,
+		"the name of the cache folder is empty");
 	assert_null(path);
 	assert_ok(path_cache_folder("named", &path, &err));
 	assert_string_equal(path, "named");

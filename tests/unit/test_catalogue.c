@@ -37,13 +37,13 @@ TEST(test_only)
 	assert_int_equal(catalogue.family_count, 1);
 	catalogue_release(&catalogue);
 	assert_fails(catalogue_load(folders, "wigdet", &catalogue, &err), STATUS_BAD_INPUT,
-		"operation: expected one of those in " KERNEL_TEMPLATES
-		" (gadget, widget), found \"wigdet\"");
+		"unknown operation \"wigdet\"; the template folders (" KERNEL_TEMPLATES
+		") have: gadget, widget");
 	assert_string_equal(err.hint, "did you mean \"widget\"?");
 	assert_null(catalogue.operations);
 	folders[0] = "/nonexistent";
 	assert_fails(catalogue_load(folders, "gemm", &catalogue, &err), STATUS_BAD_INPUT,
-		"in /nonexistent (none), found \"gemm\"");
+		"unknown operation \"gemm\"; the template folders (/nonexistent) have: none");
 }
 
 TEST(test_lookup)
@@ -60,19 +60,19 @@ TEST(test_lookup)
 	assert_int_equal(operation->key_count, 7);
 	assert_string_equal(operation->keys[3].name, "out_dtype");
 	assert_fails(catalogue_operation(&catalogue, "gadgt", &operation, &err), STATUS_BAD_INPUT,
-		"operation: expected one of gadget, widget, found \"gadgt\"");
+		"unknown operation \"gadgt\"; known names: gadget, widget");
 	assert_ok(catalogue_operation(&catalogue, "widget", &operation, &err));
 	assert_ok(catalogue_family(&catalogue, operation, "full", &family, &err));
 	assert_string_equal(family->name, "widget/full");
 	assert_ok(catalogue_family(&catalogue, NULL, "widget/full", &family, &err));
 	assert_ok(catalogue_family(&catalogue, operation, "widget/full", &family, &err));
 	assert_fails(catalogue_family(&catalogue, operation, "fulll", &family, &err),
-		STATUS_BAD_INPUT, "family: expected one of full, found \"fulll\"");
+		STATUS_BAD_INPUT, "unknown family \"fulll\"; known names: full");
 	assert_string_equal(err.hint, "did you mean \"full\"?");
 	assert_fails(catalogue_family(&catalogue, operation, "gadget/plain", &family, &err),
-		STATUS_BAD_INPUT, "expected one of widget/full");
+		STATUS_BAD_INPUT, "known names: widget/full");
 	assert_fails(catalogue_family(&catalogue, NULL, "full", &family, &err), STATUS_BAD_INPUT,
-		"expected one of gadget/plain, widget/full, found \"full\"");
+		"unknown family \"full\"; known names: gadget/plain, widget/full");
 	catalogue_release(&catalogue);
 }
 

@@ -27,7 +27,7 @@ TEST(test_no_compiler)
 {
 	static const char *const faults[][2] = {
 		{"crash_on_load", "(" /* the worker's path */},
-		{"no_version", "nvrtcVersion fails"},
+		{"no_version", "nvrtcVersion() failed"},
 		{"broken", "cannot compile an empty kernel: NVRTC_ERROR_INTERNAL_ERROR"},
 	};
 	char *folder = folder_new();
@@ -35,11 +35,11 @@ TEST(test_no_compiler)
 	struct compiler_options options = {.workers = 1, .nvrtc_path = "/does/not/exist"};
 
 	expect_no_compiler(&options, STATUS_NO_DEVICE,
-		"/does/not/exist (--nvrtc, else TILETUNE_NVRTC): not there");
+		"/does/not/exist (from --nvrtc or TILETUNE_NVRTC): there is no such file");
 	options.nvrtc_path = folder;
 	expect_no_compiler(&options, STATUS_NO_DEVICE, "libnvrtc.so.13");
 	options.nvrtc_path = "libc.so.6";
-	expect_no_compiler(&options, STATUS_NO_DEVICE, "expected these functions");
+	expect_no_compiler(&options, STATUS_NO_DEVICE, "the library lacks these functions");
 	options.nvrtc_path = FAKE_NVRTC;
 	for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
 		setenv("FAKE_NVRTC", faults[i][0], 1);
@@ -168,7 +168,7 @@ TEST(test_real)
 	expect_symbol(compiler, "template <int BM, class T> __global__ void k(T *p) { *p = BM; }",
 		"k<128, float>", "_Z1kILi128EfEvPT0_");
 	expect_only(compiler, "extern \"C\" __global__ void other() {}", OUTCOME_COMPILE_FAILED,
-		"no kernel named \"k\"; there are: other");
+		"there is no kernel named \"k\"; the source has: other");
 	result = expect(compiler,
 		"extern \"C\" __global__ void k() { asm volatile(\"setmaxnreg.inc.sync.aligned.u32 "
 		"240;\"); }",
@@ -189,7 +189,8 @@ TEST(test_real_redefined)
 	} cases[] = {
 		{"\n#define BM 64\nextern \"C\" __global__ void k(int *p) { *p = BM; }",
 			OUTCOME_COMPILE_FAILED,
-			"unit.cu(2): error: the source defines BM, which is given as -DBM=128"},
+			"unit.cu(2): error: the source defines BM, which is also set with "
+			"-DBM=128"},
 		{"#ifndef BM\n#define BM 64\n#endif\nextern \"C\" __global__ void k(int *p) { *p = "
 		 "BM; "
 		 "}",

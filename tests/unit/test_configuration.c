@@ -17,8 +17,8 @@ TEST(test_configurations)
 	} bad[] = {
 		{"BM", "configuration \"BM\": expected NAME=VALUE, found \"BM\""},
 		{"BM=64,", "expected NAME=VALUE, found \"\""},
-		{"BN=64", "expected a parameter of widget/full, found \"BN\""},
-		{"BM=64,BM=64", "BM: expected one value, found a second"},
+		{"BN=64", "widget/full has no parameter \"BN\""},
+		{"BM=64,BM=64", "BM: the parameter is given twice"},
 		{"BM=x", "BM: expected one of 16, 32, 48, 64, 80, 96, 112, 128, found \"x\""},
 		{"MODE=plan", "MODE: expected one of plain, fancy, found \"plan\""},
 	};
@@ -41,10 +41,10 @@ TEST(test_configurations)
 		STATUS_BAD_INPUT, "BM: expected one of ");
 	named_values_put(&values, 0, "BN", value_int(64));
 	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
-		STATUS_BAD_INPUT, "expected a parameter of ");
+		STATUS_BAD_INPUT, "has no parameter");
 	named_values_release(&values);
 	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
-		STATUS_BAD_INPUT, "expected a value of BM, found none");
+		STATUS_BAD_INPUT, "the configuration gives no value of BM");
 	/* written before the family had REPEATS */
 	values = configuration_named_values(fixture.bound, fixture.choices);
 	free(values.items[4].name);

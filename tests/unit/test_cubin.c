@@ -114,7 +114,7 @@ TEST(test_not_a_cubin)
 	for (int i = 0; i < 100; i++)
 		text_append(&content, "no ELF ");
 	assert_int_equal(cubin_open(&cubin, content.data, content.length, &err), STATUS_FAILED);
-	assert_non_null(strstr(err.message, "expected a 64-bit ELF file for CUDA"));
+	assert_non_null(strstr(err.message, "not a 64-bit ELF file for CUDA"));
 	text_release(&content);
 }
 
@@ -210,7 +210,7 @@ TEST(test_useful_lines)
 	ptxas_report_shorten(log.data, &useful);
 	assert_true(string_starts_with(useful.data, "x.cu(0): error: bad 0\n"));
 	assert_true(string_ends_with(useful.data,
-		"bad 11\n(8 more lines; the file that TILETUNE_COMPILER_LOG names gets all of "
+		"bad 11\n(8 more lines; set TILETUNE_COMPILER_LOG to a file to get all of "
 		"them)\n"));
 	text_clear(&useful);
 	ptxas_report_shorten("only words\n\nmore\n", &useful);

@@ -82,9 +82,9 @@ TEST(test_symbols)
 		{"d_in", "standin_scale symbol=d_in:4096", NULL},
 		{"d_in", "standin_scale symbol=_ZL4d_in:2244", NULL},
 		{"d_in", "standin_scale symbol=d_in:64",
-			"d_in: expected room for the 2244 bytes of tensor in, found 64"},
+			"tensor in has 2244 bytes, but the variable d_in has only 64"},
 		{"d_in", "standin_scale symbol=other:4096",
-			"d_in: expected a variable in __constant__ or __device__ memory"},
+			"no kernel uses a __constant__ or __device__ variable named d_in"},
 	};
 	struct bench bench;
 	uint32_t problem;
@@ -218,23 +218,26 @@ TEST(test_verdicts)
 	spacious.workspace_bytes = 1001;
 	expect_verdict(&bench, &padded, "ok", OUTCOME_OK, NULL);
 	expect_verdict(&bench, &small, "wrong", OUTCOME_WRONG_RESULT,
-		"out: 1 of 561 points differ from the reference; the first at row 32, column 16");
+		"out: 1 of 561 points differ from the reference; the first is at row 32, column "
+		"16");
 	expect_verdict(&bench, &small, "nan", OUTCOME_WRONG_RESULT, "(1 are NaN or not written)");
 	expect_verdict(&bench, &small, "unwritten", OUTCOME_WRONG_RESULT,
 		"561 of 561 points differ from the reference (561 are NaN");
 	expect_verdict(&bench, &small, "out_of_bounds", OUTCOME_OUT_OF_BOUNDS,
-		"16 bytes written between out and in");
+		"16 bytes were written between out and in");
 	expect_verdict(&bench, &spacious, "workspace_out_of_bounds", OUTCOME_OUT_OF_BOUNDS,
-		"16 bytes written behind partial");
-	expect_verdict(&bench, &small, "input", OUTCOME_OUT_OF_BOUNDS, "input in overwritten");
+		"16 bytes were written after partial");
+	expect_verdict(
+		&bench, &small, "input", OUTCOME_OUT_OF_BOUNDS, "the input in was overwritten");
 	expect_verdict(&bench, &padded, "pitch", OUTCOME_OUT_OF_BOUNDS,
-		"bytes between the rows of out written");
+		"bytes between the rows of out were written");
 	expect_verdict(&bench, &small, "nondeterministic", OUTCOME_NONDETERMINISTIC,
 		"two runs on the same inputs");
 	expect_verdict(
 		&bench, &small, "crash", OUTCOME_CRASHED, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
 	expect_verdict(&bench, &small, "abort", OUTCOME_CRASHED, "killed by signal 6");
-	expect_verdict(&bench, &small, "hang", OUTCOME_TIMED_OUT, "no answer within 300 s");
+	expect_verdict(
+		&bench, &small, "hang", OUTCOME_TIMED_OUT, "there was no answer within 300 s");
 	expect_verdict(&bench, &small, "refuse", OUTCOME_LAUNCH_FAILED,
 		"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
 }
@@ -246,10 +249,10 @@ TEST(test_far_stray_writes)
 	static const struct {
 		const char *script, *detail;
 	} cases[] = {
-		{"far=12800 out_of_bounds", "16 bytes written between out and in"},
-		{"far=16956 out_of_bounds", "input in overwritten"},
-		{"skip=3 far=4156 out_of_bounds", "input in overwritten"},
-		{"skip=3 far=12800 out_of_bounds", "bytes written between out and in"},
+		{"far=12800 out_of_bounds", "16 bytes were written between out and in"},
+		{"far=16956 out_of_bounds", "the input in was overwritten"},
+		{"skip=3 far=4156 out_of_bounds", "the input in was overwritten"},
+		{"skip=3 far=12800 out_of_bounds", "bytes were written between out and in"},
 	};
 	const struct sampling sampling = {.rounds = 3};
 	struct bench bench;
@@ -285,12 +288,13 @@ TEST(test_kernels_that_skip_work)
 	} cases[] = {
 		{"us=50 ok", OUTCOME_OK, 50, NULL},
 		{"us=5000 ok", OUTCOME_OK, 5000, NULL},
-		{"us=50 written_us=5 ok", OUTCOME_OK, 50, "only fast on known data"},
-		{"us=900 written_us=30 ok", OUTCOME_OK, 900, "only fast on known data"},
+		{"us=50 written_us=5 ok", OUTCOME_OK, 50, "on inputs that it has seen"},
+		{"us=900 written_us=30 ok", OUTCOME_OK, 900, "on inputs that it has seen"},
 		{"skip=9 us=30 unwritten\nkernel standin_scale us=50 ok", OUTCOME_WRONG_RESULT, 0,
 			"out: 561 of 561 points differ"},
 		{"skip=9 us=30 wrong\nkernel standin_scale us=50 ok", OUTCOME_WRONG_RESULT, 0,
-			"only right on known data; in a timed run on other inputs, with cleared "
+			"correct only on inputs that it has seen; in a timed run on new inputs "
+			"with cleared "
 			"outputs: out: 1 of 561 points differ"},
 	};
 	const struct sampling sampling = {.rounds = 3};
@@ -331,7 +335,7 @@ TEST(test_behind_the_last_tensor)
 	last.output_last = true;
 	expect_verdict(&bench, &last, "ok", OUTCOME_OK, NULL);
 	expect_verdict(&bench, &last, "out_of_bounds", OUTCOME_OUT_OF_BOUNDS,
-		"16 bytes written behind out");
+		"16 bytes were written after out");
 }
 
 /* The output is poisoned before the second run, too: what it did not write is not the first's. */
@@ -502,11 +506,11 @@ TEST(test_load_failures)
 	expect(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
 	device_unload(bench.device, handle);
 	handle = toy_load(bench.device, problem, &hungry, "candidate");
-	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OUT_OF_MEMORY, "MiB wanted");
+	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OUT_OF_MEMORY, "MiB were requested");
 	device_unload(bench.device, handle);
 	handle = toy_load(bench.device, problem, &small, "candidate max_threads=96");
 	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED,
-		"expected at most 96 threads per block (32 registers per thread), found 128");
+		"at most 96 threads per block (32 registers per thread), but the launch has 128");
 	handle = toy_load(bench.device, problem, &small, "candidate regs=600");
 	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED,
 		"no block of 128 threads fits on an SM");

@@ -197,7 +197,8 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 /* What hangs for one problem is not waited for as long for the next. */
 TEST(test_a_hanging_reference_is_waited_for_once)
 {
-	static const char *const told[] = {"no answer within 6 s", "no answer within 4 s"};
+	static const char *const told[] = {
+		"there was no answer within 6 s", "there was no answer within 4 s"};
 	struct bench bench;
 	struct device_options options;
 	struct error err;
@@ -268,7 +269,8 @@ TEST(test_lost)
 	assert_ok(device_verify(bench.device, handles[0], &err));
 	assert_ok(device_verify(bench.device, handles[1], &err));
 	expect(bench.device, REPLY_OF_LOADED, handles[0], OUTCOME_OK, NULL);
-	expect(bench.device, REPLY_OF_LOST, 0, OUTCOME_DEVICE_LOST, "found none (cuInit: 100)");
+	expect(bench.device, REPLY_OF_LOST, 0, OUTCOME_DEVICE_LOST,
+		"there is no GPU (cuInit: 100)");
 	assert_int_equal(device_pending(bench.device), 0);
 	assert_false(device_poll(bench.device, 0.1, &reply));
 	assert_fails(device_verify(bench.device, handles[1], &err), STATUS_NO_DEVICE, "lost");
@@ -294,18 +296,20 @@ static void expect_open_fails(
 TEST(test_open_failures)
 {
 	expect_open_fails("init 34", "cuda:0", STATUS_NO_DEVICE, "stub");
-	expect_open_fails("init 100", "cuda:0", STATUS_NO_DEVICE, "expected a GPU, found none");
+	expect_open_fails("init 100", "cuda:0", STATUS_NO_DEVICE, "there is no GPU");
 	expect_open_fails("init 803", "cuda:0", STATUS_NO_DEVICE, "cuInit");
-	expect_open_fails("driver_version 11080", "cuda:0", STATUS_NO_DEVICE, "found 11.8");
+	expect_open_fails(
+		"driver_version 11080", "cuda:0", STATUS_NO_DEVICE, "the driver has 11.8");
 	expect_open_fails("missing cuGraphUpload\nmissing cuEventRecord", "cuda:0",
 		STATUS_NO_DEVICE, "cuEventRecord, cuGraphUpload");
 	expect_open_fails("context 46", "cuda:0", STATUS_NO_DEVICE, "making a context");
-	expect_open_fails("", "cuda:3", STATUS_NO_DEVICE, "found none among: 0 (GPU-105d");
+	expect_open_fails("", "cuda:3", STATUS_NO_DEVICE,
+		"no GPU has the number or UUID 3; the GPUs are: 0 (GPU-105d");
 	expect_open_fails("devices 2", "cuda:GPU-ffff", STATUS_NO_DEVICE, "1 (GPU-115d");
 	expect_open_fails(
 		"", "cdua:0", STATUS_BAD_INPUT, "expected a name that begins with one of");
-	expect_open_fails(
-		"kernel tt_anchor_1 crash", "cuda:1", STATUS_NO_DEVICE, "found none among");
+	expect_open_fails("kernel tt_anchor_1 crash", "cuda:1", STATUS_NO_DEVICE,
+		"no GPU has the number or UUID 1");
 }
 
 TEST(test_worker_missing)
@@ -373,7 +377,7 @@ TEST(test_list_without_gpu)
 	options = bench_options(&bench);
 	assert_ok(device_list_cuda(&options, &list, &count, &why, &err));
 	assert_int_equal(count, 0);
-	assert_non_null(strstr(why, "expected a GPU, found none"));
+	assert_non_null(strstr(why, "there is no GPU"));
 	free(list);
 	free(why);
 	bench_close(&bench);
@@ -478,7 +482,7 @@ TEST(test_worker_refuses_nonsense)
 
 	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
 	say(&worker, &(struct measure_request){.id = 1, .kind = REQUEST_MEASURE});
-	await(&worker, "expected a request with a setup");
+	await(&worker, "the request has no setup");
 	expect_end(&worker, "ended with exit code 1");
 }
 

@@ -175,13 +175,13 @@ TEST(test_open)
 
 TEST(test_no_gpu)
 {
-	expect("open", "init 34",
-		"status 5: NVIDIA driver: expected a driver, found the toolkit's stub");
-	expect("open", "init 100", "expected a GPU, found none (cuInit: 100)");
+	expect("open", "init 34", "status 5: no NVIDIA driver:");
+	expect("open", "init 100", "there is no GPU (cuInit: 100)");
 	expect("open", "init 999", "cuInit: CUDA_ERROR_OF_THE_STANDIN (999)");
-	expect("open", "driver_version 11080", "expected CUDA 12.0 or newer, found 11.8");
+	expect("open", "driver_version 11080",
+		"CUDA 12.0 or newer is needed, but the driver has 11.8");
 	expect("open", "missing cuMemAlloc\nmissing cuGraphLaunch",
-		"expected these functions, found none: cuMemAlloc, cuGraphLaunch\n");
+		"the library lacks these functions: cuMemAlloc, cuGraphLaunch\n");
 }
 
 TEST(test_no_driver)
@@ -195,7 +195,7 @@ TEST(test_no_driver)
 		skip();
 	}
 	unlink_library("libcuda.so.1");
-	expect("open", "", "status 5: NVIDIA driver: expected libcuda.so.1 on the loader's path");
+	expect("open", "", "status 5: no NVIDIA driver: libcuda.so.1 is not on the loader's path");
 	link_library("libcuda.so.1");
 }
 
@@ -204,8 +204,7 @@ TEST(test_facts)
 	expect("facts", "name NVIDIA Toy\ndevices 2\nsm_count 7\ncompute_capability 80\n",
 		"NVIDIA Toy|80|7|166912|1073741824|1980000000|"
 		"GPU-115d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d5d|\n");
-	expect("facts", "devices 1",
-		"expected one GPU with the number or UUID 1, found none among: 0");
+	expect("facts", "devices 1", "no GPU has the number or UUID 1; the GPUs are: 0");
 }
 
 TEST(test_find)

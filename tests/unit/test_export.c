@@ -95,14 +95,16 @@ TEST(make_refuses_what_it_cannot_hold)
 	launch = &fixture.tuned.entries[1].winner.launches[1];
 	assert_fails(export_format_find("make")->write(&fixture.source, &text, &err),
 		STATUS_BAD_INPUT, "odd k=1,t=a.b: SOURCE \"y]==].cu;");
-	assert_non_null(strstr(err.message, "holds the character ']'"));
+	assert_non_null(strstr(err.message, "contains the character ']'"));
 	text_clear(&text);
 	free(launch->source);
 	launch->source = string_copy("y.cu");
 	free(launch->entry);
 	launch->entry = string_copy("y<1>");
 	assert_fails(export_format_find("make")->write(&fixture.source, &text, &err),
-		STATUS_BAD_INPUT, "odd k=1,t=a.b: ENTRY \"y<1>\" holds the character '<'");
+		STATUS_BAD_INPUT,
+		"odd k=1,t=a.b: ENTRY \"y<1>\" contains the character '<', which this format "
+		"cannot express");
 	text_clear(&text);
 	launch->entry[1] = '\0';
 	text = written(&fixture.source, "make");
@@ -147,7 +149,7 @@ TEST(c_strings_are_escaped)
 	text_release(&text);
 	fixture.source.entry_count = 0;
 	assert_fails(export_format_find("c-header")->write(&fixture.source, &text, &err),
-		STATUS_BAD_INPUT, "found none");
+		STATUS_BAD_INPUT, "there are no entries to export");
 	tuned_release(&fixture.tuned);
 }
 

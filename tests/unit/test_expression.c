@@ -247,7 +247,7 @@ TEST(test_limits)
 {
 	expect_limit(repeated("1", " ", 65535, ""), NULL);
 	expect_limit(repeated("1", " ", 65536, ""),
-		"here: expected an expression of at most 65536 characters, found 65537");
+		"here: the expression has 65537 characters, more than the limit of 65536");
 	expect_limit(repeated("", "(", 65000, ""),
 		"here: column 101: expected at most 100 levels of nesting, found more");
 	expect_limit(repeated("", "[", 65000, ""),

@@ -156,7 +156,7 @@ TEST_WITH(broken_lines_cost_no_others, setup, teardown)
 		const char *line, *message;
 	} cases[] = {
 		{"nonsense}", "line 2"},
-		{"{\"event\":\"evaluation\",\"problem\":0}", "line 2: $: expected a member"},
+		{"{\"event\":\"evaluation\",\"problem\":0}", "line 2: $: the member"},
 		{"{\"event\":\"finish\",\"run\":\"a\",\"status\":-1}", "line 2: $.status"},
 	};
 	static const char head[] =
@@ -221,8 +221,8 @@ TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
 	journal_close(journal);
 	assert_ok(journal_read(scratch->path, &record, &err));
 	assert_int_equal(record.bad_lines, 1);
-	assert_non_null(
-		strstr(record.bad_line, "$.problem: expected the number of a problem line above"));
+	assert_non_null(strstr(
+		record.bad_line, "$.problem: expected the number of an earlier problem line"));
 	assert_int_equal(record.runs[0].problems[0].result_count, 2);
 	assert_int_equal(record.runs[1].problem_count, 0);
 	journal_record_release(&record);
@@ -266,7 +266,7 @@ TEST_WITH(test_gzip, setup, teardown)
 	journal_record_release(&record);
 	/* nobody appends plain lines to it */
 	assert_fails(journal_open(scratch->path, &journal, &err), STATUS_BAD_INPUT,
-		"expected a plain journal to append to, found a compressed one");
+		"cannot append to a compressed journal");
 	text_release(&whole);
 	assert_ok(file_read(scratch->path, &whole, &err));
 	assert_true(whole.length > 0);
@@ -309,7 +309,7 @@ TEST_WITH(test_full_disk, setup, teardown)
 			failures++;
 			assert_int_equal(status, STATUS_FAILED);
 			assert_non_null(strstr(err.message, scratch->path));
-			assert_non_null(strstr(err.hint, "run again to resume"));
+			assert_non_null(strstr(err.hint, "run the command again to resume"));
 			assert_int_equal(journal_write(journal, "finish", finish_line(), &err),
 				STATUS_FAILED);
 		}

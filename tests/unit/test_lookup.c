@@ -242,7 +242,7 @@ TEST(what_is_not_legal_is_refused_with_the_reason)
 	shelf_open(&shelf);
 	answer = find(&shelf, "rows=7,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
-	assert_non_null(strstr(answer.why, "nothing for this operation"));
+	assert_non_null(strstr(answer.why, "no entry of this operation"));
 	lookup_answer_release(&answer);
 	put(&shelf, "rows=100000,cols=1000", CONFIG(256, 2, 4, 1));
 	answer = find(
@@ -298,7 +298,7 @@ TEST(launch_arguments_are_fitted_to_the_problem)
 	assert_int_equal(answer.legal, 1);
 	assert_int_equal(answer.grade, LOOKUP_NEAREST);
 	assert_configuration(&answer, CONFIG(128, 1, 2, 1));
-	assert_non_null(strstr(answer.why, "launch arguments are the model's choice"));
+	assert_non_null(strstr(answer.why, "the model chose its launch arguments"));
 	lookup_answer_release(&answer);
 	/* not where it is as good as it was */
 	answer = find(&shelf, "rows=90000,cols=1000");

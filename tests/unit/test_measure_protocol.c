@@ -157,7 +157,7 @@ TEST(test_run_of_nothing)
 	struct device_job job = {.ticket = 1};
 	struct measure_request run = {.jobs = &job, .job_count = 1};
 
-	refuse(&run, "a member \"plan\"");
+	refuse(&run, "the member \"plan\" is missing");
 	plan_make(&plan);
 	job.plan = &plan;
 	plan.launches[0].arguments[0].index = 7;

@@ -189,8 +189,8 @@ TEST(test_given)
 	expect_found(&search, root, "libnvrtc.so.12");
 	search.given = absent;
 	free(found(&search, root, &places));
-	assert_true(
-		string_ends_with(places, "/absent (--nvrtc, else TILETUNE_NVRTC): not there\n"));
+	assert_true(string_ends_with(
+		places, "/absent (from --nvrtc or TILETUNE_NVRTC): there is no such file\n"));
 	free(places);
 	expect_found(&search, root, "");
 	free(absent);

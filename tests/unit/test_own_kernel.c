@@ -148,7 +148,7 @@ TEST(test_computed)
 	assert_fails(array_compute("index/2", &keys, &shorts, &elements, &err), STATUS_BAD_INPUT,
 		"X: column 1: expected an integer");
 	assert_fails(array_compute("1", &keys, &large, &elements, &err), STATUS_BAD_INPUT,
-		"X: expected at most 16777216 elements of an expression, found 16781312");
+		"X: an expression fills at most 16777216 elements, but the tensor has 16781312");
 	named_values_release(&keys);
 }
 

@@ -49,18 +49,18 @@ TEST(test_broken_json)
 			"$.buffers[0].bytes: expected an integer of at least 0"},
 		{"\"init\":\t\"each\"", "\"init\":\t\"now\"",
 			"$.buffers[3].init: expected one of \"none\", \"once\", \"each\""},
-		{"\"tensors\":\t3", "\"tensors\":\t30", "expected a number of tensors"},
+		{"\"tensors\":\t3", "\"tensors\":\t30", "there are more tensors than buffers"},
 		{"\"buffer\":\t1", "\"buffer\":\t100",
-			"expected a \"buffer\" below the number of buffers in each tensor map"},
+			"the \"buffer\" of tensor map 1 is not in the plan"},
 		{"\"tensor_map\":\t1", "\"tensor_map\":\t2",
-			"expected arguments whose buffer or tensor map is in the plan"},
-		{"\"i32\":\t128", "\"i33\":\t128",
-			"$.launches[0].args[6].i33: expected a known member"},
+			"argument 2 of launch 0 has a buffer or tensor map that is not in the "
+			"plan"},
+		{"\"i32\":\t128", "\"i33\":\t128", "$.launches[0].args[6].i33: unknown member"},
 		{"\"grid\":\t[4, 1, 1]", "\"grid\":\t[4, 1]",
 			"$.launches[0].grid: expected 3 elements"},
 		{"\"swizzle_bytes\":\t128", "\"swizzle_bytes\":\t100",
 			"swizzle: expected 0, 32, 64"},
-		{"\"launches\"", "\"launch\"", "$.launch: expected a known member"},
+		{"\"launches\"", "\"launch\"", "$.launch: unknown member"},
 	};
 	CLEANUP(memory_free) char *good = plan_text();
 	struct error err = {0};
@@ -162,16 +162,16 @@ TEST(test_tensor_errors)
 	assert_int_equal(buffer.bytes, (8 * 5 + 3) * 2); /* it ends with the last element */
 	values[1] = value_int(2);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
-		"t: $.tensors.T.ld: expected a pitch of at least a row of 3 elements, found 2");
+		"t: $.tensors.T.ld: expected a pitch of at least 3 elements (one row), found 2");
 	values[0] = value_int(0);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"t: $.tensors.T.shape[0]: expected a dimension of at least 1, found 0");
 	values[0] = values[1] = value_int((int64_t)1 << 32);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
-		"tensor T: expected less than 2^63 bytes");
+		"tensor T: it has 2^63 bytes or more");
 	values[0] = values[1] = value_int((int64_t)1 << 31);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
-		"tensor T: expected less than 2^63 bytes");
+		"tensor T: it has 2^63 bytes or more");
 	tensor = &operation.tensors[1];
 	values[0] = values[1] = value_int(5);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
@@ -179,7 +179,7 @@ TEST(test_tensor_errors)
 	assert_int_equal(buffer.bytes, 5 * 5 * 4);
 	values[0] = values[1] = value_int(46341);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
-		"tensor U: expected a permutation of less than 2^31 numbers, found more");
+		"tensor U: a permutation has at most 2^31 - 1 numbers");
 	values[0] = value_int(0);
 	assert_ok(tensor_evaluate(tensor, values, &buffer, &err));
 	assert_int_equal(buffer.bytes, 0);
@@ -350,7 +350,7 @@ TEST(test_reference)
 	tree = record_to_json(&reference_plan_record, &plan);
 	at = json_root(tree, "reference");
 	assert_fails(record_from_json(&reference_plan_record, &at, &again, NULL, &err),
-		STATUS_BAD_INPUT, "reference: $: expected outputs that are tensors");
+		STATUS_BAD_INPUT, "reference: $: output 0 is not a tensor");
 	json_free(tree);
 	reference_plan_release(&plan);
 	build_release(&build);

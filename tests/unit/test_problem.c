@@ -119,8 +119,7 @@ TEST(test_json)
 
 	expect_json(*state, full, full);
 	expect_json(*state, "{\"dtype\":\"fp16\",\"N\":16,\"M\":4}", full);
-	refuse_json(*state, "{\"dtype\":\"fp16\",\"N\":16,\"MM\":4}",
-		"expected a key of widget, found \"MM\"");
+	refuse_json(*state, "{\"dtype\":\"fp16\",\"N\":16,\"MM\":4}", "widget has no key \"MM\"");
 	refuse_json(*state, "{\"dtype\":\"fp17\",\"N\":16,\"M\":4}",
 		"dtype: expected one of fp32, fp16, bf16, found \"fp17\"");
 	refuse_json(*state, "{\"dtype\":\"fp16\",\"N\":0,\"M\":4}",
@@ -128,7 +127,7 @@ TEST(test_json)
 	refuse_json(*state, "{\"dtype\":\"fp16\",\"N\":1.5,\"M\":4}", "N: expected an integer");
 	refuse_json(*state, "{\"dtype\":\"fp16\",\"N\":\"16\",\"M\":4}", "N: expected");
 	refuse_json(*state, "{\"dtype\":3,\"N\":16,\"M\":4}", "dtype: expected one of");
-	refuse_json(*state, "{\"N\":16,\"M\":4}", "dtype: expected one of");
+	refuse_json(*state, "{\"N\":16,\"M\":4}", "the key dtype is missing; it takes one of");
 }
 
 /* Real numbers, of gemm: a whole one is written as an integer, however it was given. */

@@ -38,7 +38,7 @@ TEST(packed_bytes_give_the_same_struct)
 	json_free(tree);
 }
 
-/* No prefix of the bytes is a record, more bytes are none either, and no changed byte makes the
+/* No prefix of the bytes is a record, trailing bytes are none either, and no changed byte makes the
  * reader leave its input (the sanitizers watch). */
 TEST(hostile_bytes_are_refused)
 {
@@ -53,7 +53,7 @@ TEST(hostile_bytes_are_refused)
 		char *cut = memory_copy(bytes.data, i ? i : 1);
 
 		assert_fails(record_unpack(&all_record, cut, i, "worker", &back, NULL, &err),
-			STATUS_FAILED, "worker: expected");
+			STATUS_FAILED, "worker: invalid packed record");
 		assert_null(back.text);
 		free(cut);
 	}
@@ -72,7 +72,7 @@ TEST(hostile_bytes_are_refused)
 	text_append_char(&bytes, 0);
 	assert_fails(
 		record_unpack(&all_record, bytes.data, bytes.length, "worker", &back, NULL, &err),
-		STATUS_FAILED, "more bytes");
+		STATUS_FAILED, "trailing bytes");
 	record_release(&all_record, &all);
 	text_release(&bytes);
 	json_free(tree);

@@ -173,7 +173,7 @@ TEST(test_samples_are_repeated)
 	assert_int_equal(stages.remeasurements, 8);
 	stages = walk(device, "tile/direct", "BM=1,BN=1,BK=1,STAGES=1");
 	assert_int_equal(stages.loaded, OUTCOME_LAUNCH_FAILED);
-	assert_string_equal(stages.detail, "not recorded in " MEASURED);
+	assert_string_equal(stages.detail, MEASURED " has no recording of it");
 	session_fixture_close(&fixture);
 }
 
@@ -232,7 +232,7 @@ TEST(test_broken_recordings_are_refused)
 	} cases[] = {
 		{"", "the journal has no run"},
 		{"{\"event\":\"ru", "the journal has no run"},
-		{"{\"event\":\"run\"}\n", "line 1: $: expected a member"},
+		{"{\"event\":\"run\"}\n", "line 1: $: the member"},
 		{RUN "\"b\"}\n", "device"},
 		{RUN "\"b\",\"device\":{\"name\":\"x\"}}\n", "line 1: $.device"},
 		{RUN "\"b\",\"device\":{\"name\":\"x\",\"sheet\":\"nowhere\",\"compute_"

@@ -197,7 +197,8 @@ TEST(test_wrong_files_are_refused)
 	assert_int_not_equal(report_open(&options, &report, &err), STATUS_OK);
 	report_release(&report);
 	options.path_count = 0;
-	assert_fails(report_open(&options, &report, &err), STATUS_BAD_INPUT, "found none");
+	assert_fails(report_open(&options, &report, &err), STATUS_BAD_INPUT,
+		"there is no tuned problem to report");
 	report_release(&report);
 }
 

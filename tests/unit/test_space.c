@@ -203,31 +203,28 @@ TEST(test_failures)
 		.parameters = {"A", "[4, 2]", "B", "[1, 0]", "C", "range(9)", "D", "[1, 2]"},
 		.constraints = {"D > 1", "A // B > 1"},
 	};
-	expect_failure(&constraint,
-		"constraint: column 3: expected a divisor other than 0 for '//', found 4 and 0",
-		"this happens at A=4, B=0");
+	expect_failure(&constraint, "constraint: column 3: '//' of 4 and 0: division by zero",
+		"it fails at A=4, B=0; the expression is: A // B > 1");
 	const struct space_description derived = {
 		.parameters = {"A", "[1, 2]"},
 		.derived = {"d", "5 % (A - 2)"},
 		.constraints = {"d < 9"},
 	};
-	expect_failure(&derived,
-		"derived: column 3: expected a divisor other than 0 for '%', found 5 and 0",
-		"this happens at A=2");
+	expect_failure(&derived, "derived: column 3: '%' of 5 and 0: division by zero",
+		"it fails at A=2; the expression is: 5 % (A - 2)");
 	const struct space_description root = {
 		.parameters = {"A", "[1, 2]"},
 		.constraints = {"1 // 0"},
 	};
-	expect_failure(&root,
-		"constraint: column 3: expected a divisor other than 0 for '//', found 1 and 0",
-		"");
+	expect_failure(&root, "constraint: column 3: '//' of 1 and 0: division by zero",
+		"the expression is: 1 // 0");
 	const struct space_description list = {
 		.parameters = {"A", "[1, 2]"},
 		.derived = {"d", "[A]"},
 		.constraints = {"d == 1"},
 	};
-	expect_failure(&list, "derived: expected a number or a string, found a list",
-		"this happens at A=1");
+	expect_failure(
+		&list, "derived: expected a number or a string, found a list", "it fails at A=1");
 	const struct space_description constant_list = {
 		.parameters = {"A", "[1, 2]"},
 		.derived = {"d", "[1]"},
@@ -253,9 +250,8 @@ TEST(test_unread_constants)
 	assert_true(value_equal(values[2], value_int(0)) && value_equal(values[3], value_int(4)));
 	assert_int_equal(
 		space_values(space, (const choice[]){1, 0}, values, &err), STATUS_BAD_INPUT);
-	assert_string_equal(err.message,
-		"derived: column 3: expected a divisor other than 0 for '%', found 5 and 0");
-	assert_string_equal(err.hint, "this happens at A=2, B=3");
+	assert_string_equal(err.message, "derived: column 3: '%' of 5 and 0: division by zero");
+	assert_string_equal(err.hint, "it fails at A=2, B=3; the expression is: 5 % (A - 2)");
 	builder_close(space);
 }
 
@@ -275,18 +271,18 @@ TEST(test_refusals)
 {
 	/* a list sees no parameter, a derived constant none after it */
 	expect_refusal(&(struct space_description){.parameters = {"A", "[1]", "B", "[A]"}},
-		"list: column 2: expected a known name, found 'A'");
+		"list: column 2: unknown name 'A'");
 	expect_refusal(&(struct space_description){.derived = {"a", "b", "b", "1"}},
-		"derived: column 1: expected a known name, found 'b'");
+		"derived: column 1: unknown name 'b'");
 	expect_refusal(&(struct space_description){.constraints = {"1 +"}},
 		"constraint: column 4: expected a value, found the end");
 	expect_refusal(&(struct space_description){.fixed = {"N"}, .parameters = {"A", "N"}},
 		"list: expected a list of values of A, found an integer");
 	expect_refusal(&(struct space_description){.parameters = {"A", "[1, [2]]"}},
-		"list: expected numbers and strings as values of A, found a list");
+		"list: the values of A must be numbers or strings, not lists");
 	expect_refusal(
 		&(struct space_description){.fixed = {"N"}, .parameters = {"A", "[1 // (N - 1)]"}},
-		"list: column 4: expected a divisor other than 0 for '//', found 1 and 0");
+		"list: column 4: '//' of 1 and 0: division by zero");
 	/* a list for a fixed name */
 	struct space *space;
 	struct error err = {0};

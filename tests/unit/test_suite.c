@@ -67,7 +67,7 @@ TEST(test_where_it_is_found)
 		suite_release(&suite);
 	}
 	assert_fails(suite_load("smoke", nowhere, &suite, &err), STATUS_BAD_INPUT,
-		"suite \"smoke\": expected a file, or a name under configs/suites, found neither");
+		"suite \"smoke\": there is no such file and no suite of this name");
 	assert_fails(suite_load("smokey", here, &suite, &err), STATUS_BAD_INPUT, "smokey");
-	assert_fails(suite_load("", here, &suite, &err), STATUS_BAD_INPUT, "found neither");
+	assert_fails(suite_load("", here, &suite, &err), STATUS_BAD_INPUT, "no suite of this name");
 }

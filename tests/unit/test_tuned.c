@@ -61,7 +61,7 @@ TEST(test_other_devices_are_refused)
 			assert_ok(tuned_expect_device(&tuned, &model, &err));
 		} else {
 			assert_fails(tuned_expect_device(&tuned, &model, &err), STATUS_BAD_INPUT,
-				"expected a tuned file of");
+				"the file is for");
 			assert_true(string_starts_with(err.hint, "write to another file with -o"));
 		}
 		gpu_model_release(&model);
@@ -78,8 +78,9 @@ TEST(test_gpus_without_a_sheet_differ_by_name)
 
 	tuned_init(&tuned, "x.json", device("NVIDIA A", NULL, 86, 84));
 	assert_fails(tuned_expect_device(&tuned, &other, &err), STATUS_BAD_INPUT,
-		"x.json: expected a tuned file of NVIDIA B, found one of NVIDIA A; it was not "
-		"changed");
+		"x.json: the file is for NVIDIA A with 84 SMs, not for NVIDIA B with 84 SMs; it "
+		"was "
+		"not changed");
 	gpu_model_release(&other);
 	tuned_release(&tuned);
 }

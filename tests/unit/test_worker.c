@@ -238,7 +238,7 @@ TEST(a_payload_of_another_record_is_an_error)
 
 	text_append(&message.payload, "0123456789");
 	assert_fails(message_unpack(&message, &bytes_record, "worker", &bytes, &err), STATUS_FAILED,
-		"worker: expected a packed bytes");
+		"worker: invalid packed record \"bytes\"");
 	message_release(&message);
 }
 
@@ -264,7 +264,7 @@ TEST(a_worker_starts_none)
 	assert_int_equal(receive(&worker, 60, &message), MESSAGE_CLOSED);
 	worker_end(&worker, &how);
 	assert_non_null(strstr(how.data, "a worker process must not start workers"));
-	assert_non_null(strstr(how.data, "serves the command `exit3`"));
+	assert_non_null(strstr(how.data, "must handle the command `exit3`"));
 	text_release(&how);
 	assert_null(getenv("TILETUNE_INSIDE_WORKER")); /* ours is as it was */
 }
