@@ -129,7 +129,10 @@ static struct json *trial_instructions(const struct trial *trial)
 {
 	struct json *json = json_new_object();
 
-	for (size_t i = 0; trial->stage == TRIAL_COMPILED && i < trial->plan.launch_count; i++) {
+	/* a device that compiles nothing has no kernels */
+	for (size_t i = 0;
+		trial->kernels && trial->stage == TRIAL_COMPILED && i < trial->plan.launch_count;
+		i++) {
 		const struct plan_launch *launch = &trial->plan.launches[i];
 
 		put_instructions(trial->kernels[launch->unit], launch->entry, json);

@@ -245,6 +245,12 @@ def tile_suite_rows():
 	return [f"| gemm/tile | {len(ratios)} | {statistics.geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} |"]
 
 
+def tile_split_rows():
+	with open("results/nvidia-h100/tile_vs_split.txt", encoding="utf-8") as file:
+		ratios = [float(ratio) for ratio in re.findall(r" gemm/tile .* ([\d.]+) \[", file.read())]
+	return [f"| gemm/tile, persistent and split | {len(ratios)} | {statistics.geometric_mean(ratios):.3f} | {statistics.median(ratios):.3f} | {min(ratios):.3f} |"]
+
+
 def tile_sweep():
 	"""Of each part and problem: (ratio, us, the rest of the line), the fastest first."""
 	parts, problem = [], ""
@@ -301,7 +307,7 @@ CLAIMS += [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(TILE, tile_suite_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
+ROWS = [(TILE, tile_suite_rows), (TILE, tile_split_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [

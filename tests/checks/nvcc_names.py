@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 TILETUNE = os.path.abspath(sys.argv[1] + "/tiletune")
-HEADERS = "#define _GNU_SOURCE\n#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stdio.h>\n"
+HEADERS = "#define _GNU_SOURCE\n#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stdint.h>\n#include <stddef.h>\n#include <stdio.h>\n"
 CXX = os.environ.get("CXX", "g++")
 
 with open("src/compile/headers/nvcc.h", encoding="ascii") as file:

@@ -183,7 +183,8 @@ def try_wheel(wheel: str, folder: str) -> None:
 	for tensor in own["tensors"].values():
 		tensor["shape"] = ["n"]
 	own["tensors"]["y"]["role"] = "out"
-	own["launches"][0] |= {"grid": ["ceil_div(n, 256)"], "block": [256]}
+	own["parameters"], own["defaults"] = {"block_x": [256]}, {"block_x": 256}
+	own["launches"][0] |= {"grid": ["ceil_div(n, block_x)"], "block": ["block_x"]}
 	with open(f"{folder}/scale.json", "w", encoding="utf-8") as file:
 		json.dump(own, file)
 	expect("validate", "^scale.json: ", run(tiletune, "validate", "scale.json", folder=folder))
