@@ -16,8 +16,15 @@
 #include "base/statistics.h"
 
 enum {
-	CHECK_LOADS = 4 /* loads of a short kernel, because loads of one binary differ in speed */
+	CHECK_LOADS = 4, /* loads of a short kernel, because loads of one binary differ in speed */
+	/* Rounds of a kernel that is compared with others. */
+	CHECK_WARM_UP_ROUNDS = 2,
+	CHECK_ROUNDS_MIN = 12,
+	CHECK_ROUNDS_MAX = 200,
 };
+/* Loads of one binary differ by a fraction of a microsecond, which does not matter for longer
+ * kernels. */
+#define CHECK_SEVERAL_LOADS_BELOW_US 50.0
 
 enum check_verdict {
 	CHECK_SAME,

@@ -4,14 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum {
-	WARM_UP_ROUNDS = 2,
-	ROUNDS_MIN = 12,
-	ROUNDS_MAX = 200,
-};
-/* Loads of one binary differ by a fraction of a microsecond, which does not matter for longer
- * kernels. */
-static const double several_loads_below_us = 50;
 /* The timing ends once the interval is at most this part of the threshold, on either side. */
 static const double known_part = 0.2;
 
@@ -181,7 +173,7 @@ static enum status add_loads(
 	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
 {
 	const size_t loads =
-		time_floor_us(&judgement->floor) < several_loads_below_us ? CHECK_LOADS : 1;
+		time_floor_us(&judgement->floor) < CHECK_SEVERAL_LOADS_BELOW_US ? CHECK_LOADS : 1;
 	struct contender *contender = kernel->contender;
 	struct trial *first = contender->loads[0];
 
@@ -236,9 +228,9 @@ static enum status time_kernels(
 	const double budget_s = judgement->options.budget_s;
 	const struct timing_limits limits = {
 		.seconds = budget_s > 0 ? budget_s : KERNEL_JUDGEMENT_SECONDS,
-		.warm_up_rounds = WARM_UP_ROUNDS,
-		.first_look = ROUNDS_MIN,
-		.last_look = ROUNDS_MAX,
+		.warm_up_rounds = CHECK_WARM_UP_ROUNDS,
+		.first_look = CHECK_ROUNDS_MIN,
+		.last_look = CHECK_ROUNDS_MAX,
 		.is_enough = is_known,
 		.context = judgement};
 

@@ -45,7 +45,7 @@ struct kernel_judgement {
 	const struct problem *problem;
 	struct kernel_judgement_options options;
 	struct evaluator evaluator;
-	struct judged_kernel kernel, baseline; /* baseline.family NULL: there is none */
+	struct judged_kernel kernel, baseline; /* baseline.family is NULL without a baseline */
 	struct contender contenders[2];
 	enum kernel_verdict verdict;
 	enum outcome outcome;          /* of the kernel */

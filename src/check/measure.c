@@ -6,16 +6,10 @@
  * their tensors fit into memory together and rounds are short. */
 enum {
 	GROUP_ROWS = 8,
-	WARM_UP_ROUNDS = 2,
-	ROUNDS_MIN = 12,
-	ROUNDS_MAX = 200,
 	/* A visit under sustained load takes SUSTAINED_VISIT_S. */
 	SUSTAINED_ROUNDS_MIN = 4,
 	SUSTAINED_ROUNDS_MAX = 12,
 };
-/* Loads of one binary differ by a fraction of a microsecond, which does not matter for longer
- * kernels. */
-static const double several_loads_below_us = 50;
 
 /* The rows that are on the GPU together. */
 struct group {
@@ -70,7 +64,8 @@ static enum status load_kept(
  * earlier loads. */
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
-	const bool is_short = row->baseline_us > 0 && row->baseline_us < several_loads_below_us;
+	const bool is_short =
+		row->baseline_us > 0 && row->baseline_us < CHECK_SEVERAL_LOADS_BELOW_US;
 
 	row->same_binary = is_same_binary(row);
 	row->today->load_count = is_short ? CHECK_LOADS : 1;
@@ -198,9 +193,9 @@ static double budget_seconds(const struct check *check, size_t rows)
 static enum status time_rows(struct group *group, struct error *err)
 {
 	struct evaluator *evaluator = &group->check->evaluator;
-	struct timing_limits limits = {.warm_up_rounds = WARM_UP_ROUNDS,
-		.first_look = ROUNDS_MIN,
-		.last_look = ROUNDS_MAX,
+	struct timing_limits limits = {.warm_up_rounds = CHECK_WARM_UP_ROUNDS,
+		.first_look = CHECK_ROUNDS_MIN,
+		.last_look = CHECK_ROUNDS_MAX,
 		.is_enough = are_times_known,
 		.context = group};
 	size_t timed = 0;

@@ -225,6 +225,10 @@ static enum status choose_objective(struct tuning *tuning, struct error *err)
 		return error_set(err, STATUS_BAD_INPUT,
 			"--load sustained: a program times its kernels itself, so tiletune cannot "
 			"keep the GPU busy");
+	if (is_sustained && !tuning->context.device->kind->compiles)
+		return error_set(err, STATUS_BAD_INPUT,
+			"--load sustained needs a GPU; the times of a recording are as they were "
+			"recorded");
 	return STATUS_OK;
 }
 

@@ -284,7 +284,8 @@ static const char *macro_in(const struct build_unit *unit, const char *line, siz
 	return NULL;
 }
 
-/* The line of the first error, "FILE(LINE): error: ..."; NULL if there is none. */
+/* Returns the line of the first error, "FILE(LINE): error: ...", or NULL if the log has no error.
+ */
 static const char *first_error(const char *log)
 {
 	const char *error = strstr(log, "error: ");

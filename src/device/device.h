@@ -67,7 +67,7 @@ void device_reply_release(struct device_reply *reply);
  * caller frees, says so. */
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err);
-/* Returns the index of the GPU with this number or UUID, or count if there is none. */
+/* Returns the index of the GPU with this number or UUID, or count if no GPU has it. */
 size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector);
 
 /* ---- the kinds: a new one is a file that ends in a `const struct device_kind`, and one line in
@@ -80,7 +80,7 @@ struct device {
 	const struct device_kind *kind;
 	struct device_spec *spec;        /* owned; set by open */
 	struct device_identity identity; /* filled by open */
-	int lock_fd;                     /* lock of the GPU; -1 if there is none */
+	int lock_fd;                     /* lock of the GPU; -1: not locked */
 	void *state;                     /* data of the kind */
 	/* A job of the anchor kernel, which is sampled in turn with others. device_helpers() sets
 	 * it. It has no plan if the device runs no kernels. */

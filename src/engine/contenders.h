@@ -21,8 +21,9 @@ enum {
 	TIMING_LOOKS = 5,
 	CONTENDER_LOADS_MAX = 16
 };
-/* How long a visit keeps the GPU busy under sustained load. An H100's clock settles within half of
- * it after the kernel changes. */
+/* How long a visit keeps the GPU busy under sustained load, in seconds. Only its second half is
+ * timed, so that the clock can settle after the kernel has changed. How long that takes has not
+ * been measured. */
 #define SUSTAINED_VISIT_S 0.15
 
 /* A candidate or a stored binary. Two loads of one binary are not equally fast, so a contender may

@@ -23,8 +23,8 @@ struct explanation {
 		*given; /* per parameter: whether the user gave its value; borrowed from the pool */
 	struct result result;  /* score, resources, warnings; its time is predicted */
 	char *compile_problem; /* why there are no resources, or NULL */
-	/* What cubin_instructions() finds, by kernel: {"gemm": "8 HGMMA, 2 UTMALDG"}. Kernels
-	 * without such instructions are left out. */
+	/* Tensor and copy instructions by kernel, as cubin_instructions() counts them:
+	 * {"gemm": "8 HGMMA, 2 UTMALDG"}. A kernel that has none is left out. */
 	struct json *instructions;
 	struct fact_list facts;
 };

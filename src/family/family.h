@@ -121,8 +121,8 @@ enum status family_load(struct json *tree, const char *file, const struct source
 	struct family **family, struct error *err);
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
-/* What the compiler gets of a source: the text without code of the host, and without definitions of
- * macros that the family passes as -D. Made by the first call. */
+/* Returns the text of a source for the compiler: without host code, and without definitions of
+ * macros that the family passes as -D. The first call makes it. */
 const char *family_device_code(const struct family *family, size_t source);
 /* Whether the name of an entry reads the parameter or constant with this index of the scope. It is
  * then a template argument, and must not also be a macro, which would replace the template's

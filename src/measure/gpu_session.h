@@ -45,8 +45,7 @@ struct gpu_session {
 	/* The overhead of a sample in microseconds, for a single run and for the replay of a graph.
 	 * NaN until measured. */
 	double single_extra_us, graph_extra_us;
-	/* Frees memory that is not in use at present. Returns false if there is none. May be NULL.
-	 */
+	/* Frees memory that is not in use. Returns false if nothing could be freed. May be NULL. */
 	bool (*reclaim)(void *context);
 	void *reclaim_context;
 	int reply_fd;

@@ -89,7 +89,7 @@ struct helper_magnitudes {
 /* Has the layout of struct tt_result in helpers.cu: seven 8-byte words. */
 struct helper_compare_result {
 	uint64_t violations;
-	uint64_t first_bad; /* all bits are set if there is none */
+	uint64_t first_bad; /* all bits are set if no element is wrong */
 	double max_abs_error;
 	double first_out, first_expected;
 	uint64_t nan_count;

@@ -17,7 +17,7 @@ static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
 /* The resolution of events. */
 static const double estimate_least_us = 0.5;
-/* Length of a piece in repeat(). It must exceed the time for reading the energy counter (about
+/* Length of a piece of gapless work. It must exceed the time for reading the energy counter (about
  * 15 ms on an H200), or the GPU idles between pieces. It must be short compared with the interval
  * at which the counter changes. */
 static const double piece_us = 20000;
@@ -386,55 +386,71 @@ void runner_release(struct gpu_session *gpu, struct runner *runner)
 	*runner = (struct runner){0};
 }
 
-/* ---- sustained load ---- */
-/* Queues a piece between two events. Restoring overwritten tensors is not part of its time. */
-static bool sustained_piece(
-	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t piece)
+/* ---- running without gaps, in pieces of piece_us ---- */
+static unsigned piece_samples(const struct runner *runner)
 {
-	const size_t first = 2 * (piece % 2);
+	const double sample_us = runner->estimate_us * runner->runs_per_sample;
 
-	if (!rewind_sets(gpu, runner) || !record(gpu, first))
-		return false;
+	return (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
+}
+
+static bool piece_start(
+	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t event)
+{
 	for (unsigned i = 0; i < samples; i++)
 		if (!sample_start(gpu, runner))
 			return false;
-	return record(gpu, first + 1);
+	return record(gpu, event);
 }
 
-static bool sustained_piece_time(struct gpu_session *gpu, size_t piece, double *seconds)
+/* Waits for the last of two events, and stores the seconds between them. */
+static bool piece_finish(struct gpu_session *gpu, size_t first, size_t last, double *seconds)
 {
-	const size_t first = 2 * (piece % 2);
 	float milliseconds = 0;
 
-	if (!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(gpu->events[first + 1]),
-		    "running the kernel") ||
+	if (!gpu_succeeded(
+		    gpu, gpu->cuda.cuEventSynchronize(gpu->events[last]), "running the kernel") ||
 		!gpu_succeeded(gpu,
 			gpu->cuda.cuEventElapsedTime(
-				&milliseconds, gpu->events[first], gpu->events[first + 1]),
+				&milliseconds, gpu->events[first], gpu->events[last]),
 			"reading an event"))
 		return false;
 	*seconds = (double)milliseconds * 1e-3;
 	return true;
 }
 
+/* ---- sustained load ---- */
+/* Pieces use two pairs of events in turn. Restoring overwritten tensors is not part of the time. */
+static size_t sustained_event(size_t piece)
+{
+	return 2 * (piece % 2);
+}
+
+static bool sustained_start(
+	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t piece)
+{
+	return rewind_sets(gpu, runner) && record(gpu, sustained_event(piece)) &&
+	       piece_start(gpu, runner, samples, sustained_event(piece) + 1);
+}
+
 bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double seconds, double *time_us)
 {
-	const double sample_us = runner->estimate_us * runner->runs_per_sample;
-	unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
+	unsigned samples = piece_samples(runner);
 	double busy_s = 0, timed_s = 0, runs = 0;
 
 	if (runner->rewinds && samples > samples_rewinding(runner))
 		samples = samples_rewinding(runner);
 	/* make all graphs, because pieces use all sets in turn */
 	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) ||
-		!sustained_piece(gpu, runner, samples, 0))
+		!sustained_start(gpu, runner, samples, 0))
 		return false;
 	for (size_t piece = 0; busy_s < seconds; piece++) {
+		const size_t event = sustained_event(piece);
 		double piece_s;
 
 		/* queue the next piece before waiting for this one */
-		if (!sustained_piece(gpu, runner, samples, piece + 1) ||
-			!sustained_piece_time(gpu, piece, &piece_s))
+		if (!sustained_start(gpu, runner, samples, piece + 1) ||
+			!piece_finish(gpu, event, event + 1, &piece_s))
 			return false;
 		busy_s += piece_s;
 		if (busy_s <= seconds / 2)
@@ -519,21 +535,11 @@ static bool observe(struct counting *counting)
 	       counting->elapsed_s < energy_time_limit_ratio * counting->seconds;
 }
 
-static bool piece_start(
-	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t event)
-{
-	for (unsigned i = 0; i < samples; i++)
-		if (!sample_start(gpu, runner))
-			return false;
-	return record(gpu, event);
-}
-
-/* Runs the kernel without gaps, in pieces of piece_us. */
+/* Runs the kernel without gaps until enough is observed. */
 static bool repeat(struct counting *counting, struct runner *runner)
 {
 	struct gpu_session *gpu = counting->gpu;
-	const double sample_us = runner->estimate_us * runner->runs_per_sample;
-	const unsigned samples = (unsigned)fmin(piece_us / sample_us, PIECE_SAMPLES_MAX) + 1;
+	const unsigned samples = piece_samples(runner);
 
 	/* make all graphs, because pieces use all sets in turn */
 	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) || !record(gpu, 0) ||
@@ -542,18 +548,11 @@ static bool repeat(struct counting *counting, struct runner *runner)
 	for (size_t piece = 0;; piece++) {
 		/* queue the next piece before waiting for this one */
 		const size_t end = 1 + piece % 2;
-		float milliseconds = 0;
 
 		if (!piece_start(gpu, runner, samples, 3 - end) ||
-			!gpu_succeeded(gpu, gpu->cuda.cuEventSynchronize(gpu->events[end]),
-				"running the kernel") ||
-			!gpu_succeeded(gpu,
-				gpu->cuda.cuEventElapsedTime(
-					&milliseconds, gpu->events[0], gpu->events[end]),
-				"reading an event"))
+			!piece_finish(gpu, 0, end, &counting->elapsed_s))
 			return false;
 		counting->runs += (double)samples * runner->runs_per_sample;
-		counting->elapsed_s = (double)milliseconds * 1e-3;
 		if (!observe(counting))
 			return gpu_synchronize(gpu, "running the kernel");
 	}

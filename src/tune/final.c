@@ -44,10 +44,12 @@ static const double rest_ratio = 1;
  * first sample. */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
-/* Under sustained load a round takes longer, and a settled clock varies less. */
+/* Under sustained load a visit takes longer, so there are fewer rounds, but enough to compare
+ * candidates round by round. */
 enum {
-	SUSTAINED_FIRST_LOOK = 3,
-	SUSTAINED_ROUNDS_MAX = 8
+	SUSTAINED_FIRST_LOOK = SELECTION_ROUNDS_MIN,
+	SUSTAINED_ROUNDS_MAX = 2 * SELECTION_ROUNDS_MIN,
+	SUSTAINED_CANDIDATES_LEAST = 4
 };
 
 static bool is_sustained(const struct search *search)
@@ -305,8 +307,9 @@ static struct evaluated **choose_contenders(const struct search *search, size_t 
 	if (!ok)
 		return NULL;
 	qsort(order, ok, sizeof(*order), compare_medians);
-	most = (size_t)fmin(
-		CANDIDATES_MAX, fmax(CANDIDATES_LEAST, left_s / least_seconds(search, order[0])));
+	most = (size_t)fmin(CANDIDATES_MAX,
+		fmax(is_sustained(search) ? SUSTAINED_CANDIDATES_LEAST : CANDIDATES_LEAST,
+			left_s / least_seconds(search, order[0])));
 	if (search->options->effort->remeasures_shortlist)
 		shortlisted_mark(&search->pool, list, is_listed);
 	else if (listed != SIZE_MAX)
