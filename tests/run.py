@@ -3,7 +3,7 @@
 
 	tests/run.py OUT BUILD quick|full [KIND/NAME...]
 
-A test is unit/NAME (tests/unit/test_NAME.c), rules/NAME (tests/rules/test_NAME.py), fuzz/NAME, cli/NAME or check/NAME; names take * and ?.
+A test is unit/NAME (tests/unit/test_NAME.c), rules/NAME (tests/rules/test_NAME.py), fuzz/NAME, cli/NAME, check/NAME or figures/NAME (results/checks); names take * and ?.
 Exit 77 with a line "skipped: REASON" is a check that cannot run here. The output of each test goes to
 OUT/tests/logs. A test that leaves no verdict has failed, so has a run of none. An interrupt ends the tests, too.
 """
@@ -24,6 +24,8 @@ from typing import NamedTuple
 # started first, so that the lanes end together
 SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
+# of the pages of results; `make figures` and `make test-full` run them
+SLOW_FIGURES = ("figures/claims", "figures/stale")
 # `make test SAN=thread` runs these only: threads are in the scored pool and in what uses it
 WITH_THREADS = ("scoring", "evaluator", "replay", "worker")
 
@@ -39,7 +41,7 @@ class Verdict(NamedTuple):
 	skipped: str  # what was left out, and why
 
 
-def find_tests(out: str, size: str) -> list[Test]:
+def find_tests(out: str, size: str, patterns: list[str]) -> list[Test]:
 	def programs(kind: str, prefix: str) -> list[tuple[str, str]]:
 		found = (path for path in sorted(glob.glob(f"{out}/tests/{prefix}*")) if not path.endswith((".o", ".d")))
 		sources = {os.path.splitext(os.path.basename(path))[0] for path in glob.glob(f"tests/{kind}/*.c")}
@@ -63,6 +65,10 @@ def find_tests(out: str, size: str) -> list[Test]:
 	for path in sorted(path for folder in folders for ending in ("sh", "py") for path in glob.glob(f"{folder}/*.{ending}")):
 		interpreter = "/usr/bin/python3" if path.endswith(".py") else "sh"
 		tests.append(Test("check/" + os.path.basename(path)[:-3], [interpreter, path, out]))
+	for path in sorted(glob.glob("results/checks/*.py")):
+		name = "figures/" + os.path.basename(path)[:-3]
+		if size == "full" or name not in SLOW_FIGURES or any("figures/" in pattern for pattern in patterns):
+			tests.append(Test(name, ["/usr/bin/python3", path, out]))
 	rank = {test.name: next((i for i, slow in enumerate(SLOW) if slow in test.name), len(SLOW)) for test in tests}
 	return sorted(tests, key=lambda test: rank[test.name])
 
@@ -70,7 +76,7 @@ def find_tests(out: str, size: str) -> list[Test]:
 def judge(test: Test, code: int, log: str) -> Verdict:
 	reasons = re.findall(r"^skipped: (.*)", log, re.M)
 	if not test.name.startswith("unit/"):
-		if code == 77 and test.name.startswith("check/"):
+		if code == 77 and test.name.startswith(("check/", "figures/")):
 			return Verdict(0, 0, reasons[-1] if reasons else "no reason given")
 		return Verdict(int(code == 0), int(code != 0), reasons[-1] if reasons and code == 0 else "")
 	passed = sum(map(int, re.findall(r"^\[  PASSED  \] (\d+) test", log, re.M)))
@@ -167,7 +173,7 @@ def main(out: str, build: str, size: str, patterns: list[str]) -> int:
 	os.environ.setdefault("TILETUNE_LEARNED", "none")
 	os.environ.update(TEST_OUT=out, TEST_BUILD=build, TEST_SIZE=size, TMPDIR=scratch,
 		XDG_CACHE_HOME=os.path.abspath(f"{build}/test-cache"))
-	tests = find_tests(out, size)
+	tests = find_tests(out, size, patterns)
 	for pattern in patterns:
 		if not any(fnmatch.fnmatch(test.name, pattern) for test in tests):
 			word = re.sub(r"^.*/|^(test|fuzz)_|\..*$", "", pattern)

@@ -96,10 +96,19 @@ $(OUT)/tests/%: tests/tools/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+$(OUT)/tests/intervals: results/tools/intervals.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 ## test: install what is missing, build, run every test that needs no GPU (T=cli/merge: that one)
 .PHONY: test
 test: $(TEST_PREREQUISITES)
 	@CUDA_INCLUDE=$(CUDA_INCLUDE) /usr/bin/python3 tests/run.py $(OUT) $(BUILD) quick $(T)
+
+## figures: whether the pages of results say what their files say
+.PHONY: figures
+figures: $(OUT)/tiletune $(OUT)/tests/intervals
+	@/usr/bin/python3 tests/run.py $(OUT) $(BUILD) quick 'figures/*'
 
 ## learned: what is shipped for the H200, from the journals of results (a quarter of an hour; numpy as pinned)
 .PHONY: learned

@@ -151,7 +151,7 @@ static double ranked_us(const struct option *option)
 	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
 }
 
-/* Compares options by the model. tests/tools/lookup_quality.py measures the quality of this
+/* Compares options by the model. results/tools/lookup_quality.py measures the quality of this
  * choice: it leaves out each problem of a tuned file in turn and looks it up among the others.
  * results/nvidia-h200/gemm.md has the figures. */
 static bool is_better(const struct option *option, const struct option *best)

@@ -104,7 +104,7 @@ library=$(program libtiletune_launch.so) && python3 -c 'import torch' 2>/dev/nul
 	exit $missed
 }
 for file in $(tuned_here attention.json attention_drawn.json decode.json decode_paged.json); do
-	python3 "$here/attention_vs_torch.py" --tiletune "$tool" --library "$library" --cache-dir "$work/cache" \
+	python3 "$here/../../results/bench/attention_vs_torch.py" --tiletune "$tool" --library "$library" --cache-dir "$work/cache" \
 		--work "$work/attention" -o "$work/versus_$(basename "$file")" "$file" || missed=1
 done
 exit $missed

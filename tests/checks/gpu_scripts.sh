@@ -19,7 +19,7 @@ cp configs/suites/attention.json configs/suites/decode.json "$work/suites/"
 part() { # expected exit code, arguments
 	wanted=$1
 	shift
-	/usr/bin/python3 tests/gpu/results.py --suites "$work/suites" --cache "${TEST_BUILD:-build}/test-cache" --into "$work/into" \
+	/usr/bin/python3 results/gpu/results.py --suites "$work/suites" --cache "${TEST_BUILD:-build}/test-cache" --into "$work/into" \
 		--tune '--family mma --family simt --where (BM==64)*(BN==64)*(BK==32)*(MIN_BLOCKS==1)*(SPLIT_K==1) --evaluations 2' "$work/out" "$@" >"$work/part.log" 2>&1
 	code=$?
 	[ $code -eq "$wanted" ] && return
@@ -77,7 +77,7 @@ random.shuffle(sizes)
 for name in ("offline", "server"):
 	with open(f"{work}/{name}.csv", "w") as file:
 		file.write("mnk,cuBLASLt-auto-tuning-tn,cuBLASLt-auto-tuning-max\n" + "".join(f"{m}_{n}_{k},9,1.05\n" for m, n, k in sizes))
-run = lambda *arguments: subprocess.run(["/usr/bin/python3", "tests/gpu/scoreboard.py", *arguments], capture_output=True, text=True)
+run = lambda *arguments: subprocess.run(["/usr/bin/python3", "results/gpu/scoreboard.py", *arguments], capture_output=True, text=True)
 with open(f"{work}/theirs.csv", "w") as file:
 	file.write(run("theirs", f"{work}/offline.csv", f"{work}/server.csv").stdout)
 drawn = [tuple(int(item.split("=")[1]) for item in problem.split(",")[:3]) for problem in json.loads(run("suite", f"{work}/theirs.csv", "2").stdout)["problems"]]

@@ -5,7 +5,7 @@
 out=$1
 for option in "" -c; do
 	# shellcheck disable=SC2086
-	/usr/bin/python3 tests/tools/model_quality.py $option "$out" results/nvidia-h200/drawn_fourth.journal.jsonl.gz |
+	/usr/bin/python3 results/tools/model_quality.py $option "$out" results/nvidia-h200/drawn_fourth.journal.jsonl.gz |
 		sed -n 's/.*correlation \([-0-9.]*\), .*16: \([0-9.]*\) \([0-9.]*\) \([0-9.]*\) .*/\1 \2 \4/p'
 done | paste -sd' ' - | {
 	read -r rank first eight learned_rank learned_first learned_eight

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""python3 -m tiletune.recorded makes journals of others' recordings, and tests/tools/search_strategies.py the tables of
+"""python3 -m tiletune.recorded makes journals of others' recordings, and results/tools/search_strategies.py the tables of
 results/search*.md, here of small spaces.
 
 	tests/checks/search_strategies.py OUT		OUT: the folder with the binary
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, "tests/tools")
+sys.path[:0] = ["tests/tools", "results/tools"]
 sys.dont_write_bytecode = True
 from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
 from p_score import p_score, read_runs, span  # noqa: E402  pylint: disable=wrong-import-position
@@ -36,7 +36,7 @@ def run(*words, code=0, cwd=None):
 def tool(name, *words, code=0, cwd=ROOT):
 	if name.startswith("tiletune."):  # a command of the module
 		return run("-m", name, *words, code=code, cwd=f"{ROOT}/src/python")
-	return run(f"{ROOT}/tests/tools/{name}", *words, code=code, cwd=cwd)
+	return run(f"{ROOT}/results/tools/{name}", *words, code=code, cwd=cwd)
 
 
 def here(name):

@@ -61,7 +61,7 @@ gemm() {
 attention() {
 	tune attention "$plain and BM in [64, 128] and BN in [64, 128] and (BM == 128 or BN == 128)" attention \
 		-p batch=4,heads=16,seq_q=2048,seq_k=2048,head_dim=64,128,dtype=bf16,causal=0,1
-	gpu && python3 tests/bench/attention_vs_torch.py --tiletune ./tiletune --cache-dir "$cache" -o "$out/attention.vs.json" "$out/attention.json" | tail -15
+	gpu && python3 results/bench/attention_vs_torch.py --tiletune ./tiletune --cache-dir "$cache" -o "$out/attention.vs.json" "$out/attention.json" | tail -15
 }
 
 for part in "$@"; do

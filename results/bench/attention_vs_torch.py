@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The attention entries of a tuned file against PyTorch's FlashAttention-2 and cuDNN, on one GPU.
 
-	tests/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
+	results/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
 		[--cache-dir DIR] [--work DIR] [--only TEXT] [-o FILE] TUNED.json
 
 Needs torch. The winners are exported as a bundle and launched on torch's tensors. All three run from

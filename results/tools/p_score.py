@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The P score of Kernel Tuner's methodology (autotuning_methodology 1.1.0), of runs over recorded spaces.
 
-	python3 tests/tools/p_score.py [-e EVALUATIONS] [--median] [--runs RUNS.jsonl]... SPACE.json...
+	python3 results/tools/p_score.py [-e EVALUATIONS] [--median] [--runs RUNS.jsonl]... SPACE.json...
 
 RUNS.jsonl: lines that search_strategies.py --runs and kernel_tuner_runs.py write; SPACE: as search_strategies.py takes it.
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Intervals of 95% hold the truth in what GPUs recorded (tests/tools/intervals.py): of one kernel beside itself in 93 to 97 of 100
+"""Intervals of 95% hold the truth in what GPUs recorded (results/tools/intervals.py): of one kernel beside itself in 93 to 97 of 100
 cases; of two kernels in at least 93 by today's sampler (RENEWED), and in at least 90 with the older journals, whose rounds lie further apart.
 
-	tests/checks/intervals.py OUT		OUT: the folder with the binary
+	results/checks/intervals.py OUT		OUT: the folder with the binary
 """
 import glob
 import os

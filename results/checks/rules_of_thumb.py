@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""tests/tools/rules_of_thumb.py over journals: what it says of attention's tiles is what results hold, recorded when
+"""results/tools/rules_of_thumb.py over journals: what it says of attention's tiles is what results hold, recorded when
 the program itself worked it out; the rule of idle slots by arithmetic.
 
-	tests/checks/rules_of_thumb.py OUT		OUT: not used; needs no binary
+	results/checks/rules_of_thumb.py OUT		OUT: not used; needs no binary
 """
 import json
 import sys
 
-sys.path.insert(0, "tests/tools")
+sys.path.insert(0, "results/tools")
 import rules_of_thumb
 
 failures = 0

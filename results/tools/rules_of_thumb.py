@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a rule of thumb would have chosen, beside the best that a run measured.
 
-	tests/tools/rules_of_thumb.py JOURNAL[.gz]... [--json]
+	results/tools/rules_of_thumb.py JOURNAL[.gz]... [--json]
 
 Each rule tries tiles in its order of preference and takes the first that the run measured; of
 several configurations with that tile the fastest counts. Shared memory and threads come from the

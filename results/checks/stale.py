@@ -2,7 +2,7 @@
 """README's tables say of which commit's kernels they are: a star stands in each row whose kernels the sources of
 today no longer make, and results/nvidia-h200/README.md lists the commits of every tuned file behind a row.
 
-	tests/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write: the list and the stars again
+	results/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write: the list and the stars again
 """
 import gzip
 import json
@@ -66,6 +66,6 @@ if "--write" in sys.argv:
 		with open(path, "w", encoding="utf-8") as file:
 			file.write(text)
 if table not in page:
-	bad.append(f"{PAGE}: expected this table (tests/checks/stale.py {OUT} --write):\n{table}")
+	bad.append(f"{PAGE}: expected this table (results/checks/stale.py {OUT} --write):\n{table}")
 print("\n".join(bad) or table)
 sys.exit(bool(bad))

@@ -2,7 +2,7 @@
 """The gemm_grouped entries of a tuned file against PyTorch's grouped products on one GPU: torch._grouped_mm, and, for
 fp8 with a scale for each row, torch._scaled_grouped_mm with its fast accumulation.
 
-	tests/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
+	results/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
 
 As attention_vs_torch.py, whose rounds these are: from CUDA graphs, in turns, over buffers beyond twice the L2. Groups
 are spread as the problem says, in an order of their own in each buffer set: a time is the mean over these draws. A

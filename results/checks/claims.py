@@ -5,7 +5,7 @@ expression, rounded as the page rounds it, is the same. Every number with decima
 and tables must lie in a claim, or in a passage that says why it has no file (NOT_MEASURED). Of attention.md, gemm.md and gemm_chain.md some tables and
 sentences are recomputed, not all.
 
-	tests/checks/claims.py OUT [--write]	--write: numbers and rows of the pages, and the claims here, as the files have them
+	results/checks/claims.py OUT [--write]	--write: numbers and rows of the pages, and the claims here, as the files have them
 """
 import glob
 import os
@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-sys.path.insert(0, "tests/tools")
+sys.path.insert(0, "results/tools")
 sys.dont_write_bytecode = True
 from figures import *  # noqa: E402,F403  pylint: disable=wrong-import-position,wildcard-import,unused-wildcard-import
 
@@ -311,7 +311,7 @@ ROWS = [(TILE, tile_suite_rows), (TILE, tile_split_rows), (TILE, tile_problem_ro
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
-	(NOTES, "| nvMatmulHeuristics (tile; the rest by oracle) | 0.951 | 0.961 | 0.961 | 0.961 | 0.836 |", "tests/tools/first_guess.py with the package nvidia-matmul-heuristics"),
+	(NOTES, "| nvMatmulHeuristics (tile; the rest by oracle) | 0.951 | 0.961 | 0.961 | 0.961 | 0.836 |", "results/tools/first_guess.py with the package nvidia-matmul-heuristics"),
 	(NOTES, "nvMatmulHeuristics 0.1.0.27", "what ran"),
 	(HOME, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (HOME, "picks (13.1.0)", "what ran"), (HOME, "cuDNN 9.19", "what ran"),
 	(NOTES, "driver 580.159.04, NVRTC 13.0.88", "what ran"), (NOTES, "picks (13.1.0)", "what ran"), (NOTES, "PyTorch 2.11", "what ran"),
@@ -396,7 +396,7 @@ for page, text in pages.items():
 	for match in re.finditer(r"(?<![\w.-])\d[\d,]*\.\d+|\d+%", prose):
 		if match.start() not in covered:
 			line = text.count("\n", 0, match.start()) + 1
-			failures.append(f"{page}:{line}: {match.group()}: expected a claim in tests/checks/claims.py, found none")
+			failures.append(f"{page}:{line}: {match.group()}: expected a claim in results/checks/claims.py, found none")
 # commits that pages name are in the repository, or results/README.md says what became of them
 if os.path.exists(".git") and subprocess.run(["git", "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=True).stdout == "false\n":
 	with open("results/README.md", encoding="utf-8") as file:

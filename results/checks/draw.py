@@ -1,4 +1,4 @@
-"""The pictures of results/ (tests/tools/draw.py) hold what their tables and journals say, on small data."""
+"""The pictures of results/ (results/tools/draw.py) hold what their tables and journals say, on small data."""
 import importlib.util
 import json
 import os
@@ -6,7 +6,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-sys.path.insert(0, "tests/tools")
+sys.path.insert(0, "results/tools")
 sys.dont_write_bytecode = True
 import draw  # noqa: E402  pylint: disable=wrong-import-position
 

@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/tools"))
 sys.dont_write_bytecode = True
 from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
 

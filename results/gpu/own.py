@@ -72,7 +72,7 @@ def result_of(tiletune, out, budget, path, job):
 
 
 def row(kernel):
-	"""Of the table in templates/README.md; tests/checks/claims.py looks for it there."""
+	"""Of the table in templates/README.md; results/checks/claims.py looks for it there."""
 	return (f"| {kernel['kernel']} | {kernel['repository']}@{kernel['commit'][:7]} | {kernel['json_lines']} | {kernel['found_us']:.1f} | "
 		f"{kernel['best_known_us']:.1f} | {kernel['evaluated']} of {kernel['legal']} | {kernel['seconds']:.0f} |")
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """tiletune.autotune beside triton.autotune on five public kernels, with only the import changed. Needs a GPU, torch and triton.
 
-	tests/gpu/triton_autotune.py SOURCES OUT [--minutes 8] [--only NAME]
+	results/gpu/triton_autotune.py SOURCES OUT [--minutes 8] [--only NAME]
 
 SOURCES: a folder with unpacked packages that have the kernels (they are not part of this repository):
 
@@ -284,7 +284,7 @@ def main():
 					session.tried(name, lambda name=name, path=path, tuner=tuner: session.run(name, path, tuner, number))
 	versions = next(({key: row["triton"][0][key] for key in ("device", "torch", "triton")} for row in session.rows.values() if row.get("triton")), {})
 	with open(options.out / "triton_autotune.json", "w", encoding="utf-8") as file:
-		json.dump({"format": "tiletune.triton_autotune/1", "date": time.strftime("%Y-%m-%d", time.gmtime()), "command": " ".join(["tests/gpu/triton_autotune.py", *sys.argv[1:]]), "versions": versions, "rows": session.rows, "problems": session.problems}, file, indent=1)
+		json.dump({"format": "tiletune.triton_autotune/1", "date": time.strftime("%Y-%m-%d", time.gmtime()), "command": " ".join(["results/gpu/triton_autotune.py", *sys.argv[1:]]), "versions": versions, "rows": session.rows, "problems": session.problems}, file, indent=1)
 	print(f"\n{versions.get('device')}, torch {versions.get('torch')}, triton {versions.get('triton')}\n")
 	print("\n".join(session.table()))
 	for name, problem in session.problems.items():

@@ -4,7 +4,7 @@
 best of the model's first 1, 4, 8 and 16 kernels is behind the fastest; then means over the problems with ten candidates or more.
 Of configurations that share a kernel (they differ in launch arguments only) the model's first counts.
 
-	tests/tools/model_quality.py [-c] OUT JOURNAL...	OUT: the folder with the binary; -c: with what timings taught (configs/learned)"""
+	results/tools/model_quality.py [-c] OUT JOURNAL...	OUT: the folder with the binary; -c: with what timings taught (configs/learned)"""
 import collections
 import functools
 import json
@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/tools"))
 import family_file  # noqa: E402  pylint: disable=wrong-import-position
 
 FIRST, FEWEST = (1, 4, 8, 16), 10

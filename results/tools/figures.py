@@ -1,4 +1,4 @@
-"""Figures of the results that pages cite, from the files of results/nvidia-h200: what tests/checks/claims.py compares."""
+"""Figures of the results that pages cite, from the files of results/nvidia-h200: what results/checks/claims.py compares."""
 import collections
 import csv
 import functools
@@ -174,7 +174,7 @@ def fp8_rows():
 
 
 def own_kernels():
-	return [runpy.run_path("tests/gpu/own.py")["row"](kernel) for kernel in load("own_kernels")["kernels"]]
+	return [runpy.run_path("results/gpu/own.py")["row"](kernel) for kernel in load("own_kernels")["kernels"]]
 
 
 def two_programs():

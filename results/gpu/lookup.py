@@ -129,7 +129,7 @@ def summary(lookups, fresh, result):
     return {
         "format": "tiletune.lookup_rates/1",
         "what": "time of a fresh quick tuning's winner over the time of the looked-up one, interleaved",
-        "command": "sh tests/gpu/lookup.sh",
+        "command": "sh results/gpu/lookup.sh",
         "date": timed["run"]["date"],
         "seed": SEED,
         "run": timed["run"],

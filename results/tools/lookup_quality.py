@@ -4,7 +4,7 @@ entry, and what is found is compared with the entry's winner where the journal t
 the winner's time over that of what was found; both times are the search's, so that heat is the same for both. What is
 found need not have been timed: such problems are counted, not guessed.
 
-	tests/tools/lookup_quality.py [-v] OUT TUNED.json JOURNAL	OUT: the folder with the binary; -v: every problem"""
+	results/tools/lookup_quality.py [-v] OUT TUNED.json JOURNAL	OUT: the folder with the binary; -v: every problem"""
 import gzip
 import json
 import math

@@ -2,7 +2,7 @@
 # Thirty GEMMs that are not in the committed file, drawn with a fixed seed: what `lookup` finds for
 # them, timed in turn with the winner of a fresh quick tuning. In the folder of `make dist TESTS=1`:
 #
-#	sh tests/gpu/lookup.sh OUTPUT.json
+#	sh results/gpu/lookup.sh OUTPUT.json
 #
 # What is in WORK already is taken: answers of `lookup` (ONLY_LOOKUP=1 makes these and no more, which
 # needs no GPU), and of an interrupted tuning every problem that it had finished. If the time for

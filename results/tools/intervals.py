@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How often intervals of 95% hold the truth, by what GPUs recorded.
 
-	tests/tools/intervals.py PROGRAM JOURNAL...	PROGRAM: build/release/tests/intervals (tests/tools/intervals.c)
+	results/tools/intervals.py PROGRAM JOURNAL...	PROGRAM: build/release/tests/intervals (results/tools/intervals.c)
 
 Two truths are known of candidates that were timed in turn, whatever the clock did:
 - one kernel is as fast as itself: ratios of its consecutive observations, each pair in a random order, have the middle 1;

@@ -2,7 +2,7 @@
 """What the first predicted kernels reach on the eight large bf16 spaces that were measured completely, by tiletune's model
 and by NVIDIA's nvMatmulHeuristics (from PyPI: nvidia-matmul-heuristics; it needs no GPU).
 
-	python3 tests/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
+	python3 results/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
 
 Share of the fastest that was timed, which is reached by the best of the first 1, 4, 8 and 16; then the lowest of the eight
 problems for the first 8. nvMatmulHeuristics names tiles: for each tile the fastest configuration that was timed counts,

@@ -57,7 +57,7 @@ def read_theirs(path: str) -> dict[Sizes, tuple[float, float]]:
 def suite(path: str, count: int) -> dict[str, object]:
 	drawn = draw(list(read_theirs(path)), count)
 	return {"format": "tiletune.suite/1", "name": "scoreboard", "operation": "gemm", "effort": "quick",
-		"summary": f"{len(drawn)} fp16 products of CUDA-L2's thousand, at most {count} of each size class, drawn with seed {SEED} (tests/gpu/scoreboard.py)",
+		"summary": f"{len(drawn)} fp16 products of CUDA-L2's thousand, at most {count} of each size class, drawn with seed {SEED} (results/gpu/scoreboard.py)",
 		"problems": [f"M={m},N={n},K={k},dtype=fp16" for m, n, k in drawn]}
 
 

@@ -172,7 +172,7 @@ class Run:
 		# without the scores and samples of the search, which make most of it
 		journal = self.where(name + ".journal.jsonl")
 		if os.path.exists(journal):
-			self.command([sys.executable, os.path.join(HERE, "../tools/journal_expand.py"), journal, "--thin", "-o", journal], 60)
+			self.command([sys.executable, os.path.join(HERE, "../../tests/tools/journal_expand.py"), journal, "--thin", "-o", journal], 60)
 		said = [*self.tuned(name), suite]
 		with open(self.where(name + ".tuned"), "w", encoding="utf-8") as file:
 			file.write("\n".join(said) + "\n")

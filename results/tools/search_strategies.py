@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """How soon strategies find what is good in recorded spaces: the program searches them with `replay:`, as it would a GPU.
 
-	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
-	python3 tests/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
+	python3 results/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
+	python3 results/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
 
 SPACE: a journal, each family of each of its problems with 100 evaluations or more; or NAME.json of tiletune.recorded, a space that
 others recorded. spaces: optimum / best so far after 25, 50, ... evaluations, mean over seeds with its standard error; failures
@@ -261,7 +261,7 @@ def run_spaces(options):
 	if len(spaces) > 1 and len(contenders) > 1:
 		rows += left_out(spaces, all_figures, options.evaluations)
 	return "\n".join([f"Optimum / best so far after so many evaluations, mean of {options.number} seeds ± standard error; `tune` over `replay:` "
-		"(`tests/tools/search_strategies.py spaces`).", "", "| space | | " + " | ".join(map(str, AFTER)) + " |", "|---" * (2 + len(AFTER)) + "|", *rows, ""])
+		"(`results/tools/search_strategies.py spaces`).", "", "| space | | " + " | ".join(map(str, AFTER)) + " |", "|---" * (2 + len(AFTER)) + "|", *rows, ""])
 
 
 # ---- suites ----
@@ -313,7 +313,7 @@ def run_suites(options):
 		sys.exit(f"expected a journal with {FIRST + NEXT} problems of an operation, found none")
 	rows.append(("mean", [[statistics.fmean(column) for column in zip(*(mean[way] for mean in means))] for way in (0, 1)]))
 	text = [f"Evaluations to shares of the best recorded: by physics, with what ten other problems of the suite taught ({SUITE_EVALUATIONS} evaluations "
-		f"each, by physics), and the ratio. Ten problems a split, mean of {options.number} splits (`tests/tools/search_strategies.py suites`).", "",
+		f"each, by physics), and the ratio. Ten problems a split, mean of {options.number} splits (`results/tools/search_strategies.py suites`).", "",
 		"| suite |" + "".join(f" {share}: physics | learned | ratio |" for share in SHARES), "|---" * (1 + 3 * len(SHARES)) + "|"]
 	for title, (physics, learned) in rows:
 		text.append(f"| {title} |" + "".join(f" {a:.1f} | {b:.1f} | {b / a:.2f} |" for a, b in zip(physics, learned)))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What Kernel Tuner's strategies ask for in recorded spaces, by its simulation mode, with their defaults.
 
-	python3 tests/tools/kernel_tuner_runs.py [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY]... [--csv FILE] -o RUNS.jsonl CACHE.json[.gz]...
+	python3 results/tools/kernel_tuner_runs.py [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY]... [--csv FILE] -o RUNS.jsonl CACHE.json[.gz]...
 
 CACHE: a cache file of Kernel Tuner; what its name says before the first full stop is the space's name. RUNS.jsonl: a
 line for each run, for p_score.py. --csv: kernel_tuner.csv again. Needs the package kernel_tuner (1.4.0)."""
