@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Scans declarations outside of functions. A declaration belongs to the host unless it is marked
- * for the device, or is a type or a constant. All branches of #if are scanned; code that any
- * branch needs stays.
+ * for the device, or is a type or a constant. Initializers of members that are
+ * containers belong to the host. All branches of #if are scanned; code that any branch needs stays.
  */
 #include "source/host_code.h"
 
@@ -74,17 +74,23 @@ struct head {
 	bool is_open;  /* opens a namespace or extern "C" */
 	bool is_const, is_std;
 	bool has_initializers; /* has `:` after the arguments */
+	bool is_container;
+	const char *container_value; /* the `=` after a container of std; NULL if there is none */
 };
 
 static void read_word(const struct reading *reading, struct head *head, const char *c,
 	size_t length, bool is_nested)
 {
 	static const char *const types[] = {"struct", "class", "union", "enum", NULL};
+	static const char *const containers[] = {"string", "vector", "map", "unordered_map", "set",
+		"unordered_set", "list", "deque", "queue", "function", "shared_ptr", "unique_ptr",
+		NULL};
 	static const char *const others[] = {
 		"using", "typedef", "static_assert", "asm", "__asm__", "friend", "concept", NULL};
 
 	head->is_device |= is_device(reading, c, length);
 	head->is_std |= text_word_is(c, length, "std");
+	head->is_container |= head->is_std && text_word_among(c, length, containers);
 	if (is_nested || head->is_value)
 		return;
 	if (text_word_among(c, length, types)) {
@@ -148,7 +154,10 @@ static const char *head_read(const struct reading *reading, const char *c, struc
 			c++;
 		else if (*c == ':')
 			head->has_initializers |= head->is_function;
-		head->is_value |= *c == '=' && !head->is_function;
+		if (*c == '=' && !head->is_function && !head->is_value) {
+			head->is_value = true;
+			head->container_value = head->is_container ? c : NULL;
+		}
 	}
 	return c;
 }
@@ -238,6 +247,12 @@ static void read_declarations(struct reading *reading)
 			continue;
 		}
 		behind = declaration_end(c, end, &head);
+		if ((classes & 1) && head.container_value && behind[-1] == ';') {
+			mark_text(reading, head.container_value, behind - 1, MARK_HOST);
+			mark_text(reading, c, head.container_value, MARK_KEPT);
+			mark_text(reading, behind - 1, behind, MARK_KEPT);
+			continue;
+		}
 		mark_text(reading, c, behind,
 			head.is_device || head.is_other ||
 					(head.is_open && !head.is_function && head.is_value) ||

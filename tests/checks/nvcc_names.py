@@ -20,7 +20,7 @@ theirs = set(re.findall(r"^#define (M_\w*[A-Z0-9]|(?:FLT|DBL)_(?:MIN|MAX|EPSILON
 missing = sorted(name for name in theirs - set(ours) if not re.match(r"M_\w+(l|f\d+x?)$", name))
 assert len(theirs) > 30 and not missing, f"not in nvcc.h: {missing}"
 # as doubles, which long doubles are on a GPU; infinities and NaN are no constant expressions there
-printed = "".join(f'	printf("{name} %a\\n", (double)({name}));\n' for name in ours if not re.match("HUGE_VAL|INFINITY|NAN", name))
+printed = "".join(f'	printf("{name} %a\\n", (double)({name}));\n' for name in ours if not re.match("HUGE_VAL|INFINITY|NAN|CUDA", name))
 with tempfile.TemporaryDirectory() as work:
 	os.chdir(work)
 	with open("print.cc", "w", encoding="ascii") as file:

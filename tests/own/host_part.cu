@@ -11,6 +11,8 @@
 #include <getopt.h>
 #include <omp.h>
 #include <torch/extension.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/util/Half.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,6 +54,7 @@ struct settings {
 	std::string name;
 	std::vector<int> sizes;
 	int count = 0;
+	const std::map<int, std::string> names = {{1, "one"}, {2, "two"}};
 	settings() : name("x"), sizes{1, 2} { std::sort(sizes.begin(), sizes.end()); }
 	template <class T> void print(const T &value) const { std::cout << name << value; }
 };
@@ -75,19 +78,30 @@ double seconds()
 	return now.tv_sec + 1e-6 * now.tv_usec;
 }
 
+#if CUDA_VERSION >= 9000
+#define SHUFFLE(x) WARP_SHFL_XOR(x, 1)
+#endif
+
 #ifdef WITH_OFFSET
 __global__ void normalize(float *out, const float *in, int n, int offset)
 #else
-__global__ void normalize(float *out, const float *in, int n)
+__global__ void C10_LAUNCH_BOUNDS_1(THREADS) normalize(float *out, const float *in, int n)
 #endif
 {
 	__shared__ typename cub::BlockReduce<float, THREADS>::TempStorage unused;
-	__extension__ const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
 	const range<float> all = {-INFINITY, INT_MAX};
 
 	static_assert(std::is_same<decltype(all.low), float>::value, "");
-	if (i < n)
-		out[i] = all.clamp(std::max(in[i], 0.0f) * (float)M_PI) + (i > LIMIT ? 0 : 1 / FLT_MAX);
+	CUDA_KERNEL_LOOP(j, n)
+	{
+		__extension__ const uint32_t i = j;
+		at::Half half = in[i];
+
+		CUDA_KERNEL_ASSERT(i < n);
+		half = half > half * 2 ? -half / 2 : half + half;
+		out[i] = all.clamp(std::max(in[i], 0.0f) * (float)M_PI) + (i > LIMIT ? 0 : 1 / FLT_MAX) +
+			 SHUFFLE(static_cast<at::opmath_type<at::Half>>(half));
+	}
 }
 
 template <typename T> std::vector<T> random_values(size_t count)
@@ -105,6 +119,7 @@ void run(float *out, const float *in, int n, int offset)
 void run(float *out, const float *in, int n)
 #endif
 {
+	TORCH_CHECK(n > 0, "no elements");
 	cudaProfilerStart();
 #ifdef WITH_OFFSET
 	normalize<<<(n + THREADS - 1) / THREADS, THREADS>>>(out, in, n, offset);

@@ -124,7 +124,11 @@ TEST(test_host_code)
 			"@@@@@@@@\n@\n@@@@@@@@@@@@@@@@@@@@\n@@@@@\n@"},
 		{"const std::string s = \"x\"; const dim3 b(1, 2);",
 			"@@@@@@@@@@@@@@@@@@@@@@@@@@ @@@@@@@@@@@@@@@@@@@"},
-		/* of a class, bodies alone */
+		/* of a class, bodies and initializers of containers */
+		{"class c { const std::map<a, b> m = {{A, 1}}; static constexpr std::size_t n = 2; "
+		 "};",
+			"class c { const std::map<a, b> m @@@@@@@@@@; static constexpr std::size_t "
+			"n = 2; };"},
 		{"struct s { s() : a(1), b{2} { f(); } ~s(); int a, b; } t;",
 			"struct s { @@@@@@@@@@@@@@@@@@@@@@@@@ ~s(); int a, b; } t;"},
 		{"class c : d<1> { public: bool operator<(c o) const { return 1; } c() = default; "

@@ -94,7 +94,7 @@ TEST(test_includes)
 {
 	static const char *const names[] = {"time.h", "sys/time.h", "unistd.h", "getopt.h", "omp.h",
 		"iostream", "vector", "string", "algorithm", "cuda_profiler_api.h", "cublas_v2.h",
-		"math.h"};
+		"math.h", "torch/extension.h", "ATen/cuda/CUDAContext.h"};
 	CLEANUP(stand_ins_release) struct stand_ins all = toolkit_stand_ins(NULL);
 
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)

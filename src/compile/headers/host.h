@@ -1,8 +1,6 @@
 /* cuda.h cuda_profiler_api.h cudaProfiler.h cuda_occupancy.h channel_descriptor.h cuda_gl_interop.h cublas.h
    cublas_v2.h cublasLt.h cublasXt.h cudnn.h cufft.h cufftXt.h ?curand.h cusparse.h cusolverDn.h cusolverSp.h nccl.h
    nvToolsExt.h nvtx3/nvToolsExt.h nvml.h nvrtc.h omp.h mpi.h
-   torch/extension.h torch/torch.h torch/types.h torch/all.h torch/library.h torch/python.h ATen/ATen.h
-   ATen/cuda/CUDAContext.h ATen/cuda/Exceptions.h c10/cuda/CUDAGuard.h c10/cuda/CUDAStream.h c10/cuda/CUDAException.h
    pybind11/pybind11.h Python.h
    stdio.h stdlib.h string.h strings.h stddef.h stdbool.h stdarg.h stdalign.h errno.h time.h ctype.h signal.h malloc.h
    memory.h locale.h setjmp.h fenv.h wchar.h wctype.h alloca.h

@@ -5,6 +5,7 @@
 #undef __host__
 #define __host__
 #define __extension__
+#define CUDA_VERSION CUDART_VERSION
 typedef signed char int8_t, int_fast8_t, int_least8_t;
 typedef unsigned char uint8_t, uint_fast8_t, uint_least8_t;
 typedef short int16_t, int_fast16_t, int_least16_t;
