@@ -168,7 +168,7 @@ static enum status expand(struct parser *parser, struct problem_list *list)
 
 	for (size_t i = 0; i < parser->axis_count; i++) {
 		total *= parser->axes[i].count / parser->axes[i].key_count;
-		if (total > PROBLEMS_MAX)
+		if (total > PROBLEMS_MAX - list->count)
 			return error_set(parser->err, STATUS_BAD_INPUT,
 				"there are more than %d problems", PROBLEMS_MAX);
 	}
