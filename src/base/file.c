@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -125,6 +127,30 @@ enum status path_to_write(const char *path, char **target, struct error *err)
 		*target = path_join(folder, to);
 	}
 	return *target ? STATUS_OK : file_error(err, path, "followed as a link");
+}
+
+int file_open_append(const char *path, struct error *err)
+{
+	const int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC;
+	CLEANUP(memory_free) char *target = NULL;
+	struct stat info;
+	int fd;
+
+	if (path_to_write(path, &target, err) != STATUS_OK)
+		return -1;
+	/* A regular file may have become a link since; /dev/stdout is a link to no regular file. */
+	fd = open(target, flags | O_NOFOLLOW, 0666);
+	if (fd < 0 && errno == ELOOP) {
+		fd = open(target, flags & ~O_CREAT);
+		if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+			close(fd);
+			fd = -1;
+			errno = ELOOP;
+		}
+	}
+	if (fd < 0)
+		file_error(err, path, "opened");
+	return fd;
 }
 
 static enum status write_through(const char *path, const void *data, size_t size, struct error *err)
@@ -297,52 +323,75 @@ enum status file_expect_no_link(const char *path, struct error *err)
 		       : STATUS_OK;
 }
 
-/* NFS cannot lock folders, only files open for writing, so the lock is on a file in the folder,
- * which stays there. */
-static bool open_lock_file(const char *folder, int *lock)
+/* Opens the lock file of a folder for writing, which is allowed to those who may write to the
+ * folder: nobody else can hold the lock. Returns -1 if another user made the file unusable. */
+static int open_lock_file(const char *path, const char *folder)
 {
-	CLEANUP(memory_free) char *path = path_join(folder, ".tiletune.lock");
-	const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+	struct stat info;
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0)
-		return false;
-	close(*lock);
-	*lock = fd;
-	return true;
+	if (fd < 0 && errno == ENOENT && stat(folder, &info) == 0) {
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0200);
+		if (fd < 0 && errno == EEXIST)
+			return open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0)
+			(void)!fchmod(fd, 0200 | (info.st_mode & 0022));
+	}
+	return fd;
 }
 
-enum status file_lock(const char *path, int *lock, struct error *err)
+/* Returns whether the path still names the open file: an earlier holder may have removed it. */
+static bool is_named(int fd, const char *path)
+{
+	struct stat info, named;
+
+	return fstat(fd, &info) == 0 && lstat(path, &named) == 0 && S_ISREG(info.st_mode) &&
+	       info.st_ino == named.st_ino && info.st_dev == named.st_dev;
+}
+
+enum status file_lock(const char *path, struct file_lock *lock, struct error *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
 	CLEANUP(memory_free) char *target = NULL;
 	CLEANUP(memory_free) char *folder = NULL;
 	struct stat info;
 
-	*lock = -1;
+	*lock = (struct file_lock){.fd = -1};
 	TRY(path_to_write(path, &target, err));
 	folder = path_parent(target);
 	if (stat(target, &info) == 0 && !S_ISREG(info.st_mode))
 		return STATUS_OK;
-	*lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (int tries = 0; *lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0; tries++) {
-		if (errno == EBADF && !tries && open_lock_file(folder, lock))
-			continue;
-		if (errno != EWOULDBLOCK && errno != EINTR)
+	lock->path = path_join(folder, ".tiletune.lock");
+	for (int tries = 0; tries < 6000; tries++) {
+		lock->fd = open_lock_file(lock->path, folder);
+		if (lock->fd < 0)
+			return STATUS_OK;
+		if (flock(lock->fd, LOCK_EX | LOCK_NB) == 0) {
+			if (is_named(lock->fd, lock->path))
+				return STATUS_OK;
+		} else if (errno != EWOULDBLOCK && errno != EINTR) {
 			return STATUS_OK; /* The file system has no locks. */
-		if (tries == 6000)
-			return error_set(err, STATUS_FAILED,
-				"%s: another process has locked the folder %s for more than 30 s",
-				path, folder);
+		}
+		close(lock->fd);
 		nanosleep(&pause, NULL);
 	}
-	return STATUS_OK;
+	lock->fd = -1;
+	return error_set(err, STATUS_FAILED,
+		"%s: another process has locked the folder %s for more than 30 s", path, folder);
 }
 
-void file_unlock(int *lock)
+void file_unlock(struct file_lock *lock)
 {
-	if (*lock >= 0)
-		close(*lock);
-	*lock = -1;
+	struct statfs system;
+
+	if (lock->fd >= 0) {
+		/* clients of NFS may still see a removed file, and lock that */
+		if (fstatfs(lock->fd, &system) == 0 && system.f_type != NFS_SUPER_MAGIC)
+			unlink(lock->path);
+		close(lock->fd);
+	}
+	free(lock->path);
+	*lock = (struct file_lock){.fd = -1};
 }
 
 /* ---- paths and folders ---- */

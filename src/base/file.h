@@ -27,11 +27,20 @@ enum status file_expect_writable(const char *path, struct error *err);
  * link could lead anywhere. Errors: STATUS_BAD_INPUT. */
 enum status file_expect_no_link(const char *path, struct error *err);
 
-/* Locks a file against other processes while this process reads and replaces it. The lock is on the
- * file's folder, because the file itself is replaced. Pipes and devices are not locked. Fails if
- * another process holds the lock for half a minute. file_unlock() takes *lock. */
-enum status file_lock(const char *path, int *lock, struct error *err);
-void file_unlock(int *lock); /* for CLEANUP() */
+/* Opens a file to append to, and creates it if it is missing. Follows links as path_to_write()
+ * does. Returns -1 and an error if that fails. */
+int file_open_append(const char *path, struct error *err);
+
+/* Locks a file against other processes while this process reads and replaces it. The lock is a file
+ * in the same folder, because the file itself is replaced, and only users who may write to the
+ * folder can hold it. Pipes and devices are not locked. Fails if another process holds the lock for
+ * half a minute. */
+struct file_lock {
+	int fd; /* -1: not locked */
+	char *path;
+};
+enum status file_lock(const char *path, struct file_lock *lock, struct error *err);
+void file_unlock(struct file_lock *lock); /* for CLEANUP() */
 
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);

@@ -65,7 +65,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 {
 	const struct merge_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
-	CLEANUP(file_unlock) int lock = -1;
+	CLEANUP(file_unlock) struct file_lock lock = {.fd = -1};
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	CLEANUP(tuned_release) struct tuned merged = {0};
 	struct merge_summary summary = {0};

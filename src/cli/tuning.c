@@ -156,8 +156,7 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 		return STATUS_OK;
 	TRY(path_cache_folder(NULL, &cache, err));
 	folder = path_join(cache, "journals");
-	TRY(file_expect_no_link(folder, err));
-	TRY(directory_make(folder, err));
+	TRY(directory_make_own(folder, err));
 	tuning->journal_path = string_format("%s/%s.journal.jsonl", folder, tuning->signature);
 	TRY(file_expect_no_link(tuning->journal_path, err));
 	tuning->journal_is_hidden = true;
@@ -291,5 +290,6 @@ void tuning_release(struct tuning *tuning)
 	folders_release(&tuning->folders);
 	free(tuning->output);
 	free(tuning->journal_path);
-	file_unlock(&tuning->journal_lock);
+	if (tuning->journal_lock >= 0)
+		close(tuning->journal_lock);
 }

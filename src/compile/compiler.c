@@ -2,6 +2,7 @@
 #include "compile/compiler.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -59,14 +60,21 @@ static void job_free(struct job *job)
 static void shorten_log(const char *name, struct compile_result *result)
 {
 	const char *path = getenv(COMPILER_LOG);
-	FILE *file = path && *path ? fopen(path, "ae") : NULL;
 	struct text useful = {0};
 
-	if (file) {
-		fprintf(file, "== %s: %s\n%s\n", name, outcome_name(result->outcome), result->log);
-		fclose(file);
-	}
 	ptxas_report_shorten(result->log, &useful);
+	if (path && *path) {
+		CLEANUP(text_release) struct text whole = {0};
+		struct error err = {0};
+		const int fd = file_open_append(path, &err);
+
+		text_appendf(&whole, "== %s: %s\n%s\n", name, outcome_name(result->outcome),
+			result->log);
+		if (fd < 0 || file_write_all(fd, whole.data, whole.length, &err) != STATUS_OK)
+			text_appendf(&useful, "(" COMPILER_LOG ": %s)\n", err.message);
+		if (fd >= 0)
+			close(fd);
+	}
 	free(result->log);
 	result->log = text_detach(&useful);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -24,28 +25,45 @@ static const char *lock_folder(void)
 }
 
 /* A name that a program gives may be any text: it must not lead out of the folder. */
-static char *lock_path(const char *uuid)
+static char *lock_path(const char *folder, const char *uuid)
 {
-	char *path = string_format("%s/%s.lock", lock_folder(), uuid);
+	char *path = string_format("%s/%s.lock", folder, uuid);
 
-	for (char *at = path + strlen(lock_folder()) + 1; *at; at++)
+	for (char *at = path + strlen(folder) + 1; *at; at++)
 		if (*at == '/')
 			*at = '_';
 	return path;
+}
+
+/* Returns -1 for anything but a regular file with one name: opening a FIFO would wait, and writing
+ * to a hard link would change another file. */
+static int lock_open_existing(const char *path, int flags)
+{
+	const int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	struct stat info;
+
+	if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1))
+		return fd;
+	close(fd);
+	errno = EINVAL;
+	return -1;
 }
 
 /* Opens without O_CREAT first: in a sticky folder the kernel may refuse it for another user's file.
  */
 static int lock_open(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	const int fd = lock_open_existing(path, O_RDWR);
+	mode_t mask;
+	int made;
 
-	if (fd < 0 && errno == ENOENT) {
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-		if (fd >= 0)
-			(void)!fchmod(fd, 0666);
-	}
-	return fd;
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	mask = umask(
+		0); /* a kill before a chmod() would leave a file that other users cannot open */
+	made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	umask(mask);
+	return made < 0 && errno == EEXIST ? lock_open_existing(path, O_RDWR) : made;
 }
 
 static long holder_read(int fd)
@@ -91,19 +109,39 @@ static enum status lock_wait(
 	return STATUS_OK;
 }
 
-enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct error *err)
+/* Opens the lock in the shared folder. If another user made that file unusable, opens one in this
+ * user's cache folder, which still excludes the user's own processes. */
+static enum status lock_open_usable(const char *uuid, char **path, int *fd, struct error *err)
 {
-	const double deadline = clock_seconds() + wait_s;
 	const char *folder = lock_folder();
-	CLEANUP(memory_free) char *path = lock_path(uuid);
-	enum status status;
+	CLEANUP(memory_free) char *cache = NULL, *own = NULL;
+	struct stat info;
 
 	/* Shared by all users, like /tmp itself: sticky, writable for everybody. */
 	if (mkdir(folder, 0777) == 0)
 		(void)!chmod(folder, 01777);
-	*fd = lock_open(path);
-	if (*fd < 0)
-		return lock_error(path, err);
+	*path = lock_path(folder, uuid);
+	*fd = lock_open(*path);
+	if (*fd >= 0)
+		return STATUS_OK;
+	if (lstat(*path, &info) != 0)
+		return lock_error(*path, err);
+	TRY(path_cache_folder(NULL, &cache, err));
+	own = path_join(cache, "locks");
+	TRY(directory_make_own(own, err));
+	free(*path);
+	*path = lock_path(own, uuid);
+	*fd = lock_open(*path);
+	return *fd < 0 ? lock_error(*path, err) : STATUS_OK;
+}
+
+enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct error *err)
+{
+	const double deadline = clock_seconds() + wait_s;
+	CLEANUP(memory_free) char *path = NULL;
+	enum status status;
+
+	TRY(lock_open_usable(uuid, &path, fd, err));
 	status = lock_wait(*fd, uuid, path, deadline, err);
 	if (status == STATUS_OK) {
 		holder_write(*fd);
@@ -116,13 +154,13 @@ enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct er
 
 void gpu_lock_holder(const char *uuid, char *holder, size_t size)
 {
-	CLEANUP(memory_free) char *path = lock_path(uuid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(memory_free) char *path = lock_path(lock_folder(), uuid);
+	const int fd = lock_open_existing(path, O_RDONLY);
 
 	holder[0] = '\0';
 	if (fd < 0)
 		return;
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		snprintf(holder, size, "process %ld", holder_read(fd));
 	close(fd);
 }

@@ -2,7 +2,9 @@
  *
  * One tuner per GPU: an advisory lock on a file named after the GPU's UUID, in a folder that all
  * users of the machine share ($TILETUNE_LOCK_FOLDER, else /tmp/tiletune-locks). The file holds the
- * process id of the holder; the kernel drops the lock when that process ends, however it ends.
+ * process id of the holder; the kernel drops the lock when that process ends, however it ends. A
+ * file that another user made unusable (a FIFO, a link, no permission) is replaced by a lock in
+ * this user's cache folder.
  */
 #ifndef DEVICE_GPU_LOCK_H
 #define DEVICE_GPU_LOCK_H

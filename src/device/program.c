@@ -103,10 +103,12 @@ static enum status start(struct executor *executor, struct worker *worker,
 {
 	const struct program *program = (const struct program *)executor;
 	CLEANUP(memory_free) char *folder = path_parent(program->family->file);
+	int log;
 
 	hello->seed = program->seed;
+	TRY(worker_program_log(&log, err));
 	return worker_start_program(
-		worker, program->path, program->family->program, folder, worker_program_log(), err);
+		worker, program->path, program->family->program, folder, log, err);
 }
 
 static enum status take_hello(

@@ -178,12 +178,13 @@ static void refuse(struct outside *outside, struct worker *worker, const char *w
 static enum status start(struct pool *pool, struct worker *worker, struct error *err)
 {
 	struct outside *outside = pool->context;
+	int log;
 
 	if (outside->was_started)
 		return error_set(err, STATUS_FAILED, "%s", pool->last_end);
 	outside->was_started = true;
-	TRY(worker_start_program(
-		worker, outside->worker_path, outside->arguments, NULL, worker_program_log(), err));
+	TRY(worker_program_log(&log, err));
+	TRY(worker_start_program(worker, outside->worker_path, outside->arguments, NULL, log, err));
 	say(worker, "space", space_json(outside->pool));
 	return STATUS_OK;
 }

@@ -50,19 +50,13 @@ static enum status end_torn_line(int fd, off_t size, struct error *err)
 enum status journal_open(const char *path, struct journal **journal, struct error *err)
 {
 	CLEANUP(memory_free) char *folder = path_parent(path);
-	CLEANUP(memory_free) char *target = NULL;
 	struct stat info;
 	enum status status;
 	int fd;
 
 	*journal = NULL;
-	if (directory_make(folder, err) != STATUS_OK ||
-		path_to_write(path, &target, err) != STATUS_OK)
-		return error_context(err, "journal %s", path);
-	fd = open(target, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return error_set(err, STATUS_BAD_INPUT, "journal %s: cannot be opened: %s", path,
-			strerror(errno));
+	if (directory_make(folder, err) != STATUS_OK || (fd = file_open_append(path, err)) < 0)
+		return error_context(err, "journal");
 	status = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? refuse_gzip(fd, path, err)
 								: STATUS_OK;
 	if (status != STATUS_OK) {

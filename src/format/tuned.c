@@ -185,7 +185,7 @@ enum status tuned_refresh(struct tuned *tuned, const char *path, const char *run
 
 enum status tuned_save(struct tuned *tuned, const char *path, const char *run, struct error *err)
 {
-	CLEANUP(file_unlock) int lock = -1;
+	CLEANUP(file_unlock) struct file_lock lock = {.fd = -1};
 
 	TRY(file_lock(path, &lock, err));
 	TRY(tuned_refresh(tuned, path, run, err));

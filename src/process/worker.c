@@ -170,12 +170,12 @@ enum status worker_start_program(struct worker *worker, const char *path,
 	return start(worker, path, arguments, stderr_fd, err);
 }
 
-int worker_program_log(void)
+enum status worker_program_log(int *fd, struct error *err)
 {
 	const char *log = getenv("TILETUNE_PROGRAM_LOG");
 
-	return log ? open(log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
-		   : memfd_create("program-stderr", MFD_CLOEXEC);
+	*fd = log ? file_open_append(log, err) : memfd_create("program-stderr", MFD_CLOEXEC);
+	return *fd >= 0 || !log ? STATUS_OK : error_context(err, "TILETUNE_PROGRAM_LOG");
 }
 
 /* As write(), but a closed pipe raises no SIGPIPE. */

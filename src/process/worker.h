@@ -40,8 +40,9 @@ enum status worker_start(struct worker *worker, const char *path, const char *co
  * receives standard error, and is closed by worker_end(); -1: this process's. */
 enum status worker_start_program(struct worker *worker, const char *path,
 	const char *const *command, const char *folder, int stderr_fd, struct error *err);
-/* A file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in memory. */
-int worker_program_log(void);
+/* Opens a file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in
+ * memory. */
+enum status worker_program_log(int *fd, struct error *err);
 /* Writes frames of message_pack(), or lines: as much as the pipe has room for. worker_flush()
  * writes the rest when to_fd is writable, so that the caller never waits for a process that is busy
  * or hangs. The end of the process shows when its output is read, never as a SIGPIPE. */

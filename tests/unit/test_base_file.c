@@ -9,7 +9,6 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -90,7 +89,7 @@ TEST(links_in_shared_folders_are_not_followed)
 	char *planted = in_folder("shared/planted");
 	struct text text = {0};
 	struct error err = {0};
-	int lock;
+	struct file_lock lock;
 
 	assert_ok(file_write(victim, "old", 3, &err));
 	assert_int_equal(mkdir(shared, 0777), 0);
@@ -178,38 +177,91 @@ TEST(temporary_files_of_killed_writers_are_removed)
 	free(path);
 }
 
-/* In place of libc's: of NFS, which locks nothing that is open for reading alone. */
-static bool is_nfs;
-
-int flock(int fd, int operation)
+/* Only who may write to a folder can hold its lock, and nothing planted in its place is used. */
+TEST(a_file_is_locked_by_those_who_may_write)
 {
-	if (!is_nfs || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
-		return (int)syscall(SYS_flock, fd, operation);
-	errno = EBADF;
-	return -1;
-}
-
-TEST(the_lock_of_a_folder_is_not_made_through_a_link)
-{
-	char *path = in_folder("locked"), *lock_path = in_folder(".tiletune.lock");
-	char *elsewhere = in_folder("elsewhere");
+	static const struct {
+		mode_t folder, lock;
+	} modes[] = {{0700, 0200}, {0755, 0200}, {0775, 0220}, {01777, 0222}};
+	char *shared = in_folder("locks"), *path = in_folder("locks/locked");
+	char *lock_path = in_folder("locks/.tiletune.lock");
+	struct file_lock lock, second;
 	struct error err = {0};
-	int lock;
+	struct stat info;
+	int reader;
 
-	is_nfs = true;
+	assert_int_equal(mkdir(shared, 0700), 0);
+	reader = open(shared, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(reader, LOCK_EX), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(modes); i++) {
+		assert_int_equal(chmod(shared, modes[i].folder), 0);
+		assert_ok(file_lock(path, &lock, &err));
+		assert_true(lock.fd >= 0);
+		assert_int_equal(stat(lock_path, &info), 0);
+		assert_int_equal(info.st_mode & 07777, modes[i].lock);
+		assert_int_equal(flock(open(lock_path, O_WRONLY), LOCK_EX | LOCK_NB), -1);
+		file_unlock(&lock);
+		assert_false(file_exists(lock_path));
+	}
+	close(reader);
+	/* what waits for a lock that is removed takes the next one */
+	assert_ok(file_lock(path, &lock, &err));
+	assert_int_equal(unlink(lock_path), 0);
+	assert_ok(file_lock(path, &second, &err));
+	assert_true(second.fd >= 0 && file_exists(lock_path));
+	file_unlock(&lock);
+	file_unlock(&second);
+	/* planted: a link, a FIFO that would wait */
 	assert_int_equal(symlink("elsewhere", lock_path), 0);
 	assert_ok(file_lock(path, &lock, &err));
 	file_unlock(&lock);
-	assert_false(file_exists(elsewhere));
+	assert_false(file_exists(lock_path));
 	assert_int_equal(unlink(lock_path), 0);
+	assert_int_equal(mkfifo(lock_path, 0666), 0);
 	assert_ok(file_lock(path, &lock, &err));
-	assert_true(lock >= 0 && file_is_regular(lock_path));
 	file_unlock(&lock);
-	is_nfs = false;
-	unlink(lock_path);
+	assert_int_equal(unlink(lock_path), 0);
+	assert_int_equal(rmdir(shared), 0);
+	free(shared);
 	free(path);
 	free(lock_path);
-	free(elsewhere);
+}
+
+TEST(files_to_append_to_are_no_planted_links)
+{
+	static const struct {
+		const char *name;
+		mode_t folder;
+		bool opens;
+	} cases[] = {{"mine", 0700, true}, {"planted", 01777, false}, {"/dev/fd/9", 0700, true}};
+	char *shared = in_folder("logs"), *victim = in_folder("victim.log");
+	struct error err = {0};
+
+	assert_int_equal(mkdir(shared, 0700), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *path = path_join(shared, cases[i].name);
+		int pipes[2], fd;
+
+		assert_int_equal(pipe(pipes), 0);
+		assert_int_equal(dup2(pipes[1], 9), 9);
+		if (*cases[i].name != '/')
+			assert_int_equal(symlink(victim, path), 0);
+		assert_int_equal(chmod(shared, cases[i].folder), 0);
+		fd = file_open_append(path, &err);
+		assert_int_equal(fd >= 0, cases[i].opens);
+		assert_true(cases[i].opens || strstr(err.message, "not followed"));
+		assert_true(!cases[i].opens || write(fd, "x", 1) == 1);
+		close(fd);
+		close(pipes[0]);
+		close(pipes[1]);
+		close(9);
+		if (*cases[i].name != '/')
+			assert_int_equal(unlink(path), 0);
+		free(path);
+	}
+	assert_int_equal(rmdir(shared), 0);
+	free(shared);
+	free(victim);
 }
 
 TEST(a_full_disk_leaves_the_old_file)
