@@ -36,7 +36,7 @@ def measured():
 	for line in lines:
 		for member in ("at_s", "checksum", "run"):
 			line.pop(member, None)
-	return [line for line in lines if line["event"] in ("evaluation", "remeasurement")]
+	return [line for line in lines if line["event"] in ("evaluation", "final")]
 
 
 def expect(what, found, expected):
@@ -51,6 +51,7 @@ def test_random():
 		tune(STRATEGY, "--seed", seed, "--evaluations", "60")
 		expect(f"random, seed {seed}", measured(), inside)
 		expect("how many", len([line for line in inside if line["event"] == "evaluation"]), 60)
+		expect("whether some were timed again", any(line["event"] == "final" for line in inside), True)
 
 
 def test_refused():

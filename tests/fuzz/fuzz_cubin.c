@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t counts[CUBIN_INSTRUCTIONS];
 
 	if (cubin_open(&cubin, data, size, &err) != STATUS_OK)
-		return 0;
+		return -1;
 	/* a few: the time is quadratic in damaged files with thousands of symbols */
 	for (size_t i = 0; i < 4 && (name = cubin_kernel_name(&cubin, i)); i++)
 		if (!cubin_kernel_find(&cubin, name, &kernel) || kernel.param_count < -1 ||

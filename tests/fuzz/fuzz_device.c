@@ -18,5 +18,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if ((status == STATUS_OK) != (spec != NULL) || (status != STATUS_OK && !*err.message))
 		abort();
 	device_spec_free(spec);
-	return 0;
+	return status == STATUS_OK ? 0 : -1;
 }

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = {0};
 
 	if (json_parse((const char *)data, size, "family.json", &tree, &err) != STATUS_OK)
-		return 0;
+		return -1;
 	operation = load_operation();
 	if (family_load(tree, "family.json", NULL, "full", operation, NULL, &family, &err) ==
 		STATUS_OK)
@@ -97,5 +97,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	family_free(family);
 	operation_free(operation);
-	return 0;
+	return *err.message ? -1 : 0;
 }

@@ -50,5 +50,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	fuzz_file_close(&file);
-	return 0;
+	return err.message[0] ? -1 : 0;
 }

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (json_parse((const char *)data, size, "input", &root, &err) != STATUS_OK) {
 		if (err.status != STATUS_BAD_INPUT || !err.message[0] || root)
 			abort();
-		return 0;
+		return -1;
 	}
 	at = json_root(root, "input");
 	walk(&at);

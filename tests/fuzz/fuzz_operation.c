@@ -53,12 +53,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = {0};
 
 	if (json_parse((const char *)data, size, "operation.json", &tree, &err) != STATUS_OK)
-		return 0;
+		return -1;
 	if (operation_load(tree, "operation.json", NULL, NULL, NULL, &operation, &err) !=
 		STATUS_OK) {
 		if (!*err.message || operation)
 			abort();
-		return 0;
+		return -1;
 	}
 	pose_problem(operation);
 	operation_free(operation);

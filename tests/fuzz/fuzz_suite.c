@@ -25,5 +25,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	suite_release(&suite);
 	fuzz_file_close(&file);
-	return 0;
+	return err.message[0] ? -1 : 0;
 }

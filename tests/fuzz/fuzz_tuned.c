@@ -21,9 +21,13 @@ static void use(struct tuned *tuned)
 	const struct tuned_judge judge = {stands, NULL};
 	const size_t count = tuned->entry_count < 8 ? tuned->entry_count : 8;
 	struct tuned_entry copies[8];
+	struct text text = {0};
+	struct tuned again;
 	struct error err = {0};
 	const char *kept;
 
+	if (!tuned->run_count)
+		return;
 	if (tuned_expect_device(tuned, &tuned->device, &err) != STATUS_OK)
 		abort();
 	for (size_t i = 0; i < count; i++) {
@@ -32,9 +36,19 @@ static void use(struct tuned *tuned)
 		if (!tuned_find(tuned, entry->operation, &entry->problem, entry->objective))
 			abort();
 		copies[i] = tuned_entry_copy(entry);
+		/* rows of one run are never compared with each other */
+		free(copies[i].run);
+		copies[i].run = string_copy(tuned->runs[i % tuned->run_count].id);
 	}
 	for (size_t i = 0; i < count; i++)
 		tuned_put_entry(tuned, &copies[i], &judge, &kept);
+	/* what is written is read again */
+	tuned_append(tuned, &text);
+	if (tuned_parse(&text, "again", &again, &err) != STATUS_OK ||
+		again.entry_count != tuned->entry_count)
+		abort();
+	tuned_release(&again);
+	text_release(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -51,5 +65,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	fuzz_file_close(&file);
-	return 0;
+	return err.message[0] ? -1 : 0;
 }

@@ -194,11 +194,12 @@ def test_threads_and_streams(opened, log):
 	gemm(**mine, stream=0)
 	gemm(**mine, stream=1)
 	assert len(workspaces(log())) == 2  # two streams do not share a workspace
-	problems = []
+	problems, all_launched = [], threading.Barrier(4)  # a workspace of a thread that has ended may be used again
 
 	def work():
 		try:
 			gemm(**tensors(m=64, k=4096), stream=0)
+			all_launched.wait(60)
 		except Exception as error:  # pylint: disable=broad-except
 			problems.append(error)
 
@@ -210,6 +211,7 @@ def test_threads_and_streams(opened, log):
 		thread.join()
 	lines = log()
 	assert not problems and sum(line["entry"] == "gemm_mma" for line in lines) == 5
+	assert len(workspaces(lines)) == 5  # nor do two threads
 	assert len(opened.op("gemm").kernels) == 0 and len(gemm.kernels) == 1  # one kernel for all threads
 
 

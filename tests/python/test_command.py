@@ -165,15 +165,20 @@ def test_progress(fake, capfd):
 	assert capfd.readouterr().err == "one\r\x1b[Ktwo\n\rthree"
 
 
-def test_interrupt(fake, monkeypatch):
-	"""An exception of the caller's function ends the program."""
-	fake(errors="line\n" * 10)
+def test_interrupt(tmp_path, monkeypatch):
+	"""An exception of the caller's function ends the program, which is asked to, so that it keeps its journal."""
+	fake = tmp_path / "fake"
+	fake.write_text(f"#!{sys.executable}\nimport signal, sys, time\ndef end(*_):\n\topen({str(tmp_path / 'ended')!r}, 'w').close()\n\tsys.exit(130)\n"
+		"signal.signal(signal.SIGTERM, end)\nprint('line', file=sys.stderr, flush=True)\ntime.sleep(600)\n")
+	fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+	monkeypatch.setenv("TILETUNE", str(fake))
 
 	def stop(_):
 		raise KeyboardInterrupt
 
 	with pytest.raises(KeyboardInterrupt):
 		command.run("tune", progress=stop)
+	assert (tmp_path / "ended").exists()
 
 
 def test_where_the_program_is(tmp_path, monkeypatch):
