@@ -88,9 +88,75 @@ static void find_missing(const struct trial *trial, const char *file, struct tex
 	}
 }
 
-/* Checks that the default configuration and the operation's reference compile, and that the
- * kernels accept their arguments. With of_operation only the reference is checked. */
-static enum status compile_one(const struct family *family, bool of_operation, bool is_own,
+enum {
+	SAMPLED_MAX = 5 /* kernels of an own kernel's space that are compiled */
+};
+
+/* Adds legal configurations that are spread over the space: the first values of all parameters,
+ * the last values, and values between. The default configuration is already in the list. */
+static enum status add_spread(
+	const struct bound_family *bound, struct evaluator *evaluator, struct error *err)
+{
+	const struct space *space = bound->space;
+
+	for (size_t step = 0; step < SAMPLED_MAX - 1; step++) {
+		struct value values[SPACE_PARAMETERS_MAX];
+		struct candidate candidate = {.bound = evaluator->trials[0]->candidate.bound};
+		struct trial *trial;
+		bool found = false, known = false;
+
+		for (size_t i = 0; i < space->parameter_count; i++) {
+			const struct value_list *list = &space->parameters[i].values;
+
+			values[i] = list->items[step * (list->count - 1) / (SAMPLED_MAX - 2)];
+		}
+		TRY(configuration_nearest(bound, values, NULL, candidate.choices, &found, err));
+		for (size_t k = 0; k < evaluator->count; k++)
+			known |= memcmp(evaluator->trials[k]->candidate.choices, candidate.choices,
+					 space->parameter_count * sizeof(choice)) == 0;
+		if (found && !known)
+			TRY(evaluator_add(evaluator, &candidate, TRIAL_COMPILED, &trial, err));
+	}
+	return STATUS_OK;
+}
+
+static bool is_compiled(const struct trial *trial)
+{
+	return trial->result.outcome == OUTCOME_OK ||
+	       trial->result.outcome == OUTCOME_PRUNED_BY_MODEL;
+}
+
+/* Fails if the default configuration (the first trial) or most of the configurations do not
+ * compile. A source may reject a few of them, for example with static_assert. */
+static enum status expect_compiled(
+	const struct evaluator *evaluator, const struct problem *problem, struct error *err)
+{
+	struct trial *const *trials = evaluator->trials;
+	CLEANUP(text_release) struct text title = {0};
+	const struct result *first = NULL;
+	size_t failed = 0;
+
+	for (size_t i = evaluator->count; i-- > 0;)
+		if (!is_compiled(trials[i])) {
+			first = &trials[i]->result;
+			failed++;
+		}
+	if (is_compiled(trials[0]) && 2 * failed <= evaluator->count)
+		return STATUS_OK;
+	text_appendf(&title, "%s: %s: ", trials[0]->candidate.bound->family->file, problem->title);
+	if (is_compiled(trials[0]))
+		text_appendf(&title, "%zu of %zu sampled configurations do not compile; the first",
+			failed, evaluator->count);
+	else
+		text_append(&title, "the kernel does not compile");
+	error_set(err, STATUS_BAD_INPUT, "%s with %s: ", text_string(&title), first->configuration);
+	return error_lines(err, first->detail);
+}
+
+/* Checks that the operation's reference and a sample of configurations compile (only the default
+ * one unless the kernel is the user's own), and that the kernels accept their arguments. With
+ * of_operation only the reference is checked. */
+static enum status compile_some(const struct family *family, bool of_operation, bool is_own,
 	struct context *context, struct text *notices, struct error *err)
 {
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
@@ -98,7 +164,6 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	CLEANUP(evaluator_release)
 	struct evaluator evaluator = {.context = context, .keeps_pruned = true};
 	struct candidate candidate = {0};
-	const struct result *result;
 	struct trial *trial;
 	bool found = false;
 
@@ -123,18 +188,14 @@ static enum status compile_one(const struct family *family, bool of_operation, b
 	}
 	candidate.bound = bound;
 	TRY(evaluator_add(&evaluator, &candidate, TRIAL_COMPILED, &trial, err));
+	if (is_own)
+		TRY(add_spread(bound, &evaluator, err));
 	TRY(evaluator_run(&evaluator, err));
-	result = &trial->result;
-	if (result->outcome == OUTCOME_OK) {
+	if (trial->result.outcome == OUTCOME_OK) {
 		find_missing(trial, family->file, notices);
 		TRY(kernel_sources_check(family, &trial->plan, err));
 	}
-	if (result->outcome == OUTCOME_OK || result->outcome == OUTCOME_PRUNED_BY_MODEL)
-		return STATUS_OK;
-	error_set(err, STATUS_BAD_INPUT,
-		"%s: %s: the kernel does not compile with %s: ", family->file,
-		problems.items[0]->title, result->configuration);
-	return error_lines(err, result->detail);
+	return expect_compiled(&evaluator, problems.items[0], err);
 }
 
 static bool is_meant(const struct family *family, const char *only)
@@ -162,7 +223,7 @@ static enum status compile_families(
 		const struct family *family = context->catalogue.families[i];
 
 		if (family->launch_count && (of_operation || is_meant(family, only)))
-			TRY(compile_one(family, of_operation, !only, context, notices, err));
+			TRY(compile_some(family, of_operation, !only, context, notices, err));
 	}
 	return STATUS_OK;
 }

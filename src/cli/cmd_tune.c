@@ -347,7 +347,7 @@ static char *wrote_text(const char *tuned, const char *journal)
 static enum status tune(struct tuning *tuning, struct error *err)
 {
 	const struct tune_command *options = tuning->options;
-	const struct effort effort = choose_effort(tuning);
+	struct effort effort = choose_effort(tuning);
 	bool machine = options->common.json || tuning_to_stdout(tuning);
 	struct show show = {.out = machine ? stderr : stdout,
 		.context = &tuning->context,
@@ -362,6 +362,8 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	enum status status;
 	bool names_journal;
 
+	if (!tuning->context.device->kind->measures)
+		effort_predict(&effort);
 	open_request(tuning, &effort, &show);
 	TRY(choose_objective(tuning, err));
 	request->tuned_path = tuning_saved_path(tuning);

@@ -379,13 +379,18 @@ static void show_end(struct show *show, const struct problem_result *result)
 	const struct problem *problem = result->pool->problem;
 	CLEANUP(memory_free) char *bits = bits_words(result->entry);
 
+	if (result->entry->unfinished)
+		common_print(show->out,
+			"no winner: the time budget ended the search after %zu of %zu candidates; "
+			"more time: --budget\n",
+			result->evaluated->count, result->pool->count);
 	common_print(show->out, "%s\n",
 		!winner->result.predicted ? ""
 		: winner->result.score.without_model
 			? "predicted without a model (FLOP, bytes, waves), "
 			  "not measured:"
 			: "predicted (physics), not measured:");
-	show_row(show->out, "winner", problem, winner);
+	show_row(show->out, result->entry->unfinished ? "best yet" : "winner", problem, winner);
 	show_why(show->out, result->pool->device, problem, &winner->result.score, "             ",
 		winner->result.predicted ? 0 : winner->result.score.predicted_time_us, "physics");
 	show_verified(show->out, &winner->result, "             ");
@@ -419,10 +424,6 @@ static void end(void *context, const struct problem_result *result)
 	if (show->shard)
 		heading(show, result->pool, result->number, result->count);
 	if (result->undecided) {
-		common_print(show->out,
-			"no winner: all predictions are alike, %.2f us (from FLOP, bytes and waves "
-			"only, because there is no model)\n",
-			result->evaluated->items[result->winner].result.time.median);
 		common_print_lines(show->out, result->undecided);
 		show_outcomes(show->out, result);
 	} else {

@@ -13,7 +13,7 @@ const struct effort efforts[] = {
 		.summary = "score everything, compile the best few, measure nothing",
 		.strategy = "model_top",
 		.evaluations = 16,
-		.seconds = 50,
+		.seconds = INFINITY,
 		.stall = SIZE_MAX,
 		.measures = false,
 		.rounds = 1,
@@ -80,6 +80,18 @@ void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbou
 	effort->is_strict = true;
 	effort->seconds = INFINITY; /* only the number or a time budget limits the search */
 	effort->kept = effort->measures && tries_neighbours ? evaluations / neighbours_part : 0;
+}
+
+void effort_predict(struct effort *effort)
+{
+	const size_t part = 10;
+
+	effort->seconds = INFINITY;
+	if (strcmp(effort->strategy, "guided") != 0)
+		return;
+	effort->strategy = "model_top";
+	if (!effort->is_strict)
+		effort->evaluations /= part;
 }
 
 void budget_start(

@@ -36,6 +36,10 @@ const struct effort *effort_find(const char *name); /* NULL if unknown */
 /* Sets the number of evaluations to the user's. */
 void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbours);
 
+/* Adapts an effort to a device that predicts: only kernels that the model prefers are compiled, and
+ * their number rather than the time ends the search, so that two runs agree. */
+void effort_predict(struct effort *effort);
+
 struct budget {
 	const struct effort *effort;
 	double seconds;        /* time for the whole problem */

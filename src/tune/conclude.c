@@ -222,16 +222,36 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 }
 
 /* ---- no winner ---- */
-/* Whether predictions use only FLOP, bytes and waves, and at least half of the candidates are
- * tied. */
+/* Whether the time ended the search before it tried as many candidates as an estimate does. */
+static bool is_cut_short(const struct search *search)
+{
+	const size_t least = effort_find("estimate")->evaluations;
+	const size_t evaluated = search->evaluated.count;
+
+	return search->stopped_because && strcmp(search->stopped_because, BUDGET_TIME_SPENT) == 0 &&
+	       evaluated < least && evaluated < search->pool.count;
+}
+
+/* Whether the problem states no FLOP and the launches have no model, so that a prediction only says
+ * how long moving the tensors takes. */
+static bool is_unknown_work(const struct search *search, const struct score *score)
+{
+	return score->without_model && !(search->pool.families[0].bound->model.flop > 0);
+}
+
+/* Whether predictions use only FLOP, bytes and waves, and the FLOP are unknown or at least half of
+ * the candidates are tied. */
 static bool is_undecided(const struct search *search, const struct selection *selection)
 {
+	const struct score *score =
+		&search->evaluated.items[selection_winner(selection)].result.score;
 	size_t tied = 0;
 
 	if (!search->options->only_decided || search->run->context->device->kind->measures ||
-		selection->count < 2 ||
-		!search->evaluated.items[selection_winner(selection)].result.score.without_model)
+		selection->count < 2 || !score->without_model)
 		return false;
+	if (is_unknown_work(search, score))
+		return true;
 	for (size_t i = 0; i < selection->count; i++)
 		tied += selection->items[i].is_tied;
 	return 2 * tied >= selection->count;
@@ -281,24 +301,51 @@ static enum status conclude_undecided(const struct search *search,
 	const struct selection *selection, struct problem_result *result, struct error *err)
 {
 	const struct tune_observer *observer = &search->options->observer;
+	const struct result *best = &search->evaluated.items[result->winner].result;
+	const bool unknown = is_unknown_work(search, &best->score);
 	CLEANUP(text_release) struct text lines = {0};
 
+	if (unknown)
+		text_append(&lines, "no winner: the kernel states neither \"flop\" nor a "
+				    "\"model\", so its time "
+				    "cannot be predicted\n");
+	else
+		text_appendf(&lines,
+			"no winner: all predictions are alike, %.2f us (from FLOP, bytes and waves "
+			"only, because there is no model)\n",
+			best->time.median);
 	append_resources(search, selection, &lines);
 	result->undecided = text_string(&lines);
 	if (observer->end)
 		observer->end(observer->context, result);
 	error_set(err, STATUS_INCONCLUSIVE,
-		"%s: without a `model` the prediction cannot tell configurations apart, so there "
+		"%s: without %s the prediction cannot tell configurations apart, so there "
 		"is no winner and no entry is written",
-		search->pool.problem->text);
-	return error_hint(err, "measure on a GPU, or describe the work of each launch with "
-			       "\"flop\" or \"model\" (see templates/README.md)");
+		search->pool.problem->text, unknown ? "\"flop\" or \"model\"" : "a \"model\"");
+	return error_hint(err, unknown ? "measure on a GPU, or state the FLOP of the problem, for "
+					 "example \"flop\": "
+					 "\"2*M*N*K\" (see templates/README.md)"
+				       : "measure on a GPU, or describe the work of each launch "
+					 "with \"model\" (see "
+					 "templates/README.md)");
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct evaluated *x = a, *y = b;
+
+	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
 enum status search_conclude(struct search *search, struct error *err)
 {
 	const struct tune_observer *observer = &search->options->observer;
 	size_t total = search->evaluated.count;
+
+	/* predictions do not depend on the order in which kernels were compiled */
+	if (total && !search->run->context->device->kind->measures)
+		qsort(search->evaluated.items, total, sizeof(*search->evaluated.items),
+			compare_candidates);
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	struct problem_result result = {.pool = &search->pool,
 		.evaluated = &search->evaluated,
@@ -326,6 +373,7 @@ enum status search_conclude(struct search *search, struct error *err)
 		budget_left_seconds(&search->budget) > energy_seconds_said)
 		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
 	TRY(entry_new(search, &selection, &entry, err));
+	entry.unfinished = is_cut_short(search);
 	TRY(store_entry(search, &entry, search->run->journal, &result.kept, err));
 	result.entry = &entry;
 	if (observer->end)

@@ -161,16 +161,6 @@ static ptrdiff_t find_incumbent(const struct search *search)
 		     : -1;
 }
 
-/* Without measurements only compiling takes time, so the budget of a device model is longer. */
-static double budget_seconds(const struct tune_run *run)
-{
-	const double model_share = 2.25;
-
-	if (run->options->budget_s > 0 || run->context->device->kind->measures)
-		return run->options->budget_s;
-	return run->options->effort->measures ? run->options->effort->seconds * model_share : 0;
-}
-
 static enum status choose_strategy(struct search *search, const char *name, struct error *err)
 {
 	const struct tune_run *run = search->run;
@@ -222,8 +212,8 @@ static enum status plan_candidates(struct search *search, struct error *err)
 				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
 	/* if the user selected a strategy, only this strategy proposes candidates */
-	if (run->options->effort->measures && run->context->device->kind->measures &&
-		!run->options->strategy && !run->options->effort->is_strict)
+	if (run->options->effort->measures && !run->options->strategy &&
+		!run->options->effort->is_strict)
 		search->listed_count = shortlist_first(
 			search, 0, pool->count, SHORTLIST_COUNT, LAUNCHES_LISTED, search->planned);
 	search->planned_count = search->listed_count;
@@ -306,7 +296,7 @@ enum status search_open(struct search *search, struct error *err)
 	search->asked = memory_zeroed(search->pool.count, sizeof(*search->asked));
 	search->incumbent = find_incumbent(search);
 	TRY(plan_candidates(search, err));
-	budget_start(&search->budget, run->options->effort, budget_seconds(run),
+	budget_start(&search->budget, run->options->effort, run->options->budget_s,
 		run->options->effort->measures && run->context->device->kind->measures);
 	if (run->options->effort->evaluations < search->pool.count &&
 		run->context->device->kind->measures && run->options->objective != OBJECTIVE_ENERGY)

@@ -114,8 +114,7 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 	size_t count = 0, kept = 0;
 
 	*candidates = memory_zeroed(pool->family_count * least + 1, sizeof(**candidates));
-	if (!effort->measures || !search->run->context->device->kind->measures ||
-		search->options->strategy || pool->family_count < 2 || !least)
+	if (!effort->measures || search->options->strategy || pool->family_count < 2 || !least)
 		return 0; /* only a strategy that the user selected proposes candidates */
 	for (size_t f = 0; f < pool->family_count; f++) {
 		size_t tried = tried_of(search, f);
