@@ -307,14 +307,28 @@ static bool is_only_family(const struct catalogue *catalogue, const struct famil
 	return true;
 }
 
+/* Whether the compiler of tile kernels is there. If not, left_out gets the reason. */
+static bool has_tile_compiler(
+	const struct family *family, struct compiler *compiler, struct text *left_out)
+{
+	struct error missing = {0};
+
+	if (!compiler)
+		return false;
+	if (compiler_find_tile(compiler, NULL, &missing) == STATUS_OK)
+		return true;
+	text_appendf(left_out, "%s is left out: %.*s (tiletune devices gives the details)\n",
+		family->name, (int)strcspn(missing.message, "\n"), missing.message);
+	return false;
+}
+
 /* Whether the family takes part. If the user named no family, an operation's only family takes
  * part in any case. Others must compete on this device, and a tile kernel needs its compiler. */
 static enum status is_wanted(const struct catalogue *catalogue, const struct family *family,
 	const struct candidates_options *options, const struct candidates *pool, bool *wanted,
-	struct error *err)
+	struct text *left_out, struct error *err)
 {
 	const char *const *names = options->families;
-	struct error missing = {0};
 
 	*wanted = family->operation == pool->problem->operation &&
 		  (!names || !*names || is_named(family, names));
@@ -322,8 +336,7 @@ static enum status is_wanted(const struct catalogue *catalogue, const struct fam
 		return STATUS_OK;
 	TRY(family_competes(family, pool->problem, pool->device, wanted, err));
 	if (family->language == LANGUAGE_TILE && *wanted)
-		*wanted = options->compiler &&
-			  compiler_find_tile(options->compiler, NULL, &missing) == STATUS_OK;
+		*wanted = has_tile_compiler(family, options->compiler, left_out);
 	return STATUS_OK;
 }
 
@@ -336,7 +349,7 @@ static enum status fill(const struct catalogue *catalogue, const struct candidat
 		const struct family *family = catalogue->families[i];
 		bool wanted;
 
-		TRY(is_wanted(catalogue, family, options, pool, &wanted, err));
+		TRY(is_wanted(catalogue, family, options, pool, &wanted, &left_out, err));
 		if (wanted)
 			TRY(add_family(pool, family, options, &left_out, err));
 	}

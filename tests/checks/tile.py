@@ -65,6 +65,25 @@ def check_gate(folder):
 	expect("gate, fewer blocks", tiletune(*gate), "occupancy", "blocks per SM", code=3)
 
 
+# More elements than a block has registers for: 128 threads with 255 each.
+LARGE = """__tile_global__ void fill(float *y, int n)
+{
+	const auto view = ct::partition_view(ct::tensor_span(y, ct::extents(n)), ct::shape<SIZE>());
+	const auto tile = view.load_masked(ct::bid().x);
+	view.store_masked(tile - ct::reshape(ct::sum<0>(tile), ct::shape<1>()), ct::bid().x);
+}
+"""
+
+
+def check_stack(folder, predicted):
+	"""A tile that does not fit in registers is on the stack, which a rule of the JSON removes."""
+	tensors = {"y": {"shape": ["n"], "dtype": "fp32", "role": "inout"}}
+	rule = [{"expr": "stack_bytes > 0", "why": "the tile is on the stack"}]
+	for size, prune, texts, code in ((32768, rule, ("1 pruned_by_model", "the tile is on the stack"), 1), (32768, [], ("bytes of local memory per thread",), 0), (128, rule, ("winner",), 0)):
+		kernel = own_kernel(folder, LARGE, tensors=tensors, parameters={"SIZE": [size]}, prune=prune)
+		expect(f"stack of {size} elements", tiletune("tune", kernel, *predicted, "--cache-dir", folder + "/cache"), *texts, code=code)
+
+
 # An assembler that does not end: it takes a second for the limit that was set for it.
 LATE = f"#!{sys.executable}\nimport signal\nassert 90 < signal.alarm(1) <= 100\nsignal.pause()\n"
 
@@ -141,11 +160,14 @@ def main():
 			expect(name, tiletune(*arguments), "gemm/tile", code=0)
 			without = tiletune(*arguments, toolkit=folder)
 			expect(name + " without a toolkit", without, code=0)
-			if "gemm/tile" in without.stdout:
+			if "gemm/tile" in without.stdout.replace("gemm/tile is left out", ""):
 				failures.append(f"{name}: expected no tile kernels without their compiler, found {without.stdout}")
 		tuned = tiletune("tune", kernel, *predicted)
 		expect("tune", tuned, code=0)
 		expect("PTX", tiletune("export", folder + "/tuned.json", "--format", "ptx", "--path", kernel, "-o", folder + "/kernel.ptx"), "cannot be compiled to PTX", code=1)
+		notice = tiletune("tune", *of_b200, "--where", "BM == 64 and BN == 64", "--evaluations", "1", "-o", folder + "/notice.json", "--verbose", toolkit=folder)
+		expect("notice", notice, "gemm/tile is left out: no toolkit for CUDA Tile C++: tileiras was not found", code=0)
+		check_stack(folder, predicted)
 		check_gate(folder)
 		kernel = own_kernel(folder, FILL)
 		# the name of the toolkit's folder is no pattern
