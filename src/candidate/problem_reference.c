@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "candidate/array_file.h"
-#include "record/record_wire.h"
+#include "record/record_write.h"
 #include "source/host_code.h"
 
 struct making {
@@ -329,14 +329,14 @@ static enum status hash_file(struct hash *hash, char **path, struct error *err)
 static enum status hash_reference(struct hash *hash, struct reference_plan *plan,
 	const struct build *build, struct error *err)
 {
-	CLEANUP(text_release) struct text packed = {0};
+	CLEANUP(text_release) struct text text = {0};
 
 	for (size_t i = 0; i < plan->contents_count; i++)
 		TRY(hash_file(hash, &plan->contents[i].file, err));
 	for (size_t i = 0; i < plan->output_count; i++)
 		TRY(hash_file(hash, &plan->outputs[i].file, err));
-	record_pack(&reference_plan_record, plan, &packed);
-	hash_add(hash, packed.data, packed.length);
+	record_append(&reference_plan_record, plan, &text);
+	hash_add(hash, text.data, text.length);
 	hash_add_string(hash, build->kernel_hash);
 	return STATUS_OK;
 }

@@ -200,7 +200,7 @@ static bool entry_read(const struct cache *cache, const char *path, bool is_own,
 	is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
 	is_good = is_file && info.st_uid == cache->owner && !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
 		  info.st_size <= entry_size_max && read_raw(fd, (size_t)info.st_size, &content) &&
-		  cache_entry_unpack(content.data, content.length, key, entry);
+		  cache_entry_unpack(&content, key, entry);
 	if (is_good && is_own)
 		note_use(fd, &info);
 	else if (is_file && is_own)
@@ -248,7 +248,7 @@ enum status kernel_code_read(const char *path, struct text *code, struct error *
 		*code = content;
 		return STATUS_OK;
 	}
-	if (!cache_entry_unpack(content.data, content.length, path_name(path), &entry)) {
+	if (!cache_entry_unpack(&content, path_name(path), &entry)) {
 		text_release(&content);
 		return error_set(err, STATUS_FAILED, "%s: damaged", path);
 	}

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/cache_entry.h"
 
-#include <stdio.h>
+#include <string.h>
 
-#include "record/record_wire.h"
 #include "compile/cubin.h"
 #include "compile/worker.h"
 
 enum {
-	HEADER_SIZE = 96, /* "tiletune.kernel/2 KEY SIZE CHECKSUM", padded with blanks, newline */
 	CHECKSUM_SEED = 1,
 };
 
-#define FORMAT "tiletune.kernel/2"
+/* The first line of a file has the format, the key and the checksum of the rest. */
+#define FORMAT "tiletune.kernel/3"
+#define HEADER FORMAT " %s %016llx\n"
 
 static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct cache_entry, unit, "unit"),
@@ -26,11 +26,8 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	const char *toolkit, char key[HASH_SIZE])
 {
 	struct hash *hash = hash_new();
-	struct text layout = {0};
 
-	record_layout(&entry_record, &layout);
-	hash_add_string(hash, text_string(&layout));
-	text_release(&layout);
+	hash_add_string(hash, FORMAT);
 	hash_add_string(hash, compiler);
 	hash_add_string(hash, arch);
 	hash_add_string(hash, unit->source);
@@ -42,18 +39,6 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	for (size_t i = 0; i < unit->entry_count; i++)
 		hash_add_string(hash, unit->entries[i]);
 	hash_finish(hash, key);
-}
-
-/* A file has one line of text (format, key, size and checksum of the rest) and the packed entry. */
-static void header_format(char header[HEADER_SIZE + 1], const char *key, const struct text *body)
-{
-	int length = snprintf(header, HEADER_SIZE, FORMAT " %s %llu %016llx", key,
-		(unsigned long long)body->length,
-		(unsigned long long)hash_bytes(body->data, body->length, CHECKSUM_SEED));
-
-	memset(header + length, ' ', (size_t)(HEADER_SIZE - length));
-	header[HEADER_SIZE - 1] = '\n';
-	header[HEADER_SIZE] = '\0';
 }
 
 /* Returns whether the image is machine code for the architecture that the entry names, or PTX. */
@@ -72,22 +57,27 @@ bool cache_entry_begins(const struct text *bytes)
 	return string_starts_with(text_string(bytes), FORMAT " ");
 }
 
-bool cache_entry_unpack(
-	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry)
+void cache_entry_seal(const char key[HASH_SIZE], const struct text *body, struct text *bytes)
 {
-	struct text body = {0};
-	char header[HEADER_SIZE + 1];
+	text_appendf(bytes, HEADER, key,
+		(unsigned long long)hash_bytes(text_string(body), body->length, CHECKSUM_SEED));
+	text_append_bytes(bytes, text_string(body), body->length);
+}
+
+bool cache_entry_unpack(
+	const struct text *bytes, const char key[HASH_SIZE], struct cache_entry *entry)
+{
+	CLEANUP(text_release) struct text body = {0}, expected = {0};
+	const char *end = bytes->length ? memchr(bytes->data, '\n', bytes->length) : NULL;
 
 	*entry = (struct cache_entry){0};
-	if (size <= HEADER_SIZE)
+	if (!end)
 		return false;
-	body.data = (char *)(uintptr_t)bytes +
-		    HEADER_SIZE; /* borrowed and only read, despite the cast */
-	body.length = size - HEADER_SIZE;
-	header_format(header, key, &body);
-	if (memcmp(header, bytes, HEADER_SIZE) != 0 ||
-		record_unpack(&entry_record, body.data, body.length, "kernel cache", entry, NULL,
-			NULL) != STATUS_OK)
+	text_append_bytes(&body, end + 1, bytes->length - (size_t)(end + 1 - bytes->data));
+	cache_entry_seal(key, &body, &expected);
+	if (expected.length != bytes->length ||
+		memcmp(expected.data, bytes->data, bytes->length) != 0 ||
+		line_read(&entry_record, &body, "kernel cache", entry, NULL) != STATUS_OK)
 		return false;
 	if (entry->result.outcome != OUTCOME_OK || is_kernel_for(entry))
 		return true;
@@ -99,12 +89,9 @@ void cache_entry_pack(
 	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes)
 {
 	CLEANUP(text_release) struct text body = {0};
-	char header[HEADER_SIZE + 1];
 
-	record_pack(&entry_record, entry, &body);
-	header_format(header, key, &body);
-	text_append_bytes(bytes, header, HEADER_SIZE);
-	text_append_bytes(bytes, body.data, body.length);
+	record_append(&entry_record, entry, &body);
+	cache_entry_seal(key, &body, bytes);
 }
 
 RECORD_RELEASE(cache_entry_release, entry_record);

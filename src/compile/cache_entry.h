@@ -20,11 +20,13 @@ struct cache_entry {
 };
 void cache_entry_pack(
 	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes);
+/* Appends the header for a body of JSON, and the body. */
+void cache_entry_seal(const char key[HASH_SIZE], const struct text *body, struct text *bytes);
 /* Whether the bytes begin as those of an entry do. */
 bool cache_entry_begins(const struct text *bytes);
 /* Returns false and leaves the entry empty unless the bytes are a complete entry for this key. */
 bool cache_entry_unpack(
-	const char *bytes, size_t size, const char key[HASH_SIZE], struct cache_entry *entry);
+	const struct text *bytes, const char key[HASH_SIZE], struct cache_entry *entry);
 void cache_entry_release(struct cache_entry *entry);
 
 #endif

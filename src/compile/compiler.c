@@ -43,12 +43,12 @@ struct job {
 	const char *compiler;          /* identity of the compiler, borrowed */
 	char key[HASH_SIZE];
 	char *name, *arch;
-	struct text frame; /* message to the worker */
+	struct text line; /* message to the worker */
 };
 
 static void job_free(struct job *job)
 {
-	text_release(&job->frame);
+	text_release(&job->line);
 	free(job->arch);
 	free(job->name);
 	free(job);
@@ -127,11 +127,11 @@ static void finish(struct compiler *compiler, struct job *job, struct compile_re
 /* ---- the processes ---- */
 static void post_load(struct worker *worker, const char *path)
 {
-	const struct compile_load load = {(char *)(uintptr_t)path};
-	CLEANUP(text_release) struct text frame = {0};
+	const struct compile_request request = {.load = (char *)(uintptr_t)path};
+	CLEANUP(text_release) struct text line = {0};
 
-	message_pack(COMPILE_LOAD, &compile_load_record, &load, &frame);
-	worker_post(worker, &frame);
+	record_append(&compile_request_record, &request, &line);
+	worker_post(worker, &line);
 }
 
 static enum status start(struct pool *pool, struct worker *worker, struct error *err)
@@ -146,35 +146,42 @@ static enum status start(struct pool *pool, struct worker *worker, struct error 
 static bool send(void *context, struct worker *worker, struct pool_task *task)
 {
 	(void)context;
-	worker_post(worker, &((struct job *)task)->frame);
+	worker_post(worker, &((struct job *)task)->line);
 	return true;
+}
+
+static enum status read_answer(
+	const struct text *line, struct compile_answer *answer, struct error *err)
+{
+	*answer = (struct compile_answer){0};
+	return line_read(&compile_answer_record, line, "worker-compile", answer, err);
 }
 
 static enum pool_event hear(void *context, struct worker *worker, bool handshake,
 	struct pool_task *task, struct text *why)
 {
-	CLEANUP(message_release) struct message message = {0};
-	struct compile_result result;
-	struct error refusal;
+	CLEANUP(text_release) struct text line = {0};
+	struct compile_answer answer;
 	enum pool_event event;
 
-	event = pool_received(message_receive(worker->from_fd, &worker->pending, 0, &message));
+	event = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
 	if (event != POOL_WORKS)
 		return event;
-	if (message.kind == COMPILE_REFUSED &&
-		message_unpack(&message, &error_record, "worker-compile", &refusal, NULL) ==
-			STATUS_OK) {
-		text_append(why, refusal.message);
-		return POOL_REFUSED;
-	}
-	if (handshake && message.kind == COMPILE_LOADED)
-		return POOL_READY;
-	if (message.kind != COMPILE_RESULT || !task ||
-		message_unpack(&message, &compile_result_record, "worker-compile", &result, NULL) !=
-			STATUS_OK)
+	if (read_answer(&line, &answer, NULL) != STATUS_OK)
 		return POOL_FAILED;
-	finish(context, (struct job *)task, result);
-	return POOL_DONE;
+	event = POOL_FAILED;
+	if (answer.failed) {
+		text_append(why, answer.error.message);
+		event = POOL_REFUSED;
+	} else if (handshake && answer.loaded) {
+		event = POOL_READY;
+	} else if (answer.result && task) {
+		finish(context, (struct job *)task, *answer.result);
+		*answer.result = (struct compile_result){0};
+		event = POOL_DONE;
+	}
+	record_release(&compile_answer_record, &answer);
+	return event;
 }
 
 static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
@@ -201,37 +208,40 @@ static const struct pool_kind kind = {.name = "the compiler's process",
 	.fail = fail};
 
 /* ---- finding the NVRTC to work with ---- */
-static enum status take_answer(
-	const struct message *message, struct compile_loaded *loaded, struct error *err)
+/* Takes what the library is, or the reason why the process could not load it. */
+static enum status take_loaded(
+	const struct text *line, struct compile_loaded *loaded, struct error *err)
 {
-	struct error theirs;
+	struct compile_answer answer;
 
-	if (message->kind == COMPILE_LOADED && message_unpack(message, &compile_loaded_record,
-						       "worker-compile", loaded, err) == STATUS_OK)
-		return STATUS_OK;
-	if (message->kind == COMPILE_REFUSED &&
-		message_unpack(message, &error_record, "worker-compile", &theirs, err) ==
-			STATUS_OK) {
-		*err = theirs;
+	TRY(read_answer(line, &answer, err));
+	if (answer.failed)
+		*err = answer.error;
+	else if (!answer.loaded)
+		error_set(err, STATUS_NO_DEVICE, "the compiler process sent an invalid reply");
+	if (answer.failed || !answer.loaded) {
+		record_release(&compile_answer_record, &answer);
 		return err->status;
 	}
-	return error_set(err, STATUS_NO_DEVICE, "the compiler process sent an invalid reply");
+	*loaded = *answer.loaded;
+	*answer.loaded = (struct compile_loaded){0};
+	record_release(&compile_answer_record, &answer);
+	return STATUS_OK;
 }
 
 /* Tries to load one candidate; starts a worker if there is none. */
 static enum status try_candidate(const char *path, const char *worker_path, struct worker *worker,
 	struct compile_loaded *loaded, struct error *err)
 {
-	CLEANUP(message_release) struct message message = {0};
-	CLEANUP(text_release) struct text how = {0};
+	CLEANUP(text_release) struct text line = {0}, how = {0};
 	enum message_result result;
 
 	if (!worker->pid)
 		TRY(worker_start(worker, worker_path, "worker-compile", true, err));
 	post_load(worker, path);
-	result = message_receive(worker->from_fd, &worker->pending, LOAD_SECONDS, &message);
+	result = line_receive(worker->from_fd, &worker->pending, LOAD_SECONDS, &line);
 	if (result == MESSAGE_READY)
-		return take_answer(&message, loaded, err);
+		return take_loaded(&line, loaded, err);
 	worker_end(worker, &how);
 	if (result == MESSAGE_NONE)
 		return error_set(err, STATUS_NO_DEVICE, "%s: the library did not load within %d s",
@@ -434,7 +444,7 @@ enum status compiler_find_tile(
 enum status compiler_submit(struct compiler *compiler, const struct build_unit *unit,
 	const char *arch, struct compile_result *result, struct error *err)
 {
-	struct compile_request request = {.unit = *unit, .arch = (char *)(uintptr_t)arch};
+	struct compile_unit request = {.unit = *unit, .arch = (char *)(uintptr_t)arch};
 	const char *identity = compiler->nvrtc.identity, *headers = toolkit_prelude();
 	struct compile_result cached;
 	struct job *job;
@@ -465,7 +475,8 @@ enum status compiler_submit(struct compiler *compiler, const struct build_unit *
 	job->task.timeout_s = compiler->timeout_s;
 	job->arch = string_copy(arch);
 	request.unit.name = job->name;
-	message_pack(COMPILE_UNIT, &compile_request_record, &request, &job->frame);
+	record_append(&compile_request_record, &(struct compile_request){.compile = &request},
+		&job->line);
 	pool_add(&compiler->pool, &job->task);
 	pool_work(&compiler->pool);
 	return STATUS_OK;

@@ -234,24 +234,23 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 }
 
 /* Loads the library and replies whether it worked. */
-static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit,
-	const struct message *message, int reply_fd, struct error *err)
+static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit, const char *path,
+	int reply_fd, struct error *err)
 {
-	struct compile_load asked;
-	struct error why = {0};
-	bool loaded;
+	struct compile_loaded loaded;
+	struct compile_answer answer = {.loaded = &loaded};
 
-	TRY(message_unpack(message, &compile_load_record, "worker-compile", &asked, err));
-	loaded = nvrtc_load(nvrtc, asked.path, &why) == STATUS_OK &&
-		 nvrtc_try(nvrtc, &why) == STATUS_OK;
-	record_release(&compile_load_record, &asked);
-	if (!loaded) {
+	if (nvrtc_load(nvrtc, path, &answer.error) != STATUS_OK ||
+		nvrtc_try(nvrtc, &answer.error) != STATUS_OK) {
 		nvrtc_release(nvrtc);
-		return message_send(reply_fd, COMPILE_REFUSED, &error_record, &why, err);
+		answer.failed = true;
+		answer.loaded = NULL;
+	} else {
+		toolkit_find(nvrtc->library.path, toolkit);
+		loaded =
+			(struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major};
 	}
-	toolkit_find(nvrtc->library.path, toolkit);
-	return message_send(reply_fd, COMPILE_LOADED, &compile_loaded_record,
-		&(struct compile_loaded){nvrtc->library.path, nvrtc->identity, nvrtc->major}, err);
+	return line_send(reply_fd, &compile_answer_record, &answer, err);
 }
 
 /* Loads the toolkit's NVRTC on first use. The other NVRTC stays loaded. */
@@ -269,7 +268,7 @@ static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *
 }
 
 /* Compiles a source to Tile IR, and this to a cubin. */
-static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_request *request,
+static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_unit *request,
 	char **symbols, struct text *cubin, struct text *log)
 {
 	CLEANUP(text_release) struct text tile_ir = {0};
@@ -304,37 +303,35 @@ static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_
 }
 
 static enum status answer_unit(struct nvrtc *nvrtc, struct nvrtc *tile_nvrtc,
-	const struct toolkit *toolkit, const struct message *message, int reply_fd,
+	const struct toolkit *toolkit, struct compile_unit *request, int reply_fd,
 	struct error *err)
 {
-	struct compile_request request;
 	struct compile_result result = {0};
 	struct text log = {0};
 	enum nvrtc_answer answer;
 	enum status status;
 	CLEANUP(memory_free) char **symbols = NULL;
-	struct build_unit *unit = &request.unit;
+	struct build_unit *unit = &request->unit;
 	double start, seconds;
 
-	TRY(message_unpack(message, &compile_request_record, "worker-compile", &request, err));
-	unit->is_tile = request.tile_folder != NULL;
+	unit->is_tile = request->tile_folder != NULL;
 	start = clock_seconds();
 	result.entry_count = unit->entry_count;
 	result.entries = memory_zeroed(unit->entry_count + 1, sizeof(*result.entries));
 	symbols = memory_zeroed(unit->entry_count + 1, sizeof(*symbols));
-	answer = unit->is_tile ? compile_tile(tile_nvrtc, &request, symbols, &result.cubin, &log)
-			       : nvrtc_compile(nvrtc, unit, toolkit, request.arch, symbols,
+	answer = unit->is_tile ? compile_tile(tile_nvrtc, request, symbols, &result.cubin, &log)
+			       : nvrtc_compile(nvrtc, unit, toolkit, request->arch, symbols,
 					 &result.cubin, &log);
 	for (size_t i = 0; i < unit->entry_count; i++)
 		result.entries[i] = (struct compiler_entry){.name = string_copy(unit->entries[i]),
 			.symbol = symbols[i] ? symbols[i] : string_copy(unit->entries[i])};
 	seconds = clock_seconds() - start;
-	judge(answer, unit, &log, !string_starts_with(request.arch, "compute_"), &result);
+	judge(answer, unit, &log, !string_starts_with(request->arch, "compute_"), &result);
 	result.seconds = seconds;
-	status = message_send(reply_fd, COMPILE_RESULT, &compile_result_record, &result, err);
+	status = line_send(
+		reply_fd, &compile_answer_record, &(struct compile_answer){.result = &result}, err);
 	compile_result_release(&result);
 	text_release(&log);
-	record_release(&compile_request_record, &request);
 	return status;
 }
 
@@ -342,8 +339,7 @@ int compile_worker_main(void)
 {
 	struct nvrtc nvrtc = {0}, tile_nvrtc = {0};
 	struct toolkit toolkit = {0};
-	struct text pending = {0};
-	struct message message;
+	struct text pending = {0}, line;
 	struct error err = {0};
 	enum status status = STATUS_OK;
 	int reply_fd = worker_begin();
@@ -352,17 +348,22 @@ int compile_worker_main(void)
 		return STATUS_FAILED;
 	limit_resources();
 	while (status == STATUS_OK &&
-		message_receive(STDIN_FILENO, &pending, -1, &message) == MESSAGE_READY) {
-		if (message.kind == COMPILE_LOAD && !nvrtc.library.handle)
-			status = answer_load(&nvrtc, &toolkit, &message, reply_fd, &err);
-		else if (message.kind == COMPILE_UNIT && nvrtc.library.handle)
+		line_receive(STDIN_FILENO, &pending, -1, &line) == MESSAGE_READY) {
+		struct compile_request request = {0};
+
+		status =
+			line_read(&compile_request_record, &line, "worker-compile", &request, &err);
+		if (request.load && !nvrtc.library.handle)
+			status = answer_load(&nvrtc, &toolkit, request.load, reply_fd, &err);
+		else if (request.compile && nvrtc.library.handle)
 			status = answer_unit(
-				&nvrtc, &tile_nvrtc, &toolkit, &message, reply_fd, &err);
+				&nvrtc, &tile_nvrtc, &toolkit, request.compile, reply_fd, &err);
 		else
 			status = error_set(&err, STATUS_FAILED,
 				"worker-compile: the input is not a request; only tiletune itself "
 				"starts this command");
-		message_release(&message);
+		record_release(&compile_request_record, &request);
+		text_release(&line);
 	}
 	text_release(&pending);
 	toolkit_release(&toolkit);
@@ -372,10 +373,24 @@ int compile_worker_main(void)
 }
 
 /* ---- messages ---- */
-static const struct record_member load_members[] = {
-	RECORD_VALUE(struct compile_load, path, "path"),
+static const struct record_member unit_members[] = {
+	RECORD_VALUE(struct compile_unit, unit.name, "name"),
+	RECORD_VALUE(struct compile_unit, unit.source, "source"),
+	RECORD_VALUE(struct compile_unit, arch, "arch"),
+	RECORD_VALUES(struct compile_unit, unit.options, unit.option_count, "options"),
+	RECORD_VALUES(struct compile_unit, unit.entries, unit.entry_count, "entries"),
+	RECORD_VALUE(struct compile_unit, tile_folder, "tile_folder", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct compile_unit, tile_nvrtc, "tile_nvrtc", .flags = RECORD_OPTIONAL),
 };
-RECORD_DEFINE(struct compile_load, compile_load_record, load_members, .name = "compile_load");
+static RECORD_DEFINE(struct compile_unit, unit_record, unit_members, .name = "compile_unit");
+
+static const struct record_member request_members[] = {
+	RECORD_VALUE(struct compile_request, load, "load", .flags = RECORD_OPTIONAL),
+	RECORD_POINTER(
+		struct compile_request, compile, unit_record, "compile", .flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(
+	struct compile_request, compile_request_record, request_members, .name = "compile_request");
 
 static const struct record_member loaded_members[] = {
 	RECORD_VALUE(struct compile_loaded, path, "path"),
@@ -384,18 +399,6 @@ static const struct record_member loaded_members[] = {
 };
 RECORD_DEFINE(
 	struct compile_loaded, compile_loaded_record, loaded_members, .name = "compile_loaded");
-
-static const struct record_member request_members[] = {
-	RECORD_VALUE(struct compile_request, unit.name, "name"),
-	RECORD_VALUE(struct compile_request, unit.source, "source"),
-	RECORD_VALUE(struct compile_request, arch, "arch"),
-	RECORD_VALUES(struct compile_request, unit.options, unit.option_count, "options"),
-	RECORD_VALUES(struct compile_request, unit.entries, unit.entry_count, "entries"),
-	RECORD_VALUE(struct compile_request, tile_folder, "tile_folder"),
-	RECORD_VALUE(struct compile_request, tile_nvrtc, "tile_nvrtc"),
-};
-RECORD_DEFINE(
-	struct compile_request, compile_request_record, request_members, .name = "compile_request");
 
 static const struct record_member entry_members[] = {
 	RECORD_VALUE(struct compiler_entry, name, "name"),
@@ -414,7 +417,7 @@ static enum status result_check(
 		result->outcome != OUTCOME_COMPILE_CRASHED &&
 		result->outcome != OUTCOME_COMPILE_TIMEOUT)
 		return json_invalid(at, err, "the outcome is not one of a compilation");
-	return result->log ? STATUS_OK : json_invalid(at, err, "the member \"log\" is missing");
+	return STATUS_OK;
 }
 
 static const struct record_member result_members[] = {
@@ -426,3 +429,13 @@ static const struct record_member result_members[] = {
 };
 RECORD_DEFINE(struct compile_result, compile_result_record, result_members,
 	.name = "compile_result", .check = result_check);
+
+static const struct record_member answer_members[] = {
+	RECORD_POINTER(struct compile_answer, loaded, compile_loaded_record, "loaded",
+		.flags = RECORD_OPTIONAL),
+	RECORD_ERROR(struct compile_answer),
+	RECORD_POINTER(struct compile_answer, result, compile_result_record, "result",
+		.flags = RECORD_OPTIONAL),
+};
+RECORD_DEFINE(
+	struct compile_answer, compile_answer_record, answer_members, .name = "compile_answer");

@@ -13,22 +13,23 @@
 /* The hidden command `worker-compile`. Returns when its input closes. */
 int compile_worker_main(void);
 
-/* ---- messages ---- */
-enum compile_message {
-	COMPILE_LOAD = 1, /* to the worker, before any unit and until a library is loaded: struct
-			     compile_load */
-	COMPILE_LOADED,   /* reply: the library is loaded: struct compile_loaded */
-	COMPILE_REFUSED,  /* reply: it could not be loaded: struct error */
-	COMPILE_UNIT,     /* to the worker: struct compile_request */
-	COMPILE_RESULT,   /* reply: struct compile_result */
+/* ---- messages: lines of JSON ---- */
+struct compile_unit {
+	struct build_unit unit;
+	char *arch;
+	char *tile_folder, *tile_nvrtc; /* from struct tile_toolkit for a tile kernel, else NULL */
 };
 
-/* Asks to load a library, and to compile a small kernel as a test. */
-struct compile_load {
-	char *path;
+/* Has either of the members. */
+struct compile_request {
+	/* Asks to load a library, and to compile a small kernel as a test. Comes before any unit,
+	 * and again until a library is loaded. */
+	char *load;
+	struct compile_unit *compile;
 };
-RECORD_DECLARE(struct compile_load, compile_load_record);
+RECORD_DECLARE(struct compile_request, compile_request_record);
 
+/* The library that was loaded. */
 struct compile_loaded {
 	char *path; /* where the dynamic loader found it */
 	char *identity;
@@ -36,14 +37,16 @@ struct compile_loaded {
 };
 RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
 
-struct compile_request {
-	struct build_unit unit;
-	char *arch;
-	char *tile_folder, *tile_nvrtc; /* from struct tile_toolkit for a tile kernel, else NULL */
-};
-RECORD_DECLARE(struct compile_request, compile_request_record);
-
-/* Does not contain from_cache, which the caller sets. */
+/* Does not contain from_cache and path, which the parent sets. */
 RECORD_DECLARE(struct compile_result, compile_result_record);
+
+/* Has one of the members. */
+struct compile_answer {
+	struct compile_loaded *loaded;
+	struct error error; /* the library could not be loaded */
+	bool failed;        /* there is an error */
+	struct compile_result *result;
+};
+RECORD_DECLARE(struct compile_answer, compile_answer_record);
 
 #endif

@@ -230,7 +230,7 @@ static void post(struct worker *worker, struct measure_request *request)
 	CLEANUP(text_release) struct text line = {0};
 
 	request->id = ++worker->id;
-	line_append(&measure_request_record, request, &line);
+	record_append(&measure_request_record, request, &line);
 	worker_post(worker, &line);
 }
 

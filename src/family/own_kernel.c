@@ -65,7 +65,7 @@ static void add_names(const struct record_fields *fields, struct name_set *names
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct record_member *member = fields->items[i].member;
 
-		if (record_is_json(member))
+		if (!(member->flags & RECORD_NOT_JSON))
 			name_set_add(names, member->name, strlen(member->name));
 	}
 }

@@ -213,11 +213,8 @@ void gpu_session_close(struct gpu_session *gpu)
 
 void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message)
 {
-	CLEANUP(text_release) struct text line = {0};
-
-	line_append(record, message, &line);
 	/* if the parent process has ended, the messages have no reader */
-	if (file_write_all(gpu->reply_fd, line.data, line.length, NULL) != STATUS_OK)
+	if (line_send(gpu->reply_fd, record, message, NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);
 }
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "record/record_read.h"
-#include "record/record_wire.h"
 #include "record/record_write.h"
 
 /* ---- requests ---- */
@@ -32,11 +31,11 @@ RECORD_DEFINE(struct device_problem, device_problem_record, problem_members, .na
 
 void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE])
 {
-	CLEANUP(text_release) struct text packed = {0};
+	CLEANUP(text_release) struct text text = {0};
 	struct hash *hash = hash_new();
 
-	record_pack(&device_problem_record, problem, &packed);
-	hash_add(hash, packed.data, packed.length);
+	record_append(&device_problem_record, problem, &text);
+	hash_add(hash, text.data, text.length);
 	hash_finish(hash, key);
 }
 
@@ -166,12 +165,9 @@ static const struct record_member gpu_members[] = {
 };
 RECORD_DEFINE(struct device_listing, device_listing_record, gpu_members, .name = "gpu");
 
-#define FAILED(type)                                                                               \
-	RECORD_NESTED(type, error, error_record, "error", .flags = RECORD_OPTIONAL,                \
-		.present = RECORD_PRESENT(type, failed))
 static const struct record_member gpus_members[] = {
 	RECORD_VALUE(struct measure_gpus, id, "id"),
-	FAILED(struct measure_gpus),
+	RECORD_ERROR(struct measure_gpus),
 	RECORD_RECORDS(struct measure_gpus, gpus, count, device_listing_record, "gpus",
 		.flags = RECORD_OPTIONAL),
 };
@@ -210,7 +206,7 @@ static const struct record_member answer_members[] = {
 	RECORD_POINTER(struct measure_answer, reply.result.bits, bits_record, "bits",
 		.flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct measure_answer, reply.result.measured, measured_record),
-	FAILED(struct measure_answer),
+	RECORD_ERROR(struct measure_answer),
 };
 
 static enum status answer_check(

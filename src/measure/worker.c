@@ -7,7 +7,7 @@
 #include "measure/retest.h"
 #include "measure/sampler.h"
 #include "measure/verify.h"
-#include "record/record_wire.h"
+#include "record/record_write.h"
 
 /* The maximum number of cached kernels and problems of earlier requests. reclaim() removes more if
  * memory is short. */
@@ -172,13 +172,13 @@ static bool reclaim(void *context)
 static struct kept *kept_use(struct serving *serving, struct device_job *job)
 {
 	struct problem_data *problem = job->problem ? problem_use(serving, job->problem) : NULL;
-	CLEANUP(text_release) struct text packed = {0};
+	CLEANUP(text_release) struct text text = {0};
 	struct hash *hash = hash_new();
 	struct kept *kept;
 	char key[HASH_SIZE];
 
-	record_pack(&plan_record, job->plan, &packed);
-	hash_add(hash, packed.data, packed.length);
+	record_append(&plan_record, job->plan, &text);
+	hash_add(hash, text.data, text.length);
 	hash_add(hash, &job->load, sizeof(job->load));
 	for (size_t i = 0; i < job->cubin_count; i++)
 		hash_add_string(hash, job->cubins[i]);

@@ -217,9 +217,9 @@ void worker_flush(struct worker *worker)
 	worker->sent = 0;
 }
 
-void worker_post(struct worker *worker, const struct text *frame)
+void worker_post(struct worker *worker, const struct text *lines)
 {
-	text_append_bytes(&worker->unsent, frame->data, frame->length);
+	text_append_bytes(&worker->unsent, lines->data, lines->length);
 	worker_flush(worker);
 }
 

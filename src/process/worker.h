@@ -4,7 +4,7 @@
  *
  * A worker is this program (or a path that an option names) started with a hidden command by
  * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
- * carry frames (process/message.h) or lines. It dies with its parent.
+ * carry lines (process/message.h). It dies with its parent.
  */
 #ifndef PROCESS_WORKER_H
 #define PROCESS_WORKER_H
@@ -21,7 +21,7 @@ struct worker {
 	int to_fd;           /* non-blocking pipe to standard input */
 	int from_fd;         /* blocking pipe from standard output */
 	int stderr_fd;       /* file with standard error; -1: shared with this process */
-	struct text pending; /* bytes received that do not make a whole frame yet */
+	struct text pending; /* bytes received that do not make a whole line yet */
 	struct text unsent;  /* bytes posted, of which the first `sent` are in the pipe */
 	size_t sent;
 	int64_t id;           /* of the last request, if the protocol numbers requests */
@@ -43,10 +43,10 @@ enum status worker_start_program(struct worker *worker, const char *path,
 /* Opens a file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in
  * memory. */
 enum status worker_program_log(int *fd, struct error *err);
-/* Writes frames of message_pack(), or lines: as much as the pipe has room for. worker_flush()
- * writes the rest when to_fd is writable, so that the caller never waits for a process that is busy
- * or hangs. The end of the process shows when its output is read, never as a SIGPIPE. */
-void worker_post(struct worker *worker, const struct text *frame);
+/* Writes as much of the lines as the pipe has room for. worker_flush() writes the rest when to_fd
+ * is writable, so that the caller never waits for a process that is busy or hangs. The end of the
+ * process shows when its output is read, never as a SIGPIPE. */
+void worker_post(struct worker *worker, const struct text *lines);
 void worker_flush(struct worker *worker);
 /* Returns whether the process has closed its output, usually because it has ended. */
 bool worker_is_closed(const struct worker *worker);

@@ -34,15 +34,10 @@ size_t record_field_find(const struct record_fields *fields, const char *name, s
 		const size_t at = (from + i) % fields->count;
 		const struct record_member *member = fields->items[at].member;
 
-		if (record_is_json(member) && strcmp(member->name, name) == 0)
+		if (!(member->flags & RECORD_NOT_JSON) && strcmp(member->name, name) == 0)
 			return at;
 	}
 	return SIZE_MAX;
-}
-
-bool record_is_json(const struct record_member *member)
-{
-	return !(member->flags & RECORD_NOT_JSON) && member->kind != RECORD_KIND_BYTES;
 }
 
 bool record_is_counted(const struct record_member *member)
@@ -388,5 +383,71 @@ void record_release(const struct record *record, void *value)
 			memset(field, 0, member->size * (member->length ? member->length : 1));
 		if (member->present)
 			*((bool *)value + member->present - 1) = false;
+	}
+}
+
+/* ---- copy ---- */
+/* A custom member without a record is copied as JSON. */
+static void custom_copy(const struct record_custom *custom, const void *from, void *to)
+{
+	CLEANUP(json_release) struct json *json = custom->write ? custom->write(from) : NULL;
+	struct json_at at;
+	struct error err;
+
+	if (!json)
+		return;
+	at = json_root(json, "copy");
+	if (custom->read && custom->read(&at, to, NULL, &err) != STATUS_OK)
+		BUG("a copy: %s", err.message);
+}
+
+static void item_copy(const struct record_member *member, const void *from, void *to)
+{
+	const struct text *bytes = from;
+	void *pointer;
+
+	switch (member->kind) {
+	case RECORD_KIND_STRING:
+		memcpy(&pointer, from, sizeof(pointer));
+		record_store_string(member, to, pointer);
+		break;
+	case RECORD_KIND_JSON:
+		memcpy(&pointer, from, sizeof(pointer));
+		pointer = pointer ? json_copy(pointer) : NULL;
+		memcpy(to, &pointer, sizeof(pointer));
+		break;
+	case RECORD_KIND_BYTES:
+		text_append_bytes(to, bytes->data, bytes->length);
+		break;
+	case RECORD_KIND_RECORD:
+	case RECORD_KIND_CUSTOM:
+		if (member->record)
+			record_copy(member->record, from, to);
+		else
+			custom_copy(member->custom, from, to);
+		break;
+	case RECORD_KIND_CONSTANT:
+	case RECORD_KIND_COMMENT:
+		break;
+	default:
+		memcpy(to, from, member->size);
+	}
+}
+
+void record_copy(const struct record *record, const void *from, void *to)
+{
+	for (size_t i = 0; i < record->member_count; i++) {
+		const struct record_member *member = &record->members[i];
+		const struct record_span span = record_span(member, from);
+		char *data;
+
+		if (member->present && record_is_absent(member, from))
+			continue;
+		record_set_present(member, to);
+		if (is_pointed(member) && !span.data)
+			continue;
+		data = record_room(record, member, to, span.count);
+		for (size_t k = 0; k < span.count; k++)
+			item_copy(member, span.data + k * member->size, data + k * member->size);
 	}
 }

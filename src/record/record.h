@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A record is a table that describes the members of a struct. The table drives reading of JSON
- * (record/record_read.h), writing of JSON (record/record_write.h), serialization for workers
- * (record/record_wire.h), release, copy and comparison.
+ * (record/record_read.h), writing of JSON (record/record_write.h), release, copy and comparison.
  *
  *	struct launch {
  *		char *entry;
@@ -26,7 +25,7 @@
  * members of struct record_member may follow the JSON name. The schemas (configs/schemas) and the
  * structs document the meaning of members.
  *
- * Members are read, packed and written in the order of the table. Names include units.
+ * Members are read and written in the order of the table. Names include units.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -44,9 +43,9 @@ enum record_kind {
 	RECORD_KIND_UINT,
 	RECORD_KIND_REAL,     /* float or double; a value that is not finite is null in JSON */
 	RECORD_KIND_STRING,   /* char *: owned */
-	RECORD_KIND_BORROWED, /* const char * into the JSON tree or the packed bytes */
+	RECORD_KIND_BORROWED, /* const char * into the JSON tree */
 	RECORD_KIND_TEXT,     /* char[n] */
-	RECORD_KIND_BYTES,    /* struct text: only packed, never in JSON */
+	RECORD_KIND_BYTES,    /* struct text: any bytes; in JSON a string in base64 */
 	RECORD_KIND_JSON,     /* struct json *: any JSON, owned */
 	RECORD_KIND_ENUM,     /* an enum, or a bool with two names */
 	RECORD_KIND_FLAGS,    /* uint32_t: bits; in JSON a list of names */
@@ -76,7 +75,7 @@ enum {
 	RECORD_KEPT = 1 << 2,     /* with RECORD_OPTIONAL: written even when absent */
 	RECORD_LONE = 1 << 3,     /* a list: a single item may be written without brackets */
 	RECORD_WHOLE = 1 << 4,    /* a real that JSON states as an integer */
-	RECORD_NOT_JSON = 1 << 5, /* packed only */
+	RECORD_NOT_JSON = 1 << 5, /* only copied and released */
 	RECORD_OTHERS = 1 << 6,   /* holds JSON members that the table does not name */
 	RECORD_ROUNDED = 1 << 7,  /* a real: fractions are written with seven significant digits */
 };
@@ -84,7 +83,7 @@ enum {
 struct record;
 
 /* Functions for a member that no kind fits. `field` points to the member, or with RECORD_DERIVED to
- * the whole struct. The member is packed by its `record` (another table for the same field) if set,
+ * the whole struct. The member is copied by its `record` (another table for the same field) if set,
  * else as JSON. Functions that are never needed may be NULL. */
 struct record_custom {
 	enum status (*read)(
@@ -134,8 +133,7 @@ struct record {
 	/* Accepts members that the table does not name, e.g. from a newer version. They are
 	 * dropped unless the table has RECORD_UNKNOWN(), which stores them to write them again. */
 	bool open;
-	/* Runs after reading and after unpacking: checks members against each other and computes
-	 * derived members. json_error() accepts `at` in both cases. */
+	/* Runs after reading: checks members against each other and computes derived members. */
 	enum status (*check)(
 		void *value, const struct json_at *at, void *context, struct error *err);
 };
@@ -148,7 +146,6 @@ enum {
 void record_release(const struct record *record, void *value);
 /* The caller zeroes `to`. Borrowed strings stay borrowed. */
 void record_copy(const struct record *record, const void *from, void *to);
-bool record_equal(const struct record *record, const void *a, const void *b);
 
 /* ---- walking a struct by its table, for record/record_*.c ---- */
 /* The members of a JSON object, including those of flattened records. */
@@ -170,7 +167,6 @@ void record_fields_fill(const struct record *record, struct record_fields *field
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
 /* Returns whether the table does not fix the number of items. */
 bool record_is_counted(const struct record_member *member);
-bool record_is_json(const struct record_member *member);
 
 struct record_span {
 	char *data;

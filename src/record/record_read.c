@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base64.h"
+
 struct reading {
 	record_computed *computed; /* NULL if no member may be computed */
 	void *context;
@@ -154,6 +156,9 @@ static enum status read_item(const struct json_at *at, const struct record_membe
 	case RECORD_KIND_TEXT:
 		TRY(json_get_string(at, &string, err));
 		return store_string(at, member, item, string, err);
+	case RECORD_KIND_BYTES:
+		TRY(json_get_string(at, &string, err));
+		return base64_decode(string, item) ? STATUS_OK : json_error(at, err, "base64");
 	case RECORD_KIND_JSON:
 		json = json_copy(at->node);
 		memcpy(item, &json, sizeof(json));
@@ -305,7 +310,7 @@ static enum status read_unknown(const struct record *record, const struct record
 		return STATUS_OK;
 	}
 	for (size_t i = 0; i < fields->count; i++)
-		if (record_is_json(fields->items[i].member))
+		if (!(fields->items[i].member->flags & RECORD_NOT_JSON))
 			names[count++] = fields->items[i].member->name;
 	json_invalid(item, reading->err, "unknown member");
 	return name_hint(item->key, names, reading->err);
@@ -336,7 +341,7 @@ static enum status read_object(const struct record *record, const struct json_at
 		const struct record_member *member = fields.items[i].member;
 		void *base = (char *)value + fields.items[i].base;
 
-		if (!record_is_json(member) || member == key)
+		if (member->flags & RECORD_NOT_JSON || member == key)
 			continue;
 		if (found[i].node) {
 			TRY(read_member(&found[i], &fields.items[i], base, reading));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
+
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object);
 
@@ -48,6 +50,14 @@ static struct json *flags_to_json(const struct record_member *member, const void
 	return list;
 }
 
+static struct json *bytes_to_json(const struct text *bytes)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	base64_append(&text, bytes->data, bytes->length);
+	return json_new_string(text_string(&text));
+}
+
 /* Returns NULL to leave the item out. */
 static struct json *item_to_json(const struct record_member *member, const void *item)
 {
@@ -68,6 +78,8 @@ static struct json *item_to_json(const struct record_member *member, const void 
 		return json_new_string(string);
 	case RECORD_KIND_TEXT:
 		return json_new_string(item);
+	case RECORD_KIND_BYTES:
+		return bytes_to_json(item);
 	case RECORD_KIND_JSON:
 		memcpy(&json, item, sizeof(json));
 		return json ? json_copy(json) : json_new_string(NULL);
@@ -193,7 +205,7 @@ static void put_object(const struct record *record, const void *value,
 			memcpy(&json, base + member->offset, sizeof(json));
 			put_unknown(json, object);
 		}
-		if (!record_is_json(member) || member == key)
+		if (member->flags & RECORD_NOT_JSON || member == key)
 			continue;
 		json = member_to_json(member, base);
 		if (json)
@@ -212,4 +224,20 @@ struct json *record_to_json(const struct record *record, const void *value)
 
 	put_object(record, value, NULL, object);
 	return object;
+}
+
+void record_append(const struct record *record, const void *value, struct text *text)
+{
+	CLEANUP(json_release) struct json *json = record_to_json(record, value);
+
+	json_append(json, false, text);
+}
+
+bool record_equal(const struct record *record, const void *a, const void *b)
+{
+	CLEANUP(text_release) struct text x = {0}, y = {0};
+
+	record_append(record, a, &x);
+	record_append(record, b, &y);
+	return strcmp(text_string(&x), text_string(&y)) == 0;
 }

@@ -5,30 +5,13 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "spec/device_spec.h"
 
 /* ---- data: gzip in base64, in a script element that no browser runs ---- */
-static void append_base64(struct text *page, const unsigned char *data, size_t size)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < size; i += 3) {
-		const size_t left = size - i;
-		const unsigned bits = (unsigned)data[i] << 16 |
-				      (left > 1 ? (unsigned)data[i + 1] << 8 : 0) |
-				      (left > 2 ? data[i + 2] : 0);
-		const char four[] = {digits[bits >> 18], digits[bits >> 12 & 63],
-			left > 1 ? digits[bits >> 6 & 63] : '=',
-			left > 2 ? digits[bits & 63] : '='};
-
-		text_append_bytes(page, four, sizeof(four));
-	}
-}
-
 static void append_gzip(struct text *page, const void *data, size_t size)
 {
 	z_stream stream = {0};
@@ -46,7 +29,7 @@ static void append_gzip(struct text *page, const void *data, size_t size)
 	stream.avail_out = (uInt)room;
 	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
 		BUG("zlib needs more room than it said");
-	append_base64(page, packed, stream.total_out);
+	base64_append(page, packed, stream.total_out);
 	deflateEnd(&stream);
 }
 

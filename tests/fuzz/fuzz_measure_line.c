@@ -22,7 +22,7 @@ static bool rewrite(const struct record *record, const struct text *line, struct
 	const bool is_read = line_read(record, line, "fuzz", value, &err) == STATUS_OK;
 
 	if (is_read) {
-		line_append(record, value, again);
+		record_append(record, value, again);
 		record_release(record, value);
 	}
 	free(value);

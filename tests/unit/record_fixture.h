@@ -102,7 +102,7 @@ static void expression_release(void *field)
 static const struct record_custom expression_custom = {
 	expression_read, expression_write, expression_release};
 
-/* its bytes */
+/* the table that copies it */
 struct expression {
 	char *text;
 };
@@ -196,6 +196,7 @@ static const char all_text[] =
 	"\"wide\":-9007199254740993,\"seed\":18446744073709551615,\"single\":0.5,\"time_us\":null,"
 	"\"text\":\"a \\\"b\\\"\",\"borrowed\":\"kept\",\"digits\":\"1234\",\"colour\":\"blue\","
 	"\"unit\":\"row\",\"flags\":[\"throttled\"],\"any\":{\"deep\":[1,null]},"
+	"\"blob\":\"AAEC\","
 	"\"at\":{\"x\":1,\"y\":0.1},\"last\":{\"x\":-2147483648,\"y\":null},\"middle\":{\"x\":3,"
 	"\"y\":4},\"x\":9,\"y\":8.25,"
 	"\"samples\":[1.5,2],\"points\":[{\"x\":5,\"y\":6}],\"names\":[\"ann\",\"bob\"],"

@@ -88,8 +88,10 @@ static struct compile_result result_of(enum outcome outcome, size_t size)
 		.blocks_per_sm = -1,
 		.max_clusters = -1,
 		.flags = FLAG_MASK(SPILLS) | FLAG_MASK(WGMMA_SERIALIZED)};
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
 		result.entries[0].name = string_copy("kernel");
+		result.entries[0].symbol = string_copy("kernel");
+	}
 	return result;
 }
 
@@ -194,13 +196,13 @@ TEST(test_wrong_content)
 
 	key_of(5, key);
 	cache_entry_pack(key, &entry, &bytes);
-	assert_true(cache_entry_unpack(bytes.data, bytes.length, key, &got));
+	assert_true(cache_entry_unpack(&bytes, key, &got));
 	assert_string_equal(got.arch, "compute_90a");
 	cache_entry_release(&got);
 	text_clear(&bytes);
-	entry.result.entries[0].resources.flags = ~0u; /* a flag that does not exist */
+	entry.result.outcome = OUTCOME_WRONG_RESULT; /* not an outcome of a compilation */
 	cache_entry_pack(key, &entry, &bytes);
-	assert_false(cache_entry_unpack(bytes.data, bytes.length, key, &got));
+	assert_false(cache_entry_unpack(&bytes, key, &got));
 	text_release(&bytes);
 	compile_result_release(&entry.result);
 }
@@ -224,7 +226,7 @@ TEST(test_architecture)
 		text_append_bytes(&entry.result.cubin, i < 2 ? (const void *)cubin : "text",
 			i < 2 ? size : 4);
 		cache_entry_pack(key, &entry, &bytes);
-		assert_int_equal(cache_entry_unpack(bytes.data, bytes.length, key, &got), i == 0);
+		assert_int_equal(cache_entry_unpack(&bytes, key, &got), i == 0);
 		if (i == 0)
 			cache_entry_release(&got);
 		text_release(&bytes);

@@ -388,7 +388,7 @@ static void say(struct worker *worker, const struct measure_request *request)
 {
 	struct text line = {0};
 
-	line_append(&measure_request_record, request, &line);
+	record_append(&measure_request_record, request, &line);
 	worker_post(worker, &line);
 	text_release(&line);
 }

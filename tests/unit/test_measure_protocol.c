@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "record/record_wire.h"
 #include "measure/protocol.h"
 
 /* Writes value as a line and reads it into back (released by the caller). */
@@ -19,7 +18,7 @@ static void there_and_back(const struct record *record, const void *value, void 
 	struct error err;
 
 	memset(back, 0, record->size);
-	line_append(record, value, &line);
+	record_append(record, value, &line);
 	assert_ok(line_read(record, &line, "test", back, &err));
 	text_release(&line);
 }
@@ -143,7 +142,7 @@ static void refuse(const struct measure_request *request, const char *text)
 	struct measure_request back = {0};
 	struct error err;
 
-	line_append(&measure_request_record, request, &line);
+	record_append(&measure_request_record, request, &line);
 	assert_int_not_equal(
 		line_read(&measure_request_record, &line, "test", &back, &err), STATUS_OK);
 	assert_non_null(strstr(err.message, text));

@@ -289,3 +289,69 @@ TEST(lists_that_share_a_count_agree)
 	record_release(&columns_record, &copy);
 	json_free(tree);
 }
+
+/* ---- copies ---- */
+TEST(a_copy_is_the_same_struct)
+{
+	struct all all, copy = {0};
+	struct json *tree;
+
+	read_all(&all, &tree);
+	assert_int_equal(all.blob.length, 3);
+	assert_memory_equal(all.blob.data, "\0\1\2", 3);
+	record_copy(&all_record, &all, &copy);
+	assert_true(record_equal(&all_record, &all, &copy));
+	assert_ptr_equal(copy.borrowed, all.borrowed);
+	assert_ptr_not_equal(copy.text, all.text);
+	assert_ptr_not_equal(copy.any, all.any);
+	record_release(&all_record, &all);
+	json_free(tree);
+	copy.borrowed = "kept";
+	assert_json(&all_record, &copy, all_text);
+	record_release(&all_record, &copy);
+}
+
+struct blob {
+	struct text bytes;
+};
+static const struct record_member blob_members[] = {
+	RECORD_VALUE(struct blob, bytes, "bytes"),
+};
+static RECORD_DEFINE(struct blob, blob_record, blob_members, .name = "blob");
+
+TEST(bytes_are_base64)
+{
+	static const struct {
+		const char *json, *bytes; /* bytes NULL: the string is refused */
+	} cases[] = {
+		{"{\"bytes\":\"\"}", ""},
+		{"{\"bytes\":\"Zg==\"}", "f"},
+		{"{\"bytes\":\"Zm8=\"}", "fo"},
+		{"{\"bytes\":\"Zm9v\"}", "foo"},
+		{"{\"bytes\":\"Pz8/+w==\"}", "\x3f\x3f\x3f\xfb"},
+		{"{\"bytes\":\"Zg=\"}", NULL},
+		{"{\"bytes\":\"Zh==\"}", NULL},
+		{"{\"bytes\":\"Zg==Zm9v\"}", NULL},
+		{"{\"bytes\":\"Z===\"}", NULL},
+		{"{\"bytes\":\"====\"}", NULL},
+		{"{\"bytes\":\"Zm9-\"}", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct blob blob = {{0}};
+		struct json *tree;
+		struct error err = {0};
+
+		if (!cases[i].bytes) {
+			assert_fails(read_as(&blob_record, cases[i].json, &blob, &tree, &err),
+				STATUS_BAD_INPUT, "$.bytes: expected base64");
+			json_free(tree);
+			continue;
+		}
+		assert_ok(read_as(&blob_record, cases[i].json, &blob, &tree, &err));
+		json_free(tree);
+		assert_string_equal(text_string(&blob.bytes), cases[i].bytes);
+		assert_json(&blob_record, &blob, cases[i].json);
+		record_release(&blob_record, &blob);
+	}
+}

@@ -26,17 +26,16 @@ static RECORD_DEFINE(struct bytes, bytes_record, bytes_members, .name = "bytes")
 
 static int echo(int reply_fd)
 {
-	struct text pending = {0};
-	struct message message;
-	struct bytes bytes;
+	struct text pending = {0}, line;
 
-	while (message_receive(STDIN_FILENO, &pending, -1, &message) == MESSAGE_READY) {
-		if (message_unpack(&message, &bytes_record, "test", &bytes, NULL) != STATUS_OK ||
-			message_send(reply_fd, message.kind + 1, &bytes_record, &bytes, NULL) !=
-				STATUS_OK)
+	while (line_receive(STDIN_FILENO, &pending, -1, &line) == MESSAGE_READY) {
+		struct bytes bytes = {{0}};
+
+		if (line_read(&bytes_record, &line, "test", &bytes, NULL) != STATUS_OK ||
+			line_send(reply_fd, &bytes_record, &bytes, NULL) != STATUS_OK)
 			return 1;
 		record_release(&bytes_record, &bytes);
-		message_release(&message);
+		text_release(&line);
 	}
 	text_release(&pending);
 	return 0;
@@ -72,10 +71,10 @@ static int play_worker(const char *role)
 	if (strcmp(role, "exit3") == 0)
 		return 3;
 	if (strcmp(role, "nonsense") == 0) {
-		dprintf(reply_fd, "this is no frame, and long enough to look like one\n");
+		dprintf(reply_fd, "this is no message\n");
 		pause();
 	}
-	printf("what a library prints is no frame\n");
+	printf("what a library prints is no line\n");
 	fflush(stdout);
 	return echo(reply_fd);
 }
@@ -87,83 +86,74 @@ static void start(struct worker *worker, const char *role)
 	assert_ok(worker_start(worker, NULL, role, true, &err));
 }
 
-static enum message_result receive(struct worker *worker, double timeout_s, struct message *message)
+static enum message_result receive(struct worker *worker, double timeout_s, struct text *line)
 {
-	return message_receive(worker->from_fd, &worker->pending, timeout_s, message);
+	return line_receive(worker->from_fd, &worker->pending, timeout_s, line);
 }
 
-TEST(frames_come_back_whole)
+TEST(lines_come_back_whole)
 {
 	static const size_t sizes[] = {0, 1, 4095, 1 << 20};
 	struct worker worker;
-	struct message message;
 	struct error err = {0};
-	struct text how = {0};
+	struct text how = {0}, line;
 
 	start(&worker, "echo");
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct bytes bytes = {{0}}, back;
-		struct text frame = {0};
+		struct bytes bytes = {{0}}, back = {{0}};
+		struct text sent = {0};
 
 		for (size_t k = 0; k < sizes[i]; k++)
 			text_append_char(&bytes.data, (char)(k * 7 + i));
-		message_pack(7, &bytes_record, &bytes, &frame);
-		/* the echo reads as we write, so even a frame beyond the pipe's size gets through
-		 */
-		for (worker_post(&worker, &frame); worker.unsent.length;) {
+		record_append(&bytes_record, &bytes, &sent);
+		/* the echo reads as we write, so even a line beyond the pipe's size gets through */
+		for (worker_post(&worker, &sent); worker.unsent.length;) {
 			struct pollfd writable = {.fd = worker.to_fd, .events = POLLOUT};
 
 			assert_int_equal(poll(&writable, 1, 10000), 1);
 			worker_flush(&worker);
 		}
-		assert_int_equal(receive(&worker, 10, &message), MESSAGE_READY);
-		assert_int_equal(message.kind, 8);
-		assert_ok(message_unpack(&message, &bytes_record, "worker", &back, &err));
-		assert_true(record_equal(&bytes_record, &bytes, &back));
+		assert_int_equal(receive(&worker, 10, &line), MESSAGE_READY);
+		assert_ok(line_read(&bytes_record, &line, "worker", &back, &err));
+		assert_int_equal(back.data.length, sizes[i]);
+		assert_memory_equal(text_string(&bytes.data), text_string(&back.data), sizes[i]);
 		record_release(&bytes_record, &bytes);
 		record_release(&bytes_record, &back);
-		message_release(&message);
-		text_release(&frame);
+		text_release(&line);
+		text_release(&sent);
 	}
-	assert_int_equal(receive(&worker, 0.01, &message), MESSAGE_NONE);
+	assert_int_equal(receive(&worker, 0.01, &line), MESSAGE_NONE);
 	worker_end(&worker, &how);
 	assert_string_equal(how.data,
-		"sent an invalid reply; its last message: what a library prints is no frame");
+		"sent an invalid reply; its last message: what a library prints is no line");
 	assert_int_equal(worker.pid, 0);
 	text_release(&how);
 }
 
-TEST(frames_survive_any_split)
+TEST(lines_survive_any_split)
 {
-	struct bytes bytes_sent = {{0}};
-	struct error err = {0};
+	static const char bytes[] = "{\"data\":\"cGF5bG9hZA==\"}\n";
+	const ssize_t whole = sizeof(bytes) - 1;
 	int ends[2];
-	char bytes[64];
-	ssize_t whole;
 
 	assert_int_equal(pipe(ends), 0);
-	text_append(&bytes_sent.data, "payload");
-	assert_ok(message_send(ends[1], 5, &bytes_record, &bytes_sent, &err));
-	record_release(&bytes_record, &bytes_sent);
-	whole = read(ends[0], bytes, sizeof(bytes));
-	assert_true(whole > 7);
 	for (ssize_t cut = 0; cut <= whole; cut++) {
-		struct text pending = {0};
-		struct message message;
+		struct text pending = {0}, line;
+		struct bytes back = {{0}};
+		struct error err = {0};
 
 		assert_int_equal(write(ends[1], bytes, (size_t)cut), cut);
-		assert_int_equal(message_receive(ends[0], &pending, 0, &message),
+		assert_int_equal(line_receive(ends[0], &pending, 0, &line),
 			cut == whole ? MESSAGE_READY : MESSAGE_NONE);
 		if (cut < whole) {
 			assert_int_equal(
 				write(ends[1], bytes + cut, (size_t)(whole - cut)), whole - cut);
-			assert_int_equal(
-				message_receive(ends[0], &pending, 1, &message), MESSAGE_READY);
+			assert_int_equal(line_receive(ends[0], &pending, 1, &line), MESSAGE_READY);
 		}
-		assert_int_equal(message.kind, 5);
-		assert_int_equal(message.payload.length, 15);
-		assert_string_equal(message.payload.data + 8, "payload");
-		message_release(&message);
+		assert_ok(line_read(&bytes_record, &line, "test", &back, &err));
+		assert_string_equal(back.data.data, "payload");
+		record_release(&bytes_record, &back);
+		text_release(&line);
 		text_release(&pending);
 	}
 	close(ends[0]);
@@ -173,11 +163,14 @@ TEST(frames_survive_any_split)
 static void assert_end(const char *role, const char *end)
 {
 	struct worker worker;
-	struct message message;
-	struct text how = {0};
+	struct text how = {0}, line = {0};
 
 	start(&worker, role);
-	assert_int_equal(receive(&worker, 10, &message), MESSAGE_CLOSED);
+	if (strcmp(role, "nonsense") == 0)
+		assert_int_equal(receive(&worker, 10, &line), MESSAGE_READY);
+	else
+		assert_int_equal(receive(&worker, 10, &line), MESSAGE_CLOSED);
+	text_release(&line);
 	worker_end(&worker, &how);
 	assert_string_equal(how.data, end);
 	text_release(&how);
@@ -215,31 +208,18 @@ TEST(an_end_that_does_not_come_is_not_waited_for)
 TEST(a_dead_worker_is_no_signal)
 {
 	struct bytes bytes = {{0}};
-	struct text frame = {0};
-	struct message message;
+	struct text sent = {0}, line;
 	struct worker worker;
 	siginfo_t info;
 
 	start(&worker, "exit3");
 	assert_int_equal(waitid(P_PID, (id_t)worker.pid, &info, WEXITED | WNOWAIT), 0);
-	message_pack(1, &bytes_record, &bytes, &frame);
-	worker_post(&worker, &frame);
+	record_append(&bytes_record, &bytes, &sent);
+	worker_post(&worker, &sent);
 	assert_int_equal(worker.unsent.length, 0);
-	assert_int_equal(receive(&worker, 10, &message), MESSAGE_CLOSED);
+	assert_int_equal(receive(&worker, 10, &line), MESSAGE_CLOSED);
 	worker_end(&worker, NULL);
-	text_release(&frame);
-}
-
-TEST(a_payload_of_another_record_is_an_error)
-{
-	struct message message = {.kind = 1};
-	struct bytes bytes;
-	struct error err = {0};
-
-	text_append(&message.payload, "0123456789");
-	assert_fails(message_unpack(&message, &bytes_record, "worker", &bytes, &err), STATUS_FAILED,
-		"worker: invalid packed record \"bytes\"");
-	message_release(&message);
+	text_release(&sent);
 }
 
 TEST(a_program_that_is_not_there_is_an_error)
@@ -257,11 +237,10 @@ TEST(a_program_that_is_not_there_is_an_error)
 TEST(a_worker_starts_none)
 {
 	struct worker worker;
-	struct message message;
-	struct text how = {0};
+	struct text how = {0}, line;
 
 	start(&worker, "nested");
-	assert_int_equal(receive(&worker, 60, &message), MESSAGE_CLOSED);
+	assert_int_equal(receive(&worker, 60, &line), MESSAGE_CLOSED);
 	worker_end(&worker, &how);
 	assert_non_null(strstr(how.data, "a worker process must not start workers"));
 	assert_non_null(strstr(how.data, "must handle the command `exit3`"));
