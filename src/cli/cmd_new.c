@@ -16,6 +16,7 @@
 
 struct new_options {
 	struct common_options common;
+	struct string_list includes;
 	const char *entry, *output;
 };
 
@@ -24,6 +25,8 @@ struct new_options {
 static const struct option new_option_table[] = {
 	OPTION("entry", 'e', STRING, entry, "NAME",
 		"kernel to describe (default the first in the file)"),
+	OPTION("include", 'I', PLACES, includes, "DIR",
+		"folder of headers, for the JSON's \"include_paths\""),
 	OPTION("output", 'o', STRING, output, "FILE", "output file (default standard output)"),
 	COMMON_OPTIONS,
 	{0},
@@ -34,9 +37,13 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 {
 	CLEANUP(name_set_release) struct name_set names = {0};
 
-	if (!source->kernel_count)
-		return error_set(
-			err, STATUS_BAD_INPUT, "%s: the file has no __global__ function", file);
+	if (!source->kernel_count) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: neither the file nor the headers that it includes have a __global__ "
+			"function",
+			file);
+		return error_hint(err, "name the folders of other headers with -I DIR");
+	}
 	for (size_t i = source->kernel_count; i-- > 0;) /* prefers the first of several heads */
 		if (!entry || strcmp(entry, source->kernels[i].name) == 0)
 			*kernel = &source->kernels[i];
@@ -58,6 +65,49 @@ static char *source_name(const char *file, const char *output)
 						      : path_join(from, path_name(file));
 }
 
+/* Include paths of a JSON are below its folder. */
+static enum status add_include_paths(
+	const struct new_options *options, struct json *tree, struct error *err)
+{
+	CLEANUP(memory_free) char *folder = path_parent(options->output ? options->output : "./x");
+	CLEANUP(memory_free) char *top = realpath(folder, NULL);
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < options->includes.count; i++) {
+		CLEANUP(memory_free) char *path = realpath(options->includes.items[i], NULL);
+		const char *below =
+			path && top && string_starts_with(path, top) ? path + strlen(top) : "";
+
+		if (*below != '/' && (*below || !path || !top || strcmp(path, top) != 0)) {
+			json_free(list);
+			error_set(err, STATUS_BAD_INPUT,
+				"--include: %s is not below %s, the folder of the JSON",
+				options->includes.items[i], folder);
+			return error_hint(
+				err, "write the JSON to a folder above both, with --output");
+		}
+		json_push(list, json_new_string(*below ? below + 1 : "."));
+	}
+	if (options->includes.count)
+		json_put(tree, "include_paths", list);
+	else
+		json_free(list);
+	return STATUS_OK;
+}
+
+/* Reads the kernels of the file, or of its headers if the file itself has no such kernel. */
+static enum status read_kernels(const struct new_options *options, const char *file,
+	const char *text, const char *expanded, struct kernel_source *source,
+	const struct source_kernel **kernel, struct error *err)
+{
+	kernel_source_read(text, expanded, source);
+	if (choose_kernel(source, file, options->entry, kernel, NULL) == STATUS_OK)
+		return STATUS_OK;
+	kernel_source_release(source);
+	kernel_source_read(expanded, expanded, source);
+	return choose_kernel(source, file, options->entry, kernel, err);
+}
+
 static enum status draft(const struct new_options *options, const char *file,
 	const struct folders *folders, struct json **tree, struct error *err)
 {
@@ -70,17 +120,18 @@ static enum status draft(const struct new_options *options, const char *file,
 	struct code code;
 
 	TRY(file_read_regular(file, &text, err));
-	if (source_expand(folder, path_name(file), folders->templates, NULL, &expanded, &reason) !=
-		STATUS_OK)
+	if (source_expand(folder, path_name(file), folders->templates, options->includes.items,
+		    &expanded, &reason) != STATUS_OK) {
 		common_notice("macros of headers are not known: %s", reason.message);
-	kernel_source_read(text_string(&text), expanded, &source);
-	TRY(choose_kernel(&source, file, options->entry, &kernel, err));
-	draft_remarks(&source, kernel, file, !options->entry, &remarks);
+		expanded = string_copy(text_string(&text));
+	}
+	TRY(read_kernels(options, file, text_string(&text), expanded, &source, &kernel, err));
+	code_read(expanded, strlen(expanded), &code);
+	draft_remarks(&source, kernel, code.text, file, !options->entry, &remarks);
 	common_notice_lines(text_string(&remarks));
-	code_read(text_string(&text), text.length, &code);
 	*tree = draft_new(&source, kernel, code.text, name);
 	code_release(&code);
-	return STATUS_OK;
+	return add_include_paths(options, *tree, err);
 }
 
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
@@ -102,7 +153,8 @@ static enum status run(void *options_, const struct string_list *positional, str
 	TRY(common_write_json(options->output ? options->output : "-", tree, err));
 	if (options->output && strcmp(options->output, "-") != 0)
 		common_print(stdout,
-			"wrote %s: fill in what says \"%s\", then `tiletune validate %s`\n",
+			"wrote %s: check the shapes and roles, fill in what says \"%s\", then "
+			"`tiletune validate %s`\n",
 			options->output, DRAFT_MARK, options->output);
 	return STATUS_OK;
 }
@@ -112,14 +164,16 @@ const struct command command_new = {
 	.summary = "Begin the JSON of a kernel of your own, from its source",
 	.arguments = "KERNEL.cu [-o FILE.json]",
 	.description =
-		"Names, types and arguments are read from the source, parameters from the macros "
-		"that it\n"
-		"expects, the integers that it defines and the kernel's template, and the grid, "
-		"the "
-		"block and\n"
-		"shared memory from a launch in the file. What the source does not say is marked "
-		"\"?\", to be\n"
-		"filled in: `validate` and `tune` refuse the mark. templates/README.md has the "
+		"Reads names, types and arguments from the source; parameters from the macros, "
+		"integers and\n"
+		"template parameters that the kernel uses; the grid, the block, shared memory and "
+		"values of\n"
+		"arguments from a launch in the file; shapes and roles of tensors from the "
+		"kernel's "
+		"indices.\n"
+		"Check the shapes and roles, because they are guesses. \"?\" marks what the source "
+		"does not\n"
+		"say: `validate` and `tune` refuse the mark. templates/README.md describes the "
 		"members.",
 	.examples = "  tiletune new vector_add.cu -o vector_add.json\n"
 		    "  tiletune new kernels.cu --entry transpose -o transpose.json",

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "expr/expression.h"
 #include "source/launch_site.h"
+#include "source/tensor_use.h"
 #include "source/words.h"
 
 struct draft {
@@ -16,6 +17,8 @@ struct draft {
 	struct launch_site site;
 	struct json *keys, *tensors, *parameters, *defaults, *arguments;
 	struct name_set names; /* keys and parameters, which expressions may read */
+	struct name_set sizes; /* keys, which shapes may read */
+	struct name_set used;  /* words of the kernel's code */
 };
 
 static bool is_known(const struct draft *draft, const char *name)
@@ -33,6 +36,8 @@ static void put_named(
 	}
 	json_put(object, name, value);
 	name_set_add(&draft->names, name, strlen(name));
+	if (object == draft->keys)
+		name_set_add(&draft->sizes, name, strlen(name));
 }
 
 static struct json *marks(void)
@@ -41,6 +46,16 @@ static struct json *marks(void)
 
 	json_push(list, json_new_string(DRAFT_MARK));
 	return list;
+}
+
+static bool read_integer(const char *text, long long *value)
+{
+	char *end;
+
+	if (!text)
+		return false;
+	*value = strtoll(text, &end, 10);
+	return end != text && !*end;
 }
 
 /* ---- template parameters ---- */
@@ -56,7 +71,11 @@ static const char *template_value(const struct draft *draft, size_t index)
 	const char *given =
 		index < ARRAY_COUNT(draft->site.templates) ? draft->site.templates[index] : NULL;
 
-	return given ? given : draft->kernel->templates[index].value;
+	/* "(N)" and variables of the host tell less than a default */
+	if (given && (is_type(&draft->kernel->templates[index]) || isdigit((unsigned char)*given)))
+		return given;
+	return draft->kernel->templates[index].value ? draft->kernel->templates[index].value
+						     : given;
 }
 
 /* Sets the type of an argument "T *x" whose T is a parameter of the template. Unless the launch
@@ -87,9 +106,11 @@ static struct source_variable argument_type(
 }
 
 /* ---- arguments ---- */
-/* A pointer to const is an input. The only other one is the output. */
+/* A pointer to const is an input. The body says what the others are, unless it passes them on; then
+ * the only one is the output if it is passed on once. */
 static const char *role_of(const struct draft *draft, const struct source_variable *variable)
 {
+	const struct tensor_use use = tensor_use_read(draft->kernel->body, variable->name);
 	size_t written = 0;
 
 	for (size_t i = 0; i < draft->kernel->argument_count; i++)
@@ -97,19 +118,44 @@ static const char *role_of(const struct draft *draft, const struct source_variab
 			   !draft->kernel->arguments[i].is_const;
 	if (variable->is_const || !variable->is_pointer)
 		return "in";
-	return written == 1 && draft->kernel->argument_count > 1 ? "out" : DRAFT_MARK;
+	if (!use.unclear && (use.reads || use.writes))
+		return use.reads && use.writes ? "inout" : use.reads ? "in" : "out";
+	return written == 1 && draft->kernel->argument_count > 1 && use.unclear < 2 && !use.reads
+		       ? "out"
+		       : DRAFT_MARK;
 }
 
-static struct json *tensor_of(const struct draft *draft, const struct source_variable *variable)
-{
-	struct json *tensor = json_new_object(), *shape = marks();
+static struct json *expression_or_mark(const struct name_set *allowed, const char *text);
 
+/* Returns the shape that the kernel's indices show, or the mark. */
+static struct json *shape_of(const struct draft *draft, const struct source_variable *variable)
+{
+	char *dimensions[TENSOR_DIMENSIONS_MAX];
+	const size_t count = tensor_shape_read(
+		draft->kernel->body, variable->name, &draft->site, &draft->sizes, dimensions);
+	struct json *shape = json_new_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_push(shape, expression_or_mark(&draft->sizes, dimensions[i]));
+		free(dimensions[i]);
+	}
+	if (!count)
+		json_push(shape, json_new_string(DRAFT_MARK));
 	if (variable->lanes > 1)
 		json_push(shape, json_new_int(variable->lanes));
-	json_put(tensor, "shape", shape);
-	json_put_string(tensor, "dtype", variable->dtype ? variable->dtype : DRAFT_MARK);
-	json_put_string(tensor, "role", role_of(draft, variable));
-	return tensor;
+	return shape;
+}
+
+static void add_tensor(struct draft *draft, const struct source_variable *declared)
+{
+	const char *of_template;
+	const struct source_variable variable = argument_type(draft, declared, &of_template);
+	struct json *tensor = json_new_object();
+
+	json_put(tensor, "shape", shape_of(draft, &variable));
+	json_put_string(tensor, "dtype", variable.dtype ? variable.dtype : DRAFT_MARK);
+	json_put_string(tensor, "role", role_of(draft, &variable));
+	json_put(draft->tensors, variable.name, tensor);
 }
 
 /* Returns the argument type of a scalar ("f32" for "fp32"), or NULL. */
@@ -123,48 +169,68 @@ static char *scalar_of(const struct source_variable *argument)
 		string_starts_with(dtype, "fp") ? dtype + strlen("fp") : dtype);
 }
 
-static void add_argument(struct draft *draft, const struct source_variable *declared)
+/* Whether the launch passes a null pointer. */
+static bool is_null(const struct draft *draft, size_t index)
 {
-	const char *of_template;
-	const struct source_variable variable = argument_type(draft, declared, &of_template),
-				     *argument = &variable;
-	/* `in` and `range` are keywords of the expression language, which keys must not be. */
-	const bool is_word = !argument->is_pointer &&
-			     (!name_is_valid(argument->name) || name_is_function(argument->name));
-	CLEANUP(memory_free)
-	char *name = string_format("%s%s", argument->name, is_word ? "_" : "");
-	CLEANUP(memory_free) char *type = argument->is_pointer ? NULL : scalar_of(argument);
-	const bool is_integer = type && strchr("iu", type[0]);
-	struct json *scalar;
+	return draft->kernel->arguments[index].is_pointer &&
+	       index < ARRAY_COUNT(draft->site.values) && draft->site.values[index] &&
+	       strcmp(draft->site.values[index], "NULL") == 0;
+}
 
-	if (argument->is_pointer)
-		json_put(draft->tensors, name, tensor_of(draft, argument));
-	if (is_integer)
-		put_named(draft, draft->keys, name, json_new_object());
-	if (argument->is_pointer || (is_integer && strcmp(type, "i32") == 0)) {
-		json_push(draft->arguments, json_new_string(name));
-		return;
+/* A key whose default is the number that the launch passes. */
+static struct json *key_with_default(const char *given)
+{
+	struct json *key = json_new_object();
+	long long value;
+
+	if (read_integer(given, &value) && value > 0)
+		json_put_int(key, "default", value);
+	return key;
+}
+
+static struct json *scalar_new(struct json *value, const char *type)
+{
+	struct json *scalar = json_new_object();
+
+	json_put(scalar, "value", value);
+	json_put_string(scalar, "type", type);
+	return scalar;
+}
+
+static void add_argument(struct draft *draft, size_t index)
+{
+	const struct source_variable *declared = &draft->kernel->arguments[index];
+	const char *given =
+		index < ARRAY_COUNT(draft->site.values) ? draft->site.values[index] : NULL;
+	const char *of_template;
+	const struct source_variable argument = argument_type(draft, declared, &of_template);
+	/* `in` and `range` are keywords of the expression language, which keys must not be. */
+	const bool is_word = !argument.is_pointer &&
+			     (!name_is_valid(argument.name) || name_is_function(argument.name));
+	CLEANUP(memory_free)
+	char *name = string_format("%s%s", argument.name, is_word ? "_" : "");
+	CLEANUP(memory_free) char *type = argument.is_pointer ? NULL : scalar_of(&argument);
+	struct json *value;
+
+	if (is_null(draft, index)) {
+		value = scalar_new(json_new_int(0), "u64");
+	} else if (argument.is_pointer) {
+		value = json_new_string(name);
+	} else if (!type) {
+		value = scalar_new(json_new_string(DRAFT_MARK), DRAFT_MARK);
+	} else if (strchr("iu", type[0])) {
+		put_named(draft, draft->keys, name, key_with_default(given));
+		value = json_new_string(name);
+		if (strcmp(type, "i32") != 0)
+			value = scalar_new(value, type);
+	} else {
+		value = scalar_new(
+			given ? json_new_double(strtod(given, NULL)) : json_new_int(1), type);
 	}
-	scalar = json_new_object();
-	if (is_integer || !type)
-		json_put_string(scalar, "value", is_integer ? name : DRAFT_MARK);
-	else
-		json_put_int(scalar, "value", 1);
-	json_put_string(scalar, "type", type ? type : DRAFT_MARK);
-	json_push(draft->arguments, scalar);
+	json_push(draft->arguments, value);
 }
 
 /* ---- parameters ---- */
-static bool read_integer(const char *text, long long *value)
-{
-	char *end;
-
-	if (!text)
-		return false;
-	*value = strtoll(text, &end, 10);
-	return end != text && !*end;
-}
-
 /* Puts the powers of two around a value, or the value alone if it is none. */
 static void put_integer(
 	struct draft *draft, const char *name, long long value, long long low, long long high)
@@ -250,17 +316,39 @@ static bool is_tunable(const char *name)
 	return name_find(name, names) >= 0;
 }
 
+/* Whether the kernel's code or launch reads the macro, or a condition does whose result no header
+ * decides. */
+static bool is_of_kernel(const struct draft *draft, const struct source_macro *macro)
+{
+	const struct name_set *defined = &draft->source->defined;
+	const size_t length = strlen(macro->name);
+	bool is_launch = false;
+
+	for (size_t i = 0; i < 3; i++)
+		is_launch |= (draft->site.grid[i] && strstr(draft->site.grid[i], macro->name)) ||
+			     (draft->site.block[i] && strstr(draft->site.block[i], macro->name));
+	return is_launch || name_set_has(&draft->used, macro->name, length) ||
+	       (macro->is_condition &&
+		       (macro->default_value || !name_set_has(defined, macro->name, length)));
+}
+
 static void add_parameter(struct draft *draft, const struct source_macro *macro)
 {
-	static const int extents[] = {16, 32, 64, 128}, threads[] = {32, 64, 128, 256, 512, 1024};
+	static const int of_products[] = {16, 32, 64, 128},
+			 columns[] = {128, 256, 512, 1024, 2048, 4096}, rows[] = {1, 2, 4, 8, 16},
+			 threads[] = {32, 64, 128, 256, 512, 1024};
 	long long value;
 
-	if (macro->is_fixed && !is_tunable(macro->name))
+	if ((macro->is_fixed && !is_tunable(macro->name)) || !is_of_kernel(draft, macro))
 		return;
 	if (read_integer(macro->default_value, &value))
 		put_integer(draft, macro->name, value, 1, 1024);
+	else if (macro->is_extent && name_set_has(&draft->used, "mma", strlen("mma")))
+		put_list(draft, macro->name, of_products, ARRAY_COUNT(of_products));
+	else if (macro->is_last_extent)
+		put_list(draft, macro->name, columns, ARRAY_COUNT(columns));
 	else if (macro->is_extent)
-		put_list(draft, macro->name, extents, ARRAY_COUNT(extents));
+		put_list(draft, macro->name, rows, ARRAY_COUNT(rows));
 	else if (strcmp(macro->name, "block_size_x") == 0)
 		put_list(draft, macro->name, threads, ARRAY_COUNT(threads));
 	else
@@ -268,8 +356,14 @@ static void add_parameter(struct draft *draft, const struct source_macro *macro)
 }
 
 /* ---- launches ---- */
-/* Puts an expression if it reads nothing but keys and parameters; else the mark. */
-static struct json *expression_or_mark(const struct draft *draft, const char *text)
+static bool reads_block_size(const struct draft *draft)
+{
+	return name_set_has(&draft->used, "blockDim", strlen("blockDim")) ||
+	       name_set_has(&draft->used, "CUDA_KERNEL_LOOP", strlen("CUDA_KERNEL_LOOP"));
+}
+
+/* Returns an expression that reads nothing but these names, or the mark. */
+static struct json *expression_or_mark(const struct name_set *allowed, const char *text)
 {
 	struct expression *expression = NULL;
 	struct name_table names = {0};
@@ -277,8 +371,9 @@ static struct json *expression_or_mark(const struct draft *draft, const char *te
 
 	if (read_integer(text, &value))
 		return json_new_int(value);
-	for (size_t i = 0; i < draft->names.count; i++)
-		name_table_add(&names, draft->names.items[i]);
+	name_table_add(&names, "sm_count");
+	for (size_t i = 0; i < allowed->count; i++)
+		name_table_add(&names, allowed->items[i]);
 	if (!text || expression_compile(text, "", &names, &expression, NULL) != STATUS_OK)
 		text = DRAFT_MARK;
 	name_table_release(&names);
@@ -295,6 +390,7 @@ static const char *next_unknown(const struct draft *draft, const char *text, str
 		text_clear(name);
 		text_append_bytes(name, c, length);
 		if (length && !is_known(draft, text_string(name)) &&
+			!text_word_is(c, length, "sm_count") &&
 			!name_is_function(text_string(name)) && name_is_valid(text_string(name)))
 			return c + length;
 	}
@@ -371,7 +467,7 @@ static void parametrize_block(struct draft *draft, size_t axis)
 		(threads == 32 && site->block_count > 1)) /* warps */
 		return;
 	name = parameter_of_threads(draft, threads);
-	if (!name && (!draft->kernel->reads_block_size || is_known(draft, names[axis])))
+	if (!name && (!reads_block_size(draft) || is_known(draft, names[axis])))
 		return;
 	if (!name) {
 		name = names[axis];
@@ -403,7 +499,7 @@ static void invent_block(struct draft *draft)
 	for (size_t i = 0; i < site->block_count; i++)
 		if (is_known(draft, macros[i]))
 			site->block[i] = string_copy(macros[i]);
-		else if (kernel->reads_block_size)
+		else if (reads_block_size(draft))
 			site->block[i] = string_copy(i || site->block_count == 1 ? sizes[i] : "32");
 }
 
@@ -412,7 +508,7 @@ static struct json *dimensions(const struct draft *draft, char *const *texts, si
 	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < (count ? count : 1); i++)
-		json_push(list, expression_or_mark(draft, texts[i]));
+		json_push(list, expression_or_mark(&draft->names, texts[i]));
 	return list;
 }
 
@@ -422,7 +518,7 @@ static struct json *launches_of(struct draft *draft, const char *entry)
 	struct launch_site *site = &draft->site;
 
 	if (!site->block_count ||
-		(site->block_count == 1 && !site->block[0] && draft->kernel->reads_block_size))
+		(site->block_count == 1 && !site->block[0] && reads_block_size(draft)))
 		invent_block(draft);
 	for (size_t i = 0; i < site->block_count; i++)
 		add_unknown(draft, site->block[i], true);
@@ -438,7 +534,7 @@ static struct json *launches_of(struct draft *draft, const char *entry)
 	json_put(launch, "grid", dimensions(draft, site->grid, site->grid_count));
 	json_put(launch, "block", dimensions(draft, site->block, site->block_count));
 	if (draft->kernel->is_sized_at_launch)
-		json_put(launch, "smem_bytes", expression_or_mark(draft, site->smem_bytes));
+		json_put(launch, "smem_bytes", expression_or_mark(&draft->names, site->smem_bytes));
 	json_put(launch, "args", draft->arguments);
 	json_push(launches, launch);
 	return launches;
@@ -476,15 +572,22 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 	if (kernel->is_tile)
 		json_put_string(tree, "language", "tile");
 	for (size_t i = 0; i < kernel->argument_count; i++)
-		add_argument(&draft, &kernel->arguments[i]);
-	for (size_t i = 0; i < source->symbol_count; i++) {
-		json_put(draft.tensors, source->symbols[i].name,
-			tensor_of(&draft, &source->symbols[i]));
-		json_put_string(symbols, source->symbols[i].name, source->symbols[i].name);
-	}
+		add_argument(&draft, i);
+	source_words_of_kernel(text, kernel->name, &draft.used);
 	for (size_t i = 0; i < source->macro_count; i++)
 		add_parameter(&draft, &source->macros[i]);
 	launches = launches_of(&draft, entry);
+	for (size_t i = 0; i < kernel->argument_count; i++)
+		if (kernel->arguments[i].is_pointer && !is_null(&draft, i))
+			add_tensor(&draft, &kernel->arguments[i]);
+	for (size_t i = 0; i < source->symbol_count; i++) {
+		const char *name = source->symbols[i].name;
+
+		if (!name_set_has(&draft.used, name, strlen(name)))
+			continue;
+		add_tensor(&draft, &source->symbols[i]);
+		json_put_string(symbols, name, name);
+	}
 	if (!json_count(&key))
 		json_put_string(draft.keys, DRAFT_MARK, DRAFT_MARK);
 	json_put(tree, "keys", draft.keys);
@@ -500,15 +603,26 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 	put_unless_empty(tree, "symbols", symbols);
 	json_put(tree, "launches", launches);
 	name_set_release(&draft.names);
+	name_set_release(&draft.sizes);
+	name_set_release(&draft.used);
 	launch_site_release(&draft.site);
 	return tree;
 }
 
+static bool is_structure(const struct source_kernel *kernel, const struct source_variable *argument)
+{
+	bool is_template = false;
+
+	for (size_t i = 0; i < kernel->template_count; i++)
+		is_template |= strcmp(kernel->templates[i].name, argument->type) == 0;
+	return !argument->is_pointer && !argument->dtype && !is_template;
+}
+
 void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *file, bool chose_first, struct text *remarks)
+	const char *text, const char *file, bool chose_first, struct text *remarks)
 {
 	CLEANUP(text_release) struct text fixed = {0};
-	CLEANUP(name_set_release) struct name_set named = {0};
+	CLEANUP(name_set_release) struct name_set named = {0}, used = {0};
 	size_t heads = 0;
 
 	name_set_add(&named, kernel->name, strlen(kernel->name));
@@ -521,13 +635,22 @@ void draft_remarks(const struct kernel_source *source, const struct source_kerne
 		if (chose_first && named.count > known)
 			format_put(remarks, format_shown, "%s also has %s (--entry)\n", file, name);
 	}
+	for (size_t i = 0; i < kernel->argument_count; i++)
+		if (is_structure(kernel, &kernel->arguments[i]))
+			format_put(remarks, format_shown,
+				"the argument %s is of the type %s, but a JSON passes numbers and "
+				"tensors only: let a program launch this kernel "
+				"(templates/programs.md)\n",
+				kernel->arguments[i].name, kernel->arguments[i].type);
 	if (heads > 1)
 		format_put(remarks, format_shown,
 			"%s has %zu heads of %s, as branches of #if or by their arguments: the "
 			"draft is of the first\n",
 			file, heads, kernel->name);
+	source_words_of_kernel(text, kernel->name, &used);
 	for (size_t i = 0; i < source->macro_count; i++)
-		if (source->macros[i].is_fixed && !is_tunable(source->macros[i].name))
+		if (source->macros[i].is_fixed && !is_tunable(source->macros[i].name) &&
+			name_set_has(&used, source->macros[i].name, strlen(source->macros[i].name)))
 			text_append_listed(&fixed, source->macros[i].name);
 	if (fixed.length)
 		format_put(remarks, format_shown,

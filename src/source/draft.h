@@ -12,15 +12,15 @@
 /* Marks members that `tiletune new` could not determine. */
 #define DRAFT_MARK "?"
 
-/* text is the source without comments, in which launches are looked for; file is the name of the
- * source in the JSON. The caller frees the tree. */
+/* text is the expanded source without comments, in which launches are looked for; file is the name
+ * of the source in the JSON. The caller frees the tree. */
 struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
 	const char *text, const char *file);
 
 /* Appends remarks on what the draft leaves out: other kernels, if the first was chosen; other
- * declarations of this kernel; integers of the source that may be parameters. file is the name
- * that the user gave. */
+ * declarations of this kernel; integers that the kernel uses and that may be parameters. file is
+ * the name that the user gave. */
 void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *file, bool chose_first, struct text *remarks);
+	const char *text, const char *file, bool chose_first, struct text *remarks);
 
 #endif

@@ -9,7 +9,7 @@
 #include "source/scan.h"
 #include "source/words.h"
 
-static void add_macro(struct kernel_source *source, const char *name, size_t length,
+static struct source_macro *add_macro(struct kernel_source *source, const char *name, size_t length,
 	const char *value, size_t value_length)
 {
 	const size_t index = name_set_add(&source->macro_names, name, length);
@@ -23,6 +23,7 @@ static void add_macro(struct kernel_source *source, const char *name, size_t len
 	macro = &source->macros[index];
 	if (value_length && !macro->default_value)
 		macro->default_value = string_copy_bytes(value, value_length);
+	return macro;
 }
 
 /* ---- conditions ---- */
@@ -30,15 +31,18 @@ static void add_macro(struct kernel_source *source, const char *name, size_t len
  * than how fast it is. */
 static bool is_feature(const char *name, size_t length)
 {
-	static const char *const begins[] = {"_", "USE_", "ENABLE_", "DISABLE_", "HAS_", "HAVE_",
-		"WITH_", "DEBUG", "NDEBUG", "WIN32", "MACOSX", "ROCM", "HIP", "CUDA", "TORCH_",
-		"PYTORCH", "BUILD_"};
-	static const char version[] = "VERSION";
+	static const char *const begins[] = {"_", "HAS_", "HAVE_", "NDEBUG", "WIN32", "MACOSX",
+		"CUDA", "TORCH_", "C10_", "BUILD_"};
+	static const char *const parts[] = {"VERSION", "USE_", "ENABLE_", "DISABLE_", "WITH_",
+		"DEBUG", "ROCM", "HIP", "PYTORCH"};
 
 	for (size_t i = 0; i < ARRAY_COUNT(begins); i++)
 		if (string_starts_with(name, begins[i]))
 			return true;
-	return memmem(name, length, version, strlen(version)) != NULL;
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+		if (memmem(name, length, parts[i], strlen(parts[i])))
+			return true;
+	return false;
 }
 
 /* Names whose values the condition reads. It only asks whether "defined" names exist, so that they
@@ -59,7 +63,7 @@ static void read_condition(struct kernel_source *source, const char *text, const
 		else if (!is_asked && !text_word_is(c, length, "defined") &&
 			 *text_skip(c + length) != '(' && !text_word_among(c, length, words) &&
 			 !is_feature(c, length) && !name_set_has(&source->defined, c, length))
-			add_macro(source, c, length, NULL, 0);
+			add_macro(source, c, length, NULL, 0)->is_condition = true;
 		if (is_asked)
 			name_set_add(&source->asked, c, length);
 		is_asked = text_word_is(c, length, "defined");
@@ -174,7 +178,25 @@ static void declare_variables(
 		name_set_add(declared, variables[i].name, strlen(variables[i].name));
 }
 
-static void read_names(const char *text, struct kernel_source *source)
+/* The names that enums declare. */
+static void declare_enumerators(const char *text, struct name_set *declared)
+{
+	for (const char *c = text; *c; c = text_after_word(c)) {
+		const size_t length = text_word_length(c);
+		const char *open = c + length, *end;
+
+		if (!text_word_is(c, length, "enum"))
+			continue;
+		open += strcspn(open, "{;()");
+		end = *open == '{' ? text_matching(open) : NULL;
+		for (; end && open < end; open = text_after_word(open))
+			if (text_word_length(open))
+				name_set_add(declared, open, text_word_length(open));
+	}
+}
+
+/* headers may be NULL. */
+static void read_names(const char *text, const char *headers, struct kernel_source *source)
 {
 	CLEANUP(name_set_release) struct name_set declared = {0};
 
@@ -184,6 +206,7 @@ static void read_names(const char *text, struct kernel_source *source)
 		declare_variables(
 			source->kernels[i].templates, source->kernels[i].template_count, &declared);
 	}
+	declare_enumerators(headers ? headers : text, &declared);
 	for (int pass = 0; pass < 2; pass++) {
 		for (const char *c = text; *c;) {
 			const size_t length = text_word_length(c);
@@ -272,9 +295,15 @@ static void find_extents(const char *text, struct kernel_source *source)
 			continue;
 		end = text_matching(open);
 		for (; end && open < end; open = text_after_word(open))
-			for (size_t i = 0; i < source->macro_count; i++)
-				source->macros[i].is_extent |= text_word_is(
-					open, text_word_length(open), source->macros[i].name);
+			for (size_t i = 0; i < source->macro_count; i++) {
+				struct source_macro *macro = &source->macros[i];
+				const size_t length = text_word_length(open);
+
+				if (!text_word_is(open, length, macro->name))
+					continue;
+				macro->is_extent = true;
+				macro->is_last_extent |= *text_skip(open + length) == '>';
+			}
 	}
 }
 
@@ -287,7 +316,7 @@ void kernel_source_read_macros(
 	if (headers)
 		read_directives(headers, true, source);
 	definitions_find(text, found_constant, source);
-	read_names(text, source);
+	read_names(text, headers ? headers->text : NULL, source);
 	add_used_integers(text, source);
 	find_extents(text, source);
 }

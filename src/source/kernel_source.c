@@ -15,6 +15,8 @@ static const struct {
 	{"float", "fp32"},
 	{"double", "fp64"},
 	{"half", "fp16"},
+	{"Half", "fp16"}, /* of PyTorch */
+	{"BFloat16", "bf16"},
 	{"__half", "fp16"},
 	{"__nv_bfloat16", "bf16"},
 	{"nv_bfloat16", "bf16"},
@@ -81,6 +83,8 @@ static struct source_variable variable_read(const char *text, const char *end)
 			break;
 		if (*c == '<') /* template types are not supported */
 			text_append_char(&type, '<');
+		if (*c == ':') /* the word before is a namespace */
+			name = NULL;
 		if (!length)
 			continue;
 		variable.is_const |= text_word_is(c, length, "const") && !variable.is_pointer;
@@ -199,6 +203,7 @@ static void kernel_release(struct source_kernel *kernel)
 {
 	free(kernel->name);
 	free(kernel->scope);
+	free(kernel->body);
 	variables_release(kernel->arguments, kernel->argument_count);
 	variables_release(kernel->templates, kernel->template_count);
 }
@@ -289,10 +294,10 @@ static const char *read_kernel(struct kernel_source *source, const struct text *
 	end = text_matching(body);
 	end = end ? end : body + strlen(body);
 	kernel.scope = string_copy(text_string(scope));
+	kernel.body = string_copy_bytes(body, (size_t)(end - body));
 	kernel.is_sized_at_launch = declares_extern_shared(body, end);
 	kernel.grid_count = dimensions_read(body, end, "blockIdx");
 	kernel.block_count = dimensions_read(body, end, "threadIdx");
-	kernel.reads_block_size = dimensions_read(body, end, "blockDim") > 0;
 	kernel.threads_max = launch_bounds(global, open);
 	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
 	if (angle)
@@ -374,6 +379,76 @@ static void read_view(struct kernel_source *source, const char *text)
 	text_release(&scopes.next);
 }
 
+/* ---- types that the source defines ---- */
+/* Finds what "typedef X NAME", "using NAME = X", "#define NAME X" or an enum make of the type. */
+static void resolve_type(const char *text, struct source_variable *variable)
+{
+	const size_t length = strlen(variable->type);
+
+	for (const char *c = text; *c && length && !variable->dtype; c = text_after_word(c)) {
+		const char *begin = c, *end = NULL;
+		struct source_variable found;
+
+		if (!text_word_is(c, text_word_length(c), variable->type))
+			continue;
+		while (begin > text && !strchr(";{}\n", begin[-1]))
+			begin--;
+		begin = text_skip(begin);
+		if (string_starts_with(begin, "typedef ")) {
+			begin += strlen("typedef ");
+			end = c;
+		} else if (string_starts_with(begin, "using ") && *text_skip(c + length) == '=') {
+			begin = text_skip(c + length) + 1;
+			end = begin + strcspn(begin, ";");
+		} else if (string_starts_with(begin, "#define ") &&
+			   begin + strlen("#define ") == c) {
+			begin = c + length;
+			end = begin + strcspn(begin, "\n");
+		} else {
+			continue;
+		}
+		found = source_type_read(begin, end);
+		variable->dtype = found.is_pointer ? NULL : found.dtype;
+		variable->lanes = found.lanes;
+		free(found.type);
+		free(found.name);
+		free(found.value);
+	}
+}
+
+/* Whether the text has "enum NAME {...}" or "typedef enum {...} NAME". */
+static bool is_enum(const char *text, const char *name)
+{
+	for (const char *c = text; *c; c = text_after_word(c)) {
+		const char *open = c + strcspn(c, "{;()"), *last = c + strcspn(c, "{;():"), *after;
+
+		if (!text_word_is(c, text_word_length(c), "enum") || *open != '{')
+			continue;
+		while (last > c && isspace((unsigned char)last[-1]))
+			last--;
+		while (last > c && text_is_word(last[-1]))
+			last--;
+		after = text_matching(open) ? text_skip(text_matching(open)) : "";
+		if (text_word_is(last, text_word_length(last), name) ||
+			text_word_is(after, text_word_length(after), name))
+			return true;
+	}
+	return false;
+}
+
+static void resolve_types(const char *text, struct kernel_source *source)
+{
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		struct source_kernel *kernel = &source->kernels[i];
+
+		for (size_t k = 0; k < kernel->argument_count; k++)
+			if (!kernel->arguments[k].dtype && is_enum(text, kernel->arguments[k].type))
+				kernel->arguments[k].dtype = "i32";
+			else if (!kernel->arguments[k].dtype)
+				resolve_type(text, &kernel->arguments[k]);
+	}
+}
+
 /* ---- the whole ---- */
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source)
 {
@@ -392,6 +467,8 @@ void kernel_source_read(const char *text, const char *headers, struct kernel_sou
 		read_view(source, view.text);
 		view_release(&view);
 	}
+	if (headers)
+		resolve_types(header_code.text, source);
 	kernel_source_read_macros(&code, headers ? &header_code : NULL, source);
 	code_release(&header_code);
 	code_release(&code);

@@ -33,8 +33,8 @@ struct source_kernel {
 	bool is_sized_at_launch; /* its body contains extern __shared__ */
 	bool is_tile;
 	unsigned grid_count, block_count; /* dimensions that the body reads; 0: none */
-	bool reads_block_size;            /* its body contains blockDim */
 	long threads_max;                 /* a number in __launch_bounds__; 0: none */
+	char *body;                       /* with its braces */
 };
 
 /* A macro that the source expects from outside or defines, or an integer constant. */
@@ -43,6 +43,8 @@ struct source_macro {
 	char *default_value; /* NULL if it has none */
 	bool is_fixed;       /* an integer that the source defines without #ifndef */
 	bool is_extent;      /* an extent of a tile: an argument of shape<> */
+	bool is_last_extent; /* the extent along rows */
+	bool is_condition;   /* an #if reads its value */
 };
 
 struct kernel_source {
@@ -60,7 +62,7 @@ struct kernel_source {
 	bool expects_kernel_tuner;           /* reads the macro kernel_tuner */
 };
 
-/* headers is text whose definitions the source sees, as if it were included; may be NULL. */
+/* headers is the expanded source, whose definitions count too; may be NULL. */
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source);
 void kernel_source_release(struct kernel_source *source);
 
@@ -69,6 +71,10 @@ void kernel_source_release(struct kernel_source *source);
 struct source_variable source_type_read(const char *text, const char *end);
 /* The bytes of a value of the type; 0: not known. */
 size_t source_type_bytes(const struct source_variable *type);
+
+/* Adds the words that the kernel's code consists of, with those of the functions, types and macros
+ * that it uses, to any depth (source/reach.c). text is the expanded source. */
+void source_words_of_kernel(const char *text, const char *kernel, struct name_set *words);
 
 /* Finds the macros of a source whose kernels are known (source/kernel_macros.c). */
 struct code;

@@ -7,7 +7,7 @@
 #include "source/words.h"
 
 enum {
-	WORDS_MAX = 24,  /* arguments, dimensions or template arguments of a launch */
+	WORDS_MAX = 48,  /* arguments, dimensions or template arguments of a launch */
 	DEPTH_MAX = 12,  /* variables that are defined by others */
 	BYTES_MAX = 2000 /* of an expression */
 };
@@ -109,22 +109,42 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 }
 
 /* ---- what a name stands for ---- */
-/* Finds the initializer of the name's last definition before the launch: "name = ...;",
- * "dim3 name(...)", "dim3 name{...}". */
+/* Whether no block that contains the place ends before the launch. */
+static bool is_visible(const struct site *site, const char *c)
+{
+	int depth = 0;
+
+	for (; c < site->at && depth >= 0; c++)
+		depth += (*c == '{') - (*c == '}');
+	return depth >= 0;
+}
+
+static bool has_word_before(const struct site *site, const char *c, const char *word)
+{
+	const size_t length = strlen(word);
+
+	while (c > site->text && isspace((unsigned char)c[-1]))
+		c--;
+	return (size_t)(c - site->text) >= length && strncmp(c - length, word, length) == 0;
+}
+
+/* Finds the initializer of the last visible definition of a name or member before the launch:
+ * "name = ...;", "name.x = ...;", "name[] = {...}", "dim3 name(...)", "dim3 name{...}". */
 static bool find_definition(const struct site *site, struct span name, struct span *value)
 {
 	const size_t length = (size_t)(name.end - name.begin);
 	bool found = false;
 
 	for (const char *c = site->text; c < site->at; c = text_after_word(c)) {
-		const char *after, *word = c;
+		const char *after;
 
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0)
+		if (strncmp(c, name.begin, length) != 0 || text_is_word(c[length]) ||
+			(c > site->text && strchr(".>", c[-1])))
 			continue;
 		after = text_skip(c + length);
-		while (word > site->text && isspace((unsigned char)word[-1]))
-			word--;
-		if (*after == '=' && after[1] != '=') {
+		if (*after == '[' && *text_skip(after + 1) == ']')
+			after = text_skip(text_skip(after + 1) + 1);
+		if (*after == '=' && after[1] != '=' && is_visible(site, c)) {
 			int depth = 0;
 			const char *end = after + 1;
 
@@ -132,13 +152,29 @@ static bool find_definition(const struct site *site, struct span name, struct sp
 				depth += strchr("({", *end) ? 1 : strchr(")}", *end) ? -1 : 0;
 			*value = span_trim((struct span){after + 1, end});
 			found = true;
-		} else if (strchr("({", *after) && word - site->text >= 4 &&
-			   strncmp(word - 4, "dim3", 4) == 0 && text_matching(after)) {
+		} else if (strchr("({", *after) && has_word_before(site, c, "dim3") &&
+			   text_matching(after) && is_visible(site, c)) {
 			*value = (struct span){after + 1, text_matching(after) - 1};
 			found = true;
 		}
 	}
 	return found;
+}
+
+/* Whether the text declares a dim3 of this name: "dim3 block, grid;", "dim3 grid(1)". */
+static bool is_dim3(const struct site *site, struct span name)
+{
+	for (const char *c = site->text; *c; c = text_after_word(c)) {
+		const char *end = c + strcspn(c, ";){=");
+
+		if (!text_word_is(c, text_word_length(c), "dim3") || c[strlen("dim3")] == '(')
+			continue;
+		for (c += strlen("dim3"); c < end; c = text_after_word(c))
+			if (text_word_length(c) == (size_t)(name.end - name.begin) &&
+				strncmp(c, name.begin, (size_t)(name.end - name.begin)) == 0)
+				return true;
+	}
+	return false;
 }
 
 /* ---- expressions ---- */
@@ -164,54 +200,219 @@ static const char *known_name(const struct site *site, struct span name)
 	return NULL;
 }
 
-static bool is_word(const char *text)
+static bool is_word(struct span span)
 {
-	while (text_is_word(*text))
-		text++;
-	return !*text;
+	while (span.begin < span.end && text_is_word(*span.begin))
+		span.begin++;
+	return span.begin == span.end;
+}
+
+/* Whether an expression is a word or in parentheses. */
+static bool is_whole(const char *text)
+{
+	if (*text == '(')
+		return text_matching(text) == text + strlen(text);
+	return is_word((struct span){text, text + strlen(text)});
+}
+
+/* Translates what a name stands for. */
+static bool translate_inner(const struct site *site, struct span span, int depth, struct text *text)
+{
+	CLEANUP(text_release) struct text inner = {0};
+
+	if (!translate(site, span, depth, &inner))
+		return false;
+	text_appendf(text, is_whole(text_string(&inner)) ? "%s" : "(%s)", text_string(&inner));
+	return true;
+}
+
+/* Returns the end of "<...>" of a call such as max<int>(a, b), or NULL. */
+static const char *after_template(const char *end)
+{
+	const char *open = text_skip(end), *close = *open == '<' ? after_angles(open) : NULL;
+
+	return close && *text_skip(close) == '(' ? text_skip(close) : NULL;
 }
 
 /* Whether the name that ends here is used as it is, and no function, object or array. */
 static bool is_plain(const char *end)
 {
-	end = text_skip(end);
-	return !strchr("(.[:", *end) && !string_starts_with(end, "->") &&
-	       (*end != '<' || end[1] == '<');
+	return !strchr("(.[", *text_skip(end)) && !string_starts_with(text_skip(end), "->") &&
+	       !after_template(end);
 }
 
-static bool translate_name(const struct site *site, struct span name, int depth, struct text *text)
+/* Returns the end of "name", "object.member" and "object->member". */
+static const char *after_member(const char *c)
+{
+	const char *end = c + text_word_length(c);
+
+	while ((*end == '.' && text_word_length(end + 1)) ||
+		(string_starts_with(end, "->") && text_word_length(end + 2))) {
+		const char *word = end + (*end == '.' ? 1 : 2);
+
+		end = word + text_word_length(word);
+	}
+	return end;
+}
+
+/* Puts the arguments of a call into the expression that a macro or a function of one statement
+ * consists of: "#define BLOCKS(n) ((n) / 256)", "int blocks(int n) { return n / 256; }". */
+static bool inline_call(const struct site *site, struct span name, const char *open,
+	struct span *arguments, size_t count, struct text *made)
+{
+	const size_t length = (size_t)(name.end - name.begin);
+
+	for (const char *c = site->text; *c; c = text_after_word(c)) {
+		struct span names[WORDS_MAX], body = {NULL, NULL};
+		const char *close;
+
+		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
+			c[length] != '(' || c + length == open)
+			continue;
+		close = text_matching(c + length);
+		if (!close || split((struct span){c + length + 1, close - 1}, true, names) != count)
+			continue;
+		body.begin = text_skip(close);
+		if (has_word_before(site, c, "#define"))
+			body = (struct span){close, close + strcspn(close, "\n")};
+		else if (*body.begin == '{' &&
+			 string_starts_with(text_skip(body.begin + 1), "return"))
+			body.begin = text_skip(body.begin + 1) + strlen("return");
+		else
+			continue;
+		if (!has_word_before(site, c, "#define"))
+			body.end = body.begin + strcspn(body.begin, ";");
+		for (const char *at = body.begin; at < body.end; at = text_after_word(at)) {
+			size_t i = 0;
+
+			for (; i < count; i++) {
+				const char *word = names[i].end;
+
+				while (word > names[i].begin && text_is_word(word[-1]))
+					word--;
+				if (text_word_length(at) == (size_t)(names[i].end - word) &&
+					strncmp(at, word, text_word_length(at)) == 0)
+					break;
+			}
+			if (i < count && text_word_length(at))
+				text_appendf(made, is_word(arguments[i]) ? "%.*s" : "(%.*s)",
+					(int)(arguments[i].end - arguments[i].begin),
+					arguments[i].begin);
+			else
+				text_append_bytes(made, at,
+					(size_t)((text_after_word(at) < body.end
+								 ? text_after_word(at)
+								 : body.end) -
+						 at));
+		}
+		return made->length < BYTES_MAX;
+	}
+	return false;
+}
+
+/* Translates a list of arguments, which become "(a, b)". */
+static bool translate_list(const struct site *site, const struct span *parts, size_t count,
+	int depth, struct text *text)
+{
+	for (size_t i = 0; i < count; i++) {
+		text_append(text, i ? ", " : "(");
+		if (!translate(site, parts[i], depth, text))
+			return false;
+	}
+	text_append_char(text, ')');
+	return count > 0;
+}
+
+/* Translates a call: minimum, maximum, a division that rounds up, or a function of the source. */
+static const char *translate_call(
+	const struct site *site, struct span name, int depth, struct text *text)
 {
 	static const char *const divisions[] = {"ceil_div", "ceildiv", "ceilDiv", "CeilDiv",
 		"CEIL_DIV", "CEILDIV", "cdiv", "div_up", "divUp", "DivUp", "DIVUP", "DIV_UP",
-		"iDivUp", "idivup", "updiv", "div_ceil", "DIV_CEIL", "divup", "round_up_div", NULL};
+		"iDivUp", "idivup", "updiv", "div_ceil", "DIV_CEIL", "divup", "round_up_div",
+		"div_round_up", "DIV_ROUND_UP", "ATenCeilDiv", "THCCeilDiv", "cuDivUp", NULL};
+	static const char *const ceilings[] = {"ceil", "ceilf", NULL};
 	const size_t length = (size_t)(name.end - name.begin);
-	const char *known = known_name(site, name);
-	struct span value;
+	const char *open =
+		after_template(name.end) ? after_template(name.end) : text_skip(name.end);
+	const char *close = *open == '(' ? text_matching(open) : NULL;
+	CLEANUP(text_release) struct text made = {0};
+	struct span parts[WORDS_MAX];
+	size_t count;
 
-	if (text_word_among(name.begin, length, divisions)) {
-		text_append(text, "ceil_div");
-		return true;
-	}
+	if (!close || depth <= 0)
+		return NULL;
+	count = split((struct span){open + 1, close - 1}, false, parts);
 	if (span_is(name, "min") || span_is(name, "max")) {
 		text_append_bytes(text, name.begin, length);
-		return true;
+	} else if (text_word_among(name.begin, length, divisions) && count == 2) {
+		text_append(text, "ceil_div");
+	} else if (text_word_among(name.begin, length, ceilings) && count == 1) {
+		const char *slash =
+			memrchr(parts[0].begin, '/', (size_t)(parts[0].end - parts[0].begin));
+
+		if (!slash)
+			return NULL;
+		parts[1] = (struct span){slash + 1, parts[0].end};
+		parts[0].end = slash;
+		count = 2;
+		text_append(text, "ceil_div");
+	} else {
+		return inline_call(site, name, open, parts, count, &made) &&
+				       translate_inner(site,
+					       (struct span){made.data, made.data + made.length},
+					       depth - 1, text)
+			       ? close
+			       : NULL;
 	}
+	return translate_list(site, parts, count, depth - 1, text) ? close : NULL;
+}
+
+/* Finds the text of "#define NAME text". */
+static bool find_macro(const struct site *site, struct span name, struct span *value)
+{
+	const size_t length = (size_t)(name.end - name.begin);
+
+	for (const char *c = site->text; *c; c = text_after_word(c)) {
+		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
+			c[length] == '(' || !has_word_before(site, c, "#define"))
+			continue;
+		*value = (struct span){c + length, c + length + strcspn(c + length, "\n")};
+		return value->begin < value->end;
+	}
+	return false;
+}
+
+/* Returns the end of the name, or NULL. */
+static const char *translate_name(
+	const struct site *site, struct span name, int depth, struct text *text)
+{
+	static const char *const of_gpu[][2] = {
+		{"multiProcessorCount", "sm_count"}, {"warpSize", "32"}, {"C10_WARP_SIZE", "32"}};
+	const struct span object = {name.begin, after_member(name.begin)};
+	const char *known = known_name(site, object), *member = object.end;
+	struct span value;
+
 	if (known) {
 		text_append(text, known);
-		return true;
+		return object.end;
 	}
-	if (depth > 0 && find_definition(site, name, &value)) {
-		CLEANUP(text_release) struct text inner = {0};
-
-		if (!translate(site, value, depth - 1, &inner))
-			return false;
-		text_appendf(
-			text, is_word(text_string(&inner)) ? "%s" : "(%s)", text_string(&inner));
-		return true;
-	}
-	/* a variable of the host */
-	text_append_bytes(text, name.begin, length);
-	return is_plain(name.end);
+	if (depth > 0 &&
+		(find_definition(site, object, &value) || find_macro(site, object, &value)) &&
+		translate_inner(site, value, depth - 1, text))
+		return object.end;
+	if (!is_plain(object.end))
+		return translate_call(site, name, depth, text);
+	/* a variable of the host, or a member */
+	while (text_is_word(member[-1]))
+		member--;
+	for (size_t i = 0; i < ARRAY_COUNT(of_gpu); i++)
+		if (span_is((struct span){member, object.end}, of_gpu[i][0])) {
+			text_append(text, of_gpu[i][1]);
+			return object.end;
+		}
+	text_append_bytes(text, member, (size_t)(object.end - member));
+	return object.end;
 }
 
 /* Returns the position after a cast to an integer, "(int)" or "static_cast<int>", else c. */
@@ -230,64 +431,126 @@ static const char *after_cast(const char *c, const char *end)
 	return word < end && *word == close && word[-1] != '(' && word[-1] != '<' ? word + 1 : c;
 }
 
-static const char *translate_sizeof(const char *c, struct text *text)
+static size_t bytes_of_type(const char *begin, const char *end)
 {
-	const char *open = text_skip(c + strlen("sizeof"));
-	const char *close = *open == '(' ? text_matching(open) : NULL;
-	const struct source_variable type =
-		close ? source_type_read(open + 1, close - 1) : (struct source_variable){0};
+	const struct source_variable type = source_type_read(begin, end);
 	const size_t bytes = source_type_bytes(&type);
 
 	free(type.type);
 	free(type.name);
-	if (!bytes)
-		return NULL;
+	free(type.value);
+	return bytes;
+}
+
+/* A type of the template has the size of the type that the launch names, else of a float. */
+static const char *translate_sizeof(const struct site *site, const char *c, struct text *text)
+{
+	const struct source_kernel *kernel = site->kernel;
+	const char *open = text_skip(c + strlen("sizeof"));
+	const char *close = *open == '(' ? text_matching(open) : NULL;
+	size_t bytes = close ? bytes_of_type(open + 1, close - 1) : 0;
+
+	for (size_t i = 0; i < kernel->template_count && close && !bytes; i++)
+		if (span_is(span_trim((struct span){open + 1, close - 1}),
+			    kernel->templates[i].name)) {
+			bytes = i < site->template_count ? bytes_of_type(site->templates[i].begin,
+								   site->templates[i].end)
+							 : 0;
+			bytes = bytes ? bytes : sizeof(float);
+		}
 	text_appendf(text, "%zu", bytes);
-	return close;
+	return bytes ? close : NULL;
+}
+
+/* Translates "a ? b : c" to "(b if a else c)". Returns false if the span is none. */
+static bool translate_choice(
+	const struct site *site, struct span span, int depth, struct text *text, bool *is_right)
+{
+	const char *question = NULL, *colon = NULL;
+	int round = 0, open = 0;
+
+	for (const char *c = span.begin; c < span.end && !colon; c++) {
+		round += (*c == '(') - (*c == ')');
+		if (round || (*c == ':' && (c[1] == ':' || c[-1] == ':')))
+			continue;
+		open += (*c == '?') - (*c == ':');
+		if (*c == '?' && !question)
+			question = c;
+		else if (*c == ':' && question && !open)
+			colon = c;
+	}
+	if (!colon)
+		return false;
+	text_append_char(text, '(');
+	*is_right = translate(site, (struct span){question + 1, colon}, depth, text);
+	text_append(text, " if ");
+	*is_right &= translate(site, (struct span){span.begin, question}, depth, text);
+	text_append(text, " else ");
+	*is_right &= translate(site, (struct span){colon + 1, span.end}, depth, text);
+	text_append_char(text, ')');
+	return true;
+}
+
+/* Operators of C++ and of the JSON's language, longer ones first. */
+static const char *translate_operator(const char *c, struct text *text)
+{
+	static const char *const operators[][2] = {{"&&", " and "}, {"||", " or "}, {"==", "=="},
+		{"!=", "!="}, {"<=", "<="}, {">=", ">="}, {"<<", "<<"}, {">>", ">>"}, {"/", "//"},
+		{"!", "not "}, {"+", "+"}, {"-", "-"}, {"*", "*"}, {"%", "%"}, {"<", "<"},
+		{">", ">"}, {" ", " "}, {"\n", " "}, {"\t", " "}};
+
+	for (size_t i = 0; i < ARRAY_COUNT(operators); i++)
+		if (string_starts_with(c, operators[i][0])) {
+			text_append(text, operators[i][1]);
+			return c + strlen(operators[i][0]);
+		}
+	return NULL;
+}
+
+/* Translates a whole number, also if it is written "1024.f". */
+static const char *translate_number(const char *c, struct text *text)
+{
+	for (; isdigit((unsigned char)*c); c++)
+		text_append_char(text, *c);
+	if (*c == '.')
+		c += 1 + strspn(c + 1, "0");
+	c += strspn(c, "uUlLfF");
+	return *c == '.' || text_is_word(*c) ? NULL : c;
 }
 
 /* Returns false if the expression has anything that the language of the JSON lacks. */
 static bool translate(const struct site *site, struct span span, int depth, struct text *text)
 {
+	bool is_right = false;
+	struct span parts[WORDS_MAX];
+
 	span = span_trim(span);
-	for (const char *c = span.begin; c < span.end;) {
+	if (translate_choice(site, span, depth, text, &is_right))
+		return is_right;
+	for (const char *c = span.begin; c && c < span.end;) {
 		const size_t length = text_word_length(c);
 
 		if (text->length > BYTES_MAX)
 			return false;
-		if (after_cast(c, span.end) != c) {
+		if (after_cast(c, span.end) != c)
 			c = after_cast(c, span.end);
-		} else if (string_starts_with(c, "std::")) {
-			c += strlen("std::");
-		} else if (text_word_is(c, length, "sizeof")) {
-			c = translate_sizeof(c, text);
-			if (!c)
-				return false;
-		} else if (length) {
-			if (!translate_name(site, (struct span){c, c + length}, depth, text))
-				return false;
-			c += length;
-		} else if (isdigit((unsigned char)*c)) {
-			for (; isdigit((unsigned char)*c); c++)
-				text_append_char(text, *c);
-			c += strspn(c, "uUlL");
-			if (*c == '.' || text_is_word(*c))
-				return false;
-		} else if (*c == '/') {
-			text_append(text, "//");
-			c++;
-		} else if (isspace((unsigned char)*c)) {
-			text_append_char(text, ' ');
-			c++;
-		} else if (strchr("+-*%(),", *c) || string_starts_with(c, "<<") ||
-			   string_starts_with(c, ">>")) {
-			const size_t bytes = strchr("<>", *c) ? 2 : 1;
-
-			text_append_bytes(text, c, bytes);
-			c += bytes;
-		} else {
+		else if (length && string_starts_with(c + length, "::"))
+			c += length + strlen("::");
+		else if (text_word_is(c, length, "sizeof"))
+			c = translate_sizeof(site, c, text);
+		else if (length)
+			c = translate_name(site, (struct span){c, c + length}, depth, text);
+		else if (isdigit((unsigned char)*c))
+			c = translate_number(c, text);
+		else if (*c == '(' && text_matching(c) &&
+			 translate_list(site, parts,
+				 split((struct span){c + 1, text_matching(c) - 1}, false, parts),
+				 depth, text))
+			c = text_matching(c);
+		else
+			c = translate_operator(c, text);
+		if (!c)
 			return false;
-		}
 	}
 	return span.begin < span.end;
 }
@@ -296,7 +559,33 @@ static char *translated(const struct site *site, struct span span)
 {
 	CLEANUP(text_release) struct text text = {0};
 
-	return translate(site, span, DEPTH_MAX, &text) ? text_detach(&text) : NULL;
+	if (!translate(site, span, DEPTH_MAX, &text))
+		return NULL;
+	return *text.data == '(' && is_whole(text.data)
+		       ? string_copy_bytes(text.data + 1, text.length - 2)
+		       : text_detach(&text);
+}
+
+/* Reads "grid.x = ...", "grid.y = ...". */
+static size_t members_read(const struct site *site, struct span name, char **dimensions)
+{
+	size_t count = 0;
+	struct span value;
+
+	for (size_t i = 0; i < 3; i++) {
+		CLEANUP(memory_free)
+		char *member = string_format(
+			"%.*s.%c", (int)(name.end - name.begin), name.begin, (int)('x' + i));
+
+		if (!find_definition(site, (struct span){member, member + strlen(member)}, &value))
+			continue;
+		dimensions[i] = translated(site, value);
+		for (; count < i; count++)
+			dimensions[count] =
+				dimensions[count] ? dimensions[count] : string_copy("1");
+		count = i + 1;
+	}
+	return count;
 }
 
 /* Follows names to "dim3(x, y)", and splits it into its dimensions. */
@@ -312,7 +601,8 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 		if (text_word_is(span.begin, length, "dim3") && strchr("({", *open)) {
 			value = (struct span){open + 1, span.end - 1};
 		} else if (span.begin + length != span.end || known_name(site, span) ||
-			   !find_definition(site, span, &value)) {
+			   !find_definition(site, span, &value) ||
+			   (!is_dim3(site, span) && !string_starts_with(value.begin, "dim3"))) {
 			break;
 		}
 		count = split(value, false, parts);
@@ -320,6 +610,8 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 			break;
 		span = parts[0];
 	}
+	if (count == 1 && !known_name(site, span) && is_dim3(site, span))
+		return members_read(site, span, dimensions);
 	for (size_t i = 0; i < count && i < 3; i++)
 		dimensions[i] = translated(site, parts[i]);
 	while (count > 1 && dimensions[count - 1] && strcmp(dimensions[count - 1], "1") == 0) {
@@ -330,6 +622,152 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 	return count <= 3 ? count : 0;
 }
 
+/* ---- calls of the runtime ---- */
+/* Returns the argument without casts and `&`. */
+static struct span stripped(struct span span)
+{
+	for (const char *c = NULL; c != span.begin;) {
+		c = span.begin = text_skip(span.begin);
+		if (*c == '&')
+			span.begin++;
+		else if (*c == '(' && text_matching(c) && text_matching(c) < span.end &&
+			 (*text_skip(text_matching(c)) == '&' ||
+				 text_is_word(*text_skip(text_matching(c)))))
+			span.begin = text_matching(c);
+		else if (string_starts_with(c, "static_cast<") ||
+			 string_starts_with(c, "reinterpret_cast<"))
+			span = (struct span){strchr(c, '(') ? strchr(c, '(') + 1 : c, span.end - 1};
+	}
+	return span.begin < span.end ? span_trim(span) : (struct span){span.end, span.end};
+}
+
+/* Reads the members of "cudaLaunchConfig_t config", set one by one or as a list. */
+static size_t read_config(const struct site *site, struct span config, struct span *parts)
+{
+	static const char *const members[] = {"gridDim", "blockDim", "dynamicSmemBytes"};
+	size_t count = 0;
+
+	config = stripped(config);
+	for (; count < ARRAY_COUNT(members); count++) {
+		CLEANUP(memory_free)
+		char *name = string_format(
+			"%.*s.%s", (int)(config.end - config.begin), config.begin, members[count]);
+
+		if (!find_definition(site, (struct span){name, name + strlen(name)}, &parts[count]))
+			break;
+	}
+	if (count < 2 && find_definition(site, config, parts) && *parts[0].begin == '{')
+		count = split((struct span){parts[0].begin + 1, parts[0].end - 1}, false, parts);
+	return count;
+}
+
+/* Reads "cudaLaunchKernel(k, grid, block, arguments, smem, stream)" and
+ * "cudaLaunchKernelEx(&config, k, x, n)" around the kernel's name. */
+static bool read_call(const char *name, struct site *site, struct span *parts, size_t *part_count)
+{
+	struct span all[WORDS_MAX], list;
+	int depth = 0;
+
+	for (const char *c = name; c > site->text && !strchr(";{}", *c); c--) {
+		const char *word = c;
+		size_t count;
+
+		depth += (*c == ')') - (*c == '(');
+		if (*c != '(' || depth >= 0)
+			continue;
+		depth = 0;
+		while (word > site->text && text_is_word(word[-1]))
+			word--;
+		if (!string_starts_with(word, "cudaLaunch") || !text_matching(c))
+			continue;
+		count = split((struct span){c + 1, text_matching(c) - 1}, true, all);
+		if (string_starts_with(word, "cudaLaunchKernelEx") && count > 1) {
+			*part_count = read_config(site, all[0], parts);
+			site->argument_count = count - 2;
+			memcpy(site->arguments, all + 2, (count - 2) * sizeof(*all));
+		} else if (count > 4) {
+			memcpy(parts, (struct span[]){all[1], all[2], all[4]}, 3 * sizeof(*all));
+			*part_count = 3;
+			if (find_definition(site, all[3], &list) && *list.begin == '{')
+				site->argument_count =
+					split((struct span){list.begin + 1, list.end - 1}, false,
+						site->arguments);
+		}
+		return *part_count >= 2;
+	}
+	return false;
+}
+
+static bool read_launch(
+	const char *name, size_t length, struct site *site, struct span *parts, size_t *part_count)
+{
+	const char *open = text_skip(name + length);
+
+	*part_count = 0;
+	site->at = name;
+	if (read_site(name + length, site, parts, part_count))
+		return true;
+	if (*open == '<' && after_angles(open))
+		site->template_count = split(
+			(struct span){open + 1, after_angles(open) - 1}, true, site->templates);
+	return read_call(name, site, parts, part_count);
+}
+
+/* Returns the variable of "auto f = k<T>;" or "auto f = &k<T>;", whose initializer has this name.
+ */
+static struct span alias_of(const struct site *site, const char *name)
+{
+	const char *end = name;
+	struct span alias;
+
+	while (end > site->text && (isspace((unsigned char)end[-1]) || end[-1] == '&'))
+		end--;
+	if (end == site->text || end[-1] != '=')
+		return (struct span){name, name};
+	for (end--; end > site->text && isspace((unsigned char)end[-1]);)
+		end--;
+	alias = (struct span){end, end};
+	while (alias.begin > site->text && text_is_word(alias.begin[-1]))
+		alias.begin--;
+	return alias;
+}
+
+/* Reads the launch of the kernel's name here, or of the variable that gets its value. */
+static bool find_launch(
+	const char *name, size_t length, struct site *site, struct span *parts, size_t *part_count)
+{
+	struct span alias;
+
+	if (read_launch(name, length, site, parts, part_count))
+		return true;
+	alias = alias_of(site, name);
+	length = (size_t)(alias.end - alias.begin);
+	for (const char *c = name; *c && length; c = text_after_word(c))
+		if (text_word_length(c) == length && strncmp(c, alias.begin, length) == 0 &&
+			read_launch(c, length, site, parts, part_count))
+			return true;
+	return false;
+}
+
+/* Returns the number or the null pointer that an argument is, or NULL. */
+static char *value_of(const struct site *site, struct span argument)
+{
+	static const char *const words[][2] = {
+		{"NULL", "NULL"}, {"nullptr", "NULL"}, {"true", "1"}, {"false", "0"}};
+	struct span value = stripped(argument);
+	char *end;
+
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+		if (span_is(value, words[i][0]))
+			return string_copy(words[i][1]);
+	if (text_word_length(value.begin) && !find_definition(site, value, &value))
+		return NULL;
+	(void)strtod(value.begin, &end);
+	if (end == value.begin || end + strspn(end, "fFuUlL") != value.end)
+		return NULL;
+	return string_copy_bytes(value.begin, (size_t)(end - value.begin));
+}
+
 bool launch_site_find(const char *text, const struct kernel_source *source,
 	const struct source_kernel *kernel, struct launch_site *site)
 {
@@ -338,17 +776,28 @@ bool launch_site_find(const char *text, const struct kernel_source *source,
 	*site = (struct launch_site){0};
 	for (const char *c = text; *c; c = text_after_word(c)) {
 		struct site found = {.text = text, .at = c, .source = source, .kernel = kernel};
-		struct span parts[WORDS_MAX];
+		struct span parts[WORDS_MAX], value;
 		char *smem[3] = {NULL};
 		size_t count;
 
 		if (text_word_length(c) != length || strncmp(c, kernel->name, length) != 0 ||
-			!read_site(c + length, &found, parts, &count))
+			!find_launch(c, length, &found, parts, &count))
 			continue;
 		for (size_t i = 0; i < found.template_count && i < ARRAY_COUNT(site->templates);
-			i++)
-			site->templates[i] = string_copy_bytes(found.templates[i].begin,
-				(size_t)(found.templates[i].end - found.templates[i].begin));
+			i++) {
+			struct span *given = &found.templates[i];
+
+			site->templates[i] = find_definition(&found, *given, &value) &&
+							     isdigit((unsigned char)*value.begin)
+						     ? string_copy_bytes(value.begin,
+							       (size_t)(value.end - value.begin))
+						     : string_copy_bytes(given->begin,
+							       (size_t)(given->end - given->begin));
+		}
+		for (size_t i = 0; i < found.argument_count && i < ARRAY_COUNT(site->values); i++) {
+			found.arguments[i] = stripped(found.arguments[i]);
+			site->values[i] = value_of(&found, found.arguments[i]);
+		}
 		site->grid_count = dimensions_read(&found, parts[0], site->grid);
 		site->block_count = dimensions_read(&found, parts[1], site->block);
 		if (count > 2 && dimensions_read(&found, parts[2], smem) == 1)
@@ -362,6 +811,8 @@ void launch_site_release(struct launch_site *site)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(site->templates); i++)
 		free(site->templates[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(site->values); i++)
+		free(site->values[i]);
 	for (size_t i = 0; i < 3; i++) {
 		free(site->grid[i]);
 		free(site->block[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads launches in the host's code, "k<T, 128><<<grid, block, smem>>>(x, n)", without a compiler.
+ * Reads launches in the host's code without a compiler: "k<T, 128><<<grid, block, smem>>>(x, n)",
+ * cudaLaunchKernel() and cudaLaunchKernelEx().
  */
 #ifndef SOURCE_LAUNCH_SITE_H
 #define SOURCE_LAUNCH_SITE_H
@@ -17,6 +18,7 @@ struct launch_site {
 		*block[3]; /* NULL: no such dimension, or an expression that is not understood */
 	size_t grid_count, block_count; /* 0: not understood */
 	char *smem_bytes;               /* NULL: none, or not understood */
+	char *values[48]; /* of arguments that are numbers, or "NULL"; NULL for others */
 };
 
 /* Reads the first launch of the kernel in a text without comments. Returns false if there is none.

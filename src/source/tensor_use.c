@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/tensor_use.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "source/words.h"
+
+enum {
+	DEPTH_MAX = 8, /* variables that are defined by others */
+	TERMS_MAX = 8
+};
+
+/* ---- places ---- */
+/* Returns the next place where the word is used and is no member, or NULL. */
+static const char *next_use(const char *c, const char *begin, const char *name)
+{
+	for (; *c; c = text_after_word(c))
+		if (text_word_is(c, text_word_length(c), name) &&
+			(c == begin || (c[-1] != '.' && c[-1] != '>')))
+			return c;
+	return NULL;
+}
+
+static const char *after_square(const char *open)
+{
+	int depth = 0;
+
+	for (const char *c = open; *c && *c != ';'; c++) {
+		depth += (*c == '[') - (*c == ']');
+		if (!depth)
+			return c + 1;
+	}
+	return NULL;
+}
+
+static const char *skip_back(const char *begin, const char *c)
+{
+	while (c > begin && isspace((unsigned char)c[-1]))
+		c--;
+	return c;
+}
+
+/* ---- reads and writes ---- */
+/* Whether the argument that begins here belongs to an atomic function: "atomicAdd(&x[i], 1)". */
+static bool is_in_atomic(const char *begin, const char *c)
+{
+	const char *word;
+
+	c = skip_back(begin, c);
+	c = skip_back(begin, c - (c > begin && c[-1] == '&'));
+	if (c == begin || c[-1] != '(')
+		return false;
+	for (word = c - 1; word > begin && text_is_word(word[-1]);)
+		word--;
+	return string_starts_with(word, "atomic") || string_starts_with(word, "gpuAtomic");
+}
+
+/* Skips what selects a part of an element: ")", ".x", "[0]". */
+static const char *after_element(const char *c)
+{
+	for (c = text_skip(c); c && (*c == ')' || *c == '.' || *c == '['); c = c ? text_skip(c) : c)
+		c = *c == '[' ? after_square(c) : *c == '.' ? text_after_word(c + 1) : c + 1;
+	return c ? c : "";
+}
+
+struct tensor_use tensor_use_read(const char *body, const char *name)
+{
+	struct tensor_use use = {0};
+
+	for (const char *c = body; (c = next_use(c, body, name)) != NULL; c = text_after_word(c)) {
+		const char *open = text_skip(c + strlen(name));
+		const char *end = *open == '[' ? after_square(open) : NULL;
+		const char *after = end ? after_element(end) : "";
+		const char *before = skip_back(body, c);
+		const bool is_set = *after == '=' && after[1] != '=';
+		const bool is_changed = (*after && strchr("+-*/|&^", *after) && after[1] == '=') ||
+					(*after && strchr("+-", *after) && after[1] == *after);
+
+		if (is_in_atomic(body, c) || is_changed)
+			use.reads = use.writes = true;
+		else if (is_set)
+			use.writes = true;
+		else if (end && !(before > body && before[-1] == '&'))
+			use.reads = true;
+		else if (!(*open && strchr("=!+", *open) && open[1] == '='))
+			use.unclear++;
+	}
+	return use;
+}
+
+/* ---- shapes ---- */
+struct span {
+	const char *begin, *end;
+};
+
+struct shape_reader {
+	const char *body;
+	const struct launch_site *site;
+	const struct name_set *sizes;
+	char **dimensions;
+	size_t count;
+};
+
+static struct span trimmed(struct span span)
+{
+	for (;;) {
+		span.begin = text_skip(span.begin);
+		span.end = skip_back(span.begin, span.end);
+		if (span.end - span.begin < 2 || *span.begin != '(' ||
+			text_matching(span.begin) != span.end)
+			return span;
+		span.begin++;
+		span.end--;
+	}
+}
+
+/* Splits at an operator outside of brackets. Returns 0 if there are too many parts. */
+static size_t split(struct span whole, char operator, struct span parts[TERMS_MAX])
+{
+	size_t count = 0;
+	int depth = 0;
+
+	whole = trimmed(whole);
+	for (const char *c = whole.begin, *begin = c; c <= whole.end; c++) {
+		depth += c < whole.end && strchr("([", *c) ? 1 : 0;
+		depth -= c < whole.end && strchr(")]", *c) ? 1 : 0;
+		if (c < whole.end && (*c != operator|| depth))
+			continue;
+		if (count == TERMS_MAX)
+			return 0;
+		parts[count++] = trimmed((struct span){begin, c});
+		begin = c + 1;
+	}
+	return count;
+}
+
+/* Whether the expression consists of sizes and numbers. */
+static bool is_size(const struct shape_reader *reader, struct span span)
+{
+	for (const char *c = span.begin; c < span.end; c = text_after_word(c)) {
+		const size_t length = text_word_length(c);
+
+		if (length ? !name_set_has(reader->sizes, c, length)
+			   : !isdigit((unsigned char)*c) && !strchr("+-*/() ", *c))
+			return false;
+	}
+	return span.begin < span.end;
+}
+
+static void add_dimension(struct shape_reader *reader, struct span span)
+{
+	struct text text = {0};
+
+	for (const char *c = span.begin; c < span.end; c++)
+		text_appendf(&text, *c == '/' ? "//" : "%c", *c);
+	if (reader->count < TENSOR_DIMENSIONS_MAX)
+		reader->dimensions[reader->count++] = text_detach(&text);
+	else
+		text_release(&text);
+}
+
+static bool add_text(struct shape_reader *reader, const char *text)
+{
+	if (text)
+		add_dimension(reader, (struct span){text, text + strlen(text)});
+	return text != NULL;
+}
+
+/* The bound of a comparison or of an argument of a macro. */
+static struct span bound_at(const char *begin)
+{
+	const char *c = begin;
+	int depth = 0;
+
+	for (; *c && !strchr(";,{&|?<>=", *c) && depth >= 0; c++)
+		depth += (*c == '(') - (*c == ')');
+	return trimmed((struct span){begin, depth < 0 ? c - 1 : c});
+}
+
+/* Finds "i < n", "i >= n" and loops such as CUDA_KERNEL_LOOP(i, n). */
+static bool find_bound(const struct shape_reader *reader, struct span name, struct span *bound)
+{
+	const size_t length = (size_t)(name.end - name.begin);
+
+	for (const char *c = reader->body; *c; c = text_after_word(c)) {
+		const char *after = text_skip(c + length);
+
+		if (strncmp(c, name.begin, length) != 0 || text_is_word(c[length]) ||
+			(c > reader->body && strchr(".>", c[-1])))
+			continue;
+		if ((*after == '<' && after[1] != '<' && after[1] != '=') ||
+			(*after == ',' && c > reader->body && c[-1] == '(' &&
+				c - reader->body > 4 && strncmp(c - 5, "LOOP", 4) == 0))
+			*bound = bound_at(after + 1);
+		else if (*after == '>' && after[1] == '=')
+			*bound = bound_at(after + 2);
+		else
+			continue;
+		if (is_size(reader, *bound))
+			return true;
+	}
+	return false;
+}
+
+static bool find_definition(const struct shape_reader *reader, struct span name, struct span *value)
+{
+	const size_t length = (size_t)(name.end - name.begin);
+
+	for (const char *c = reader->body; *c; c = text_after_word(c)) {
+		const char *after = text_skip(c + length);
+
+		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
+			*after != '=' || after[1] == '=')
+			continue;
+		*value = trimmed((struct span){after + 1, after + 1 + strcspn(after + 1, ";{")});
+		return true;
+	}
+	return false;
+}
+
+static bool read_extents(struct shape_reader *reader, struct span index, int depth);
+
+/* An index that is no sum or product. */
+static bool read_variable(struct shape_reader *reader, struct span name, int depth)
+{
+	static const char *const axes[] = {"x", "y", "z"};
+	struct span found;
+
+	if (find_bound(reader, name, &found)) {
+		add_dimension(reader, found);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(axes); i++) {
+		CLEANUP(memory_free) char *block = string_format("blockIdx.%s", axes[i]);
+		CLEANUP(memory_free) char *thread = string_format("threadIdx.%s", axes[i]);
+
+		if ((size_t)(name.end - name.begin) == strlen(block) &&
+			string_starts_with(name.begin, block))
+			return add_text(reader, reader->site->grid[i]);
+		if ((size_t)(name.end - name.begin) == strlen(thread) &&
+			string_starts_with(name.begin, thread))
+			return add_text(reader, reader->site->block[i]);
+	}
+	return depth > 0 && find_definition(reader, name, &found) &&
+	       read_extents(reader, found, depth - 1);
+}
+
+/* Reads "a * S * T": the extents of a, then S and T. */
+static bool read_product(
+	struct shape_reader *reader, const struct span *factors, size_t count, int depth)
+{
+	const size_t before = reader->count;
+	size_t variable = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_size(reader, factors[i]))
+			continue;
+		if (variable < count)
+			return false;
+		variable = i;
+	}
+	if (variable == count)
+		return false;
+	if (!read_extents(reader, factors[variable], depth))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (i != variable)
+			add_dimension(reader, factors[i]);
+	return reader->count > before;
+}
+
+/* Of "a * S + b * T + c" the term with the most factors tells the shape. */
+static bool read_extents(struct shape_reader *reader, struct span index, int depth)
+{
+	struct span terms[TERMS_MAX], factors[TERMS_MAX];
+	const size_t before = reader->count, term_count = split(index, '+', terms);
+
+	if (depth <= 0)
+		return false;
+	for (size_t wanted = TERMS_MAX; wanted > 1; wanted--)
+		for (size_t i = 0; i < term_count; i++)
+			if (split(terms[i], '*', factors) == wanted) {
+				if (read_product(reader, factors, wanted, depth - 1))
+					return true;
+				while (reader->count > before)
+					free(reader->dimensions[--reader->count]);
+			}
+	for (size_t i = 0; i < term_count; i++) {
+		if (split(terms[i], '*', factors) == 1 && !is_size(reader, terms[i]) &&
+			read_variable(reader, terms[i], depth - 1) &&
+			(term_count == 1 || reader->count > before + 1))
+			return true;
+		while (reader->count > before)
+			free(reader->dimensions[--reader->count]);
+	}
+	return false;
+}
+
+/* Reads "x, ct::extents(rows, columns)" of a tile kernel. */
+static size_t read_tile_extents(const char *comma, char **dimensions)
+{
+	const char *word = text_skip(comma + 1);
+	const size_t length = text_word_length(word);
+	const char *open;
+	struct span parts[TERMS_MAX];
+	size_t count;
+	struct shape_reader made = {.dimensions = dimensions};
+
+	if (string_starts_with(word + length, "::"))
+		word += length + strlen("::");
+	open = word + text_word_length(word);
+	if (!text_word_is(word, text_word_length(word), "extents") || *open != '(' ||
+		!text_matching(open))
+		return 0;
+	count = split((struct span){open, text_matching(open)}, ',', parts);
+	for (size_t i = 0; i < count; i++)
+		add_dimension(&made, parts[i]);
+	return made.count;
+}
+
+size_t tensor_shape_read(const char *body, const char *name, const struct launch_site *site,
+	const struct name_set *sizes, char *dimensions[TENSOR_DIMENSIONS_MAX])
+{
+	size_t count = 0;
+
+	for (const char *c = body; (c = next_use(c, body, name)) != NULL; c = text_after_word(c)) {
+		char *found[TENSOR_DIMENSIONS_MAX];
+		struct shape_reader reader = {body, site, sizes, found, 0};
+		const char *open = text_skip(c + strlen(name)), *end = NULL;
+
+		if (string_starts_with(open, "+=")) /* indices count from there */
+			break;
+		if (*open == ',') {
+			if (!count && is_in_atomic(body, c))
+				dimensions[count++] = string_copy("1");
+			else if (!count)
+				count = read_tile_extents(open, dimensions);
+			continue;
+		}
+		if (*open == '[')
+			end = after_square(open);
+		else if (*open == '+' && open[1] != '=' && open[1] != '+')
+			end = bound_at(open + 1).end + 1;
+		if (!end || !read_extents(&reader, (struct span){open + 1, end - 1}, DEPTH_MAX))
+			continue;
+		for (size_t i = 0; i < (reader.count > count ? count : reader.count); i++)
+			free(reader.count > count ? dimensions[i] : found[i]);
+		if (reader.count > count) {
+			memcpy(dimensions, found, reader.count * sizeof(*found));
+			count = reader.count;
+		}
+	}
+	return count;
+}
