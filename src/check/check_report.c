@@ -49,11 +49,28 @@ static void append_environment(const struct check *check, struct text *text)
 	}
 }
 
-static void text_row(const struct check_row *row, struct text *text)
+static bool is_same_reason(const struct check_row *row, const struct check_row *other)
 {
+	return row->verdict == CHECK_NOT_COMPARABLE && other->verdict == row->verdict &&
+	       strcmp(row->reason, other->reason) == 0;
+}
+
+/* Lists rows that are not comparable for the same reason as one row. */
+static void text_row(const struct check *check, const struct check_row *row, struct text *text)
+{
+	size_t more = 0;
+
+	for (const struct check_row *other = check->rows; other < row; other++)
+		if (is_same_reason(row, other))
+			return;
+	for (const struct check_row *other = row + 1; other < check->rows + check->row_count;
+		other++)
+		more += is_same_reason(row, other);
 	text_appendf(text, "%-14s ", check_verdict_names[row->verdict]);
 	append_title(row, text);
 	text_appendf(text, "  %s", row->entry.winner.result.family);
+	if (more)
+		text_appendf(text, ", and %zu more", more);
 	if (row->now.rounds && row->baseline_us > 0)
 		text_appendf(text, "  %.2f -> %.2f us", row->baseline_us, row->now.time_us);
 	else if (row->now.rounds)
@@ -77,7 +94,7 @@ void check_report_text(const struct check *check, struct text *text)
 	for (size_t v = 0; v < CHECK_VERDICT_COUNT; v++)
 		for (size_t i = 0; i < check->row_count; i++)
 			if (check->rows[i].verdict == verdict_order[v])
-				text_row(&check->rows[i], text);
+				text_row(check, &check->rows[i], text);
 	append_counts(check, text);
 	text_append_char(text, '\n');
 }
