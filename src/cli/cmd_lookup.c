@@ -127,6 +127,26 @@ static enum status answer_all(const struct lookup_request *request,
 			: "");
 }
 
+/* Loads the operation from the templates, or else from the own kernel NAME.json next to the tuned
+ * file. */
+static enum status load_operation(const struct folders *folders, const char *tuned,
+	const char *name, struct catalogue *catalogue, const struct operation **operation,
+	struct error *err)
+{
+	CLEANUP(memory_free) char *folder = path_parent(tuned);
+	CLEANUP(memory_free) char *file = string_format("%s/%s.json", folder, name);
+
+	if (catalogue_load(folders->templates, name, catalogue, err) == STATUS_OK &&
+		catalogue_operation(catalogue, name, operation, err) == STATUS_OK)
+		return STATUS_OK;
+	catalogue_release(catalogue);
+	if (!file_exists(file) ||
+		catalogue_load(folders->templates, file, catalogue, NULL) != STATUS_OK)
+		return err->status;
+	*err = (struct error){0};
+	return catalogue_operation(catalogue, file, operation, err);
+}
+
 static enum status run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct lookup_options *options = options_;
@@ -147,8 +167,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		.without_best = options->quick};
 
 	TRY(common_expect_tuned(path, err));
-	TRY(catalogue_load(folders.templates, positional->items[1], &catalogue, err));
-	TRY(catalogue_operation(&catalogue, positional->items[1], &operation, err));
+	TRY(load_operation(&folders, path, positional->items[1], &catalogue, &operation, err));
 	catalogue_show_defaults(&catalogue, options->common.verbose);
 	TRY(common_problems(operation, &options->problems, NULL, &problems, err));
 	TRY(tuned_load(path, &tuned, err));

@@ -70,11 +70,14 @@ def test_lookup_by_the_program(tuned):
 	with pytest.raises(tiletune.Error) as error:
 		tiletune.load(tuned).lookup("gemm", M=250, N=64, K=64, dtype="fp17")
 	assert error.value.code == 2 and "fp17" in error.value.message
+	for several in ([250, 300], range(250, 350, 50)):
+		with pytest.raises(tiletune.Error, match="M: an answer is for one problem, but .* gives 2"):
+			tiletune.load(tuned).lookup("gemm", M=several, N=64, K=64, dtype="fp16")
 
 
 def test_broken(tmp_path):
 	path = str(tmp_path / "broken.json")
-	for text, said in (("{", ":1: not JSON: "), ("[]", ": expected the format tiletune.tuned/1, found list"),
+	for text, said in (("", ": the file is empty"), ('{"a', ":1: not JSON: unterminated string starting at column 2"), ("[]", ": expected the format tiletune.tuned/1, found list"),
 			('{"format": "tiletune.suite/1"}', ": expected the format tiletune.tuned/1, found tiletune.suite/1"),
 			('{"format": "tiletune.tuned/1", "device": {}}', ": $.entries: expected an array, found NoneType"),
 			('{"format": "tiletune.tuned/1", "device": {}, "entries": [{"operation": "gemm"}]}', ': $.entries[0]: no member "problem", or one of the wrong type')):

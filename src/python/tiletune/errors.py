@@ -11,7 +11,10 @@ from typing import Iterator, Optional
 
 def not_json(path: str, error: json.JSONDecodeError) -> str:
     """Where a file stops being JSON."""
-    return f"{path}:{error.lineno}: not JSON: {error.msg[0].lower()}{error.msg[1:]} at column {error.colno}"
+    if not error.doc.strip():
+        return f"{path}: the file is empty"
+    reason = error.msg.removesuffix(" at")
+    return f"{path}:{error.lineno}: not JSON: {reason[0].lower()}{reason[1:]} at column {error.colno}"
 
 
 class Error(Exception):

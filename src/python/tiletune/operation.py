@@ -104,7 +104,8 @@ class Operation:
                 break
         if any(key not in values for key in self.keys):
             missing = [key for key in self.keys if key not in values and "default" not in self.keys[key]]
-            raise Error(f"{self.name}: no value of {', '.join(missing)}; given: {text_of(given) or 'nothing'}")
+            raise Error(f"{self.name}: no value of {', '.join(missing)}; given: {text_of(given) or 'nothing'}",
+                f"add {', '.join(f'{key}=...' for key in missing)}")
         return {key: values[key] for key in self.keys}
 
     def default(self, key: str, values: Mapping[str, Any]) -> Any:

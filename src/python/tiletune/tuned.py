@@ -66,6 +66,10 @@ class Tuned:
             entry = self.find(operation, problem, objective) if device is None else None
             if entry:
                 return Answer.of(entry, "exact", 0.0)
+        for key, value in problem.items():
+            if isinstance(value, (list, tuple, range)):
+                raise Error(f"lookup: {key}: an answer is for one problem, but {value} gives {len(value)}",
+                    f'[tuned.lookup("{operation}", ..., {key}=value) for value in {value}]')
         from .command import run  # pylint: disable=import-outside-toplevel
         text = run("lookup", self.path, operation, problem=text_of(problem), device=device, json=True,
             objective=None if objective == "time" else objective)[1]
