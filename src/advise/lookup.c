@@ -138,11 +138,23 @@ static bool has_bits_of_class(const struct lookup_request *request, const struct
 	return has && members > 0;
 }
 
-/* A configuration is not used if the untuned default of its family is predicted to be faster. */
+static bool has_model(const struct family *family)
+{
+	for (size_t i = 0; i < family->launch_count; i++)
+		if (family->launches[i].work.has_model)
+			return true;
+	return false;
+}
+
+/* A configuration is not used if the untuned default of its family is predicted to be faster.
+ * Predictions without a model are too rough to overrule what was tuned. */
 static bool is_eligible(const struct option *option)
 {
-	return isfinite(option->candidate.prediction.time_us) &&
-	       option->candidate.prediction.time_us <= option->default_us;
+	const struct candidate *candidate = &option->candidate;
+
+	return isfinite(candidate->prediction.time_us) &&
+	       (candidate->prediction.time_us <= option->default_us ||
+		       !has_model(candidate->bound->family));
 }
 
 /* Among equal predictions prefers the configuration that runs as it was measured. */
