@@ -31,48 +31,47 @@ struct conditions {
 	bool resets;    /* the kernel's variables and workspaces are as after loading */
 };
 
-/* Times and verifies one sample. Nothing that the kernel did before can help the timed runs: its
- * untimed run precedes the new inputs and the poison. */
-static bool sample(struct gpu_session *gpu, struct runner *runner, size_t set,
-	struct conditions conditions, struct result *result, double *sample_us)
+/* Times one sample and queues its verification. Nothing that the kernel did before can help the
+ * timed runs: its untimed run precedes the new inputs and the poison. */
+static bool sample(struct gpu_session *gpu, struct runner *runner, struct conditions conditions,
+	struct verify_sample *on, double *sample_us)
 {
 	struct problem_data *problem = runner->loaded->problem;
-	struct verify_sample on = {.set = set};
+	const size_t set = on->set;
 
 	gpu_progress(gpu, 0);
-	return runner_warm_on(gpu, runner, set, &on.first, &on.count) &&
+	return runner_warm_on(gpu, runner, set, &on->first, &on->count) &&
 	       (problem->has_no_second ||
 		       (conditions.all_fresh ? problem_data_fill_fresh(gpu, problem, set)
 					     : problem_data_fill_second(gpu, problem, set))) &&
-	       problem_data_poison(gpu, problem, 0, problem->set_count) &&
+	       problem_data_poison(gpu, problem, on->first, on->count) &&
 	       (!conditions.resets || loaded_reset(gpu, runner->loaded)) &&
 	       loaded_fill_symbols(gpu, runner->loaded, set) && runner_restore(gpu, runner) &&
 	       evict(gpu, problem) && runner_start_chosen(gpu, runner) &&
 	       runner_finish(gpu, runner, sample_us) &&
-	       verify_sample(gpu, runner->loaded, &on, result);
+	       verify_sample_queue(gpu, runner->loaded, on);
 }
 
-/* Restores the first inputs, removes what the kernel has stored (another kernel could read it), and
- * verifies the memory. */
-static bool finish(struct gpu_session *gpu, const struct runner *runner, struct result *result)
+/* Restores the first inputs, and removes what the kernel has stored, which another kernel could
+ * read. */
+static bool restore(struct gpu_session *gpu, const struct loaded *loaded)
 {
-	const struct loaded *loaded = runner->loaded;
-
 	return problem_data_fill_first(gpu, loaded->problem) && loaded_reset(gpu, loaded) &&
-	       loaded_fill_symbols(gpu, loaded, 0) &&
-	       (result->outcome != OUTCOME_OK || verify_memory(gpu, loaded, result));
+	       loaded_fill_symbols(gpu, loaded, 0);
 }
 
 bool retest_sample(
 	struct gpu_session *gpu, struct runner *runner, struct result *result, double *sample_us)
 {
 	struct problem_data *problem = runner->loaded->problem;
-	const size_t set = problem->has_no_second
-				   ? 0
-				   : (size_t)random_below(&problem->fresh, problem->set_count);
+	struct verify_sample on = {
+		.set = problem->has_no_second
+			       ? 0
+			       : (size_t)random_below(&problem->fresh, problem->set_count)};
 
-	return sample(gpu, runner, set, (struct conditions){0}, result, sample_us) &&
-	       finish(gpu, runner, result);
+	return sample(gpu, runner, (struct conditions){0}, &on, sample_us) &&
+	       restore(gpu, runner->loaded) &&
+	       verify_sample(gpu, runner->loaded, &on, true, result);
 }
 
 /* Chooses a random set from the part of the sets that belongs to the sample with this index, so
@@ -97,9 +96,10 @@ static bool series(
 
 	while (result->outcome == OUTCOME_OK && count < SERIES_SAMPLES + first) {
 		const struct conditions conditions = {.all_fresh = true, .resets = count > 0};
+		struct verify_sample on = {.set = set_of(runner->loaded->problem, count)};
 
-		if (!sample(gpu, runner, set_of(runner->loaded->problem, count), conditions, result,
-			    &samples_us[count]))
+		if (!sample(gpu, runner, conditions, &on, &samples_us[count]) ||
+			!verify_sample(gpu, runner->loaded, &on, false, result))
 			return false;
 		count++;
 		first = count > 1 && retest_is_slower(samples_us[0], samples_us[1]);
@@ -107,7 +107,8 @@ static bool series(
 	/* with different group sizes, the faster sample only has smaller groups */
 	*time_us = statistics_quantile(
 		samples_us + first, SERIES_SAMPLES, runner->draws > 1 ? 0.5 : 0);
-	return finish(gpu, runner, result);
+	return restore(gpu, runner->loaded) &&
+	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
 }
 
 bool retest_series(struct gpu_session *gpu, const struct runner *runner, struct device_reply *reply,

@@ -211,13 +211,15 @@ static void add_observation(struct series *series, double time_us)
 	result->samples_us[result->sample_count++] = time_us;
 }
 
-/* Returns whether this visit is the retest: the last observation of a verified candidate uses the
- * second inputs. */
+/* Returns whether this visit is the retest: the last observation of a verified candidate that is
+ * not too slow to win uses the second inputs. */
 static bool is_retest(const struct sampler *sampler, const struct series *series)
 {
+	const size_t count = series->reply.result.sample_count;
+
 	return is_verified(series) && series->runner->estimate_us > 0 &&
-	       series->runner->loaded->set_count > 1 &&
-	       series->reply.result.sample_count + 1 >= sampler->rule->rounds;
+	       series->runner->loaded->set_count > 1 && count + 1 >= sampler->rule->rounds &&
+	       !(count && is_slow(sampler, series));
 }
 
 static bool visit_retest(struct sampler *sampler, struct series *series)

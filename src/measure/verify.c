@@ -448,26 +448,57 @@ static enum outcome judge_sample(const struct loaded *loaded, const struct verif
 	return wrong->length ? OUTCOME_WRONG_RESULT : OUTCOME_OK;
 }
 
-bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
-	const struct verify_sample *sample, struct result *result)
+static void take_sample(const struct loaded *loaded, const struct verify_sample *sample,
+	const struct layout *layout, const struct helper_compare_result *compared,
+	const uint64_t *counters, struct result *result)
 {
-	const struct layout layout = layout_of(loaded);
-	const size_t total = layout.total + WRITTEN_SETS_MAX;
-	const enum inputs inputs = loaded->problem->has_no_second ? INPUTS_FIRST : INPUTS_SECOND;
-	struct helper_compare_result compared[PLAN_OUTPUTS_MAX] = {0};
-	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(total, sizeof(*counters));
 	CLEANUP(text_release) struct text wrong = {0};
 
-	if (!scratch_clear(gpu) || !compare_all(gpu, loaded, sample->set, inputs) ||
-		!count_written(gpu, loaded, sample, &layout) ||
-		!scratch_read(gpu, compared, layout.outputs, counters, total))
-		return false;
-	result->outcome = judge_sample(loaded, sample, &layout, compared, counters, &wrong);
+	result->outcome = judge_sample(loaded, sample, layout, compared, counters, &wrong);
 	if (wrong.length)
 		result->detail =
 			string_format("the kernel is correct only on inputs that it has seen; in a "
 				      "timed run on new inputs with cleared outputs: %s",
 				wrong.data);
+}
+
+static void take_memory(const struct loaded *loaded, const struct layout *layout,
+	const uint64_t *counters, struct result *result)
+{
+	CLEANUP(text_release) struct text strays = {0};
+
+	find_stray_writes(loaded, layout, counters, &strays);
+	loaded->problem->touched = strays.length;
+	if (strays.length && result->outcome == OUTCOME_OK) {
+		result->outcome = OUTCOME_OUT_OF_BOUNDS;
+		result->detail = text_detach(&strays);
+	}
+}
+
+bool verify_sample_queue(
+	struct gpu_session *gpu, const struct loaded *loaded, const struct verify_sample *sample)
+{
+	const struct layout layout = layout_of(loaded);
+	const enum inputs inputs = loaded->problem->has_no_second ? INPUTS_FIRST : INPUTS_SECOND;
+
+	return scratch_clear(gpu) && compare_all(gpu, loaded, sample->set, inputs) &&
+	       count_written(gpu, loaded, sample, &layout);
+}
+
+bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
+	const struct verify_sample *sample, bool with_memory, struct result *result)
+{
+	const struct layout layout = layout_of(loaded);
+	const size_t total = layout.total + WRITTEN_SETS_MAX;
+	struct helper_compare_result compared[PLAN_OUTPUTS_MAX] = {0};
+	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(total, sizeof(*counters));
+
+	if ((with_memory && !check_memory(gpu, loaded, &layout)) ||
+		!scratch_read(gpu, compared, layout.outputs, counters, total))
+		return false;
+	take_sample(loaded, sample, &layout, compared, counters, result);
+	if (with_memory)
+		take_memory(loaded, &layout, counters, result);
 	return true;
 }
 
@@ -475,17 +506,11 @@ bool verify_memory(struct gpu_session *gpu, const struct loaded *loaded, struct 
 {
 	const struct layout layout = layout_of(loaded);
 	CLEANUP(memory_free) uint64_t *counters = memory_zeroed(layout.total, sizeof(*counters));
-	CLEANUP(text_release) struct text strays = {0};
 
 	if (!scratch_clear(gpu) || !check_memory(gpu, loaded, &layout) ||
 		!scratch_read(gpu, NULL, 0, counters, layout.total))
 		return false;
-	find_stray_writes(loaded, &layout, counters, &strays);
-	loaded->problem->touched = strays.length;
-	if (strays.length) {
-		result->outcome = OUTCOME_OUT_OF_BOUNDS;
-		result->detail = text_detach(&strays);
-	}
+	take_memory(loaded, &layout, counters, result);
 	return true;
 }
 

@@ -29,10 +29,14 @@ bool verify_prepare(
 struct verify_sample {
 	size_t first, count, set;
 };
-/* Sets the outcome to wrong_result, with a detail, if the results on that set are wrong or the
- * kernel wrote nothing on another one. Returns false only if the check itself failed. */
+/* Queues the comparison, for verify_sample(). Other work may be queued in between. */
+bool verify_sample_queue(
+	struct gpu_session *gpu, const struct loaded *loaded, const struct verify_sample *sample);
+/* Waits for the comparison. Sets the outcome to wrong_result, with a detail, if the results on that
+ * set are wrong or the kernel wrote nothing on another one. with_memory also does what
+ * verify_memory() does. Returns false only if the check itself failed. */
 bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
-	const struct verify_sample *sample, struct result *result);
+	const struct verify_sample *sample, bool with_memory, struct result *result);
 /* Sets the outcome to out_of_bounds, with a detail, if guard zones or inputs of any set changed.
  * All sets must hold the first inputs. Returns false only if the check itself failed. */
 bool verify_memory(struct gpu_session *gpu, const struct loaded *loaded, struct result *result);

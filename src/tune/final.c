@@ -71,6 +71,15 @@ struct final_timing {
 	size_t count;
 };
 
+/* Returns whether the contender is too slow to win beside the fastest. */
+static bool cannot_win(struct round_times times, struct round_times fastest)
+{
+	const struct interval ratio = round_times_ratio(times, fastest, CONFIDENCE_99);
+
+	return ratio.low >
+	       1 + 2 * TUNED_TIE_RATIO + 2 * CODE_PLACEMENT_NOISE_US / round_times_median(fastest);
+}
+
 /* The stop rule. A candidate that is too slow to win is not timed any longer. All others are
  * timed until the last look, however narrow their intervals are: stopping because an interval is
  * narrow would make it too narrow. */
@@ -93,16 +102,49 @@ static bool is_only_one_left(struct contender *contenders, size_t count, void *c
 		return true;
 	fastest = round_times_fastest(times, left);
 	for (size_t i = 0; i < left; i++) {
-		const struct interval ratio =
-			round_times_ratio(times[i], times[fastest], CONFIDENCE_99);
-
-		going_on[i]->is_finished =
-			ratio.low >
-			1 + 2 * TUNED_TIE_RATIO +
-				2 * CODE_PLACEMENT_NOISE_US / round_times_median(times[fastest]);
+		going_on[i]->is_finished = cannot_win(times[i], times[fastest]);
 		slower += going_on[i]->is_finished;
 	}
 	return slower + 1 >= left;
+}
+
+static const struct contender *fastest_contender(const struct final_timing *timing)
+{
+	const struct contender *fastest = NULL;
+
+	for (size_t i = 0; i < timing->count; i++) {
+		const struct contender *contender = &timing->contenders[i];
+
+		if (contender->outcome == OUTCOME_OK && contender->round_count &&
+			(!fastest || round_times_median(contender_times(contender)) <
+					     round_times_median(contender_times(fastest))))
+			fastest = contender;
+	}
+	return fastest;
+}
+
+/* Verifies the contenders that can win. If that shows that the fastest are slower or wrong, others
+ * can win, which are verified next. */
+static enum status verify_contenders(struct final_timing *timing, struct error *err)
+{
+	CLEANUP(memory_free) bool *is_verified = memory_zeroed(timing->count + 1, sizeof(bool));
+	bool any = true;
+
+	while (any) {
+		const struct contender *fastest = fastest_contender(timing);
+
+		any = false;
+		for (size_t i = 0; fastest && i < timing->count; i++) {
+			struct contender *contender = &timing->contenders[i];
+
+			if (is_verified[i] || !contender->round_count ||
+				cannot_win(contender_times(contender), contender_times(fastest)))
+				continue;
+			is_verified[i] = any = true;
+			TRY(contenders_verify(&timing->search->evaluator, contender, 1, err));
+		}
+	}
+	return STATUS_OK;
 }
 
 static bool is_loaded(const struct trial *trial)
@@ -237,7 +279,7 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 	}
 	TRY(load_contenders(timing, loads, err));
 	TRY(contenders_time(evaluator, timing->contenders, timing->count, &limits, err));
-	TRY(contenders_verify(evaluator, timing->contenders, timing->count, err));
+	TRY(verify_contenders(timing, err));
 	return take_all(timing, err);
 }
 
