@@ -146,6 +146,8 @@ static struct json *text_write(const void *field)
 
 static const struct record_custom json_text_custom = {text_read, text_write, memory_free};
 
+static const char *const row_bound_names[] = {"clock", "dram", NULL};
+
 /* The members that every row has. Only winners have others. */
 #define SHORT_MEMBERS                                                                              \
 	RESULT(family, "family", .rule = &family_name_rule), CONFIGURATION, TIME,                  \
@@ -157,6 +159,8 @@ static const struct record_custom json_text_custom = {text_read, text_write, mem
 		RECORD_ENUM(struct tuned_row, result.verified, verified_names, "verified",         \
 			.flags = RECORD_OPTIONAL, .absent = VERIFIED_REFERENCE),                   \
 		RECORD_ENUM(struct tuned_row, result.by_program, verified_by_names, "verified_by", \
+			.flags = RECORD_OPTIONAL),                                                 \
+		RECORD_ENUM(struct tuned_row, is_dram_bound, row_bound_names, "bound",             \
 			.flags = RECORD_OPTIONAL),                                                 \
 		RECORD_VALUE(struct tuned_row, run, "run", .flags = RECORD_OPTIONAL), LOST,        \
 		RECORD_UNKNOWN(struct tuned_row, unknown)
@@ -320,10 +324,16 @@ static struct tuned_row part_of(const struct record *record, const struct tuned_
 	return part;
 }
 
+bool tuned_row_is_clock_bound(const struct tuned_row *row)
+{
+	return !row->is_dram_bound && score_is_clock_bound(&row->result.score);
+}
+
 void tuned_row_shorten(struct tuned_row *row)
 {
 	struct tuned_row part = part_of(&short_record, row);
 
+	part.is_dram_bound = !tuned_row_is_clock_bound(row);
 	tuned_row_release(row);
 	*row = part;
 }

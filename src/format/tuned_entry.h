@@ -71,6 +71,7 @@ struct tuned_row {
 			       times the memory */
 	size_t tensor_map_count;
 	char *run;               /* the older run that measured this row; NULL: the entry's run */
+	bool is_dram_bound;      /* of a row without a score: its time does not follow the clock */
 	struct json *why;        /* explanation in answers of explain, lookup and advise, or NULL */
 	struct tuned_lost *lost; /* why it lost; NULL: not known, or this is the winner */
 	struct json *unknown;    /* members from a newer version, or NULL */
@@ -80,6 +81,8 @@ RECORD_DECLARE(struct tuned_row, tuned_row_record);
 void tuned_row_release(struct tuned_row *row);
 struct tuned_row tuned_row_copy(const struct tuned_row *row);
 void tuned_row_forget_lost(struct tuned_row *row);
+/* Whether the time follows the GPU's clock, as far as the score tells. */
+bool tuned_row_is_clock_bound(const struct tuned_row *row);
 /* Releases what only a winner stores: how it is built and launched, its score, errors and
  * digests. The rest is what `lookup`, `check` and `report` read of other rows. */
 void tuned_row_shorten(struct tuned_row *row);

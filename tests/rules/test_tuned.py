@@ -38,6 +38,8 @@ def entry(pick, problem, run, others):
 	rows[0]["score"] = {**SCORE, "bound": pick(draw.sampled_from(["smem", "dram"]))}
 	for each in rows[1:]:
 		each["lost"] = {"by": "slower", "ratio": 2}
+		if pick(draw.booleans()):
+			each["bound"] = "dram"
 		other = pick(draw.sampled_from([run, run, *others]))
 		if other != run:
 			each["run"] = other
@@ -81,7 +83,7 @@ def scale(known, old, new):
 	if any(before[name] != now[name] or before[name] is None for name in ("driver", "nvrtc", "mig", "power_limit_w")):
 		return None
 	if before["anchor_us"] and now["anchor_us"]:
-		return 1 if old.get("score", {}).get("bound") == "dram" else now["anchor_us"] / before["anchor_us"]
+		return 1 if "dram" in (old.get("bound"), old.get("score", {}).get("bound")) else now["anchor_us"] / before["anchor_us"]
 	return 1 if before["uuid"] == now["uuid"] else None
 
 

@@ -358,3 +358,20 @@ TEST(test_two_writers_of_one_problem)
 	unlink(path);
 	free(path);
 }
+
+TEST(a_shortened_row_keeps_whether_dram_limits_it)
+{
+	for (int is_dram = 0; is_dram < 2; is_dram++) {
+		struct tuned_row row = {.result.family = string_copy("gemm/mma"),
+			.result.score = {.launch_count = 1}};
+
+		row.result.score.launches = memory_zeroed(1, sizeof(*row.result.score.launches));
+		row.result.score.launches[0].bound = is_dram ? BOUND_DRAM : BOUND_TENSOR;
+		tuned_row_shorten(&row);
+		assert_null(row.result.score.launches);
+		assert_int_equal(tuned_row_is_clock_bound(&row), !is_dram);
+		tuned_row_shorten(&row);
+		assert_int_equal(tuned_row_is_clock_bound(&row), !is_dram);
+		tuned_row_release(&row);
+	}
+}
