@@ -25,23 +25,6 @@ static const struct option merge_option_table[] = {
 	{0},
 };
 
-/* Adds a file. Entries that were written before their operation had all of its keys are
- * completed, if there is a catalogue; it may be NULL. */
-static enum status add_file(const char *path, const struct catalogue *catalogue,
-	struct tuned *merged, struct merge_summary *summary, struct error *err)
-{
-	CLEANUP(tuned_release) struct tuned next = {0};
-
-	TRY(tuned_load(path, &next, err));
-	if (catalogue)
-		tuned_complete(&next, catalogue);
-	if (merged->path)
-		return tuned_merge(merged, &next, NULL, summary, err);
-	*merged = next;
-	next = (struct tuned){0};
-	return STATUS_OK;
-}
-
 static enum status write_merged(const struct merge_options *options, struct tuned *merged,
 	const struct merge_summary *summary, size_t files, struct error *err)
 {
@@ -80,7 +63,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 		TRY(file_lock(options->output, &lock, err));
 	is_complete = catalogue_load(folders.templates, NULL, &catalogue, NULL) == STATUS_OK;
 	for (size_t i = 0; i < positional->count; i++)
-		TRY(add_file(positional->items[i], is_complete ? &catalogue : NULL, &merged,
+		TRY(tuned_merge_file(&merged, positional->items[i], is_complete ? &catalogue : NULL,
 			&summary, err));
 	return write_merged(options, &merged, &summary, positional->count, err);
 }

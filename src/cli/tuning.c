@@ -284,7 +284,7 @@ void tuning_release(struct tuning *tuning)
 	tuned_release(&tuning->tuned);
 	problem_list_release(&tuning->problems);
 	problem_list_release(&tuning->taken);
-	known_release(&tuning->known);
+	tuned_release(&tuning->known);
 	common_context_release(&tuning->context);
 	suite_release(&tuning->suite);
 	folders_release(&tuning->folders);

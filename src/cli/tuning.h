@@ -30,7 +30,7 @@ struct tuning {
 	const struct operation *operation;
 	struct problem_list problems; /* problems to tune */
 	struct problem_list taken;    /* known problems, which are not tuned */
-	struct known known;
+	struct tuned known;           /* the files of --known, merged */
 	struct tuned tuned;
 	struct journal_record record; /* content of the journal before the run */
 	char *output, *journal_path;

@@ -139,6 +139,21 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
 	return STATUS_OK;
 }
 
+enum status tuned_merge_file(struct tuned *into, const char *path,
+	const struct catalogue *catalogue, struct merge_summary *summary, struct error *err)
+{
+	CLEANUP(tuned_release) struct tuned next = {0};
+
+	TRY(tuned_load(path, &next, err));
+	if (catalogue)
+		tuned_complete(&next, catalogue);
+	if (into->path)
+		return tuned_merge(into, &next, NULL, summary, err);
+	*into = next;
+	next = (struct tuned){0};
+	return STATUS_OK;
+}
+
 /* ---- the rows of an entry ---- */
 /* Copies the row, and sets its run if the row does not name one. */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
@@ -188,7 +203,7 @@ static double scale_of(
 	const double scale = time_scale(tuned_row_run(pair->tuned, pair->old_entry, old),
 		tuned_row_run(pair->tuned, pair->new_entry, new));
 
-	return scale > 0 && !score_is_clock_bound(&old->result.score) ? 1 : scale;
+	return scale > 0 && !tuned_row_is_clock_bound(old) ? 1 : scale;
 }
 
 /* Whether the old row is faster by more than the intervals and the tie width. */

@@ -33,6 +33,11 @@ struct merge_summary {
 enum status tuned_merge(struct tuned *into, const struct tuned *from, const char *run,
 	struct merge_summary *summary, struct error *err);
 
+/* Merges a file into `into`, which may be empty. Entries that were written before their operation
+ * had all of its keys are completed, if there is a catalogue; it may be NULL. */
+enum status tuned_merge_file(struct tuned *into, const char *path,
+	const struct catalogue *catalogue, struct merge_summary *summary, struct error *err);
+
 /* ---- the rows of an entry ---- */
 /* Adds the rows of `old` to `entry`, which will replace it, and selects the winner among all
  * rows. Both entries are measured, or both are predicted. `tuned` lists the runs of both; judge

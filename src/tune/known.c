@@ -11,43 +11,30 @@
 #include "family/problem.h"
 #include "candidate/problem_reference.h"
 #include "engine/row.h"
+#include "format/merge.h"
 
 enum {
 	TRIED_MAX = 64 /* neighbours to consider; some may be illegal here or equal */
 };
 
-void known_release(struct known *known)
-{
-	for (size_t i = 0; i < known->count; i++)
-		tuned_release(&known->files[i]);
-	free(known->files);
-	*known = (struct known){0};
-}
-
 static enum status load(
-	struct known *known, const char *path, const struct context *context, struct error *err)
+	struct tuned *known, const char *path, const struct context *context, struct error *err)
 {
 	CLEANUP(gpu_model_release)
 	struct gpu_model device =
 		gpu_model_of(context->device->spec, context->device->identity.name);
-	CLEANUP(tuned_release) struct tuned tuned = {0};
+	struct merge_summary ignored = {0};
 
-	TRY(tuned_load(path, &tuned, err));
-	if (!gpu_model_same(&tuned.device, &device))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: the file is for %s with %" PRId64 " SMs, not for %s with %" PRId64
-			" SMs",
-			path, tuned.device.name, tuned.device.sm_count, device.name,
-			device.sm_count);
-	tuned_complete(&tuned, &context->catalogue);
-	ARRAY_GROW(known->files, known->count, known->capacity);
-	known->files[known->count++] = tuned;
-	tuned = (struct tuned){0};
-	return STATUS_OK;
+	TRY(tuned_merge_file(known, path, &context->catalogue, &ignored, err));
+	if (gpu_model_same(&known->device, &device))
+		return STATUS_OK;
+	return error_set(err, STATUS_BAD_INPUT,
+		"%s: the file is for %s with %" PRId64 " SMs, not for %s with %" PRId64 " SMs",
+		path, known->device.name, known->device.sm_count, device.name, device.sm_count);
 }
 
 enum status known_load(
-	struct known *known, const char *path, const struct context *context, struct error *err)
+	struct tuned *known, const char *path, const struct context *context, struct error *err)
 {
 	const enum status status = load(known, path, context, err);
 
@@ -75,26 +62,21 @@ static bool same_verification(const struct tuned_entry *entry, const struct prob
 	return *now && strcmp(now, entry->verification_hash) == 0;
 }
 
-/* Finds the entry that makes tuning this problem unnecessary, in the first file that has one. */
-static const struct tuned_entry *find_entry(const struct known *known,
+/* Finds the entry that makes tuning this problem unnecessary. */
+static const struct tuned_entry *find_entry(const struct tuned *known,
 	const struct context *context, enum objective objective, uint64_t seed,
-	const struct problem *problem, const struct tuned **file)
+	const struct problem *problem)
 {
 	struct row_validity validity = {.context = context, .problem = problem};
+	const struct tuned_entry *entry = tuned_find_problem(known, problem, objective);
 
-	for (size_t i = 0; i < known->count; i++) {
-		const struct tuned_entry *entry =
-			tuned_find_problem(&known->files[i], problem, objective);
-
-		*file = &known->files[i];
-		if (entry && entry->predicted != context->device->kind->measures &&
-			!entry->unfinished &&
-			same_toolchain(tuned_row_run(*file, entry, &entry->winner), context) &&
-			row_is_still_valid(&entry->winner, &validity) &&
-			same_verification(entry, problem, context, seed))
-			return entry;
-	}
-	return NULL;
+	return entry && entry->predicted != context->device->kind->measures && !entry->unfinished &&
+			       same_toolchain(
+				       tuned_row_run(known, entry, &entry->winner), context) &&
+			       row_is_still_valid(&entry->winner, &validity) &&
+			       same_verification(entry, problem, context, seed)
+		       ? entry
+		       : NULL;
 }
 
 static void put_entry(
@@ -114,7 +96,7 @@ static void put_entry(
 	tuned_put_entry(tuned, &copy, NULL, &kept);
 }
 
-void known_take(const struct known *known, const struct context *context, enum objective objective,
+void known_take(const struct tuned *known, const struct context *context, enum objective objective,
 	uint64_t seed, struct problem_list *problems, struct problem_list *taken,
 	struct tuned *tuned)
 {
@@ -122,15 +104,14 @@ void known_take(const struct known *known, const struct context *context, enum o
 
 	for (size_t i = 0; i < problems->count; i++) {
 		struct problem *problem = problems->items[i];
-		const struct tuned *file;
 		const struct tuned_entry *entry =
-			find_entry(known, context, objective, seed, problem, &file);
+			find_entry(known, context, objective, seed, problem);
 
 		if (!entry) {
 			problems->items[kept++] = problem;
 			continue;
 		}
-		put_entry(tuned, file, entry);
+		put_entry(tuned, known, entry);
 		ARRAY_GROW(taken->items, taken->count, taken->capacity);
 		taken->items[taken->count++] = problem;
 	}
@@ -179,19 +160,17 @@ static int compare(const void *a, const void *b)
 }
 
 /* The caller frees the list. */
-static struct near *near_of(const struct known *known, const struct tuned *also,
+static struct near *near_of(const struct tuned *known, const struct tuned *also,
 	const struct problem *problem, enum objective objective, size_t *count)
 {
-	const size_t files = known ? known->count : 0;
+	const struct tuned *const files[] = {known, also};
 	struct near *near = NULL;
 	size_t capacity = 0, place = 0;
 
 	*count = 0;
-	for (size_t f = 0; f < files + (also != NULL); f++) {
-		const struct tuned *file = f < files ? &known->files[f] : also;
-
-		for (size_t i = 0; i < file->entry_count; i++) {
-			struct tuned_entry *entry = &file->entries[i];
+	for (size_t f = 0; f < ARRAY_COUNT(files); f++) {
+		for (size_t i = 0; files[f] && i < files[f]->entry_count; i++) {
+			struct tuned_entry *entry = &files[f]->entries[i];
 			double octaves;
 
 			if (entry->objective != objective ||
@@ -209,7 +188,7 @@ static struct near *near_of(const struct known *known, const struct tuned *also,
 	return near;
 }
 
-size_t known_near(const struct known *known, const struct tuned *also,
+size_t known_near(const struct tuned *known, const struct tuned *also,
 	const struct candidates *pool, enum objective objective, size_t candidates[KNOWN_NEAR_MAX])
 {
 	size_t near_count, count = 0;

@@ -12,19 +12,14 @@
 #include "engine/context.h"
 #include "format/tuned.h"
 
-struct known {
-	struct tuned *files; /* the files that were read */
-	size_t count, capacity;
-};
-
-/* Adds a tuned file. Fails if it is not a tuned file, or if it is for another GPU model. */
+/* Merges a file into `known`, which is empty before the first file. Fails if it is not a tuned
+ * file, or if it is for another GPU model. */
 enum status known_load(
-	struct known *known, const char *path, const struct context *context, struct error *err);
-void known_release(struct known *known);
+	struct tuned *known, const char *path, const struct context *context, struct error *err);
 
 /* Copies entries of known problems to `tuned`, and moves these problems from `problems` to
  * `taken`. Measured entries are known only if they were verified as this run would verify them. */
-void known_take(const struct known *known, const struct context *context, enum objective objective,
+void known_take(const struct tuned *known, const struct context *context, enum objective objective,
 	uint64_t seed, struct problem_list *problems, struct problem_list *taken,
 	struct tuned *tuned);
 
@@ -32,8 +27,8 @@ enum {
 	KNOWN_NEAR_MAX = 8
 };
 /* Finds the winners of the most similar problems among the candidates of this problem; returns
- * their number. `also` is one more file, or NULL. */
-size_t known_near(const struct known *known, const struct tuned *also,
+ * their number. `known` and `also` may be NULL. */
+size_t known_near(const struct tuned *known, const struct tuned *also,
 	const struct candidates *pool, enum objective objective, size_t candidates[KNOWN_NEAR_MAX]);
 
 /* ---- validity of old rows. After a run over its family did not select it, a row of the tuned

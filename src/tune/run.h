@@ -75,7 +75,7 @@ struct tune_options {
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
 	const struct bits_rule *bits;        /* tune/bits.h; NULL: any outputs may win */
-	const struct known *known;           /* tuned files with similar problems, or NULL */
+	const struct tuned *known;           /* merged tuned files with similar problems, or NULL */
 	const struct journal_record *record; /* the journal before the run; for resume */
 	const struct journal_run *resume;    /* an unfinished run of the same signature, or NULL */
 	const char *tuned_path; /* the file is saved after every problem; NULL: it is not saved */
