@@ -163,6 +163,8 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err);
 /* {"format": "tiletune.check/1", ...} */
 struct check_document;
 RECORD_DECLARE(struct check_document, check_document_record);
+/* A ratio with its interval of 99%. */
+RECORD_DECLARE(struct interval, check_ratio_record);
 struct json *check_to_json(const struct check *check);
 /* Text for a terminal. */
 void check_report_text(const struct check *check, struct text *text);

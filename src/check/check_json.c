@@ -26,10 +26,15 @@ static const char *const against_names[] = {
 };
 static const char *const measures_names[] = {"none", "measured", NULL};
 
+static const struct record_member ratio_members[] = {
+	RECORD_VALUE(struct interval, value, "ratio", .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct interval, low, "low"),
+	RECORD_VALUE(struct interval, high, "high"),
+};
+RECORD_DEFINE(struct interval, check_ratio_record, ratio_members, .name = "ratio", .open = true);
+
 static const struct record_member slowdown_members[] = {
-	RECORD_VALUE(struct check_slowdown, ratio.value, "ratio", .low = 0, .high = INFINITY),
-	RECORD_VALUE(struct check_slowdown, ratio.low, "low"),
-	RECORD_VALUE(struct check_slowdown, ratio.high, "high"),
+	RECORD_FLAT(struct check_slowdown, ratio, check_ratio_record),
 	RECORD_ENUM(struct check_slowdown, against, against_names, "against"),
 	RECORD_VALUE(struct check_slowdown, floor_ratio, "floor_ratio", .low = 0, .high = INFINITY),
 	RECORD_VALUE(struct check_slowdown, rounds, "blocks"),

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/format_text.h"
+#include "check/check.h"
 #include "format/run.h"
 #include "record/record_write.h"
 
@@ -41,15 +42,6 @@ static const struct record_member time_members[] = {
 };
 static RECORD_DEFINE(
 	struct interval, judged_time_record, time_members, .name = "time", .open = true);
-
-/* An interval of 99%. */
-static const struct record_member ratio_members[] = {
-	POSITIVE(struct interval, value, "ratio"),
-	RECORD_VALUE(struct interval, low, "low"),
-	RECORD_VALUE(struct interval, high, "high"),
-};
-static RECORD_DEFINE(
-	struct interval, judged_ratio_record, ratio_members, .name = "slowdown", .open = true);
 
 static const struct record_member side_members[] = {
 	RECORD_VALUE(struct side_document, file, "file"),
@@ -91,7 +83,7 @@ static const struct record_member document_members[] = {
 	RECORD_ENUM(struct kernel_judgement_document, comparison, check_verdict_names, "comparison",
 		.flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct kernel_judgement_document, is_compared)),
-	RECORD_NESTED(struct kernel_judgement_document, slowdown, judged_ratio_record, "slowdown",
+	RECORD_NESTED(struct kernel_judgement_document, slowdown, check_ratio_record, "slowdown",
 		.flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct kernel_judgement_document, is_compared)),
 };

@@ -11,7 +11,7 @@ enum {
 };
 
 /* The first line of a file has the format, the key and the checksum of the rest. */
-#define FORMAT "tiletune.kernel/3"
+#define FORMAT "tiletune.kernel/4"
 #define HEADER FORMAT " %s %016llx\n"
 
 static const struct record_member entry_members[] = {

@@ -45,8 +45,9 @@ struct compile_result {
 		      ptxas; else the reason, in at most 12 lines */
 	struct compiler_entry *entries; /* the unit's entries in its order; only if ok */
 	size_t entry_count;
-	double seconds;  /* compile time, also of a result from the cache */
-	bool from_cache; /* taken from the cache */
+	bool exceeds_smem; /* it failed because a kernel declares too much shared memory */
+	double seconds;    /* compile time, also of a result from the cache */
+	bool from_cache;   /* taken from the cache */
 };
 
 /* Fails with STATUS_NO_DEVICE if there is no usable NVRTC; the message lists what was searched

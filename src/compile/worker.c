@@ -158,6 +158,9 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 	return NULL;
 }
 
+/* A part of the assembler's error, and of ours. */
+#define TOO_MUCH_SMEM "uses too much shared data"
+
 /* With -v, NVRTC does not return the assembler's error, so the reason is taken from the report. */
 static void explain_silence(const char *report, struct text *log)
 {
@@ -172,8 +175,7 @@ static void explain_silence(const char *report, struct text *log)
 		while (number > report && isdigit((unsigned char)number[-1]))
 			number--;
 		if (strtol(number, NULL, 10) > SMEM_STATIC_BYTES) {
-			text_appendf(log,
-				"error: the kernel uses too much shared data (%.*s bytes)\n",
+			text_appendf(log, "error: the kernel " TOO_MUCH_SMEM " (%.*s bytes)\n",
 				(int)(at - number), number);
 			return;
 		}
@@ -229,6 +231,8 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 			explain_silence(text_string(log), &rest);
 		compile_result_release(result); /* it has no cubin and no entries */
 		result->outcome = outcome;
+		result->exceeds_smem = outcome == OUTCOME_COMPILE_FAILED &&
+				       strstr(text_string(&rest), TOO_MUCH_SMEM);
 	}
 	result->log = text_detach(&rest);
 }
@@ -423,6 +427,7 @@ static enum status result_check(
 static const struct record_member result_members[] = {
 	RECORD_ENUM(struct compile_result, outcome, outcome_names, "outcome"),
 	RECORD_VALUE(struct compile_result, seconds, "seconds", .low = 0, .high = HUGE_VAL),
+	RECORD_VALUE(struct compile_result, exceeds_smem, "exceeds_smem", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct compile_result, log, "log"),
 	RECORD_VALUE(struct compile_result, cubin, "cubin"),
 	RECORD_RECORDS(struct compile_result, entries, entry_count, entry_record, "entries"),

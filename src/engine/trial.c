@@ -196,8 +196,7 @@ static enum status prune_trial(struct trial *trial, struct error *err)
 /* Ends a trial that did not compile. Exceeding a limit of the GPU is not an error of the source. */
 static void finish_uncompiled(struct trial *trial, const struct compile_result *kernel)
 {
-	const bool is_limit = kernel->outcome == OUTCOME_COMPILE_FAILED &&
-			      strstr(kernel->log, "uses too much shared data");
+	const bool is_limit = kernel->exceeds_smem;
 
 	trial_finish(trial, is_limit ? OUTCOME_PRUNED_BY_MODEL : kernel->outcome,
 		is_limit ? GPU_LIMIT ": shared memory that a kernel declares" : kernel->log);
