@@ -104,6 +104,20 @@ static const struct record_member measured_members[] = {
 #undef MEASURED
 RECORD_DEFINE(struct measured, measured_record, measured_members, .name = "measured", .open = true);
 
+#define SPENT(field)                                                                               \
+	RECORD_VALUE(struct spent, field, #field, .low = 0, .high = INFINITY,                      \
+		.flags = RECORD_OPTIONAL | RECORD_ROUNDED)
+static const struct record_member spent_members[] = {
+	SPENT(load_ms),
+	SPENT(expected_ms),
+	SPENT(verify_ms),
+	SPENT(digest_ms),
+	SPENT(sample_ms),
+	SPENT(confirm_ms),
+};
+#undef SPENT
+RECORD_DEFINE(struct spent, spent_record, spent_members, .name = "spent", .open = true);
+
 /* Writes both members if the kernel was timed. */
 static struct json *timing_write(const void *field)
 {
@@ -188,6 +202,7 @@ static const struct record_member result_members[] = {
 		.flags = RECORD_OPTIONAL),
 	RECORD_POINTER(struct result, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct result, measured, measured_record),
+	RECORD_FLAT(struct result, spent, spent_record),
 	RECORD_DERIVED(struct result, &timing_custom, "timing", .flags = RECORD_OPTIONAL),
 	RECORD_DERIVED(struct result, &time_custom, "time_us", .flags = RECORD_OPTIONAL),
 	RECORD_VALUES(struct result, samples_us, sample_count, "samples_us",
@@ -236,6 +251,12 @@ void result_add(struct result *result, struct result *found)
 	}
 	if (found->measured.energy_j > 0 || isnan(found->measured.energy_j))
 		result->measured = found->measured;
+	result->spent.load_ms += found->spent.load_ms;
+	result->spent.expected_ms += found->spent.expected_ms;
+	result->spent.verify_ms += found->spent.verify_ms;
+	result->spent.digest_ms += found->spent.digest_ms;
+	result->spent.sample_ms += found->spent.sample_ms;
+	result->spent.confirm_ms += found->spent.confirm_ms;
 	if (found->sample_count) {
 		result->predicted = found->predicted;
 		result_add_samples(result, found->samples_us, found->sample_count);

@@ -68,6 +68,17 @@ struct measured {
 	double clock_hz, power_cap_ratio;
 };
 
+/* Host time of the measuring worker for one candidate, in milliseconds. 0: not known. */
+struct spent {
+	double load_ms;     /* loading the code, memory for workspaces, tensor maps */
+	double expected_ms; /* inputs and expected values; most of it only for a problem's first job
+			     */
+	double verify_ms;   /* two verified runs and their checks */
+	double digest_ms;   /* runs on probe inputs */
+	double sample_ms;   /* warm-up, graphs and samples */
+	double confirm_ms;  /* verification of timed runs, second timed series */
+};
+
 struct result {
 	char *family;                /* "gemm/mma"; NULL in a reply */
 	char *configuration;         /* "BM=128,...", canonical; NULL in a reply */
@@ -85,6 +96,7 @@ struct result {
 	struct bits *bits;      /* digests of the outputs on probe inputs; NULL: not known */
 	bool by_program;        /* compared and timed by the user's program */
 	struct measured measured;
+	struct spent spent;
 	double *samples_us;
 	size_t sample_count;
 	struct summary time; /* summary of samples_us; count 0: not timed */
@@ -96,6 +108,7 @@ struct result {
 
 RECORD_DECLARE(struct verification, verification_record);
 RECORD_DECLARE(struct measured, measured_record);
+RECORD_DECLARE(struct spent, spent_record);
 RECORD_DECLARE(struct result, result_record);
 void result_release(struct result *result);
 /* Adds the findings of another job of the same candidate and takes ownership of them: samples,

@@ -239,20 +239,24 @@ void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel)
 		is_kernel ? gpu->options.reference_timeout_s : gpu->options.kernel_timeout_s, true);
 }
 
+double *gpu_phase(struct gpu_session *gpu, double *spent_ms)
+{
+	double *before = gpu->spent_ms;
+	const double now_s = clock_seconds();
+
+	if (before)
+		*before += (now_s - gpu->phase_start_s) * 1e3;
+	gpu->spent_ms = spent_ms;
+	gpu->phase_start_s = now_s;
+	return before;
+}
+
 bool gpu_synchronize(struct gpu_session *gpu, const char *what)
 {
 	CUresult result = gpu->cuda.cuStreamSynchronize(gpu->stream);
 
 	gpu->last_work_s = clock_seconds();
 	return gpu_succeeded(gpu, result, what);
-}
-
-bool gpu_reset_cache(struct gpu_session *gpu)
-{
-	const CUresult result = gpu->cuda.cuCtxResetPersistingL2Cache();
-
-	return result == CUDA_ERROR_NOT_SUPPORTED ||
-	       gpu_succeeded(gpu, result, "resetting the L2 cache");
 }
 
 static bool allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory)

@@ -50,6 +50,8 @@ struct gpu_session {
 	void *reclaim_context;
 	int reply_fd;
 	struct failure failure; /* of the last failed call */
+	double *spent_ms;       /* gets the host time of the current phase; may be NULL */
+	double phase_start_s;
 };
 
 enum {
@@ -97,9 +99,9 @@ void gpu_progress(const struct gpu_session *gpu, double allow_s);
  * candidate; the trusted configuration may not. */
 void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
-
-/* Resets all lines of the L2 cache that earlier kernels made persistent. */
-bool gpu_reset_cache(struct gpu_session *gpu);
+/* Ends the current phase, whose host time is added to its member of struct spent, and begins
+ * another one. NULL begins none. Returns the previous phase. */
+double *gpu_phase(struct gpu_session *gpu, double *spent_ms);
 
 /* Allocates device memory, which counts towards memory_limit_bytes. If memory is short, calls
  * gpu->reclaim first. 0 bytes give a null pointer. */

@@ -206,6 +206,7 @@ static const struct record_member answer_members[] = {
 	RECORD_POINTER(struct measure_answer, reply.result.bits, bits_record, "bits",
 		.flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct measure_answer, reply.result.measured, measured_record),
+	RECORD_FLAT(struct measure_answer, reply.result.spent, spent_record),
 	RECORD_ERROR(struct measure_answer),
 };
 

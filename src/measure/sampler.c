@@ -115,6 +115,7 @@ static void finish(struct sampler *sampler, struct series *series)
 {
 	struct result *result = &series->reply.result;
 
+	gpu_phase(sampler->gpu, &result->spent.confirm_ms);
 	if (result->outcome == OUTCOME_OK && is_verified(series) && !confirm(sampler, series))
 		gpu_take_failure(&sampler->gpu->failure, &series->reply);
 	if (result->outcome == OUTCOME_OK && sampler->rule->energy_s <= 0 &&
@@ -227,6 +228,7 @@ static bool visit_retest(struct sampler *sampler, struct series *series)
 	double sample_us = 0;
 
 	series->is_retested = true;
+	gpu_phase(sampler->gpu, &series->reply.result.spent.confirm_ms);
 	if (!retest_sample(sampler->gpu, series->runner, &series->reply.result, &sample_us))
 		return false;
 	if (series->reply.result.outcome == OUTCOME_OK)
@@ -259,9 +261,6 @@ static bool visit(struct sampler *sampler, struct series *series)
 	enum throttle throttle = THROTTLE_NONE;
 	unsigned count = 0;
 
-	/* the previous candidate may have left lines in the L2 cache that outlast others */
-	if (sampler->count > 1 && !gpu_reset_cache(sampler->gpu))
-		return false;
 	if (sampler->rule->sustained_s > 0)
 		return visit_sustained(sampler, series);
 	if (is_retest(sampler, series))
@@ -295,6 +294,7 @@ static void step(struct sampler *sampler, struct series *series)
 	const bool energy = rule->energy_s > 0;
 
 	sampler->gpu->ticket = reply->ticket;
+	gpu_phase(sampler->gpu, &reply->result.spent.sample_ms);
 	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
 	bool enough = !worked || energy || reply->result.outcome != OUTCOME_OK ||
 		      reply->result.sample_count >= rule->rounds;
@@ -303,6 +303,7 @@ static void step(struct sampler *sampler, struct series *series)
 		gpu_take_failure(&sampler->gpu->failure, reply);
 	if (!enough && rule->give_up_us > 0 && reply->result.samples_us[0] > rule->give_up_us)
 		enough = reply->gave_up = true;
+	gpu_phase(sampler->gpu, NULL);
 	if (enough || clock_seconds() > sampler->deadline_s)
 		finish(sampler, series);
 }

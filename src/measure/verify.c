@@ -362,14 +362,16 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 bool verify_prepare(
 	struct gpu_session *gpu, struct problem_data *problem, struct device_reply *reply)
 {
-	if (!expected_prepare(gpu, problem)) {
+	double *phase = gpu_phase(gpu, &reply->result.spent.expected_ms);
+	const bool first = expected_prepare(gpu, problem);
+	const bool done = first && expected_prepare_second(gpu, problem);
+
+	gpu_phase(gpu, phase);
+	if (!first)
 		reply->reference_failed = problem->reference_failure.outcome != OUTCOME_OK;
-		return false;
-	}
-	if (!expected_prepare_second(gpu, problem))
-		return false;
-	gpu_progress(gpu, 0);
-	return true;
+	else if (done)
+		gpu_progress(gpu, 0);
+	return done;
 }
 
 static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device_reply *reply)
@@ -385,7 +387,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	if (!verify_prepare(gpu, loaded->problem, reply))
 		return false;
 	if (!problem_data_restore(gpu, loaded->problem) || !loaded_reset(gpu, loaded) ||
-		!gpu_reset_cache(gpu) || !run_twice(gpu, loaded, &layout, compared, counters))
+		!run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);
 	/* other candidates use the same tensors and would be blamed for changed bytes in them;
@@ -393,6 +395,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
 	if (result->outcome != OUTCOME_OK || loaded->problem->description.reference.may_vary)
 		return true;
+	gpu_phase(gpu, &result->spent.digest_ms);
 	return digest(gpu, loaded, &result->bits);
 }
 

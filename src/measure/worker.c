@@ -49,6 +49,7 @@ static void reply_result(struct device_reply *reply, void *context)
 {
 	struct serving *serving = context;
 
+	gpu_phase(&serving->gpu, NULL);
 	gpu_send(&serving->gpu, &measure_answer_record,
 		&(struct measure_answer){.id = serving->gpu.request_id,
 			.job = (int64_t)reply->ticket,
@@ -238,6 +239,7 @@ static struct kept *prepare(
 	*answer = (struct device_reply){.ticket = job->ticket};
 	serving->gpu.ticket = job->ticket;
 	gpu_progress(&serving->gpu, 0);
+	gpu_phase(&serving->gpu, &result->spent.load_ms);
 	kept = kept_use(serving, job);
 	kept->request = serving->request;
 	if (kept->loaded.failure.outcome != OUTCOME_OK)
@@ -246,10 +248,13 @@ static struct kept *prepare(
 		result->resources = memory_copy(kept->loaded.resources,
 			(kept->loaded.plan.launch_count + 1) * sizeof(*result->resources));
 	result->launch_count = result->resources ? kept->loaded.plan.launch_count : 0;
+	gpu_phase(&serving->gpu, &result->spent.confirm_ms);
 	if (result->outcome == OUTCOME_OK && job->verify && !times && kept->runner.estimate_us > 0)
 		retest(serving, kept, answer);
+	gpu_phase(&serving->gpu, &result->spent.verify_ms);
 	if (result->outcome == OUTCOME_OK && job->verify)
 		verify_run(&serving->gpu, &kept->loaded, answer);
+	gpu_phase(&serving->gpu, NULL);
 	if (result->outcome == OUTCOME_OK && times)
 		return kept;
 	reply_result(answer, serving);

@@ -128,11 +128,6 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxResetPersistingL2Cache(void)
-{
-	return CUDA_SUCCESS;
-}
-
 CUresult cuCtxSetCurrent(CUcontext context)
 {
 	return context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
