@@ -33,6 +33,7 @@ double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b)
 	const size_t family = view->family[a];
 	const struct axis *axes = axes_of(gaussian, family);
 	const float slopes = OF_SLOPE * gaussian->slopes[a] * gaussian->slopes[b];
+	const size_t parameters = view->families[family].parameter_count;
 	const choice *x, *y;
 	float square = 0, alike = 0, far;
 
@@ -40,21 +41,30 @@ double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b)
 		return (double)slopes;
 	x = search_view_configuration(view, a);
 	y = search_view_configuration(view, b);
-	for (size_t p = 0; p < view->families[family].parameter_count; p++) {
-		const float apart = fminf(1, axes[p].step * (float)abs(x[p] - y[p]));
-		const float jump = fminf(1, axes[p].jump);
-		const float weighed = axes[p].weight * (jump + (1 - jump) * apart);
+	for (size_t p = 0; p < parameters; p++) {
+		const int places = abs(x[p] - y[p]);
 
-		if (x[p] == y[p]) {
-			alike += axes[p].share;
-			continue;
-		}
-		square += weighed * weighed;
-		alike += axes[p].share * ORDERED * (1 - apart);
+		square += axes[p].squares[places];
+		alike += axes[p].alikes[places];
 	}
 	far = sqrtf(5 * square);
 	return (double)(OF_FAMILY + slopes + OF_VALUES * alike +
 			OF_PLACE * (1 + far + far * far / 3) * expf(-far));
+}
+
+/* Fills the tables of an axis after a change of its weight or jump. */
+static void axis_update(struct axis *axis, size_t levels)
+{
+	axis->squares[0] = 0;
+	axis->alikes[0] = axis->share;
+	for (size_t places = 1; places < levels; places++) {
+		const float apart = fminf(1, axis->step * (float)places);
+		const float jump = fminf(1, axis->jump);
+		const float weighed = axis->weight * (jump + (1 - jump) * apart);
+
+		axis->squares[places] = weighed * weighed;
+		axis->alikes[places] = axis->share * ORDERED * (1 - apart);
+	}
 }
 
 static void axes_init(const struct search_family *family, struct axis *axes)
@@ -71,6 +81,9 @@ static void axes_init(const struct search_family *family, struct axis *axes)
 			axes[p].share = 1 / (float)varied;
 		if (between > 0 && family->parameters[p].is_ordered)
 			axes[p].step = 1 / between;
+		axes[p].squares = memory_zeroed(family->parameters[p].levels + 1, sizeof(float));
+		axes[p].alikes = memory_zeroed(family->parameters[p].levels + 1, sizeof(float));
+		axis_update(&axes[p], family->parameters[p].levels);
 	}
 }
 
@@ -102,6 +115,11 @@ void gaussian_init(struct gaussian *gaussian, const struct search_view *view, si
 
 void gaussian_release(struct gaussian *gaussian)
 {
+	for (size_t i = 0;
+		gaussian->view && i < gaussian->view->family_count * SPACE_PARAMETERS_MAX; i++) {
+		free(gaussian->axes[i].squares);
+		free(gaussian->axes[i].alikes);
+	}
 	free(gaussian->axes);
 	free(gaussian->slopes);
 	free(gaussian->row_points);
@@ -225,7 +243,10 @@ static double unlikeliness(struct fit *fit)
 	return sum + gaussian_means(gaussian, fit->values, NULL) / 2;
 }
 
-static void improve(struct fit *fit, float *learned, double step, double *least)
+/* Changes a weight or jump of an axis by a factor of exp(step) or exp(-step) if that makes the
+ * values more likely. */
+static void improve(struct fit *fit, struct axis *axis, float *learned, size_t levels, double step,
+	double *least)
 {
 	const float before = *learned;
 
@@ -233,6 +254,7 @@ static void improve(struct fit *fit, float *learned, double step, double *least)
 		double now;
 
 		*learned = before * (float)exp(direction * step);
+		axis_update(axis, levels);
 		now = unlikeliness(fit);
 		if (now < *least) {
 			*least = now;
@@ -240,6 +262,7 @@ static void improve(struct fit *fit, float *learned, double step, double *least)
 		}
 	}
 	*learned = before;
+	axis_update(axis, levels);
 }
 
 static void improve_family(struct fit *fit, size_t of, double step, double *least)
@@ -251,10 +274,12 @@ static void improve_family(struct fit *fit, size_t of, double step, double *leas
 	for (size_t r = 0; r < fit->count; r++)
 		seen += fit->gaussian.view->family[fit->points[r]] == of;
 	for (size_t p = 0; seen > 2 && p < family->parameter_count; p++) {
-		if (family->parameters[p].levels > 1)
-			improve(fit, &axes[p].weight, step, least);
-		if (family->parameters[p].levels > 2 && family->parameters[p].is_ordered)
-			improve(fit, &axes[p].jump, step, least);
+		const size_t levels = family->parameters[p].levels;
+
+		if (levels > 1)
+			improve(fit, &axes[p], &axes[p].weight, levels, step, least);
+		if (levels > 2 && family->parameters[p].is_ordered)
+			improve(fit, &axes[p], &axes[p].jump, levels, step, least);
 	}
 }
 

@@ -39,8 +39,11 @@ struct gaussian {
 		float weight; /* number of correlation lengths in a distance of 1 */
 		float jump; /* minimum distance of two different values; from 1 on, the order has no
 			       effect */
-	} * axes;           /* [family * SPACE_PARAMETERS_MAX + parameter] */
-	float *slopes;      /* [candidate]: 1 - predicted speed / best predicted speed */
+		/* By the difference of two values' places, from step, share, weight and jump: the
+		 * parameter's parts of the squared distance and of the additive part. Owned. */
+		float *squares, *alikes;
+	} * axes;      /* [family * SPACE_PARAMETERS_MAX + parameter] */
+	float *slopes; /* [candidate]: 1 - predicted speed / best predicted speed */
 
 	size_t row_count, row_max;
 	size_t *row_points;
