@@ -60,10 +60,11 @@ def kernel_tuner(strategy: str) -> Callable[[str, str, int], Trace]:
         generator = np.random.default_rng(seed)
         arrays = {tensor: generator.uniform(-1, 1, shape).astype(np.float32) for tensor, shape in shapes.items()}
         launch = document["launches"][0]
-        parameters, restrictions = dict(document["parameters"]), [constraint["expr"] for constraint in document["constraints"]]
+        parameters = dict(document["parameters"])
+        conditions = [constraint["expr"] for constraint in document["constraints"]]
         if "block_size_x" not in parameters:  # Kernel Tuner wants the threads of a block as a parameter
             parameters["block_size_x"] = [64 * 2**power for power in range(5)]
-            restrictions.append(f"block_size_x == {launch['block'][0]}")
+            conditions.append(f"block_size_x == {launch['block'][0]}")
         trace: Trace = []
         start = time.time()
 
@@ -76,7 +77,7 @@ def kernel_tuner(strategy: str) -> Callable[[str, str, int], Trace]:
         results, _ = tune_kernel(launch["entry"], f"{HERE}/tuners/{document['source']}",
             tuple(shapes[launch["args"][0]][::-1]), [arrays[argument] for argument in launch["args"]], parameters,
             lang="CUPY", quiet=True, seed=seed, compiler_options=["--std=c++17"],
-            restrictions=restrictions,
+            restrictions=lambda values: all(eval(condition, {}, dict(values)) for condition in conditions),
             cmem_args={symbol: arrays[tensor] for symbol, tensor in document.get("symbols", {}).items()} or None,
             block_size_names=["block_size_x", "block_size_y", "block_size_z"], observers=[Clock()],
             strategy=strategy, strategy_options={"time_limit": SECONDS, "max_fevals": 1000000},

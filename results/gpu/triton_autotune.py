@@ -154,9 +154,11 @@ def taken(path, kernel):
 
 def write_module(name, sources, folder):
 	file, kernel, decorator, launcher = KERNELS[name]
-	found = sorted(pathlib.Path(sources).rglob(file))
+	# a package may have several variants of a file: the one for Triton defines the kernel and lies highest
+	found = sorted((path for path in pathlib.Path(sources).rglob(file) if f"def {kernel}(" in path.read_text(encoding="utf-8")
+		and not {"cutile", "_cutile", "_cutedsl", "_ascend"} & set(path.parts)), key=lambda path: (len(path.parts), path))
 	if not found:
-		raise ValueError(f"{sources}: no file {file}")
+		raise ValueError(f"{sources}: no file {file} with {kernel}")
 	helpers, text = taken(found[0], kernel)
 	path = folder / f"{name.replace(' ', '_')}.py"
 	path.write_text(f"{HEAD}\n{helpers}\n\n\n@autotune({decorator})\n{text}\n\nKERNEL = {kernel}\n{launcher}", encoding="utf-8")
