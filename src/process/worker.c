@@ -317,6 +317,10 @@ int worker_begin(void)
 	/* If the parent ended before this line, standard input is closed and the loop ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
+	/* Slurm and systemd signal all processes of a job. The parent decides when a worker ends. A
+	 * worker that ended by itself would have its candidate blamed. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return -1;

@@ -428,6 +428,11 @@ CUresult standin_execute(const struct standin_launch *launch, double *us, double
 		return CUDA_SUCCESS;
 	case BEHAVIOUR_REFUSE:
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	case BEHAVIOUR_TERMINATED:
+		raise(SIGINT);
+		raise(SIGTERM);
+		behaviour = BEHAVIOUR_OK;
+		/* fall through */
 	default:
 		standin_candidate(launch, behaviour, rule);
 		if (rule && rule->off_by != 0)

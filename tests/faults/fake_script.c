@@ -21,6 +21,7 @@ static const char *const behaviours[BEHAVIOUR_COUNT] = {
 	[BEHAVIOUR_CRASH] = "crash",
 	[BEHAVIOUR_ABORT] = "abort",
 	[BEHAVIOUR_KILLED] = "killed",
+	[BEHAVIOUR_TERMINATED] = "terminated",
 	[BEHAVIOUR_HANG] = "hang",
 	[BEHAVIOUR_REFUSE] = "refuse",
 	[BEHAVIOUR_REFUSE_LOAD] = "refuse_load",

@@ -38,7 +38,8 @@
  *
  * The first kernel line whose conditions hold applies to a launch. Behaviours are ok, wrong, nan,
  * unwritten, out_of_bounds, workspace_out_of_bounds, input, pitch (standin_scale),
- * nondeterministic, crash, abort, killed (by SIGKILL), hang, refuse, refuse_load and lost. Options:
+ * nondeterministic, crash, abort, killed (by SIGKILL), terminated (SIGINT and SIGTERM; then ok),
+ * hang, refuse, refuse_load and lost. Options:
  *
  *	grid_x, block_x  the line applies only to launches of this size
  *	skip        the line does not apply to the kernel's first N launches in a process
@@ -95,6 +96,7 @@ enum behaviour {
 	BEHAVIOUR_CRASH,
 	BEHAVIOUR_ABORT,
 	BEHAVIOUR_KILLED,
+	BEHAVIOUR_TERMINATED,
 	BEHAVIOUR_HANG,
 	BEHAVIOUR_REFUSE,
 	BEHAVIOUR_REFUSE_LOAD,

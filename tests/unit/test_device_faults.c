@@ -75,6 +75,7 @@ TEST(test_killed_from_outside)
 
 	crash_in_company("killed", OUTCOME_CRASHED);
 	crash_in_company(once, OUTCOME_OK);
+	crash_in_company("terminated", OUTCOME_OK);
 	assert_int_equal(unlink(mark), 0);
 }
 
