@@ -3,6 +3,7 @@ import collections
 import inspect
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import warnings
 import pytest
 
 import tiletune as tiletune_module
-from tiletune import formats
+from tiletune import decorator_server, formats
 
 pytest.importorskip("numpy")
 STANDIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standin")
@@ -208,6 +209,38 @@ def test_processes_of_one_host_tune_once():
 	processes = [start(DOUBLE, name="user.py") for _ in range(3)]
 	assert [process.communicate(timeout=120)[0].strip() for process in processes] == ["1"] * 3
 	assert len(journal("run")) == 1
+
+
+@pytest.mark.parametrize("server, imports", [("", 2), ("none", 3)])
+def test_processes_share_one_import(server, imports, monkeypatch, tmp_path):
+	"""The user's process and the server import triton. Without the server each process does, also the one that replaces a crashed one."""
+	path = tmp_path / "imports"
+	monkeypatch.setenv("STANDIN_IMPORTS", str(path))
+	monkeypatch.setenv("TILETUNE_AUTOTUNE_SERVER", server)
+	assert run(DOUBLE, "4096", "20,7,1") == "1" and outcomes()["BLOCK=7"] == "crashed"
+	pids = path.read_text().split()
+	assert len(pids) >= imports if server else len(set(pids)) == imports, pids
+	deadline = time.time() + 30
+	while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.time() < deadline:
+		time.sleep(0.05)
+	assert not any(os.path.exists(f"/proc/{pid}") for pid in pids), "the server outlives the process that started it"
+
+
+def test_a_killed_process_ends_the_one_that_was_forked_for_it():
+	environment = dict(os.environ)
+	environment[decorator_server.SERVER] = decorator_server.start(environment)
+	with subprocess.Popen([sys.executable, "-m", "tiletune.decorator_program", "kernel", "hash"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as client:
+		children = f"/proc/{decorator_server.Started.process.pid}/task/{decorator_server.Started.process.pid}/children"
+		deadline = time.time() + 60
+		while time.time() < deadline:
+			with open(children, encoding="utf-8") as file:
+				if file.read():
+					break
+			time.sleep(0.02)
+		client.kill()
+		assert select.select([client.stdout], [], [], 60)[0] and client.stdout.read() == b"", "a process still has the output"
+	decorator_server.Started.process.stdin.close()
+	assert decorator_server.Started.process.wait(60) == 0
 
 
 HOOKS = HEAD + """

@@ -501,7 +501,9 @@ def tuned_kernel_class() -> Any:
 
         def tune(self, results: Results, problem: dict[str, Any], args: Any, kwargs: Mapping[str, Any], listed: Any) -> dict[str, Any]:
             from .command import run  # pylint: disable=import-outside-toplevel
+            from .decorator_server import SERVER, start  # pylint: disable=import-outside-toplevel
             environment = self.environment()
+            environment[SERVER] = start(environment)
             call, where = self.record(results, problem, args, kwargs, listed)
             incumbent = results.entry(problem)
             if where and incumbent and self.space.holds(incumbent["winner"]["configuration"]):

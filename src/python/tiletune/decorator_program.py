@@ -3,8 +3,9 @@
 
     python3 -m tiletune.decorator_program NAME SOURCE_HASH
 
-The process that tunes has told about the device in the environment, so that `hello` is answered before torch and the user's
-module are imported: processes that compile start meanwhile. The source hash makes results of another source invalid.
+The process that tunes has told about the device in the environment, so that `hello` is answered before the user's module is
+imported: processes that compile start meanwhile. decorator_server.py has imported torch for all of them. The source hash makes results
+of another source invalid.
 """
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ import threading
 import traceback
 
 from .decorator import DEVICE, IMPORT_ERRORS, WORKER
+from .decorator_server import run_in_server
 
 IMPORT_SECONDS = 600
 
@@ -59,4 +61,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    run_in_server()
     main()
