@@ -41,7 +41,7 @@ LIST
 	fi
 }
 
-# What compiles CUDA Tile C++: 225 MB to download, 560 MB on the disk.
+# What compiles CUDA Tile C++: 225 MB to download, 600 MB on the disk.
 tile_requirements() {
 	cat <<'LIST'
 nvidia-cuda-nvrtc==13.5.37 \

@@ -9,13 +9,16 @@
 #include "expr/expression.h"
 #include "source/launch_site.h"
 #include "source/tensor_use.h"
+#include "source/tile_view.h"
 #include "source/words.h"
 
 struct draft {
 	const struct kernel_source *source;
 	const struct source_kernel *kernel;
 	struct launch_site site;
-	struct json *keys, *tensors, *parameters, *defaults, *arguments;
+	struct tile_view views[TILE_VIEWS_MAX]; /* of a tile kernel */
+	size_t view_count;
+	struct json *keys, *tensors, *parameters, *defaults, *constants, *arguments;
 	struct name_set names; /* keys and parameters, which expressions may read */
 	struct name_set sizes; /* keys, which shapes may read */
 	struct name_set used;  /* words of the kernel's code */
@@ -127,19 +130,32 @@ static const char *role_of(const struct draft *draft, const struct source_variab
 
 static struct json *expression_or_mark(const struct name_set *allowed, const char *text);
 
-/* Returns the shape that the kernel's indices show, or the mark. */
+/* The view of a tile kernel that cuts this tensor into tiles, or NULL. */
+static const struct tile_view *view_of(const struct draft *draft, const char *tensor)
+{
+	for (size_t i = 0; i < draft->view_count; i++)
+		if (strcmp(draft->views[i].tensor, tensor) == 0)
+			return &draft->views[i];
+	return NULL;
+}
+
+/* Returns the shape that the kernel's views or indices show, or the mark. */
 static struct json *shape_of(const struct draft *draft, const struct source_variable *variable)
 {
 	char *dimensions[TENSOR_DIMENSIONS_MAX];
-	const size_t count = tensor_shape_read(
-		draft->kernel->body, variable->name, &draft->site, &draft->sizes, dimensions);
+	const struct tile_view *view = view_of(draft, variable->name);
+	const size_t count = view ? 0
+				  : tensor_shape_read(draft->kernel->body, variable->name,
+					    &draft->site, &draft->sizes, dimensions);
 	struct json *shape = json_new_array();
 
+	for (size_t i = 0; view && i < view->dimension_count; i++)
+		json_push(shape, expression_or_mark(&draft->sizes, view->dimensions[i].extent));
 	for (size_t i = 0; i < count; i++) {
 		json_push(shape, expression_or_mark(&draft->sizes, dimensions[i]));
 		free(dimensions[i]);
 	}
-	if (!count)
+	if (!count && !view)
 		json_push(shape, json_new_string(DRAFT_MARK));
 	if (variable->lanes > 1)
 		json_push(shape, json_new_int(variable->lanes));
@@ -332,23 +348,67 @@ static bool is_of_kernel(const struct draft *draft, const struct source_macro *m
 		       (macro->default_value || !name_set_has(defined, macro->name, length)));
 }
 
-static void add_parameter(struct draft *draft, const struct source_macro *macro)
+/* Returns the extent of the tensors that tiles of this macro cover, or NULL if other tiles have the
+ * macro, too. *is_beside: whether a tile of the macro covers another dimension. */
+static const char *covered_extent(const struct draft *draft, const char *macro, bool *is_beside)
+{
+	const char *extent = NULL;
+	bool is_whole = true;
+
+	*is_beside = false;
+	for (size_t v = 0; v < draft->view_count; v++) {
+		const struct tile_view *view = &draft->views[v];
+		bool has_macro = false, has_whole = false;
+
+		for (size_t i = 0; i < view->dimension_count; i++) {
+			const struct tile_dimension *dimension = &view->dimensions[i];
+
+			has_whole |= dimension->place == TILE_WHOLE;
+			if (strcmp(dimension->tile, macro) != 0)
+				continue;
+			has_macro = true;
+			is_whole &= dimension->place == TILE_WHOLE;
+			extent = dimension->extent;
+		}
+		*is_beside |= has_macro && has_whole;
+	}
+	return is_whole ? extent : NULL;
+}
+
+/* Puts the extent of a tile: the next power of two if the tile covers a dimension, which leaves few
+ * rows for other extents of the tile. */
+static void put_extent(struct draft *draft, const struct source_macro *macro)
 {
 	static const int of_products[] = {16, 32, 64, 128},
-			 columns[] = {128, 256, 512, 1024, 2048, 4096}, rows[] = {1, 2, 4, 8, 16},
-			 threads[] = {32, 64, 128, 256, 512, 1024};
+			 columns[] = {128, 256, 512, 1024, 2048, 4096}, rows[] = {1, 2, 4, 8, 16};
+	bool is_beside;
+	const char *covered = covered_extent(draft, macro->name, &is_beside);
+	CLEANUP(memory_free) char *power = NULL;
+
+	if (covered) {
+		power = string_format(
+			"min([c for c in [2**i for i in range(0, 21)] if c >= %s])", covered);
+		json_put_string(draft->constants, macro->name, power);
+	} else if (name_set_has(&draft->used, "mma", strlen("mma")) && !is_beside) {
+		put_list(draft, macro->name, of_products, ARRAY_COUNT(of_products));
+	} else if (macro->is_last_extent && !is_beside) {
+		put_list(draft, macro->name, columns, ARRAY_COUNT(columns));
+	} else {
+		put_list(draft, macro->name, rows, ARRAY_COUNT(rows));
+	}
+}
+
+static void add_parameter(struct draft *draft, const struct source_macro *macro)
+{
+	static const int threads[] = {32, 64, 128, 256, 512, 1024};
 	long long value;
 
 	if ((macro->is_fixed && !is_tunable(macro->name)) || !is_of_kernel(draft, macro))
 		return;
 	if (read_integer(macro->default_value, &value))
 		put_integer(draft, macro->name, value, 1, 1024);
-	else if (macro->is_extent && name_set_has(&draft->used, "mma", strlen("mma")))
-		put_list(draft, macro->name, of_products, ARRAY_COUNT(of_products));
-	else if (macro->is_last_extent)
-		put_list(draft, macro->name, columns, ARRAY_COUNT(columns));
 	else if (macro->is_extent)
-		put_list(draft, macro->name, rows, ARRAY_COUNT(rows));
+		put_extent(draft, macro);
 	else if (strcmp(macro->name, "block_size_x") == 0)
 		put_list(draft, macro->name, threads, ARRAY_COUNT(threads));
 	else
@@ -512,6 +572,24 @@ static struct json *dimensions(const struct draft *draft, char *const *texts, si
 	return list;
 }
 
+/* The grid of a tile kernel has a block for each tile. */
+static void count_tiles(struct draft *draft)
+{
+	struct launch_site *site = &draft->site;
+
+	for (size_t v = 0; v < draft->view_count; v++)
+		for (size_t i = 0; i < draft->views[v].dimension_count; i++) {
+			const struct tile_dimension *dimension = &draft->views[v].dimensions[i];
+
+			if (dimension->place != TILE_AT_BLOCK || site->grid[dimension->axis])
+				continue;
+			site->grid[dimension->axis] = string_format(
+				"ceil_div(%s, %s)", dimension->extent, dimension->tile);
+			if (site->grid_count <= dimension->axis)
+				site->grid_count = dimension->axis + 1;
+		}
+}
+
 static struct json *launches_of(struct draft *draft, const char *entry)
 {
 	struct json *launch = json_new_object(), *launches = json_new_array();
@@ -524,6 +602,8 @@ static struct json *launches_of(struct draft *draft, const char *entry)
 		add_unknown(draft, site->block[i], true);
 	for (size_t i = 0; i < site->block_count && !draft->kernel->is_tile; i++)
 		parametrize_block(draft, i);
+	if (!site->grid_count)
+		count_tiles(draft);
 	if (!site->grid_count)
 		site->grid_count = draft->kernel->grid_count;
 	for (size_t i = 0; i < site->grid_count; i++)
@@ -551,6 +631,17 @@ static void put_unless_empty(struct json *tree, const char *key, struct json *ob
 		json_free(object);
 }
 
+/* Tiles that do not fit in registers are on the stack. */
+static struct json *stack_rule(void)
+{
+	struct json *rules = json_new_array(), *rule = json_new_object();
+
+	json_put_string(rule, "expr", "stack_bytes > 0");
+	json_put_string(rule, "why", "a tile on the stack makes the kernel many times slower");
+	json_push(rules, rule);
+	return rules;
+}
+
 struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
 	const char *text, const char *file)
 {
@@ -560,12 +651,15 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 		.tensors = json_new_object(),
 		.parameters = json_new_object(),
 		.defaults = json_new_object(),
+		.constants = json_new_object(),
 		.arguments = json_new_array()};
 	struct json *tree = json_new_object(), *symbols = json_new_object(), *launches;
 	const struct json_at key = json_root(draft.keys, "");
 	CLEANUP(memory_free) char *entry = NULL;
 
 	launch_site_find(text, source, kernel, &draft.site);
+	if (kernel->is_tile)
+		draft.view_count = tile_views_read(kernel, draft.views);
 	entry = entry_of(&draft);
 	json_put_string(tree, "format", "tiletune.own_kernel/1");
 	json_put_string(tree, "source", file);
@@ -594,18 +688,18 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 	put_unless_empty(tree, "tensors", draft.tensors);
 	put_unless_empty(tree, "parameters", draft.parameters);
 	put_unless_empty(tree, "defaults", draft.defaults);
-	if (source->expects_kernel_tuner) {
-		struct json *constants = json_new_object();
-
-		json_put_int(constants, "kernel_tuner", 1);
-		json_put(tree, "constants", constants);
-	}
+	if (source->expects_kernel_tuner)
+		json_put_int(draft.constants, "kernel_tuner", 1);
+	put_unless_empty(tree, "constants", draft.constants);
+	if (kernel->is_tile)
+		json_put(tree, "prune", stack_rule());
 	put_unless_empty(tree, "symbols", symbols);
 	json_put(tree, "launches", launches);
 	name_set_release(&draft.names);
 	name_set_release(&draft.sizes);
 	name_set_release(&draft.used);
 	launch_site_release(&draft.site);
+	tile_views_release(draft.views, draft.view_count);
 	return tree;
 }
 

@@ -4,63 +4,21 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "source/span.h"
 #include "source/words.h"
 
 enum {
-	WORDS_MAX = 48,  /* arguments, dimensions or template arguments of a launch */
 	DEPTH_MAX = 12,  /* variables that are defined by others */
 	BYTES_MAX = 2000 /* of an expression */
-};
-
-struct span {
-	const char *begin, *end;
 };
 
 struct site {
 	const char *text, *at; /* the text, and the launch in it */
 	const struct kernel_source *source;
 	const struct source_kernel *kernel;
-	struct span templates[WORDS_MAX], arguments[WORDS_MAX];
+	struct span templates[SPAN_PARTS_MAX], arguments[SPAN_PARTS_MAX];
 	size_t template_count, argument_count;
 };
-
-/* ---- lists ---- */
-static struct span span_trim(struct span span)
-{
-	span.begin = text_skip(span.begin);
-	while (span.end > span.begin && isspace((unsigned char)span.end[-1]))
-		span.end--;
-	return span;
-}
-
-static bool span_is(struct span span, const char *word)
-{
-	return (size_t)(span.end - span.begin) == strlen(word) &&
-	       strncmp(span.begin, word, strlen(word)) == 0;
-}
-
-/* Splits at commas outside of brackets. */
-static size_t split(struct span whole, bool has_angles, struct span *parts)
-{
-	const char *opens = has_angles ? "([{<" : "([{", *closes = has_angles ? ")]}>" : ")]}";
-	size_t count = 0;
-	int depth = 0;
-
-	whole = span_trim(whole);
-	for (const char *c = whole.begin, *begin = c; c <= whole.end && whole.end > whole.begin;
-		c++) {
-		if (c < whole.end) {
-			depth += strchr(opens, *c) != NULL;
-			depth -= strchr(closes, *c) != NULL;
-		}
-		if (c < whole.end && (*c != ',' || depth > 0))
-			continue;
-		if (count < WORDS_MAX)
-			parts[count++] = span_trim((struct span){begin, c});
-		begin = c + 1;
-	}
-	return count;
-}
 
 /* ---- finding ---- */
 /* Returns the end of "<...>" that opens here, or NULL. */
@@ -91,7 +49,8 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 		end = after_angles(c);
 		if (!end)
 			return false;
-		site->template_count = split((struct span){c + 1, end - 1}, true, site->templates);
+		site->template_count =
+			span_split((struct span){c + 1, end - 1}, true, site->templates);
 		c = text_skip(end);
 	}
 	if (!string_starts_with(c, "<<<"))
@@ -100,11 +59,11 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 	end = strstr(begin, ">>>");
 	if (!end)
 		return false;
-	*part_count = split((struct span){begin, end}, false, parts);
+	*part_count = span_split((struct span){begin, end}, false, parts);
 	c = text_skip(end + 3);
 	if (*c == '(' && text_matching(c))
-		site->argument_count =
-			split((struct span){c + 1, text_matching(c) - 1}, false, site->arguments);
+		site->argument_count = span_split(
+			(struct span){c + 1, text_matching(c) - 1}, false, site->arguments);
 	return *part_count >= 2;
 }
 
@@ -263,14 +222,15 @@ static bool inline_call(const struct site *site, struct span name, const char *o
 	const size_t length = (size_t)(name.end - name.begin);
 
 	for (const char *c = site->text; *c; c = text_after_word(c)) {
-		struct span names[WORDS_MAX], body = {NULL, NULL};
+		struct span names[SPAN_PARTS_MAX], body = {NULL, NULL};
 		const char *close;
 
 		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
 			c[length] != '(' || c + length == open)
 			continue;
 		close = text_matching(c + length);
-		if (!close || split((struct span){c + length + 1, close - 1}, true, names) != count)
+		if (!close ||
+			span_split((struct span){c + length + 1, close - 1}, true, names) != count)
 			continue;
 		body.begin = text_skip(close);
 		if (has_word_before(site, c, "#define"))
@@ -337,12 +297,12 @@ static const char *translate_call(
 		after_template(name.end) ? after_template(name.end) : text_skip(name.end);
 	const char *close = *open == '(' ? text_matching(open) : NULL;
 	CLEANUP(text_release) struct text made = {0};
-	struct span parts[WORDS_MAX];
+	struct span parts[SPAN_PARTS_MAX];
 	size_t count;
 
 	if (!close || depth <= 0)
 		return NULL;
-	count = split((struct span){open + 1, close - 1}, false, parts);
+	count = span_split((struct span){open + 1, close - 1}, false, parts);
 	if (span_is(name, "min") || span_is(name, "max")) {
 		text_append_bytes(text, name.begin, length);
 	} else if (text_word_among(name.begin, length, divisions) && count == 2) {
@@ -522,7 +482,7 @@ static const char *translate_number(const char *c, struct text *text)
 static bool translate(const struct site *site, struct span span, int depth, struct text *text)
 {
 	bool is_right = false;
-	struct span parts[WORDS_MAX];
+	struct span parts[SPAN_PARTS_MAX];
 
 	span = span_trim(span);
 	if (translate_choice(site, span, depth, text, &is_right))
@@ -544,7 +504,8 @@ static bool translate(const struct site *site, struct span span, int depth, stru
 			c = translate_number(c, text);
 		else if (*c == '(' && text_matching(c) &&
 			 translate_list(site, parts,
-				 split((struct span){c + 1, text_matching(c) - 1}, false, parts),
+				 span_split(
+					 (struct span){c + 1, text_matching(c) - 1}, false, parts),
 				 depth, text))
 			c = text_matching(c);
 		else
@@ -591,7 +552,7 @@ static size_t members_read(const struct site *site, struct span name, char **dim
 /* Follows names to "dim3(x, y)", and splits it into its dimensions. */
 static size_t dimensions_read(const struct site *site, struct span span, char **dimensions)
 {
-	struct span parts[WORDS_MAX] = {{span.begin, span.end}}, value;
+	struct span parts[SPAN_PARTS_MAX] = {{span.begin, span.end}}, value;
 	size_t count = 1;
 
 	for (int depth = 0; depth < DEPTH_MAX; depth++) {
@@ -605,7 +566,7 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 			   (!is_dim3(site, span) && !string_starts_with(value.begin, "dim3"))) {
 			break;
 		}
-		count = split(value, false, parts);
+		count = span_split(value, false, parts);
 		if (count != 1)
 			break;
 		span = parts[0];
@@ -657,7 +618,8 @@ static size_t read_config(const struct site *site, struct span config, struct sp
 			break;
 	}
 	if (count < 2 && find_definition(site, config, parts) && *parts[0].begin == '{')
-		count = split((struct span){parts[0].begin + 1, parts[0].end - 1}, false, parts);
+		count = span_split(
+			(struct span){parts[0].begin + 1, parts[0].end - 1}, false, parts);
 	return count;
 }
 
@@ -665,7 +627,7 @@ static size_t read_config(const struct site *site, struct span config, struct sp
  * "cudaLaunchKernelEx(&config, k, x, n)" around the kernel's name. */
 static bool read_call(const char *name, struct site *site, struct span *parts, size_t *part_count)
 {
-	struct span all[WORDS_MAX], list;
+	struct span all[SPAN_PARTS_MAX], list;
 	int depth = 0;
 
 	for (const char *c = name; c > site->text && !strchr(";{}", *c); c--) {
@@ -680,7 +642,7 @@ static bool read_call(const char *name, struct site *site, struct span *parts, s
 			word--;
 		if (!string_starts_with(word, "cudaLaunch") || !text_matching(c))
 			continue;
-		count = split((struct span){c + 1, text_matching(c) - 1}, true, all);
+		count = span_split((struct span){c + 1, text_matching(c) - 1}, true, all);
 		if (string_starts_with(word, "cudaLaunchKernelEx") && count > 1) {
 			*part_count = read_config(site, all[0], parts);
 			site->argument_count = count - 2;
@@ -690,8 +652,8 @@ static bool read_call(const char *name, struct site *site, struct span *parts, s
 			*part_count = 3;
 			if (find_definition(site, all[3], &list) && *list.begin == '{')
 				site->argument_count =
-					split((struct span){list.begin + 1, list.end - 1}, false,
-						site->arguments);
+					span_split((struct span){list.begin + 1, list.end - 1},
+						false, site->arguments);
 		}
 		return *part_count >= 2;
 	}
@@ -708,7 +670,7 @@ static bool read_launch(
 	if (read_site(name + length, site, parts, part_count))
 		return true;
 	if (*open == '<' && after_angles(open))
-		site->template_count = split(
+		site->template_count = span_split(
 			(struct span){open + 1, after_angles(open) - 1}, true, site->templates);
 	return read_call(name, site, parts, part_count);
 }
@@ -776,7 +738,7 @@ bool launch_site_find(const char *text, const struct kernel_source *source,
 	*site = (struct launch_site){0};
 	for (const char *c = text; *c; c = text_after_word(c)) {
 		struct site found = {.text = text, .at = c, .source = source, .kernel = kernel};
-		struct span parts[WORDS_MAX], value;
+		struct span parts[SPAN_PARTS_MAX], value;
 		char *smem[3] = {NULL};
 		size_t count;
 
@@ -789,10 +751,8 @@ bool launch_site_find(const char *text, const struct kernel_source *source,
 
 			site->templates[i] = find_definition(&found, *given, &value) &&
 							     isdigit((unsigned char)*value.begin)
-						     ? string_copy_bytes(value.begin,
-							       (size_t)(value.end - value.begin))
-						     : string_copy_bytes(given->begin,
-							       (size_t)(given->end - given->begin));
+						     ? span_copy(value)
+						     : span_copy(*given);
 		}
 		for (size_t i = 0; i < found.argument_count && i < ARRAY_COUNT(site->values); i++) {
 			found.arguments[i] = stripped(found.arguments[i]);

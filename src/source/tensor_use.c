@@ -297,28 +297,6 @@ static bool read_extents(struct shape_reader *reader, struct span index, int dep
 	return false;
 }
 
-/* Reads "x, ct::extents(rows, columns)" of a tile kernel. */
-static size_t read_tile_extents(const char *comma, char **dimensions)
-{
-	const char *word = text_skip(comma + 1);
-	const size_t length = text_word_length(word);
-	const char *open;
-	struct span parts[TERMS_MAX];
-	size_t count;
-	struct shape_reader made = {.dimensions = dimensions};
-
-	if (string_starts_with(word + length, "::"))
-		word += length + strlen("::");
-	open = word + text_word_length(word);
-	if (!text_word_is(word, text_word_length(word), "extents") || *open != '(' ||
-		!text_matching(open))
-		return 0;
-	count = split((struct span){open, text_matching(open)}, ',', parts);
-	for (size_t i = 0; i < count; i++)
-		add_dimension(&made, parts[i]);
-	return made.count;
-}
-
 size_t tensor_shape_read(const char *body, const char *name, const struct launch_site *site,
 	const struct name_set *sizes, char *dimensions[TENSOR_DIMENSIONS_MAX])
 {
@@ -334,8 +312,6 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 		if (*open == ',') {
 			if (!count && is_in_atomic(body, c))
 				dimensions[count++] = string_copy("1");
-			else if (!count)
-				count = read_tile_extents(open, dimensions);
 			continue;
 		}
 		if (*open == '[')

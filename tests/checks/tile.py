@@ -3,6 +3,7 @@
 	tile.py OUT    OUT/tiletune is the binary; the compilers are fetched into build/cuda-tile"""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,31 @@ FILL = """__tile_global__ void fill(float *y, int n)
 	ct::partition_view(ct::tensor_span(y, ct::extents(n)), ct::shape<SIZE>()).store_masked(ct::full<ct::tile<float, ct::shape<SIZE>>>(1.0f), ct::bid().x);
 }
 """
+
+
+def check_extra():
+	"""The wheel's extra `tile` has the packages that tests/cuda.sh fetches."""
+	sys.path.insert(0, "src/python/wheel")
+	import pack  # pylint: disable=import-outside-toplevel,import-error
+	with open("tests/cuda.sh", encoding="utf-8") as file:
+		pinned = re.findall(r"^(nvidia-\S+==\S+)", file.read().split("tile_requirements()")[1].split("LIST\n}")[0], re.M)
+	extra = re.findall(r'^Requires-Dist: (\S+); extra == "tile"$', pack.metadata([]).decode(), re.M)
+	if sorted(pinned) != sorted(extra) or not pinned:
+		failures.append(f"extra tile: expected {pinned}, found {extra}")
+
+
+def check_draft(folder):
+	"""The draft of a kernel compiles as it is, with the launches of the file that was written by hand."""
+	shutil.copy("tests/own/softmax_tile.cu", folder)
+	predicted = ("-p", "rows=100,columns=1000", "--device", "model:h200-sxm", "--config", "ROWS=2", "--cache-dir", folder + "/cache", "--json")
+	expect("draft", tiletune("new", folder + "/softmax_tile.cu", "-o", folder + "/draft.json"), code=0)
+	launches = []
+	for file in (folder + "/draft.json", "tests/own/softmax_tile.json"):
+		explained = tiletune("explain", file, *predicted)
+		expect("draft: " + file, explained, code=0)
+		launches.append(explained.returncode == 0 and json.loads(explained.stdout)["entries"][0]["winner"]["launches"])
+	if launches[0] != launches[1]:
+		failures.append(f"draft: expected {launches[1]}, found {launches[0]}")
 
 
 def check_gate(folder):
@@ -168,6 +194,8 @@ def main():
 		notice = tiletune("tune", *of_b200, "--where", "BM == 64 and BN == 64", "--evaluations", "1", "-o", folder + "/notice.json", "--verbose", toolkit=folder)
 		expect("notice", notice, "gemm/tile is left out: no toolkit for CUDA Tile C++: tileiras was not found", code=0)
 		check_stack(folder, predicted)
+		check_extra()
+		check_draft(folder)
 		check_gate(folder)
 		kernel = own_kernel(folder, FILL)
 		# the name of the toolkit's folder is no pattern

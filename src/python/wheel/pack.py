@@ -24,10 +24,10 @@ import zipfile
 from typing import Optional
 
 EPOCH = 315532800  # 1980, the first year of zip
-# headers and NVRTC; the program takes CUDA 12's where the driver loads no newer ones
-# of CUDA Tile C++, as tests/cuda.sh pins them: all of one release
+# the compilers of CUDA Tile C++, as tests/cuda.sh pins them: all of one release
 TILE = ["cuda-nvrtc", "cuda-tileiras", "nvvm", "cuda-nvcc", "cuda-crt", "cuda-runtime"]
 TILE_VERSION = "13.5.37"
+# headers and NVRTC; the program takes CUDA 12's where the driver loads no newer ones
 REQUIRED = {"": ["nvrtc", "runtime", "cccl", "crt"], "cu12": ["nvrtc", "runtime", "cccl"]}
 
 
@@ -53,6 +53,7 @@ def description() -> str:
 def metadata(licences: list[str]) -> bytes:
     required = [f"Requires-Dist: nvidia-cuda-{name}>=13,<14" for name in REQUIRED[""]]
     required += [f'Requires-Dist: nvidia-cuda-{name}-cu12>=12,<13; extra == "cu12"' for name in REQUIRED["cu12"]]
+    required += [f'Requires-Dist: nvidia-{name}=={TILE_VERSION}; extra == "tile"' for name in TILE]
     return "\n".join(["Metadata-Version: 2.4", "Name: tiletune", f"Version: {version()}",
         "Summary: Finds the fastest tile shapes of GPU kernels on your GPU, and writes them to JSON",
         "Keywords: autotuner,cuda,gpu,gemm,attention", "Author: The tiletune maintainers",

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/tile_view.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "source/span.h"
+#include "source/words.h"
+
+/* Returns what is in the brackets behind the first `word` of a span, or an empty span. */
+static struct span behind(struct span span, const char *word, char open)
+{
+	for (const char *c = span.begin; c < span.end; c = text_after_word(c)) {
+		const size_t length = text_word_length(c);
+		const char *next = text_skip(c + length);
+
+		if (length && text_word_is(c, length, word) && *next == open && text_matching(next))
+			return (struct span){next + 1, text_matching(next) - 1};
+	}
+	return (struct span){span.end, span.end};
+}
+
+/* Returns the only argument of the kernel in a span, "columns" in "assume_divisible<8>(columns)",
+ * or NULL. */
+static const char *argument_in(
+	const struct source_kernel *kernel, struct span span, bool is_pointer)
+{
+	const char *found = NULL;
+
+	for (const char *c = span.begin; c < span.end; c = text_after_word(c))
+		for (size_t i = 0; i < kernel->argument_count; i++)
+			if (kernel->arguments[i].is_pointer == is_pointer &&
+				text_word_is(c, text_word_length(c), kernel->arguments[i].name)) {
+				if (found)
+					return NULL;
+				found = kernel->arguments[i].name;
+			}
+	return found;
+}
+
+static bool is_sum_or_product(struct span span)
+{
+	for (const char *c = span.begin; c < span.end; c++)
+		if (strchr("+-*/%", *c))
+			return true;
+	return false;
+}
+
+static bool is_word_or_number(struct span span)
+{
+	for (const char *c = span.begin; c < span.end; c++)
+		if (!text_is_word(*c))
+			return false;
+	return span.begin < span.end;
+}
+
+/* Follows the name of a local variable to its initializer. */
+static struct span initializer(struct span body, struct span name)
+{
+	const size_t length = (size_t)(name.end - name.begin);
+
+	for (const char *c = body.begin; c < body.end; c = text_after_word(c)) {
+		const char *after = text_skip(c + length);
+
+		if (text_word_length(c) == length && strncmp(c, name.begin, length) == 0 &&
+			*after == '=' && after[1] != '=')
+			return span_trim((struct span){after + 1, after + strcspn(after, ";,")});
+	}
+	return name;
+}
+
+/* Reads "0", "ct::bid().x", "(int)ct::bid().x", or a variable with such a value. */
+static enum tile_place place_read(struct span body, struct span index, unsigned *axis)
+{
+	struct span call;
+
+	if (is_word_or_number(index))
+		index = initializer(body, index);
+	if (span_is(index, "0"))
+		return TILE_WHOLE;
+	call = behind(index, "bid", '(');
+	if (is_sum_or_product(index) || call.end + 3 != index.end || call.end[1] != '.' ||
+		call.end[2] < 'x' || call.end[2] > 'z')
+		return TILE_ANYWHERE;
+	*axis = (unsigned)(call.end[2] - 'x');
+	return TILE_AT_BLOCK;
+}
+
+/* Reads the indices of the first load or store of a view. A store has the tile before them. */
+static void read_places(struct span body, struct span name, struct tile_view *view)
+{
+	const size_t length = (size_t)(name.end - name.begin);
+
+	for (const char *c = name.end; c < body.end; c = text_after_word(c)) {
+		struct span parts[SPAN_PARTS_MAX];
+		const char *method = c + length + 1, *open = method + text_word_length(method);
+		size_t count, first;
+
+		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
+			c[length] != '.' || *open != '(' || !text_matching(open))
+			continue;
+		count = span_split((struct span){open + 1, text_matching(open) - 1}, true, parts);
+		first = string_starts_with(method, "store");
+		if ((!first && !string_starts_with(method, "load")) ||
+			count != first + view->dimension_count)
+			continue;
+		for (size_t i = 0; i < view->dimension_count; i++)
+			view->dimensions[i].place =
+				place_read(body, parts[first + i], &view->dimensions[i].axis);
+		return;
+	}
+}
+
+/* Returns the variable that is initialized where the span begins: "in" of "const auto in = ". */
+static struct span variable_before(struct span body, const char *at)
+{
+	struct span name;
+	const char *equals = at;
+
+	while (equals > body.begin && !strchr("=;{}", *equals))
+		equals--;
+	name = span_trim((struct span){body.begin, equals});
+	name.begin = name.end;
+	while (name.begin > body.begin && text_is_word(name.begin[-1]))
+		name.begin--;
+	return *equals == '=' ? name : (struct span){at, at};
+}
+
+static bool read_view(struct span body, struct span name, const char *at,
+	const struct source_kernel *kernel, struct tile_view *view)
+{
+	const struct span rest = {at, body.end};
+	const struct span whole = behind(rest, "partition_view", '(');
+	const struct span tensor = behind(whole, "tensor_span", '(');
+	struct span extents[SPAN_PARTS_MAX], tiles[SPAN_PARTS_MAX], pointer[SPAN_PARTS_MAX];
+	size_t count;
+
+	if (span_split(tensor, true, pointer) < 2)
+		return false;
+	count = span_split(behind(tensor, "extents", '('), true, extents);
+	*view = (struct tile_view){.tensor = argument_in(kernel, pointer[0], true)};
+	if (!view->tensor || !count || count > TILE_DIMENSIONS_MAX ||
+		span_split(behind((struct span){tensor.end, whole.end}, "shape", '<'), true,
+			tiles) != count)
+		return false;
+	for (; view->dimension_count < count; view->dimension_count++) {
+		struct tile_dimension *dimension = &view->dimensions[view->dimension_count];
+		const struct span extent = extents[view->dimension_count],
+				  tile = tiles[view->dimension_count];
+		const char *argument = argument_in(kernel, extent, false);
+
+		if (!is_word_or_number(tile) || is_sum_or_product(extent) ||
+			!(argument || is_word_or_number(extent))) {
+			tile_views_release(view, 1);
+			return false;
+		}
+		dimension->extent = argument ? string_copy(argument) : span_copy(extent);
+		dimension->tile = span_copy(tile);
+	}
+	read_places(body, name, view);
+	return true;
+}
+
+size_t tile_views_read(const struct source_kernel *kernel, struct tile_view *views)
+{
+	const struct span body = {kernel->body, kernel->body + strlen(kernel->body)};
+	size_t count = 0;
+
+	for (const char *c = body.begin; c < body.end && count < TILE_VIEWS_MAX;
+		c = text_after_word(c))
+		if (text_word_is(c, text_word_length(c), "partition_view"))
+			count +=
+				read_view(body, variable_before(body, c), c, kernel, &views[count]);
+	return count;
+}
+
+void tile_views_release(struct tile_view *views, size_t count)
+{
+	for (size_t v = 0; v < count; v++)
+		for (size_t i = 0; i < views[v].dimension_count; i++) {
+			free(views[v].dimensions[i].extent);
+			free(views[v].dimensions[i].tile);
+		}
+}

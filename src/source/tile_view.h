@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads how a tile kernel cuts its tensors into tiles, without a compiler:
+ *
+ *	const auto in = ct::partition_view(
+ *		ct::tensor_span(x, ct::extents(rows, columns)), ct::shape<ROWS, COLUMNS>());
+ *	in.load_masked(ct::bid().x, 0)
+ */
+#ifndef SOURCE_TILE_VIEW_H
+#define SOURCE_TILE_VIEW_H
+
+#include "source/kernel_source.h"
+
+/* Where the tiles of a block are, in one dimension of the tensor. */
+enum tile_place {
+	TILE_ANYWHERE,
+	TILE_AT_BLOCK, /* at the block's index of an axis: the grid covers the dimension */
+	TILE_WHOLE,    /* at 0 only: the tile covers the dimension */
+};
+
+struct tile_dimension {
+	char *extent, *tile; /* "rows", "ROWS": a key or number, and a macro or number */
+	enum tile_place place;
+	unsigned axis; /* of TILE_AT_BLOCK: 0 for x */
+};
+
+enum {
+	TILE_DIMENSIONS_MAX = 4,
+	TILE_VIEWS_MAX = 16
+};
+
+struct tile_view {
+	const char *tensor; /* the name of the kernel's argument */
+	struct tile_dimension dimensions[TILE_DIMENSIONS_MAX];
+	size_t dimension_count;
+};
+
+/* Reads the views in the body of the kernel. Views whose tensor, extents or
+ * tiles are not plain names or numbers are left out. Returns their number, at most TILE_VIEWS_MAX.
+ * The caller releases the views. */
+size_t tile_views_read(const struct source_kernel *kernel, struct tile_view *views);
+void tile_views_release(struct tile_view *views, size_t count);
+
+#endif
