@@ -239,16 +239,21 @@ static bool is_unknown_work(const struct search *search, const struct score *sco
 	return score->without_model && !(search->pool.families[0].bound->model.flop > 0);
 }
 
-/* Whether predictions use only FLOP, bytes and waves, and the FLOP are unknown or at least half of
- * the candidates are tied. */
+/* Whether predictions use only FLOP, bytes and waves, and must tell configurations apart. */
+static bool is_rough(const struct search *search, const struct selection *selection)
+{
+	return search->options->only_decided && !search->run->context->device->kind->measures &&
+	       search->evaluated.items[selection_winner(selection)].result.score.without_model;
+}
+
+/* Whether rough predictions leave the FLOP out, or tie at least half of the candidates. */
 static bool is_undecided(const struct search *search, const struct selection *selection)
 {
 	const struct score *score =
 		&search->evaluated.items[selection_winner(selection)].result.score;
 	size_t tied = 0;
 
-	if (!search->options->only_decided || search->run->context->device->kind->measures ||
-		selection->count < 2 || !score->without_model)
+	if (!is_rough(search, selection) || selection->count < 2)
 		return false;
 	if (is_unknown_work(search, score))
 		return true;
@@ -322,12 +327,8 @@ static enum status conclude_undecided(const struct search *search,
 		"%s: without %s the prediction cannot tell configurations apart, so there "
 		"is no winner and no entry is written",
 		search->pool.problem->text, unknown ? "\"flop\" or \"model\"" : "a \"model\"");
-	return error_hint(err, unknown ? "measure on a GPU, or state the FLOP of the problem, for "
-					 "example \"flop\": "
-					 "\"2*M*N*K\" (see templates/README.md)"
-				       : "measure on a GPU, or describe the work of each launch "
-					 "with \"model\" (see "
-					 "templates/README.md)");
+	return error_hint(err, "measure on a GPU, or describe the work of each launch with "
+			       "\"model\" (see templates/README.md)");
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -383,14 +384,15 @@ enum status search_conclude(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-/* Uses the times of the final measurement if there are any. */
+/* Uses the times of the final measurement if there are any. Rough predictions are not saved before
+ * the end of the search, which may find that they decide nothing. */
 enum status search_save_best(struct search *search, struct error *err)
 {
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
 	CLEANUP(tuned_entry_release) struct tuned_entry entry = {0};
 	const char *kept;
 
-	if (!selection.count || is_undecided(search, &selection))
+	if (!selection.count || is_rough(search, &selection))
 		return STATUS_OK;
 	TRY(entry_new(search, &selection, &entry, err));
 	entry.unfinished = true;
