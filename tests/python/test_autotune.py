@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import warnings
 
 import pytest
@@ -65,7 +66,7 @@ def start(script, *words, name="user.py"):
 
 def run(script, *words, code=0):
 	process = start(script, *words)
-	output, errors = process.communicate(timeout=120)
+	output, errors = process.communicate(timeout=600)
 	assert process.returncode == code, (output, errors)
 	return output.strip() or errors
 
@@ -154,13 +155,37 @@ for M in (256, 1):
 """
 
 
-def test_a_table_of_vllm_comes_from_the_file():
-	"""vLLM reads {rows: configuration} with integers as keys, SGLang too."""
+def vllm_choice(folder, name, rows):
+	"""What vLLM's fused_moe.py chooses: get_moe_configs() reads the file of VLLM_TUNED_CONFIG_FOLDER and removes triton_version;
+	try_get_optimal_moe_config() takes the nearest number of rows."""
+	with open(os.path.join(folder, name), encoding="utf-8") as file:
+		tuned = json.load(file)
+	tuned.pop("triton_version", None)
+	found = {int(key): value for key, value in tuned.items()}
+	return found[min(found, key=lambda known: abs(known - rows))]
+
+
+def sglang_choice(folder, name, rows, triton_version):
+	"""SGLang's reads all keys as numbers of rows, in a folder of the Triton version."""
+	with open(os.path.join(folder, "configs", "triton_" + triton_version.replace(".", "_"), name), encoding="utf-8") as file:
+		found = {int(key): value for key, value in json.load(file).items()}
+	return found[min(found, key=lambda known: abs(known - rows))]
+
+
+def test_servers_load_tables_of_a_decorated_kernel():
+	"""The loaders' own rules find and read the tables that come from the decorator's file."""
 	run(MOE)
-	table = formats.moe_table(tiletune_module.load("tuned.json"), "fused_moe_kernel")
+	tuned, gpu = tiletune_module.load("tuned.json"), "NVIDIA H200"
 	fixed = {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_K": 64, "GROUP_SIZE_M": 1, "num_warps": 4, "num_stages": 3}
-	assert {int(rows): configuration for rows, configuration in json.loads(json.dumps(table)).items()} == {
-		1: {**fixed, "BLOCK_SIZE_N": 32}, 256: {**fixed, "BLOCK_SIZE_N": 64}}
+	best = {rows: {**fixed, "BLOCK_SIZE_N": tuned.lookup("fused_moe_kernel", M=rows, tensors="float32x2").configuration["BLOCK_SIZE_N"]} for rows in (1, 256)}
+	name = formats.table_name({"E": 8, "N": 14336}, gpu, style="vllm")
+	formats.write_table("vllm", name, formats.moe_table(tuned, "fused_moe_kernel", triton_version="3.9.0"))
+	assert name == "E=8,N=14336,device_name=NVIDIA_H200.json"
+	name = formats.table_name({"E": 8, "N": 14336}, gpu, style="sglang")
+	formats.write_table(os.path.join("sglang", "configs", formats.sglang_folder("3.9.0")), name, formats.moe_table(tuned, "fused_moe_kernel"))
+	for rows, nearest in ((1, 1), (100, 1), (129, 256), (4096, 256)):
+		assert vllm_choice("vllm", "E=8,N=14336,device_name=NVIDIA_H200.json", rows) == best[nearest]
+		assert sglang_choice("sglang", "E=8,N=14336,device_name=NVIDIA_H200.json", rows, "3.9.0") == best[nearest]
 
 
 def test_where_results_are(monkeypatch, tmp_path):
@@ -173,7 +198,7 @@ def test_where_results_are(monkeypatch, tmp_path):
 		json.dump({"format": "tiletune.tuned/1", "device": {"name": "another"}, "entries": []}, file)
 	monkeypatch.setenv("TILETUNE_FILE", "other.json")
 	process = start(script)
-	assert "other.json is of another GPU" in process.communicate(timeout=60)[1] and process.returncode == 0
+	assert "other.json is of another GPU" in process.communicate(timeout=600)[1] and process.returncode == 0
 
 
 def test_the_users_own_benchmark():
@@ -198,7 +223,7 @@ def test_an_interrupted_run_is_resumed():
 	while time.time() < deadline and not (os.path.exists("tuned.journal.jsonl") and journal("evaluation")):
 		time.sleep(0.02)
 	process.send_signal(signal.SIGINT)
-	process.communicate(timeout=60)
+	process.communicate(timeout=600)
 	done = [line["configuration"] for line in journal("evaluation")]
 	assert done
 	assert run(DOUBLE.replace("20e-6", "1e-3"), "4096", "10,40,50,60") == "10"
@@ -206,9 +231,37 @@ def test_an_interrupted_run_is_resumed():
 
 
 def test_processes_of_one_host_tune_once():
+	"""On a busy machine either configuration may be the faster one, but all processes have the same."""
 	processes = [start(DOUBLE, name="user.py") for _ in range(3)]
-	assert [process.communicate(timeout=120)[0].strip() for process in processes] == ["1"] * 3
-	assert len(journal("run")) == 1
+	said = [process.communicate(timeout=600) for process in processes]
+	assert {process.returncode for process in processes} == {0}, said
+	assert len({output.strip() for output, _ in said}) == 1 and len(journal("run")) == 1, said
+
+
+def hold_lock(path):
+	"""A process that has the lock, and says so."""
+	process = subprocess.Popen([sys.executable, "-c", f"import sys, time\nfrom tiletune.decorator import file_lock\nwith file_lock({path!r}, 60) as taken:\n"
+		"\tprint(taken, flush=True)\n\ttime.sleep(600)"], stdout=subprocess.PIPE, text=True)
+	assert process.stdout.readline() == "True\n"
+	return process
+
+
+def test_the_lock_of_a_host_has_a_time_limit():
+	"""A process that waits in vain uses the first configuration. The lock of a process that has died is free."""
+	decorator = pytest.importorskip("tiletune.decorator")
+	with hold_lock(os.path.abspath("lock")) as holder:
+		tunes, kernel = [], tuned_kernel()
+		kernel.tune = lambda *_: tunes.append(1) or {"BLOCK": 1}
+		results = types.SimpleNamespace(lock=os.path.abspath("lock"), entry=lambda _: None)
+		started = time.monotonic()
+		with pytest.warns(UserWarning, match="another process has been tuning kernel for 0 s; the first configuration is used"):
+			assert kernel.tuned(results, {}, (), {}, None) == {"BLOCK": 2} and not tunes
+		assert time.monotonic() - started < 30
+		holder.kill()
+		holder.wait()
+		with decorator.file_lock(os.path.abspath("lock"), 60) as taken:
+			assert taken
+	assert kernel.tuned(results, {}, (), {}, None) == {"BLOCK": 1} and tunes == [1]
 
 
 @pytest.mark.parametrize("server, imports", [("", 2), ("none", 3)])
@@ -371,17 +424,16 @@ class Store:
 			return self.values.setdefault(name, value)
 
 
-@pytest.mark.parametrize("seconds, expected", [(0.1, {"BLOCK": 2}), (9, {"BLOCK": 1})])
-def test_ranks_agree(monkeypatch, seconds, expected):
-	"""One rank tunes. Ranks that wait too long choose the first configuration, for the tuning rank as well: nobody waits forever."""
-	monkeypatch.syspath_prepend(STANDIN)
+def tuned_kernel(seconds=0.1, results=None):
+	"""A kernel of the decorator whose first configuration is BLOCK=2, without a function."""
 	from tiletune import decorator  # pylint: disable=import-outside-toplevel
-	store, answers = Store(), {}
-	monkeypatch.setattr(decorator, "default_store", lambda: store)
-	base = decorator.tuned_kernel_class()
-	tunes = []
+	sys.path.insert(0, STANDIN)
+	try:
+		base = decorator.tuned_kernel_class()
+	finally:
+		sys.path.remove(STANDIN)
 
-	class Rank(base):
+	class Kernel(base):
 		wait_s = seconds
 
 		def __init__(self):  # pylint: disable=super-init-not-called
@@ -389,24 +441,86 @@ def test_ranks_agree(monkeypatch, seconds, expected):
 			self.space = type("Space", (), {"legal": lambda *_: iter([{"BLOCK": 2}])})()
 
 		def results(self, _):
-			return None
+			return results
 
 		def problem(self, _):
 			return {"n": 1}
 
-		def tuned(self, *_):
+	return Kernel()
+
+
+def fails():
+	raise tiletune_module.Error("no GPU")
+
+
+@pytest.mark.parametrize("seconds, tune, expected", [
+	(0.1, lambda: {"BLOCK": 1}, {"BLOCK": 2}),  # too late: its answer counts for no rank
+	(60, lambda: {"BLOCK": 1}, {"BLOCK": 1}),
+	(60, fails, {"BLOCK": 2}),  # the others do not wait for the rank that fails
+])
+def test_ranks_agree(monkeypatch, seconds, tune, expected):
+	"""One rank tunes. Ranks that wait too long choose the first configuration, for the tuning rank as well: nobody waits forever."""
+	from tiletune import decorator  # pylint: disable=import-outside-toplevel
+	store, answers, tunes, errors = Store(), [], [], []
+	monkeypatch.setattr(decorator, "default_store", lambda: store)
+
+	def rank():
+		kernel = tuned_kernel(seconds)
+
+		def tuned(*_):
 			tunes.append(1)
 			time.sleep(0.5)
-			return {"BLOCK": 1}
+			return tune()
+		kernel.tuned = tuned
+		try:
+			answers.append(kernel.agreed((), {}, {}, None))
+		except tiletune_module.Error as error:
+			errors.append(error)
 
 	with warnings.catch_warnings():
 		warnings.simplefilter("ignore")
-		threads = [threading.Thread(target=lambda rank=rank: answers.update({rank: Rank().agreed((), {}, {}, None)})) for rank in range(4)]
+		threads = [threading.Thread(target=rank) for _ in range(4)]
+		started = time.monotonic()
 		for thread in threads:
 			thread.start()
 		for thread in threads:
-			thread.join(30)
-	assert len(tunes) == 1 and [answers[rank] for rank in range(4)] == [expected] * 4
+			thread.join(50)
+	assert time.monotonic() - started < 50 and len(tunes) == 1
+	assert answers == [expected] * (3 if tune is fails else 4) and len(errors) == (tune is fails)
+
+
+@pytest.mark.parametrize("available, initialized, ranks, expected", [(False, True, 2, None), (True, False, 2, None), (True, True, 1, None), (True, True, 2, "store")])
+def test_the_store_of_torch_distributed(monkeypatch, available, initialized, ranks, expected):
+	"""Only a job of several ranks shares a store."""
+	from tiletune import decorator  # pylint: disable=import-outside-toplevel
+	distributed = types.SimpleNamespace(is_available=lambda: available, is_initialized=lambda: initialized, get_world_size=lambda: ranks,
+		distributed_c10d=types.SimpleNamespace(_get_default_store=lambda: "store"))
+	monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(distributed=distributed))
+	assert decorator.default_store() == expected
+
+
+RANKS = HEAD + """
+import torch
+rank = int(sys.argv[1])
+torch.distributed.init_process_group("gloo", init_method="file://" + os.path.abspath("store"), rank=rank, world_size=2)
+@tiletune.autotune(configs=configs(20, 1), key=["n"], file=f"of_rank{rank}.json", budget=20)
+@triton.jit
+def double(x, y, n, BLOCK):
+	pause(BLOCK)
+	y[:n] = x[:n] * 2
+double[(1,)](x, y, N)
+print(double.best_config.kwargs["BLOCK"])
+torch.distributed.barrier()
+"""
+
+
+def test_ranks_of_torch_with_triton():
+	"""Two processes of gloo with files of their own: one of them tunes, and both have its answer."""
+	pytest.importorskip("torch", reason="torch is not installed")
+	processes = [start(RANKS, str(rank), name=f"rank{rank}.py") for rank in range(2)]
+	said = [process.communicate(timeout=600) for process in processes]
+	assert {process.returncode for process in processes} == {0} and len({output for output, _ in said}) == 1, said
+	assert sum(os.path.exists(f"of_rank{rank}.json") for rank in range(2)) == 1
 
 
 LOCAL = HEAD + """
@@ -423,7 +537,7 @@ assert (y == 2 * x).all() and not os.path.exists("tuned.json")
 
 def test_kernels_that_workers_cannot_import():
 	process = start(LOCAL)
-	assert "is tuned by triton.autotune in this process: the kernel is not defined at the top of a module's file" in process.communicate(timeout=60)[1]
+	assert "is tuned by triton.autotune in this process: the kernel is not defined at the top of a module's file" in process.communicate(timeout=600)[1]
 	assert process.returncode == 0
 
 
