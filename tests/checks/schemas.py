@@ -27,7 +27,7 @@ LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
 # Their readers also hold members against each other, which no schema says.
 READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
-UNREAD = {f"tiletune.{name}/1" for name in ("bits", "compared_rows", "lookup_rates", "own_kernel_results", "repeat_rates", "triton_autotune", "versus")}
+UNREAD = {f"tiletune.{name}/1" for name in ("autotune_repeat", "bits", "compared_rows", "lookup_rates", "own_kernel_results", "repeat_rates", "triton_autotune", "versus")}
 # Answers of earlier versions and of experiments whose scripts have left the tree (results/README.md), kept among the results.
 EARLIER = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "durations", "loads", "pairs", "program_rates",
     "public_kernels", "several_gpus", "sweep", "tiles")}
