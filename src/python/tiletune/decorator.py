@@ -36,7 +36,7 @@ IMPORT_ERRORS = "TILETUNE_AUTOTUNE_IMPORT"  # a file for the traceback of a modu
 OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, in addition to the kernel's constants
 DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
 SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
-# What a module that calls torch.distributed.init_process_group() finds in a worker process: a job of one rank.
+# A worker process is a job of one rank, see decorator_kernel.be_alone().
 ONE_RANK = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
 kernels: dict[str, Any] = {}  # by qualified name: the decorated kernels of this process
 

@@ -35,8 +35,17 @@ class NoReference(Exception):
     """No configuration ran, so that nothing can be compared."""
 
 
+def be_alone() -> None:
+    """Lets a module that joins a job of torch.distributed join one of its own, because the job's ranks do not wait for this process."""
+    distributed = getattr(torch, "distributed", None)
+    if distributed and distributed.is_available():
+        original = distributed.init_process_group
+        distributed.init_process_group = lambda backend=None, *_, **__: original(backend, store=distributed.HashStore(), rank=0, world_size=1)
+
+
 def import_module(record: dict[str, Any]) -> None:
     """Runs the user's module until it ends, or launches a decorated kernel."""
+    be_alone()
     root = os.path.normpath(os.path.join(os.getcwd(), record["root"]))
     sys.path.insert(0, root)
     sys.argv = [record["file"], *record["argv"]]
