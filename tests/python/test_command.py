@@ -122,8 +122,8 @@ def test_unknown_options_beside_a_problem(fake):
 
 
 @pytest.mark.parametrize("text, expected", [
-	("--cache-dir: expected a folder", "cache_dir: expected a folder"), ("hint: --path or -o FILE", "hint: path or output FILE"),
-	("--no-cache and `--device model:NAME`", "no_cache and `device model:NAME`"), ("M-p --x", "M-p x"), ("1 - 2 -3 -x5", "1 - 2 -3 -x5"), (None, None),
+	("--cache-dir: expected a folder", "cache_dir: expected a folder"), ("hint: --path or -o FILE", 'hint: path or output="FILE"'),
+	("--no-cache and `--device model:NAME`, or -p M=1,N=2.", 'no_cache and `device="model:NAME"`, or problem="M=1,N=2".'), ("M-p --x", "M-p x"), ("1 - 2 -3 -x5", "1 - 2 -3 -x5"), (None, None),
 ])
 def test_messages_name_arguments(text, expected):
 	assert command.in_python(text) == expected

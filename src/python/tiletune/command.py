@@ -51,10 +51,12 @@ SHORT = {"-p": "problem", "-o": "output", "-d": "device", "-f": "family", "-w": 
 
 
 def in_python(text: Optional[str]) -> Optional[str]:
-    """A message of the program with the names of arguments instead of options: `--cache-dir DIR` is cache_dir."""
-    def name(match: re.Match[str]) -> str:
-        return match.group(1).replace("-", "_") if match.group(1) else SHORT.get(match.group(), match.group())
-    return text and re.sub(r"(?<![\w-])(?:--([a-z][a-z0-9-]*)|-[a-zA-Z](?![\w-]))", name, text)
+    """A message of the program with arguments instead of options: `--cache-dir DIR` is cache_dir="DIR"."""
+    def argument(match: re.Match[str]) -> str:
+        name = match["long"].replace("-", "_") if match["long"] else SHORT.get(match["short"], match["short"])
+        return name + (f'="{match["value"]}"' if match["value"] and not name.startswith("-") else match["space"] or "")
+    return text and re.sub(r"(?<![\w-])(?:--(?P<long>[a-z][a-z0-9-]*)|(?P<short>-[a-zA-Z])(?![\w-]))(?:(?P<space> )(?P<value>(?:[A-Z]|model:|cuda:)[^\s`;)]*[^\s`;).,:])?)?",
+        argument, text)
 
 
 def words_of(options: Mapping[str, Any]) -> list[str]:
