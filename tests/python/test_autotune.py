@@ -105,6 +105,20 @@ def test_results_are_a_tuned_file_that_check_repeats():
 	assert "wrong_result" in tiletune("check", "tuned.json", codes=(1,)), "check has to run the present source"
 
 
+def test_a_script_and_its_import_share_a_record():
+	"""What is tuned where the file is imported stays beside what was tuned where it was run. check repeats both."""
+	run(DOUBLE, "4096")
+	importer = start("import user", "2048", name="importer.py")
+	assert importer.communicate(timeout=600)[0].strip() and importer.returncode == 0
+	rows = json.loads(tiletune("check", "tuned.json", "--json", codes=(0, 3, 4)))["entries"]
+	assert sorted(row["problem"]["n"] for row in rows) == [2048, 4096]
+	with open("tuned.kernels/double.calls.jsonl", encoding="utf-8") as file:
+		head, *calls = file.readlines()
+	with open("tuned.kernels/double.calls.jsonl", "w", encoding="utf-8") as file:
+		file.writelines([head, calls[1]])
+	assert "has no call of" in tiletune("check", "tuned.json", codes=(1,))
+
+
 TWO = DOUBLE + """
 @tiletune.autotune(configs=configs(20, 1), key=["n"], file="tuned.json", budget=20)
 @triton.jit

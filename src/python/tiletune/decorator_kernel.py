@@ -95,8 +95,10 @@ class KernelProgram(Program):
         return getattr(importlib.import_module(module), name)
 
     def call_of(self, problem: dict[str, Any]) -> dict[str, Any]:
-        text = json.dumps(problem, sort_keys=True)
-        return next(call for call in self.record["calls"] if json.dumps(call["problem"], sort_keys=True) == text)
+        found = next((call for call in self.record["calls"] if call["problem"] == problem), None)
+        if found is None:
+            raise LookupError(f"{self.name}.calls.jsonl has no call of {problem}; launch the kernel with it again")
+        return found
 
     def tried(self, index: int, what: Callable[[], Any], compiles: bool = False) -> tuple[bool, Any]:
         self.index = index
