@@ -121,6 +121,15 @@ def test_unknown_options_beside_a_problem(fake):
 	assert error.value.hint == "options are cache_dir, family, fresh, json, problem"
 
 
+@pytest.mark.parametrize("key, hint", [("famly", "did you mean the option family?"), ("columns", None)])
+def test_a_misspelt_option_is_an_unknown_key(key, hint, fake):
+	fake(HELP, f'tiletune: problem "M=64,{key}=3": unknown key "{key}"; the keys of gemm are M, N', 2)
+	command.option_names.cache_clear()
+	with pytest.raises(tiletune.Error, match="unknown key") as error:
+		tiletune.tune("gemm", M=64, **{key: 3})
+	assert error.value.hint == hint
+
+
 @pytest.mark.parametrize("text, expected", [
 	("--cache-dir: expected a folder", "cache_dir: expected a folder"), ("hint: --path or -o FILE", 'hint: path or output="FILE"'),
 	("--no-cache and `--device model:NAME`, or -p M=1,N=2.", 'no_cache and `device="model:NAME"`, or problem="M=1,N=2".'), ("M-p --x", "M-p x"), ("1 - 2 -3 -x5", "1 - 2 -3 -x5"), (None, None),

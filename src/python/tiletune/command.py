@@ -11,6 +11,7 @@ progress: None prints nothing, True lets the program print on standard error, a 
 
 from __future__ import annotations
 
+import difflib
 import functools
 import itertools
 import json
@@ -110,6 +111,9 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
             more = "".join("\n" + line for line in lines if not line.strip().startswith("hint: "))
             first = said[at].removeprefix("tiletune: ") if said else f"tiletune {words[0]} ended with exit code {code}"
             message = (in_python(first) or "") + more
+            unknown = re.search(r'unknown key "(\w+)"', message)
+            near = difflib.get_close_matches(unknown[1], option_names(command[0], words[0]), 1) if unknown and not hint else []
+            hint = f"did you mean the option {near[0]}?" if near else hint
             raise Error(message, in_python(hint), code)
         return code, answer
 
