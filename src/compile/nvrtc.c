@@ -325,7 +325,9 @@ static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
 		macro = macro_in(unit, line + 1, &length);
 	list_missing(nvrtc, unit, &missing);
 	text_append_bytes(&hinted, text_string(log), (size_t)(rest + 1 - text_string(log)));
-	if (missing.length)
+	if (!unit->is_tile && strstr(unit->source, "__tile_global__"))
+		text_append(&hinted, "hint: write \"language\": \"tile\" in the JSON\n");
+	else if (missing.length)
 		text_appendf(&hinted,
 			"hint: " COMPILER_MISSING
 			"%s; add their folder to \"include_paths\" in the "
@@ -333,6 +335,8 @@ static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
 			missing.data);
 	else if (unit->is_tile && strstr(text, "constraint"))
 		text_append(&hinted, "hint: make every dimension of a tile a power of two\n");
+	else if (unit->is_tile && strstr(text, "from a __global__ function"))
+		text_append(&hinted, "hint: declare the kernel as __tile_global__\n");
 	else if (macro)
 		text_appendf(&hinted,
 			"hint: the macro %.*s collides with a name in that header; rename it with "

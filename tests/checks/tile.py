@@ -221,10 +221,13 @@ def main():
 			"\n  " + folder + "/part has no libnvrtc.so (package nvidia-cuda-nvrtc)\n  hint: pip install", code=0)
 
 		# bad sources
-		odd = own_kernel(folder, FILL, parameters={"SIZE": [48]})
-		expect("no power of two", tiletune("tune", odd, *predicted), "compile_failed", "power of two", code=1)
-		inline = own_kernel(folder, FILL.replace("{\n", '{\n\tasm volatile("nop;");\n', 1))
-		expect("inline PTX", tiletune("tune", inline, *predicted), "compile_failed", "asm", code=1)
+		for what, source, members, *texts in (
+				("no power of two", FILL, {"parameters": {"SIZE": [48]}}, "power of two"),
+				("inline PTX", FILL.replace("{\n", '{\n\tasm volatile("nop;");\n', 1), {}, "asm statement is unsupported in tile code"),
+				("no tile kernel", FILL.replace("__tile_global__", "__global__"), {}, "hint: declare the kernel as __tile_global__"),
+				("no language", FILL, {"language": "cuda"}, 'hint: write "language": "tile" in the JSON'),
+				("no such kernel", FILL.replace("fill(", "other("), {}, 'there is no kernel named "fill"')):
+			expect(what, tiletune("tune", own_kernel(folder, source, **members), *predicted), "compile_failed", *texts, code=1)
 
 		# an assembler that crashes or does not end costs its configurations only
 		kernel = own_kernel(folder, FILL)
