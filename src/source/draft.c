@@ -113,9 +113,18 @@ static struct source_variable argument_type(
  * the only one is the output if it is passed on once. */
 static const char *role_of(const struct draft *draft, const struct source_variable *variable)
 {
-	const struct tensor_use use = tensor_use_read(draft->kernel->body, variable->name);
+	struct tensor_use use = tensor_use_read(draft->kernel->body, variable->name);
 	size_t written = 0;
 
+	for (size_t i = 0; i < draft->view_count; i++) {
+		const struct tile_view *view = &draft->views[i];
+
+		if (strcmp(view->tensor, variable->name) != 0)
+			continue;
+		use.unclear = 0;
+		use.reads |= view->reads;
+		use.writes |= view->writes;
+	}
 	for (size_t i = 0; i < draft->kernel->argument_count; i++)
 		written += draft->kernel->arguments[i].is_pointer &&
 			   !draft->kernel->arguments[i].is_const;

@@ -86,8 +86,9 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
 	return TILE_AT_BLOCK;
 }
 
-/* Reads the indices of the first load or store of a view. A store has the tile before them. */
-static void read_places(struct span body, struct span name, struct tile_view *view)
+/* Reads the loads and stores of a view, and the indices of the first one. A store has the tile
+ * before them. */
+static void read_uses(struct span body, struct span name, struct tile_view *view)
 {
 	const size_t length = (size_t)(name.end - name.begin);
 
@@ -104,10 +105,11 @@ static void read_places(struct span body, struct span name, struct tile_view *vi
 		if ((!first && !string_starts_with(method, "load")) ||
 			count != first + view->dimension_count)
 			continue;
-		for (size_t i = 0; i < view->dimension_count; i++)
+		for (size_t i = 0; i < count - first && !view->reads && !view->writes; i++)
 			view->dimensions[i].place =
 				place_read(body, parts[first + i], &view->dimensions[i].axis);
-		return;
+		view->reads |= !first;
+		view->writes |= first;
 	}
 }
 
@@ -157,7 +159,7 @@ static bool read_view(struct span body, struct span name, const char *at,
 		dimension->extent = argument ? string_copy(argument) : span_copy(extent);
 		dimension->tile = span_copy(tile);
 	}
-	read_places(body, name, view);
+	read_uses(body, name, view);
 	return true;
 }
 

@@ -31,6 +31,7 @@ enum {
 
 struct tile_view {
 	const char *tensor; /* the name of the kernel's argument */
+	bool reads, writes; /* the kernel loads or stores tiles */
 	struct tile_dimension dimensions[TILE_DIMENSIONS_MAX];
 	size_t dimension_count;
 };
