@@ -358,13 +358,13 @@ static bool is_of_kernel(const struct draft *draft, const struct source_macro *m
 }
 
 /* Returns the extent of the tensors that tiles of this macro cover, or NULL if other tiles have the
- * macro, too. *is_beside: whether a tile of the macro covers another dimension. */
-static const char *covered_extent(const struct draft *draft, const char *macro, bool *is_beside)
+ * macro, too. *has_cover: whether a tile of the macro covers another dimension. */
+static const char *covered_extent(const struct draft *draft, const char *macro, bool *has_cover)
 {
 	const char *extent = NULL;
 	bool is_whole = true;
 
-	*is_beside = false;
+	*has_cover = false;
 	for (size_t v = 0; v < draft->view_count; v++) {
 		const struct tile_view *view = &draft->views[v];
 		bool has_macro = false, has_whole = false;
@@ -379,7 +379,7 @@ static const char *covered_extent(const struct draft *draft, const char *macro, 
 			is_whole &= dimension->place == TILE_WHOLE;
 			extent = dimension->extent;
 		}
-		*is_beside |= has_macro && has_whole;
+		*has_cover |= has_macro && has_whole;
 	}
 	return is_whole ? extent : NULL;
 }
@@ -390,17 +390,17 @@ static void put_extent(struct draft *draft, const struct source_macro *macro)
 {
 	static const int of_products[] = {16, 32, 64, 128},
 			 columns[] = {128, 256, 512, 1024, 2048, 4096}, rows[] = {1, 2, 4, 8, 16};
-	bool is_beside;
-	const char *covered = covered_extent(draft, macro->name, &is_beside);
+	bool has_cover;
+	const char *covered = covered_extent(draft, macro->name, &has_cover);
 	CLEANUP(memory_free) char *power = NULL;
 
 	if (covered) {
 		power = string_format(
 			"min([c for c in [2**i for i in range(0, 21)] if c >= %s])", covered);
 		json_put_string(draft->constants, macro->name, power);
-	} else if (name_set_has(&draft->used, "mma", strlen("mma")) && !is_beside) {
+	} else if (name_set_has(&draft->used, "mma", strlen("mma")) && !has_cover) {
 		put_list(draft, macro->name, of_products, ARRAY_COUNT(of_products));
-	} else if (macro->is_last_extent && !is_beside) {
+	} else if (macro->is_last_extent && !has_cover) {
 		put_list(draft, macro->name, columns, ARRAY_COUNT(columns));
 	} else {
 		put_list(draft, macro->name, rows, ARRAY_COUNT(rows));

@@ -132,7 +132,7 @@ def serve_one(connection: socket.socket) -> None:
         os.setpgid(number, number)
     threading.Thread(target=end_with_the_connection, daemon=True).start()
     status = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
-    with contextlib.suppress(OSError):  # nobody is there to know
+    with contextlib.suppress(OSError):  # the connection is closed
         connection.sendall(struct.pack("i", status))
 
 
@@ -146,7 +146,7 @@ def main() -> None:
     for name in PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes of connections
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the processes of connections
     while select.select([0, listener], [], [], IDLE_SECONDS)[0] == [listener]:
         connection, _ = listener.accept()
         if is_of_this_user(connection) and os.fork() == 0:
