@@ -252,6 +252,12 @@ static const char *macro_name(const char *name, const struct define_way *way)
 	return way->as == AS_MACRO ? way->macro : name;
 }
 
+/* Whether entries read the value, which then is no macro. */
+static bool is_for_entries(const struct family *family, const struct define_way *way, size_t index)
+{
+	return way->as == AS_DEFAULT && family_entries_read(family, index);
+}
+
 const char *family_device_code(const struct family *family, size_t source)
 {
 	struct family_source *made = &family->sources[source];
@@ -264,14 +270,16 @@ const char *family_device_code(const struct family *family, size_t source)
 		const struct parameter *parameter = &family->parameters[i];
 		const char *macro = macro_name(parameter->name, &parameter->way);
 
-		if (!parameter->is_argument)
+		if (!parameter->is_argument &&
+			!is_for_entries(family, &parameter->way, family->scope.parameter_at + i))
 			name_set_add(&macros, macro, strlen(macro));
 	}
 	for (size_t i = 0; i < family->constant_count; i++) {
 		const struct constant *constant = &family->constants[i];
 		const char *macro = macro_name(constant->name, &constant->way);
 
-		if (!constant->is_for_model)
+		if (!constant->is_for_model &&
+			!is_for_entries(family, &constant->way, family->scope.constant_at + i))
 			name_set_add(&macros, macro, strlen(macro));
 	}
 	text_append(&text, made->text);

@@ -188,6 +188,33 @@ static void mark_pragmas(struct reading *reading)
 			put_mark(reading, directive.begin, directive.end, MARK_HOST);
 }
 
+/* Whether "template void k<8>(int);" begins here, which instantiates what an entry instantiates. */
+static bool is_instantiation(const char *c)
+{
+	return text_word_is(c, text_word_length(c), "template") &&
+	       *text_skip(c + strlen("template")) != '<';
+}
+
+/* Erases the text of macros that instantiate. */
+static void mark_instantiating_macros(struct reading *reading)
+{
+	const struct code *code = reading->code;
+	struct directive directive;
+
+	for (size_t from = 0; directive_next(code, &from, &directive);) {
+		const char *body = code->text + directive.rest;
+
+		if (directive.kind != DIRECTIVE_DEFINE)
+			continue;
+		body += text_word_length(body);
+		if (*body == '(' && text_matching(body))
+			body = text_matching(body);
+		body = text_skip(body);
+		if (body < code->text + directive.end && is_instantiation(body))
+			put_mark(reading, (size_t)(body - code->text), directive.end, MARK_HOST);
+	}
+}
+
 /* Returns the position after the declaration whose head ends at `end`. */
 static const char *declaration_end(const char *begin, const char *end, const struct head *head)
 {
@@ -253,6 +280,10 @@ static void read_declarations(struct reading *reading)
 			mark_text(reading, behind - 1, behind, MARK_KEPT);
 			continue;
 		}
+		if (is_instantiation(c) && head.is_function) {
+			mark_text(reading, c, behind, MARK_HOST);
+			continue;
+		}
 		mark_text(reading, c, behind,
 			head.is_device || head.is_other ||
 					(head.is_open && !head.is_function && head.is_value) ||
@@ -282,6 +313,7 @@ void host_code_blank(struct text *source)
 		view_release(&view);
 	}
 	mark_pragmas(&reading);
+	mark_instantiating_macros(&reading);
 	for (size_t i = 0; i < source->length; i++)
 		if (reading.marks[i] == MARK_HOST && source->data[i] != '\n')
 			source->data[i] = ' ';

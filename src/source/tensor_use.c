@@ -184,11 +184,12 @@ static bool find_bound(const struct shape_reader *reader, struct span name, stru
 	const size_t length = (size_t)(name.end - name.begin);
 
 	for (const char *c = reader->body; *c; c = text_after_word(c)) {
-		const char *after = text_skip(c + length);
+		const char *after;
 
 		if (strncmp(c, name.begin, length) != 0 || text_is_word(c[length]) ||
 			(c > reader->body && strchr(".>", c[-1])))
 			continue;
+		after = text_skip(c + length);
 		if ((*after == '<' && after[1] != '<' && after[1] != '=') ||
 			(*after == ',' && c > reader->body && c[-1] == '(' &&
 				c - reader->body > 4 && strncmp(c - 5, "LOOP", 4) == 0))
@@ -208,10 +209,12 @@ static bool find_definition(const struct shape_reader *reader, struct span name,
 	const size_t length = (size_t)(name.end - name.begin);
 
 	for (const char *c = reader->body; *c; c = text_after_word(c)) {
-		const char *after = text_skip(c + length);
+		const char *after;
 
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
-			*after != '=' || after[1] == '=')
+		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0)
+			continue;
+		after = text_skip(c + length);
+		if (*after != '=' || after[1] == '=')
 			continue;
 		*value = trimmed((struct span){after + 1, after + 1 + strcspn(after + 1, ";{")});
 		return true;

@@ -135,6 +135,14 @@ TEST(test_host_code)
 		 "};",
 			"class c : d<1> { public: @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ c() = "
 			"default; };"},
+		{"template <int N> __global__ void k(int *) {} template __global__ void k<8>(int "
+		 "*);",
+			"template <int N> __global__ void k(int *) {} "
+			"@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"},
+		{"#define MAKE(n) \\\n template __global__ void k<n>(int *)\n#define T(n) template "
+		 "<n>\n",
+			"#define MAKE(n) \\\n @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\n#define T(n) "
+			"template <n>\n"},
 		/* two heads of one body, of which a compiler sees one */
 		{"#ifdef S\nvoid f(int a, int s) {\n#else\nvoid f(int a) "
 		 "{\n#endif\n\tg(a);\n}\n__global__ void k() {}",

@@ -20,6 +20,13 @@ typedef struct _IO_FILE FILE;
 struct timeval {
 long tv_sec, tv_usec;
 };
+/* handles of libraries */
+typedef struct tiletune_handle *cublasHandle_t, *cublasLtHandle_t, *cublasLtMatmulDesc_t, *cublasLtMatmulPreference_t,
+*cublasLtMatrixLayout_t, *cudnnHandle_t, *cudnnConvolutionDescriptor_t, *cudnnFilterDescriptor_t,
+*cudnnTensorDescriptor_t, *cusolverDnHandle_t, *cusparseHandle_t, *cusparseDnMatDescr_t, *cusparseDnVecDescr_t,
+*cusparseMatDescr_t, *cusparseSpMatDescr_t, *ncclComm_t;
+typedef int cublasStatus_t, cublasOperation_t, cublasComputeType_t, cublasGemmAlgo_t, cudnnStatus_t, cufftHandle,
+cufftResult, cusolverStatus_t, cusparseStatus_t, ncclDataType_t, ncclResult_t;
 namespace std {
 template <class...> struct basic_istream {};
 template <class...> struct basic_ostream {};
