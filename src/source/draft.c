@@ -202,13 +202,16 @@ static bool is_null(const struct draft *draft, size_t index)
 	       strcmp(draft->site.values[index], "NULL") == 0;
 }
 
-/* A key whose default is the number that the launch passes. */
-static struct json *key_with_default(const char *given)
+/* A key whose default is the number that the launch passes. Enumerators may be 0. */
+static struct json *key_of(const struct source_variable *argument, const char *given)
 {
 	struct json *key = json_new_object();
 	long long value;
+	const bool is_number = read_integer(given, &value) && value >= 0;
 
-	if (read_integer(given, &value) && value > 0)
+	if (argument->is_enum || (is_number && value == 0))
+		json_put_int(key, "min", 0);
+	if (is_number)
 		json_put_int(key, "default", value);
 	return key;
 }
@@ -244,7 +247,7 @@ static void add_argument(struct draft *draft, size_t index)
 	} else if (!type) {
 		value = scalar_new(json_new_string(DRAFT_MARK), DRAFT_MARK);
 	} else if (strchr("iu", type[0])) {
-		put_named(draft, draft->keys, name, key_with_default(given));
+		put_named(draft, draft->keys, name, key_of(&argument, given));
 		value = json_new_string(name);
 		if (strcmp(type, "i32") != 0)
 			value = scalar_new(value, type);

@@ -438,15 +438,18 @@ static bool is_enum(const char *text, const char *name)
 
 static void resolve_types(const char *text, struct kernel_source *source)
 {
-	for (size_t i = 0; i < source->kernel_count; i++) {
-		struct source_kernel *kernel = &source->kernels[i];
+	for (size_t i = 0; i < source->kernel_count; i++)
+		for (size_t k = 0; k < source->kernels[i].argument_count; k++) {
+			struct source_variable *argument = &source->kernels[i].arguments[k];
 
-		for (size_t k = 0; k < kernel->argument_count; k++)
-			if (!kernel->arguments[k].dtype && is_enum(text, kernel->arguments[k].type))
-				kernel->arguments[k].dtype = "i32";
-			else if (!kernel->arguments[k].dtype)
-				resolve_type(text, &kernel->arguments[k]);
-	}
+			if (argument->dtype)
+				continue;
+			argument->is_enum = is_enum(text, argument->type);
+			if (argument->is_enum)
+				argument->dtype = "i32";
+			else
+				resolve_type(text, argument);
+		}
 }
 
 /* ---- the whole ---- */

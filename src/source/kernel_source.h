@@ -17,7 +17,7 @@
 struct source_variable {
 	char *type; /* without const, pointers and name, e.g. "unsigned int" or "typename" */
 	char *name;
-	bool is_pointer, is_const;
+	bool is_pointer, is_const, is_enum;
 	char *value;       /* initializer, "4" of "int N = 4"; NULL if there is none */
 	const char *dtype; /* e.g. "fp32" or "u8"; NULL if the type is not supported */
 	unsigned lanes;    /* e.g. 4 for float4 */

@@ -42,6 +42,7 @@ using namespace std;
 const int LIMIT = 100;
 static int verbose = 0;
 cublasHandle_t handle;
+using layout_t = cublasLtMatrixLayout_t;
 extern cudaDeviceProp properties;
 static struct option options[] = {{"size", required_argument, 0, 'n'}, {0, 0, 0, 0}};
 const std::string usage = R"(
