@@ -65,7 +65,8 @@ Install them as root, or unpack them without root and run make again:
 TEXT
 	exit 1
 }
-echo "apt-get installs these Debian packages: $(echo $missing $wanted)"
+echo "apt-get installs these Debian packages with sudo: $(echo $missing $wanted)"
+echo "  where sudo is not allowed, the next message shows how to unpack them without root"
 if [ "$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null 2>&1; then sudo="sudo -n"; else sudo=no; fi
 if ! command -v apt-get >/dev/null 2>&1 || [ "$sudo" = no ]; then
 	[ -z "$missing" ] && exit 0

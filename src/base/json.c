@@ -419,10 +419,12 @@ void json_path(const struct json_at *at, struct text *text)
 		return;
 	}
 	json_path(at->parent, text);
-	if (at->key)
-		text_appendf(text, ".%s", at->key);
-	else
+	if (at->key) {
+		text_append_char(text, '.');
+		text_append(text, at->key);
+	} else {
 		text_appendf(text, "[%zu]", at->index);
+	}
 }
 
 static enum status refuse(

@@ -84,7 +84,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
 	CLEANUP(json_release) struct json *list = json_new_array();
 
-	TRY(catalogue_load(folders.templates, only, &catalogue, err));
+	TRY(catalogue_list(folders.templates, only, &catalogue, err));
 	for (size_t i = 0; i < catalogue.operation_count; i++) {
 		const struct operation *operation = catalogue.operations[i];
 

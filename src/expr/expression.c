@@ -17,7 +17,7 @@
 int name_table_find(const struct name_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->count; i++)
-		if (table->names[i] && !strcmp(table->names[i], name))
+		if (table->names[i] && *table->names[i] == *name && !strcmp(table->names[i], name))
 			return (int)i;
 	return NAME_UNKNOWN;
 }

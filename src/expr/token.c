@@ -53,7 +53,10 @@ static bool find_spelling(struct token *token, bool word)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(spellings); i++) {
 		const char *spelling = spellings[i].spelling;
-		const size_t length = strlen(spelling);
+		size_t length;
+		if (*token->start != *spelling)
+			continue;
+		length = strlen(spelling);
 		if (strncmp(token->start, spelling, length) != 0 ||
 			(word && length != token->length))
 			continue;

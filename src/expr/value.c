@@ -185,6 +185,7 @@ struct json *value_to_json(struct value value)
 /* ---- arena ---- */
 enum {
 	BLOCK_BYTES = 4000,
+	FIRST_BLOCK_BYTES = 500,
 	ALIGNMENT = 16
 };
 
@@ -199,7 +200,9 @@ void *value_arena_take(struct value_arena *arena, size_t size)
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	struct value_arena_block *block = arena->blocks;
 	if (!block || block->size - block->used < size) {
-		size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+		/* most expressions are short */
+		size_t room = block ? BLOCK_BYTES : FIRST_BLOCK_BYTES;
+		room = size > room ? size : room;
 		block = memory_zeroed(1, sizeof(*block) + room);
 		block->size = room;
 		block->next = arena->blocks;

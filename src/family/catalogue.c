@@ -66,7 +66,7 @@ static enum status add_operation(struct catalogue *catalogue, struct json *tree,
 {
 	catalogue->operations = memory_resize(catalogue->operations, catalogue->operation_count + 1,
 		sizeof(*catalogue->operations));
-	TRY(operation_load(tree, file, place, name,
+	TRY(operation_load(tree, file, catalogue->without_sources ? NULL : place, name,
 		(const char *const *)catalogue->template_folders,
 		&catalogue->operations[catalogue->operation_count], err));
 	catalogue->operation_count++;
@@ -95,7 +95,7 @@ static enum status add_family(struct catalogue *catalogue, struct json *tree, co
 {
 	catalogue->families = memory_resize(
 		catalogue->families, catalogue->family_count + 1, sizeof(*catalogue->families));
-	TRY(family_load(tree, file, place, name, operation,
+	TRY(family_load(tree, file, catalogue->without_sources ? NULL : place, name, operation,
 		(const char *const *)catalogue->template_folders,
 		&catalogue->families[catalogue->family_count], err));
 	catalogue->family_count++;
@@ -274,13 +274,12 @@ static enum status load_places(
 	return load_all(catalogue, is_file ? catalogue->own[0].name : only, err);
 }
 
-enum status catalogue_load(
+static enum status load_catalogue(
 	const char *const *places, const char *only, struct catalogue *catalogue, struct error *err)
 {
 	size_t count = 0;
 	enum status status;
 
-	*catalogue = (struct catalogue){0};
 	while (places[count])
 		count++;
 	catalogue->template_folders =
@@ -297,6 +296,20 @@ enum status catalogue_load(
 		qsort(catalogue->families, catalogue->family_count, sizeof(*catalogue->families),
 			compare_families);
 	return STATUS_OK;
+}
+
+enum status catalogue_load(
+	const char *const *places, const char *only, struct catalogue *catalogue, struct error *err)
+{
+	*catalogue = (struct catalogue){0};
+	return load_catalogue(places, only, catalogue, err);
+}
+
+enum status catalogue_list(
+	const char *const *places, const char *only, struct catalogue *catalogue, struct error *err)
+{
+	*catalogue = (struct catalogue){.without_sources = true};
+	return load_catalogue(places, only, catalogue, err);
 }
 
 void catalogue_show_defaults(const struct catalogue *catalogue, bool shows_defaults)

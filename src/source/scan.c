@@ -17,8 +17,10 @@ struct reader {
 };
 
 /* Returns the character at `at` after line splicing, or '\0' at the end. */
-static char peek(struct reader *reader)
+static inline char peek(struct reader *reader)
 {
+	if (reader->at < reader->size && reader->text[reader->at] != '\\')
+		return reader->text[reader->at];
 	while (reader->at + 1 < reader->size && reader->text[reader->at] == '\\') {
 		size_t next = reader->at + 1;
 
@@ -30,7 +32,7 @@ static char peek(struct reader *reader)
 	return reader->at < reader->size ? reader->text[reader->at] : '\0';
 }
 
-static char next(struct reader *reader)
+static inline char next(struct reader *reader)
 {
 	const char c = peek(reader);
 
@@ -42,6 +44,9 @@ static bool take(struct reader *reader, const char *word)
 {
 	const size_t before = reader->at;
 
+	if (peek(reader) != *word)
+		return false;
+
 	for (; *word; word++)
 		if (next(reader) != *word) {
 			reader->at = before;
@@ -50,7 +55,7 @@ static bool take(struct reader *reader, const char *word)
 	return true;
 }
 
-static void put(struct reader *reader, char c, size_t at)
+static inline void put(struct reader *reader, char c, size_t at)
 {
 	struct code *code = reader->code;
 
@@ -96,7 +101,7 @@ static bool take_comment(struct reader *reader)
 
 	if (take(reader, "//"))
 		while (reader->at < reader->size && peek(reader) != '\n')
-			next(reader);
+			reader->at++;
 	else if (take(reader, "/*"))
 		while (reader->at < reader->size && !take(reader, "*/"))
 			next(reader);
@@ -145,7 +150,9 @@ void code_read(const char *source, size_t size, struct code *code)
 {
 	struct reader reader = {.text = source, .size = size, .code = code};
 
-	*code = (struct code){0};
+	*code = (struct code){.capacity = size + 2};
+	code->text = memory_resize(NULL, code->capacity, 1);
+	code->at = memory_resize(NULL, code->capacity, sizeof(*code->at));
 	for (char c = peek(&reader); reader.at < size; c = peek(&reader)) {
 		if (c == '"' || c == '\'') {
 			take_literal(&reader, c, false);

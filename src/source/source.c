@@ -238,7 +238,8 @@ static enum status refuse_doubtful(
 	if (c > line && c[-1] == '\\' && c < end && !(end - c == 1 && *c == '\r'))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s:%zu: blanks follow the backslash at the end of the line", name, number);
-	for (size_t i = 0; i < ARRAY_COUNT(trigraphs); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(trigraphs) && memchr(line, '?', (size_t)(end - line));
+		i++)
 		if (memmem(line, (size_t)(end - line), trigraphs[i], strlen(trigraphs[i])))
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s:%zu: trigraphs are not supported", name, number);
