@@ -35,17 +35,17 @@ def show_problem(page, number, time):
 SAID = (
 	({"by": "slower", "ratio": 1.021, "ratio_low": 1.012, "ratio_high": 1.03, "rounds": 9},
 		"2.1% slower than the winner in 9 common rounds (95%: 1.2 to 3.0%), which is more than noise."),
-	({"by": "slower", "ratio": 1.05}, "5.0% slower than the winner in an earlier round of the final measurement, corrected by what the clock did since, which is more than noise."),
+	({"by": "slower", "ratio": 1.05}, "5.0% slower than the winner in an earlier round of the final measurement, corrected for clock drift, which is more than noise."),
 	({"by": "earlier_round", "ratio": 1.004},
-		"0.4% slower than the winner in an earlier round of the final measurement, corrected by what the clock did since; it was not timed in the last round, because the rule prefers others that are as fast."),
+		"0.4% slower than the winner in an earlier round of the final measurement, corrected for clock drift; it was not timed in the last round, because the rule prefers others that are as fast."),
 	({"by": "untied", "ratio": 1.002, "ratio_low": 0.999, "ratio_high": 1.004, "rounds": 8, "value": 1.013, "winner_value": 1.009},
 		"0.2% slower than the winner in 8 common rounds (95%: -0.1 to 0.4%), but not tied with the fastest of all, as a launch of the winner's kernel is (+1.3% over it; the winner +0.9%)."),
 	({"by": "incumbent", "ratio": 0.997, "ratio_low": 0.996, "ratio_high": 0.998, "rounds": 20},
-		"0.3% faster than the winner in 20 common rounds (95%: 0.2 to 0.4%), which counts as tied (within 1% or noise); the winner was chosen among those that are tied, not by its time: the file's former winner stays."),
+		"0.3% less time than the winner in 20 common rounds (95%: 0.2 to 0.4%), which counts as tied (within 1% or noise); the winner was chosen among those that are tied, not by its time: the file's former winner stays."),
 	({"by": "incumbent", "ratio": 0.988, "ratio_low": 0.986, "ratio_high": 0.991, "rounds": 20},
-		"1.2% faster than the winner in 20 common rounds (95%: 0.9 to 1.4%), which counts as tied (the interval reaches to 1%); the winner was chosen among"),
+		"1.2% less time than the winner in 20 common rounds (95%: 0.9 to 1.4%), which counts as tied (the interval reaches to 1%); the winner was chosen among"),
 	({"by": "order", "ratio": 0.984, "ratio_low": 0.984, "ratio_high": 0.985, "rounds": 20},
-		"1.6% faster than the winner in 20 common rounds (95%: 1.5 to 1.6%); the file counts it as tied; the winner was chosen among"),
+		"1.6% less time than the winner in 20 common rounds (95%: 1.5 to 1.6%); the file counts it as tied; the winner was chosen among"),
 	({"by": "planned", "ratio": 1.0001, "rounds": 20}, "the rule took the winner as one of the few that every search tries first (the model's shortlist)."),
 	({"by": "prediction", "ratio": 1.01, "value": 104.8, "winner_value": 101.2}, "the rule took the better prediction: 101.2 µs, this one 104.8 µs."),
 	({"by": "shared_memory", "ratio": 1, "rounds": 20, "value": 204800, "winner_value": 229376}, "the rule took the one with more shared memory: 224 KiB, this one 200 KiB."),
@@ -91,7 +91,7 @@ def check_energy(browser, folder):
 	path = report(folder, "energy.html", "results/nvidia-h200/energy.json.gz")
 	page = show_page(browser, path, "#p3")
 	expect("chosen by energy", text(page, "#detail h2").endswith("(best energy)"), True)
-	expect("a ratio of times", re.search(r"[\d.]+% faster than the winner in the final measurement; the file counts it as tied", why(page)) is not None, True)
+	expect("a ratio of times", re.search(r"[\d.]+% less time than the winner in the final measurement; the file counts it as tied", why(page)) is not None, True)
 	expect("the rule of energy", "chooses, not the energy" in text(page, "#rule"), True)
 	done(page, path, "energy")
 
@@ -107,6 +107,8 @@ def check_suite(browser, folder):
 		time = show_time(entry["winner"]["time_us"]["median"])
 		show_problem(page, i, time)
 		said, rule = why(page), text(page, "#rule")
+		expect(f"#p{i}: nothing is faster than the winner", "faster than the winner" in text(page, "#detail"), False)
+		expect(f"#p{i}: the tied group", len(page.value("[...document.querySelectorAll('#tied li')].map(row => row.textContent)")), len(entry["tied"]))
 		expect(f"#p{i}: the rule is said where others are tied", (rule or "").count("then one that every search of the problem tries first (planned: "), int(bool(entry["tied"])))
 		if "in an earlier round" in text(page, "#runner-up p"):
 			# the corrected time over the winner's is the per cent of the sentence and of the table

@@ -6,8 +6,8 @@
 // candidate:  a configuration of the search: {family, configuration, values, tile, outcome, search, final, ...}
 // Times are in microseconds. `final` is the final measurement, in which the best candidates are timed
 // in turn; `search` is a candidate's own time in the search. One never stands for the other:
-// overWinner is the final time over the winner's; overEarlier is that of an earlier round, corrected by what the clock
-// did since; overFinal is the one of both that there is; overBest is the time in the search over the least one there.
+// overWinner is the final time over the winner's; overEarlier is that of an earlier round, corrected for clock
+// drift; overFinal is the one of both that there is; overBest is the time in the search over the least one there.
 
 // ---- unpacking ----
 function bytesOf(base64) {
@@ -157,7 +157,7 @@ function candidatesOf(entry) {
 	return entry.candidates;
 }
 
-// What the clock did since an earlier round of the final measurement: by those that were in the last one too.
+// The clock drift since an earlier round of the final measurement, by those that were in the last one too.
 function clockOf(entry, timed, round) {
 	entry.clocks ??= new Map();
 	if (!entry.clocks.has(round)) {
@@ -232,7 +232,7 @@ function entryOf(given, id, source, sheets) {
 	const device = source.tuned?.device ?? run?.device ?? {}, keys = valuesOf(given.problem);
 	const entry = { ...given, id, searches, keys, dtype: keys.dtype ?? "fp32", device, sheet: sheets[device.sheet],
 		every: Object.entries(json?.problem ?? {}).map(([key, value]) => `${key}=${value}`).join(","),
-		concluded: Boolean(json), predicted: json?.timing === "predicted", space: json?.space, model: json?.model, bits: json?.bits,
+		concluded: Boolean(json), predicted: json?.timing === "predicted", l2: json?.l2, space: json?.space, model: json?.model, bits: json?.bits,
 		run: source.tuned?.runs.find(r => r.id === json?.run) ?? run, where: run?.options?.where,
 		families: json ? [json.winner, ...json.families ?? []].map(rowOf) : [], objective: json?.objective,
 		runnerUp: json?.runner_up && tiedOf(json.runner_up, json.winner), tied: (json?.tied ?? []).map(row => tiedOf(row, json.winner)),

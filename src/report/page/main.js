@@ -123,7 +123,10 @@ function section(id, title, ...content) {
 }
 
 function overview(entries, select, filtered) {
-	const drawMap = list => list.some(entry => entry.limit && entry.winner) ? mapOf(list, select) : "";
+	const drawMap = list => {
+		const drawn = list.filter(entry => entry.limit && entry.winner);
+		return drawn.length > 1 ? mapOf(drawn, select) : "";
+	};
 	const map = node("div", { id: "map" }, drawMap(entries)), winners = winnersTable(entries, list => {
 			map.replaceChildren(drawMap(list));
 			filtered(list);

@@ -32,17 +32,17 @@ function problemTip(entry) {
 		entry.limit && `${percent(shareOf(entry))} of the card's limit, ${show(entry.limit)} TFLOP/s`];
 }
 
-function mapOf(entries, select) {
-	const drawn = entries.filter(entry => entry.limit && entry.winner), dtypes = [...new Set(drawn.map(entry => entry.dtype))];
-	return plot({ title: `${drawn.length} problem${drawn.length === 1 ? "" : "s"} below the card's limit${dtypes.length === 1 ? `, ${dtypes[0]}` : ""}`, name: "problems", height: 360,
+function mapOf(drawn, select) {
+	const dtypes = [...new Set(drawn.map(entry => entry.dtype))];
+	return plot({ title: `${drawn.length} problems below the roofline${dtypes.length === 1 ? `, ${dtypes[0]}` : ""}`, name: "problems", height: 360,
 		caption: "Each point is a problem's winner: its speed as a share of what the card allows at that arithmetic intensity (DRAM bandwidth, or the fastest pipe at boost clock). A click shows the problem.",
 		series: dtypes.map((dtype, kind) => ({ name: dtype, kind: kind % 6,
 			points: drawn.filter(entry => entry.dtype === dtype).map(entry =>
 			({ x: entry.intensity, y: shareOf(entry), tip: () => problemTip(entry), go: () => select(entry, true) })) })),
 		x: { label: "arithmetic intensity, FLOP per byte", log: true },
-			y: { label: "share of the card's limit", zero: true, include: [1],
+			y: { label: "share of the roofline", zero: true, include: [1],
 				show: share => `${show(Number((100 * share).toPrecision(6)))}%` },
-		lines: [{ kind: "roof", label: "the card's limit", points: [[1e-3, 1], [1e7, 1]] }] });
+		lines: [{ kind: "roof", label: "roofline", points: [[1e-3, 1], [1e7, 1]] }] });
 }
 
 function winnersTable(entries, filtered) {
@@ -94,7 +94,7 @@ function stats(entry) {
 		? `, median of ${winner.samples} samples, 95% interval ${showSpan(winner.low, winner.high)}` : "";
 	return node("div", { class: "stats" },
 		stat(`Tile of the winner, ${TILE.filter(name => name in winner.values).join(" x ")}`, winner.tile, winner.family),
-		stat("Time", showTime(winner.time), `${measurementOf(entry)}${interval}`),
+		stat("Time", showTime(winner.time), `${measurementOf(entry)}${entry.l2 ? `, ${entry.l2} cache` : ""}${interval}`),
 		stat("Speed", winner.tflops > 0 && `${show(winner.tflops)} TFLOP/s`,
 			entry.limit ? `${percent(shareOf(entry))} of the card's limit here, ${show(entry.limit)} TFLOP/s (${entry.limit < ceiling.tflops ? "DRAM bandwidth" : ceiling.name})${shareOf(entry) > 1 ? "; more than 100%: the limit's bandwidth is what a copy reached" : ""}` : ""),
 		stat("Memory", winner.gbPerS > 0 && `${show(winner.gbPerS)} GB/s`,
@@ -118,18 +118,28 @@ function launchedOf(entry, score) {
 	return all > score.slots_per_wave ? score.slots_per_wave / all : 1;
 }
 
-// The share of the card's slots that have work.
-function busyOf(entry, score) {
-	return Math.min(score.wave_efficiency_ratio, score.waves === 1 ? score.waves_exact : 1) * launchedOf(entry, score);
+// SMs for which the launch has no block.
+function idleText(entry, score) {
+	const idle = Math.round(entry.sheet?.sm_count * (1 - launchedOf(entry, score)));
+	return idle > 0 ? `, ${countOf(idle, "idle SM")}` : "";
+}
+
+// Copies the command of the run and the macros of the winner.
+function copyButton(entry) {
+	const defines = Object.entries(entry.winner.compiled ?? {}).map(([key, value]) => `-D${key}=${value}`).join(" ");
+	const copied = [entry.run?.command, defines].filter(Boolean).join("\n");
+	return copied && node("button", { type: "button", id: "copy", title: copied, click: async event => {
+		const button = event.currentTarget;
+		await navigator.clipboard.writeText(copied).then(() => { button.textContent = "Copied"; },
+			() => button.after(node("pre", {}, copied)));
+	} }, defines ? "Copy command and -D list" : "Copy command");
 }
 
 function reasons(entry) {
 	const { score, spill, verified, time } = entry.winner, list = [], ratio = 1 / entry.winner.time;
 	if (score?.tiles) {
-		const edge = score.tile_efficiency_ratio < 0.9995
-			? `; ${percent(1 - score.tile_efficiency_ratio, 1)} of the work is outside of the problem` : "";
-		list.push(`${countOf(score.tiles, "tile")} run${score.tiles === 1 ? "s" : ""} in ${countOf(score.waves, "wave")} of ${score.slots_per_wave} (${score.waves_exact.toFixed(2)} exactly): ${percent(busyOf(entry, score))} of the card's slots are busy${edge}.`);
-		list.push(`${countOf(score.blocks_per_sm, "block")} per SM (occupancy ${percent(score.occupancy_ratio)}, limited by ${RESOURCES[score.occupancy_limiter] ?? score.occupancy_limiter}): ${score.regs_per_thread} registers per thread, ${show(score.smem_bytes / 1024)} KiB of shared memory${spill > 0 ? `, ${spill} bytes spilled` : ""}.`);
+		list.push(`${countOf(score.tiles, "tile")} on ${countOf(score.slots_per_wave, "slot")}: ${score.waves_exact.toFixed(2)} waves, wave efficiency ${percent(score.wave_efficiency_ratio)}${idleText(entry, score)}, tile efficiency ${percent(score.tile_efficiency_ratio, 1)}.`);
+		list.push(`${countOf(score.blocks_per_sm, "block")} per SM (occupancy ${percent(score.occupancy_ratio)}, limited by ${RESOURCES[score.occupancy_limiter] ?? score.occupancy_limiter}): ${score.regs_per_thread} registers per thread, ${show(score.smem_bytes / 1024)} KiB of shared memory${spill > 0 ? `, spills ${spill} bytes to local memory` : ""}.`);
 		const off = score.predicted_time_us * ratio - 1;
 		list.push(`By the model it is bound by ${BOUNDS[score.bound] ?? score.bound}${entry.predicted ? "" : `; predicted ${showTime(score.predicted_time_us)}, ${percent(Math.abs(off))} ${off > 0 ? "more" : "less"} than measured`}.`);
 	}
@@ -141,6 +151,6 @@ function reasons(entry) {
 		list.push(verified === "program" ? "verified_by: program. The program compares and times by itself."
 			: `Its result was compared with: ${verified}.`);
 	if (entry.chosen?.search && time && !entry.predicted)
-		list.push(`Timed by itself, in the search, it took ${showTime(entry.chosen.search)}${entry.concluded ? `; timed in turn with the other best ones, in the final measurement, ${showTime(time)}` : ""}.`);
+		list.push(`Timed by itself, in the search, it took ${showTime(entry.chosen.search)}${entry.concluded ? `; interleaved with the other best ones, in the final measurement, ${showTime(time)}` : ""}.`);
 	return node("ul", {}, list.map(text => node("li", {}, text)));
 }

@@ -2,7 +2,7 @@
 
 function candidateTip(entry, c) {
 	return [`${c.tile} ${c.family}`, c.final > 0 && `${showTime(c.final)} in ${c.stage === 1 ? "an earlier round of " : ""}the final measurement${
-		c.overFinal ? `, ${showOver(c.overFinal)}% over the winner${c.stage === 1 ? " when corrected by what the clock did since" : ""}` : ""}`,
+		c.overFinal ? `, ${showOver(c.overFinal)}% over the winner${c.stage === 1 ? " when corrected for clock drift" : ""}` : ""}`,
 		c.search > 0 ? `${showTime(c.search)} ${entry.predicted ? "predicted" : "in the search"}, ${showOver(c.overBest)}% over the least there`
 			: c.outcome, c.predicted > 0 && `${showTime(c.predicted)} predicted`,
 			c.configuration];
@@ -58,7 +58,7 @@ function heatMap(entry, family) {
 		columns: columns.labels, rowName: names[0], columnName: names[1], cells: cell,
 		legend: [...bins.filter(([kind]) => states.has(kind)), ...[["failed", "× tried, none has a time"], ["illegal", empty],
 			["untried", empty]].filter(([kind]) => states.has(kind))],
-		caption: `The best over the other parameters. ${final ? "Bold: the final time over the winner's final time, of an earlier round when corrected by what the clock did since. Not bold: nothing of the tile was in the final measurement; the time in the search over the search's best." : `The ${entry.predicted ? "predicted time over the least predicted of all" : "time in the search over the search's best"}.`} The winner's cell is framed and has the winner's own.${entry.where ? ` Searched where ${entry.where}.` : ""}` });
+		caption: `The best over the other parameters. ${final ? "Bold: the final time over the winner's final time, of an earlier round when corrected for clock drift. Not bold: nothing of the tile was in the final measurement; the time in the search over the search's best." : `The ${entry.predicted ? "predicted time over the least predicted of all" : "time in the search over the search's best"}.`} The winner's cell is framed and has the winner's own.${entry.where ? ` Searched where ${entry.where}.` : ""}` });
 }
 
 function searchFigures(entry) {
@@ -130,14 +130,14 @@ function wavesFigure(entry) {
 	if (!rows.length)
 		return "";
 	return figure({ title: `Waves, ${entry.operation}, ${entry.dtype}`, name: "waves", width, height: 56 * rows.length + 6,
-		caption: "Each box is one wave: as many tiles as the card holds at once. Empty at the right of the last one: no tile is left. Empty at the top: multiprocessors that the launch leaves out.",
+		caption: "Each box is one wave: as many tiles as the card holds at once. Empty at the right of the last one: no tile is left. Empty at the top: idle SMs, for which the launch has no block.",
 		draw(canvas) {
 			rows.forEach((row, i) => {
 				const { waves, waves_exact: exact, slots_per_wave: slots } = row.score, y = 56 * i,
 					high = round(24 * launchedOf(entry, row.score)), drawn = Math.min(waves, 24), wide = (right - left) / drawn, gap = drawn > 12 ? 1 : 2;
 				canvas.put("text", { x: left, y: y + 16, class: i ? "" : "strong" }, `${row.tile} ${row.family}`);
 				canvas.put("text", { x: right, y: y + 16, class: "muted end" },
-					`${exact.toFixed(2)} waves of ${countOf(slots, "tile")}, ${percent(busyOf(entry, row.score))} busy`);
+					`${exact.toFixed(2)} waves, wave efficiency ${percent(row.score.wave_efficiency_ratio)}`);
 				for (let w = 0; w < drawn; w++) {
 					const share = w < drawn - 1 ? 1 : exact - (waves - 1);
 					canvas.put("rect", { class: "slots", x: round(left + w * wide), y: y + 22, width: round(wide - gap), height: 24 });
@@ -175,7 +175,7 @@ function candidatesTable(entry) {
 		over = f => ({ value: f, text: c => f(c) ? `${showOver(f(c))}%` : "" });
 	const second = runnerUp(entry)?.row, final = rows.some(c => c.overWinner), firsts = new Map([[entry.winner.family, entry.winner]]);
 	rows.filter(c => !firsts.has(c.family)).forEach(c => firsts.has(c.family) || firsts.set(c.family, c));
-	const stages = ["Final measurement", "Measured in an earlier round of the final measurement only; over the winner when corrected by what the clock did since",
+	const stages = ["Final measurement", "Measured in an earlier round of the final measurement only; over the winner when corrected for clock drift",
 		entry.predicted ? "Predicted, not measured" : final ? "Search only, not measured in the final" : "In the search"];
 	return node("div", { class: "card wide" }, node("h3", {}, `${all.length} candidates`),
 		table({ name: "candidates", rows, words: c => [c.family, c.configuration, c.outcome], filter: "e.g. BM=128 BN=256 wgmma",
@@ -188,7 +188,7 @@ function candidatesTable(entry) {
 			{ name: "Differs in", kind: "pairs", hint: "parameters that are no tile, from the winner's; of another family, from its first row's",
 				text: c => differing(c, firsts.get(c.family)).filter(key => !TILE.includes(key)).map(key => `${key}=${c.values[key]}`).join(" ") },
 			{ name: "Final time", always: !entry.predicted, ...time(c => c.final) },
-				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time; of an earlier round when corrected by what the clock did since; the text of a row compares common rounds", ...over(c => c.overFinal) },
+				{ name: "Over winner", always: !entry.predicted, hint: "the final time over the winner's final time; of an earlier round when corrected for clock drift; the text of a row compares common rounds", ...over(c => c.overFinal) },
 				{ name: entry.predicted ? "Predicted time" : "Search time", always: true, ...time(c => c.search) },
 				{ name: entry.predicted ? "Over the least" : "Over best search",
 					hint: entry.predicted ? "the predicted time over the least of them" : "the time in the search over the least time in the search", always: true,
@@ -206,7 +206,7 @@ function problemSection(entry) {
 	candidatesOf(entry);
 	const families = [...new Set([entry.winner.family, ...entry.candidates.map(c => c.family)])];
 	return [head, entry.concluded ? "" : node("p", { class: "notice" }, "The search did not end: this is the best so far."),
-		node("div", { class: "card" }, stats(entry), node("div", { class: "configuration" }, chips(entry.winner)),
+		node("div", { class: "card" }, stats(entry), node("div", { class: "configuration" }, chips(entry.winner), copyButton(entry)),
 			runnerUpCard(entry), reasons(entry), otherFamilies(entry)),
 		node("div", { class: "figures" }, families.map(family => heatMap(entry, family)), searchFigures(entry), wavesFigure(entry),
 			entry.candidates.length ? [outcomes(entry), candidatesTable(entry)]

@@ -49,19 +49,32 @@ function smemTexts(...sizes) {
 function distanceText(entry, lost) {
 	const text = showOver(lost.ratio), energy = entry.objective === "energy" && Boolean(lost.by), faster = lost.ratio < 1;
 	const words = Number(text) === 0 ? energy ? "as much energy" : "as fast as the winner"
-		: `${text.replace(/[+-]/, "")}% ${energy ? faster ? "less energy" : "more energy" : faster ? "faster" : "slower"} than the winner`;
+		: `${text.replace(/[+-]/, "")}% ${energy ? faster ? "less energy" : "more energy" : faster ? "less time" : "slower"} than the winner`;
 	const ends = (faster ? [lost.high, lost.low] : [lost.low, lost.high]).map(end => 100 * (end - 1) * (faster ? -1 : 1));
 	const span = lost.low > 0 && lost.high > 0 ? ` (95%: ${ends.map(end => end.toFixed(1).replace(/^-0\.0$/, "0.0")).join(" to ")}%)` : "";
 	const where = lost.rounds ? ` in ${lost.rounds} common rounds${span}` : entry.predicted ? " by prediction" : lost.search || !entry.concluded
-		? " in the search" : lost.earlier ? " in an earlier round of the final measurement, corrected by what the clock did since" : " in the final measurement";
+		? " in the search" : lost.earlier ? " in an earlier round of the final measurement, corrected for clock drift" : " in the final measurement";
 	return `${words}${where}`;
+}
+
+// The winner and the rows that are tied with it: the rule in a few words, and unfolded the whole rule and each row.
+function tiedGroup(entry) {
+	if (!entry.tied.length)
+		return "";
+	const rule = entry.predicted ? "better prediction, less shared memory" : "shortlist, more shared memory, fewer registers";
+	const row = other => node("li", {}, node("span", { class: "mono" }, other.family === entry.winner.family
+		? differing(other, entry.winner).map(key => `${key}=${other.values[key]}`).join(" ") : `${other.family} ${other.configuration}`),
+		`: ${showTime(other.time)}, ${showOver(lostOf(entry, other).ratio)}%`);
+	return node("details", { id: "tied" }, node("summary", {}, node("b", {}, "Tied group: "),
+		`the winner and ${countOf(entry.tied.length, "other")} within 1% or noise. Preferred: ${rule}.`),
+		ruleOfTies(entry), node("ul", {}, entry.tied.map(row)));
 }
 
 // The order of preference of src/tune/selection.h, said once.
 function ruleOfTies(entry) {
 	const first = "one that every search of the problem tries first (planned: the kernels that the model predicts to be the fastest, its shortlist)";
-	return entry.tied.length ? node("p", { id: "rule", class: "muted" }, `Among tied configurations a fixed rule chooses, not the ${entry.objective === "energy" ? "energy" : "time"}: the file's former winner, then ${
-		entry.predicted ? `the better prediction in steps of 1%, ${first}, less` : `${first}, more`} shared memory, fewer registers, the first in the order of the space.`) : "";
+	return node("p", { id: "rule", class: "muted" }, `Among tied configurations a fixed rule chooses, not the ${entry.objective === "energy" ? "energy" : "time"}: the file's former winner, then ${
+		entry.predicted ? `the better prediction in steps of 1%, ${first}, less` : `${first}, more`} shared memory, fewer registers, the first in the order of the space.`);
 }
 
 // CODE_PLACEMENT_NOISE_US of src/tune/selection.h
@@ -124,9 +137,8 @@ function differences(entry, other) {
 	const known = (name, words, text = show) => other[name] > 0 && winner[name] > 0 && other[name] !== winner[name] &&
 		list.push(`${text(other[name])} ${words}, winner ${text(winner[name])}`);
 	if (a && b) {
-		const [busy, best] = [busyOf(entry, b), busyOf(entry, a)];
-		if (b.waves > a.waves || busy < best - 0.02)
-			list.push(`${countOf(b.waves, "wave")} with ${percent(busy)} of the card's slots busy, winner ${a.waves} with ${percent(best)}`);
+		if (b.waves > a.waves || b.wave_efficiency_ratio < a.wave_efficiency_ratio - 0.02)
+			list.push(`${b.waves_exact.toFixed(2)} waves with wave efficiency ${percent(b.wave_efficiency_ratio)}${idleText(entry, b)}, winner ${a.waves_exact.toFixed(2)} with ${percent(a.wave_efficiency_ratio)}${idleText(entry, a)}`);
 		if (b.tile_efficiency_ratio < a.tile_efficiency_ratio - 0.005)
 			list.push(`${percent(1 - b.tile_efficiency_ratio, 1)} of its work is outside of the problem, winner ${percent(1 - a.tile_efficiency_ratio, 1)}`);
 		if (b.blocks_per_sm < a.blocks_per_sm)
@@ -145,7 +157,7 @@ function differences(entry, other) {
 		known("smem", "bytes of shared memory");
 	}
 	if (other.spill > 0 && !(winner.spill > 0))
-		list.push(`it spills ${other.spill} bytes`);
+		list.push(`it spills ${other.spill} bytes to local memory`);
 	return list;
 }
 
@@ -184,10 +196,11 @@ function runnerUpCard(entry) {
 	if (!found)
 		return "";
 	const { row, time, corrected, measured } = found;
-	const clock = corrected > 0 && showTime(corrected) !== showTime(time) ? `, ${showTime(corrected)} when corrected by what the clock did since` : "";
+	const isTied = entry.tied.some(other => isOf(other, row));
+	const clock = corrected > 0 && showTime(corrected) !== showTime(time) ? `, ${showTime(corrected)} when corrected for clock drift` : "";
 	const same = row.tile === entry.winner.tile ? ` ${differing(row, entry.winner).map(key => `${key}=${row.values[key]}`).join(" ")}` : "";
-	return [node("div", { id: "runner-up" }, node("p", {}, node("b", {}, "Runner-up: "), node("b", {}, row.tile || row.configuration),
-		` ${row.family}${same}, ${showTime(time)} ${measured === "predicted" || measured.startsWith("best") ? "" : measured.startsWith("an") ? "in " : "in the "}${measured}${clock}.`), whyLost(entry, row)), ruleOfTies(entry)];
+	return [node("div", { id: "runner-up" }, node("p", {}, node("b", {}, isTied ? "Tied: " : "Runner-up: "), node("b", {}, row.tile || row.configuration),
+		` ${row.family}${same}, ${showTime(time)} ${measured === "predicted" || measured.startsWith("best") ? "" : measured.startsWith("an") ? "in " : "in the "}${measured}${clock}.`), whyLost(entry, row)), tiedGroup(entry)];
 }
 
 // ---- other families ----
