@@ -148,8 +148,11 @@ static enum status expect_compiled(
 		text_appendf(&title, "%zu of %zu sampled configurations do not compile; the first",
 			failed, evaluator->count);
 	else
-		text_append(&title, "the kernel does not compile");
-	error_set(err, STATUS_BAD_INPUT, "%s with %s: ", text_string(&title), first->configuration);
+		text_append(&title, first->outcome == OUTCOME_LAUNCH_FAILED
+					    ? "the kernel cannot be launched"
+					    : "the kernel does not compile");
+	error_set(err, STATUS_BAD_INPUT, "%s%s%s: ", text_string(&title),
+		first->configuration[0] ? " with " : "", first->configuration);
 	return error_lines(err, first->detail);
 }
 

@@ -169,8 +169,13 @@ static bool variable_symbol(
 		!section_read(cubin, symbol.st_shndx, &section))
 		return false;
 	place = table_string(cubin, cubin->names_at, cubin->names_size, section.sh_name);
-	if (!place || (strcmp(place, ".nv.global") != 0 && strcmp(place, ".nv.global.init") != 0))
+	if (!place)
 		return false;
+	variable->is_constant = string_starts_with(place, ".nv.constant");
+	if (!variable->is_constant && strcmp(place, ".nv.global") != 0 &&
+		strcmp(place, ".nv.global.init") != 0)
+		return false;
+	variable->bytes = symbol.st_size;
 	variable->name =
 		table_string(cubin, cubin->strings_at, cubin->strings_size, symbol.st_name);
 	variable->is_zeroed = section.sh_type == SHT_NOBITS;
@@ -183,6 +188,33 @@ bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_var
 		if (variable_symbol(cubin, i, variable) && index-- == 0)
 			return true;
 	return false;
+}
+
+/* A mangled name has the length before each part: _ZN1a1bE in namespace a, _ZL1b and _ZN1aL1bE with
+ * internal linkage. */
+void cubin_append_demangled(const char *name, struct text *text)
+{
+	const size_t start = text->length;
+	const bool is_nested = string_starts_with(name, "_ZN");
+	const char *c = name + (is_nested ? 3 : 2);
+
+	if (!is_nested && !string_starts_with(name, "_ZL")) {
+		text_append(text, name);
+		return;
+	}
+	while (*c && *c != 'E') {
+		char *part;
+		const size_t length = strtoul(c + (*c == 'L'), &part, 10);
+
+		if (!length || length > strlen(part)) { /* a template, or another encoding */
+			text_cut(text, start);
+			text_append(text, name);
+			return;
+		}
+		text_append(text, text->length > start ? "::" : "");
+		text_append_bytes(text, part, length);
+		c = part + length;
+	}
 }
 
 static void param_read(const unsigned char *payload, struct cubin_kernel *kernel)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "candidate/resources.h"
 
 enum {
@@ -42,14 +43,19 @@ bool cubin_is_for(const void *data, size_t size, int compute_capability);
 /* The name of the kernel with this index, borrowed. Returns NULL if there are fewer kernels. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
-/* A variable in __device__ memory, which kernels may write to. The name is borrowed. */
+/* A variable in __device__ memory, which kernels may write to, or in __constant__ memory. The name
+ * is borrowed. */
 struct cubin_variable {
 	const char *name;
+	uint64_t bytes;
+	bool is_constant;
 	bool is_zeroed; /* the driver clears it when it loads the cubin; if false, it has initial
 			   values */
 };
 /* Returns false if there are fewer variables. Variables without a name are not counted. */
 bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable);
+/* Appends "a::b" for the variable _ZN1a1bE, or the name itself if it is not mangled so. */
+void cubin_append_demangled(const char *name, struct text *text);
 
 bool cubin_has_kernel(const struct cubin *cubin, const char *name);
 /* Returns false if there is no kernel with this name. */

@@ -150,6 +150,7 @@ static enum status prepare_problem(
 	const struct problem *problem = prepared->problem;
 	const bool runs = context->store && context->device->kind->measures;
 	struct build *build = &prepared->build;
+	CLEANUP(memory_free) const struct compile_result **kernels = NULL;
 
 	prepared->description.operation = problem->operation->name;
 	prepared->description.text = problem->text;
@@ -158,14 +159,16 @@ static enum status prepare_problem(
 		&prepared->chosen, err));
 	prepared->description.cubins =
 		memory_zeroed(build->unit_count + 1, sizeof(*prepared->description.cubins));
+	kernels = memory_zeroed(build->unit_count + 1, sizeof(*kernels));
 	for (size_t i = 0; runs && i < build->unit_count; i++) {
-		const struct compile_result *kernel;
-
-		TRY(kernel_store_wait(context->store, &build->units[i], &kernel, err));
-		prepared->description.cubins[prepared->description.cubin_count++] = kernel->path;
-		TRY(take_entries(kernel, i, &prepared->description.reference, err));
+		TRY(kernel_store_wait(context->store, &build->units[i], &kernels[i], err));
+		prepared->description.cubins[prepared->description.cubin_count++] =
+			kernels[i]->path;
+		TRY(take_entries(kernels[i], i, &prepared->description.reference, err));
 	}
-	return STATUS_OK;
+	return runs && prepared->description.reference.trusted
+		       ? kernel_take_symbols(kernels, prepared->description.reference.trusted, err)
+		       : STATUS_OK;
 }
 
 static struct prepared_problem *prepared_problem_find(

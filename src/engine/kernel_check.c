@@ -104,13 +104,38 @@ static enum status dimension_check(const char *text, const char *entry, const ch
 	return STATUS_OK;
 }
 
-static enum status pointers_check(const struct source_kernel *kernel, const char *entry,
+/* Numbers of one size may be of two kinds: an i32 is no float. */
+static enum status number_check(const char *entry, const struct source_variable *argument,
+	const struct plan_argument *given, struct error *err)
+{
+	const int dtype = argument->dtype ? dtype_find(argument->dtype) : -1;
+	const enum dtype found = argument_dtype(given->kind);
+
+	if (dtype < 0 || argument->lanes > 1 ||
+		(!argument->is_pointer && found != DTYPE_COUNT &&
+			dtype_is_float((enum dtype)dtype) == dtype_is_float(found)))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: the launch gives %s for the argument %s %s%s", entry,
+		argument_kind_names[given->kind], argument->type, argument->is_pointer ? "*" : "",
+		argument->name);
+	return found == DTYPE_COUNT || argument->is_pointer
+		       ? STATUS_BAD_INPUT
+		       : error_hint(err, "name the type: {\"value\": ..., \"type\": \"%s\"}",
+				 dtype_is_float(found) ? "i32" : "f32");
+}
+
+static enum status source_arguments_check(const struct source_kernel *kernel, const char *entry,
 	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
 {
-	for (size_t i = 0; i < launch->argument_count; i++)
-		if (kernel->arguments[i].is_pointer && launch->arguments[i].kind == ARGUMENT_BUFFER)
-			TRY(pointer_check(entry, &kernel->arguments[i],
-				&buffers[launch->arguments[i].index], err));
+	for (size_t i = 0; i < launch->argument_count; i++) {
+		const struct source_variable *argument = &kernel->arguments[i];
+		const struct plan_argument *given = &launch->arguments[i];
+
+		if (argument->is_pointer && given->kind == ARGUMENT_BUFFER)
+			TRY(pointer_check(entry, argument, &buffers[given->index], err));
+		else
+			TRY(number_check(entry, argument, given, err));
+	}
 	return STATUS_OK;
 }
 
@@ -122,7 +147,7 @@ static enum status source_check(const char *text, const struct launch *described
 	const char *entry = described->entry.text;
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
 	struct error first = {0};
-	size_t heads = 0, wrong = 0;
+	size_t heads = 0, wrong = 0, synced = 0;
 
 	kernel_source_read(text, NULL, &source);
 	for (size_t i = 0; i < source.kernel_count; i++) {
@@ -132,14 +157,22 @@ static enum status source_check(const char *text, const struct launch *described
 		if (!is_of_entry(kernel, entry))
 			continue;
 		heads++;
+		synced += kernel->syncs_grid;
 		if (kernel->argument_count == launch->argument_count &&
-			pointers_check(kernel, entry, launch, buffers, &reason) != STATUS_OK &&
+			source_arguments_check(kernel, entry, launch, buffers, &reason) !=
+				STATUS_OK &&
 			!wrong++)
 			first = reason;
 	}
 	if (wrong && wrong == heads) {
 		*err = first;
 		return first.status;
+	}
+	if (heads && synced == heads && !launch->shape.cooperative) {
+		error_set(err, STATUS_BAD_INPUT,
+			"%s: the kernel synchronises its grid, but its launch is not cooperative",
+			entry);
+		return error_hint(err, "add \"cooperative\": true to the launch");
 	}
 	if (!heads || source.kernel_count > heads) /* it is not known which kernel reads what */
 		return STATUS_OK;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "compile/cubin.h"
+
 struct stored {
 	char hash[HASH_SIZE];
 	struct compile_result kernel;
@@ -140,4 +142,107 @@ struct kernel_resources kernel_take_entry(
 		return entry->resources;
 	}
 	BUG("%s is no entry of its unit", launch->entry);
+}
+
+/* ---- symbols ---- */
+/* Returns whether the name of a variable, "a::b::table", is meant by "table" or "b::table". */
+static bool is_meant(const char *variable, const char *name)
+{
+	const size_t length = strlen(variable), end = strlen(name);
+
+	return end <= length && strcmp(variable + length - end, name) == 0 &&
+	       (end == length || variable[length - end - 1] == ':');
+}
+
+/* Finds the variable of a symbol. Sets its name to NULL if there is none, or if several match,
+ * which are appended to the list. */
+static void variable_find(const struct cubin *cubin, const char *name,
+	struct cubin_variable *variable, struct text *several)
+{
+	struct cubin_variable found;
+	CLEANUP(text_release) struct text names = {0};
+	size_t count = 0;
+
+	variable->name = NULL;
+	for (size_t i = 0; cubin_variable_at(cubin, i, &found); i++) {
+		CLEANUP(text_release) struct text full = {0};
+
+		cubin_append_demangled(found.name, &full);
+		if (!is_meant(text_string(&full), name))
+			continue;
+		if (strcmp(text_string(&full), name) == 0) {
+			*variable = found;
+			return;
+		}
+		count++;
+		*variable = found;
+		text_append_listed(&names, text_string(&full));
+	}
+	if (count > 1) {
+		text_append_listed(several, text_string(&names));
+		variable->name = NULL;
+	}
+}
+
+/* Fails if no unit has the variable of a symbol. names[i]: of symbol i in the code, or NULL. */
+static enum status symbols_check(
+	const struct plan *plan, const char *const *names, const char *several, struct error *err)
+{
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const char *name = plan->symbols[i].name;
+		bool is_found = false;
+
+		for (size_t k = 0; k < plan->symbol_count; k++)
+			is_found |= names[k] && strcmp(plan->symbols[k].name, name) == 0;
+		if (is_found)
+			continue;
+		if (!several[0])
+			return error_set(err, STATUS_BAD_INPUT,
+				"no kernel uses a __constant__ or __device__ variable named %s",
+				name);
+		return error_set(err, STATUS_BAD_INPUT,
+			"the symbol %s needs its namespace, because there are several: %s", name,
+			several);
+	}
+	return STATUS_OK;
+}
+
+enum status kernel_take_symbols(
+	const struct compile_result *const *kernels, struct plan *plan, struct error *err)
+{
+	CLEANUP(memory_free)
+	const char **names = memory_zeroed(plan->symbol_count + 1, sizeof(*names));
+	CLEANUP(text_release) struct text several = {0};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		const struct plan_symbol *symbol = &plan->symbols[i];
+		const struct plan_buffer *tensor = &plan->buffers[symbol->buffer];
+		const struct text *code = &kernels[symbol->unit]->cubin;
+		struct cubin_variable variable = {0};
+		struct cubin cubin;
+
+		if (cubin_open(&cubin, code->data, code->length, NULL) != STATUS_OK)
+			return STATUS_OK; /* PTX */
+		variable_find(&cubin, symbol->name, &variable, &several);
+		names[i] = variable.name;
+		if (variable.name && variable.bytes < tensor->bytes)
+			return error_set(err, STATUS_BAD_INPUT,
+				"tensor %s has %llu bytes, but the variable %s has only %llu",
+				tensor->name, (unsigned long long)tensor->bytes, symbol->name,
+				(unsigned long long)variable.bytes);
+	}
+	TRY(symbols_check(plan, names, text_string(&several), err));
+	for (size_t i = 0; i < plan->symbol_count; i++) {
+		struct plan_symbol *symbol = &plan->symbols[i];
+
+		free(symbol->name);
+		symbol->name = NULL;
+		if (!names[i])
+			continue;
+		symbol->name = string_copy(names[i]);
+		plan->symbols[kept++] = *symbol;
+	}
+	plan->symbol_count = kept;
+	return STATUS_OK;
 }

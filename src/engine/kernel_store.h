@@ -35,5 +35,11 @@ enum status kernel_store_wait(struct kernel_store *store, const struct build_uni
  * entry to the name in the code. */
 struct kernel_resources kernel_take_entry(
 	const struct compile_result *kernel, struct plan_launch *launch);
+/* Sets the names of the plan's symbols to those in the code of their units, which are compiled, and
+ * removes symbols from units without the variable. The symbol "table" finds a::table, if this is
+ * the only variable of the name. Fails with STATUS_BAD_INPUT if no unit has a variable, or if it is
+ * smaller than its tensor. */
+enum status kernel_take_symbols(
+	const struct compile_result *const *kernels, struct plan *plan, struct error *err);
 
 #endif

@@ -137,23 +137,37 @@ static void take_warnings(struct trial *trial)
 	text_release(&text);
 }
 
-/* Whether the launches pass the arguments that the kernels expect. If not, ends the trial,
- * because a GPU would read arguments that were not passed. */
+/* Whether the launches pass the arguments that the kernels expect, and symbols are variables of the
+ * code. If not, ends the trial, because a GPU would read arguments that were not passed. */
 static bool arguments_fit(struct trial *trial)
 {
-	const struct plan *plan = &trial->plan;
+	struct plan *plan = &trial->plan;
+	struct error err = {0};
+	enum status status = STATUS_OK;
 
-	for (size_t i = 0; i < plan->launch_count; i++) {
-		struct error err = {0};
+	for (size_t i = 0; i < plan->launch_count && status == STATUS_OK; i++)
+		status = kernel_arguments_check(trial->kernels[plan->launches[i].unit],
+			&plan->launches[i], plan->buffers, plan->tensor_maps, &err);
+	if (status == STATUS_OK)
+		status = kernel_take_symbols(trial->kernels, plan, &err);
+	if (status == STATUS_OK)
+		return true;
+	free(trial->result.resources);
+	trial->result.resources = NULL;
+	trial_finish(trial, OUTCOME_LAUNCH_FAILED, err.message);
+	return false;
+}
 
-		if (kernel_arguments_check(trial->kernels[plan->launches[i].unit],
-			    &plan->launches[i], plan->buffers, plan->tensor_maps,
-			    &err) == STATUS_OK)
-			continue;
-		free(trial->result.resources);
-		trial->result.resources = NULL;
-		trial_finish(trial, OUTCOME_LAUNCH_FAILED, err.message);
-		return false;
+/* Whether all blocks of cooperative launches fit on the GPU at the same time, as they must. */
+static bool cooperative_fit(const struct trial *trial)
+{
+	for (size_t i = 0; i < trial->plan.launch_count; i++) {
+		const struct launch_shape *shape = &trial->plan.launches[i].shape;
+
+		if (shape->cooperative && launch_shape_blocks(shape) >
+						  trial->result.resources[i].blocks_per_sm *
+							  trial->candidate.bound->device->sm_count)
+			return false;
 	}
 	return true;
 }
@@ -190,6 +204,9 @@ static enum status prune_trial(struct trial *trial, struct error *err)
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, why);
 	else if (!isfinite(result->score.predicted_time_us))
 		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL, limit_of_none(trial));
+	else if (!cooperative_fit(trial))
+		trial_finish(trial, OUTCOME_PRUNED_BY_MODEL,
+			GPU_LIMIT ": blocks of a cooperative launch");
 	return STATUS_OK;
 }
 

@@ -49,18 +49,19 @@ ttl_text bundle_put_text(struct bundle *bundle, const char *string)
 }
 
 /* ---- sizes ---- */
-/* Sets the launches' entries to their names in the code. */
+/* Sets the names of the launches' entries and of the symbols to those in the code. */
 static enum status take_names(
 	struct kernel_store *store, const struct build *build, struct plan *plan, struct error *err)
 {
-	for (size_t i = 0; i < plan->launch_count; i++) {
-		const struct compile_result *compiled;
+	CLEANUP(memory_free)
+	const struct compile_result **kernels =
+		memory_zeroed(build->unit_count + 1, sizeof(*kernels));
 
-		TRY(kernel_store_wait(
-			store, &build->units[plan->launches[i].unit], &compiled, err));
-		(void)kernel_take_entry(compiled, &plan->launches[i]);
-	}
-	return STATUS_OK;
+	for (size_t i = 0; i < build->unit_count; i++)
+		TRY(kernel_store_wait(store, &build->units[i], &kernels[i], err));
+	for (size_t i = 0; i < plan->launch_count; i++)
+		(void)kernel_take_entry(kernels[plan->launches[i].unit], &plan->launches[i]);
+	return kernel_take_symbols(kernels, plan, err);
 }
 
 /* Returns whether the key's value is the one in problems that do not name the key. */
@@ -137,6 +138,7 @@ static void put_step(struct bundle *bundle, const struct plan *plan, const struc
 		.unit = from->unit,
 		.smem_dynamic_bytes = from->shape.smem_dynamic_bytes,
 		.repeat = from->shape.repeat,
+		.is_cooperative = from->shape.cooperative,
 		.arguments = bundle_next(bundle, TTL_TABLE_arguments, from->argument_count)};
 
 	memcpy(step.grid, from->shape.grid, sizeof(step.grid));

@@ -41,8 +41,8 @@ static void append_launch(struct text *text, const struct tuned_launch *launch)
 		export_dimensions(sizes[i], ", ", text);
 		text_append_char(text, '}');
 	}
-	text_appendf(text, ", %" PRIu32 ", %" PRIu32 "},\n", launch->shape.smem_dynamic_bytes,
-		launch->shape.repeat);
+	text_appendf(text, ", %" PRIu32 ", %" PRIu32 ", %d},\n", launch->shape.smem_dynamic_bytes,
+		launch->shape.repeat, launch->shape.cooperative);
 }
 
 static void append_entry(struct text *text, const struct tuned_entry *entry, size_t first_launch)
@@ -85,7 +85,7 @@ static enum status write(const struct export_source *source, struct text *text, 
 	}
 	if (!launch_count)
 		text_append(&launches,
-			"\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0},\n");
+			"\t{\"\", \"\", \"\", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0},\n");
 	text_appendf(&content, "%s%s%s", text_string(&device), text_string(&launches),
 		text_string(&entries));
 	/* headers have different include guards, so that a source file may include several */

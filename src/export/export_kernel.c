@@ -152,10 +152,15 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 	/* PTX has no register counts, because ptxas assigns registers */
 	const bool has_resources = strcmp(format->arch_prefix, "sm_") == 0;
 
+	CLEANUP(memory_free)
+	const struct compile_result **kernels =
+		memory_zeroed(kernel->build.unit_count + 1, sizeof(*kernels));
+
 	for (size_t i = 0; i < kernel->build.unit_count && status == STATUS_OK; i++) {
 		const struct compile_result *compiled;
 
-		status = kernel_store_wait(store, &kernel->build.units[i], &compiled, err);
+		status = kernel_store_wait(store, &kernel->build.units[i], &kernels[i], err);
+		compiled = kernels[i];
 		if (status != STATUS_OK)
 			break;
 		text_append_bytes(&kernel->images[i], compiled->cubin.data, compiled->cubin.length);
@@ -165,6 +170,8 @@ static enum status compile_all(struct export_kernel *kernel, const struct export
 		if (has_resources)
 			take_resources(compiled, &kernel->units[i]);
 	}
+	if (status == STATUS_OK)
+		status = kernel_take_symbols(kernels, &kernel->plan, err);
 	kernel_store_free(store);
 	free(arch);
 	return status;

@@ -72,6 +72,7 @@ static void launch_variables(
 	}
 	variable(text, prefix, "SMEM_DYNAMIC_BYTES", "%" PRIu32, launch->shape.smem_dynamic_bytes);
 	variable(text, prefix, "REPEAT", "%" PRIu32, launch->shape.repeat);
+	variable(text, prefix, "COOPERATIVE", "%d", launch->shape.cooperative);
 	export_arguments(launch, " ", &value);
 	built(text, prefix, "ARGS", &value);
 }

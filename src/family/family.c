@@ -156,6 +156,24 @@ static enum status defaults_read(
 static const struct record_custom defaults_custom = {defaults_read, NULL, NULL};
 
 /* ---- symbols ---- */
+static bool symbol_name_accepts(const char *name)
+{
+	const char *part = name;
+
+	for (const char *next; (next = strstr(part, "::")) != NULL; part = next + 2) {
+		CLEANUP(memory_free) char *scope = string_copy_bytes(part, (size_t)(next - part));
+
+		if (!name_is_valid(scope))
+			return false;
+	}
+	return name_is_valid(part);
+}
+
+static const struct record_rule symbol_name_rule = {
+	.expected = "the name of a variable, such as \"table\" or \"a::table\"",
+	.accepts = symbol_name_accepts,
+};
+
 static enum status symbol_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -168,7 +186,7 @@ static enum status symbol_check(
 }
 
 static const struct record_member symbol_members[] = {
-	RECORD_VALUE(struct family_symbol, name, "name", .rule = &name_rule),
+	RECORD_VALUE(struct family_symbol, name, "name", .rule = &symbol_name_rule),
 	RECORD_CUSTOM(struct family_symbol, buffer, &buffer_member, ""),
 };
 static RECORD_DEFINE(struct family_symbol, family_symbol_record, symbol_members,

@@ -280,6 +280,8 @@ static const struct record_member launch_members[] = {
 		.flags = RECORD_OPTIONAL, COMPUTED),
 	RECORD_VALUE(struct launch, work.shape.repeat, "repeat", .flags = RECORD_OPTIONAL,
 		.absent = 1, .low = 1, .high = REPEAT_MAX, COMPUTED),
+	RECORD_VALUE(
+		struct launch, work.shape.cooperative, "cooperative", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct launch, work.regs_estimate, "regs_estimate", .flags = RECORD_OPTIONAL,
 		.absent = REGS_UNKNOWN, COMPUTED),
 	RECORD_CUSTOM(struct launch, arguments, &argument_list_member, "args"),

@@ -61,6 +61,8 @@ static const struct record_member launch_members[] = {
 		.high = UINT32_MAX),
 	RECORD_VALUE(struct tuned_launch, shape.repeat, "repeat", .flags = RECORD_OPTIONAL,
 		.absent = 1, .low = 1, .high = UINT32_MAX),
+	RECORD_VALUE(
+		struct tuned_launch, shape.cooperative, "cooperative", .flags = RECORD_OPTIONAL),
 	AMOUNT(struct tuned_launch, smem_static_bytes, -1),
 	AMOUNT(struct tuned_launch, regs_per_thread, -1),
 	AMOUNT(struct tuned_launch, spill_bytes, -1),

@@ -49,11 +49,15 @@ struct ttl_kernel {
 	CUdeviceptr *symbols;  /* 0: the unit does not have the symbol */
 };
 
+enum {
+	TTL_ATTRIBUTES = 2
+};
+
 struct ttl_run {
 	const struct ttl_kernel *kernel;
-	CUlaunchConfig *configs; /* one per step */
-	CUlaunchAttribute *clusters;
-	void **params; /* parameters of all steps, one step after the other */
+	CUlaunchConfig *configs;       /* one per step */
+	CUlaunchAttribute *attributes; /* TTL_ATTRIBUTES per step */
+	void **params;                 /* parameters of all steps, one step after the other */
 	int64_t *values;
 	CUdeviceptr *buffers;
 	CUtensorMap *maps;

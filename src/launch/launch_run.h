@@ -95,6 +95,7 @@ static void ttl_bind_steps(struct ttl_run *run)
 	for (uint32_t i = 0; i < entry->steps.count; i++) {
 		const struct ttl_step *step = &b->steps[entry->steps.first + i];
 		CUlaunchConfig *config = &run->configs[i];
+		CUlaunchAttribute *attribute = run->attributes + i * TTL_ATTRIBUTES;
 
 		config->gridDimX = step->grid[0];
 		config->gridDimY = step->grid[1];
@@ -103,12 +104,20 @@ static void ttl_bind_steps(struct ttl_run *run)
 		config->blockDimY = step->block[1];
 		config->blockDimZ = step->block[2];
 		config->sharedMemBytes = step->smem_dynamic_bytes;
-		config->attrs = &run->clusters[i];
-		config->numAttrs = step->cluster[0] * step->cluster[1] * step->cluster[2] > 1;
-		run->clusters[i].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-		run->clusters[i].value.clusterDim.x = step->cluster[0];
-		run->clusters[i].value.clusterDim.y = step->cluster[1];
-		run->clusters[i].value.clusterDim.z = step->cluster[2];
+		config->attrs = attribute;
+		if (step->cluster[0] * step->cluster[1] * step->cluster[2] > 1) {
+			attribute->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+			attribute->value.clusterDim.x = step->cluster[0];
+			attribute->value.clusterDim.y = step->cluster[1];
+			attribute->value.clusterDim.z = step->cluster[2];
+			attribute++;
+		}
+		if (step->is_cooperative) {
+			attribute->id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+			attribute->value.cooperative = 1;
+			attribute++;
+		}
+		config->numAttrs = (unsigned)(attribute - config->attrs);
 		for (uint32_t k = 0; k < step->arguments.count; k++, at++) {
 			const struct ttl_argument *argument =
 				&b->arguments[step->arguments.first + k];
@@ -171,7 +180,8 @@ static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 
 	for (size_t i = 0; i < steps; i++)
 		arguments += kernel->bundle->steps[entry->steps.first + i].arguments.count;
-	bytes = sizeof(*run) + steps * (sizeof(*run->configs) + sizeof(*run->clusters)) +
+	bytes = sizeof(*run) +
+		steps * (sizeof(*run->configs) + TTL_ATTRIBUTES * sizeof(*run->attributes)) +
 		arguments * (sizeof(*run->params) + sizeof(*run->values)) +
 		buffers * (sizeof(*run->buffers) + 1) + 64 + entry->maps.count * sizeof(*run->maps);
 	run = (struct ttl_run *)calloc(1, bytes);
@@ -179,8 +189,8 @@ static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 		return NULL;
 	run->kernel = kernel;
 	run->configs = (CUlaunchConfig *)(void *)(run + 1);
-	run->clusters = (CUlaunchAttribute *)(void *)(run->configs + steps);
-	run->params = (void **)(void *)(run->clusters + steps);
+	run->attributes = (CUlaunchAttribute *)(void *)(run->configs + steps);
+	run->params = (void **)(void *)(run->attributes + steps * TTL_ATTRIBUTES);
 	run->values = (int64_t *)(void *)(run->params + arguments);
 	run->buffers = (CUdeviceptr *)(void *)(run->values + arguments);
 	at = (char *)(run->buffers + buffers);

@@ -45,7 +45,7 @@ extern "C" {
  * of one of these structs and begins at a multiple of 8 bytes. A `text` is the offset of a
  * zero-terminated string in the table of texts. */
 enum {
-	TTL_VERSION = 6,
+	TTL_VERSION = 7,
 	TTL_RANK_MAX = 5,
 	TTL_KEYS_MAX = 64,
 };
@@ -115,6 +115,7 @@ struct ttl_step { /* One launch. The launches of an entry follow each other on t
 	uint32_t unit; /* the unit whose image contains it */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes, repeat; /* number of times it is launched in a row */
+	uint32_t is_cooperative;
 	struct ttl_range arguments;
 };
 enum ttl_kind {
@@ -143,7 +144,7 @@ struct ttl_image { /* A unit that was compiled for an architecture. */
 
 /* Checks the layout that compilers for 64-bit machines use; the driver has no other targets. */
 typedef char ttl_layout[sizeof(struct ttl_entry) == 80 && sizeof(struct ttl_map) == 120 &&
-					sizeof(struct ttl_step) == 60 &&
+					sizeof(struct ttl_step) == 64 &&
 					sizeof(struct ttl_image) == 32
 				? 1
 				: -1];

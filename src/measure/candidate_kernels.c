@@ -138,8 +138,8 @@ bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library
 {
 	union argument_value values[ARGUMENTS_MAX];
 	void *pointers[ARGUMENTS_MAX];
-	CUlaunchAttribute attribute;
-	const CUlaunchConfig config = gpu_launch_config(gpu, &launch->shape, &attribute);
+	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES];
+	const CUlaunchConfig config = gpu_launch_config(gpu, &launch->shape, attributes);
 
 	for (size_t i = 0; i < launch->argument_count; i++)
 		pointers[i] = value_of(&launch->arguments[i], arguments, &values[i]);
@@ -151,8 +151,8 @@ bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library
 static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
 	const struct plan_launch *launch, struct kernel_resources *resources)
 {
-	CUlaunchAttribute attribute;
-	const CUlaunchConfig config = gpu_launch_config(gpu, &launch->shape, &attribute);
+	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES];
+	const CUlaunchConfig config = gpu_launch_config(gpu, &launch->shape, attributes);
 	int clusters = 0;
 
 	if (!gpu_succeeded(gpu,

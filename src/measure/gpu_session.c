@@ -293,7 +293,7 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes)
 }
 
 CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct launch_shape *shape,
-	CUlaunchAttribute *attribute)
+	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES])
 {
 	const uint32_t *cluster = shape->cluster;
 	CUlaunchConfig config = {
@@ -305,15 +305,21 @@ CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct lau
 		.blockDimZ = shape->block[2],
 		.sharedMemBytes = shape->smem_dynamic_bytes,
 		.hStream = gpu->stream,
+		.attrs = attributes,
 	};
+	CUlaunchAttribute *attribute;
 
 	if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > 1) {
+		attribute = &attributes[config.numAttrs++];
 		*attribute = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
 		attribute->value.clusterDim.x = cluster[0];
 		attribute->value.clusterDim.y = cluster[1];
 		attribute->value.clusterDim.z = cluster[2];
-		config.attrs = attribute;
-		config.numAttrs = 1;
+	}
+	if (shape->cooperative) {
+		attribute = &attributes[config.numAttrs++];
+		*attribute = (CUlaunchAttribute){
+			.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
 	}
 	return config;
 }

@@ -108,9 +108,12 @@ double *gpu_phase(struct gpu_session *gpu, double *spent_ms);
 bool gpu_allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memory);
 void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
 
-/* Returns the driver's form of a launch. If the launch has clusters, the result points to
- * *attribute, which must outlive it. */
+enum {
+	GPU_LAUNCH_ATTRIBUTES = 2
+};
+/* Returns the driver's form of a launch. The result points to the attributes, which must outlive
+ * it. They may be NULL for a launch that has no clusters and is not cooperative. */
 CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct launch_shape *shape,
-	CUlaunchAttribute *attribute);
+	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES]);
 
 #endif

@@ -9,7 +9,10 @@
 static bool launch_blocks(struct gpu_session *gpu, CUfunction function, uint32_t blocks,
 	uint32_t block_size, void **values, const char *what)
 {
-	const struct launch_shape shape = {{blocks, 1, 1}, {block_size, 1, 1}, {1, 1, 1}, 0, 1};
+	const struct launch_shape shape = {.grid = {blocks, 1, 1},
+		.block = {block_size, 1, 1},
+		.cluster = {1, 1, 1},
+		.repeat = 1};
 	const CUlaunchConfig config = gpu_launch_config(gpu, &shape, NULL);
 
 	return gpu_succeeded(

@@ -131,16 +131,6 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 }
 
 /* ---- variables of the code ---- */
-/* The mangled name of a variable with internal linkage is, for example, _ZL8d_filter. */
-static bool symbol_find(struct gpu_session *gpu, CUlibrary library, const char *name,
-	CUdeviceptr *place, size_t *bytes)
-{
-	CLEANUP(memory_free) char *internal = string_format("_ZL%zu%s", strlen(name), name);
-
-	return gpu->cuda.cuLibraryGetGlobal(place, bytes, library, name) == CUDA_SUCCESS ||
-	       gpu->cuda.cuLibraryGetGlobal(place, bytes, library, internal) == CUDA_SUCCESS;
-}
-
 /* Where symbols lie: one address per symbol, 0 where its unit lacks it. Each is in some unit, and
  * as large as its tensor at least. */
 static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
@@ -155,8 +145,9 @@ static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 		size_t bytes = 0;
 
 		if (symbol->unit >= loaded->library.library_count ||
-			!symbol_find(gpu, loaded->library.libraries[symbol->unit], symbol->name,
-				&places[i], &bytes))
+			gpu->cuda.cuLibraryGetGlobal(&places[i], &bytes,
+				loaded->library.libraries[symbol->unit],
+				symbol->name) != CUDA_SUCCESS)
 			places[i] = 0;
 		else if (bytes < tensor->bytes)
 			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
@@ -227,7 +218,8 @@ static bool globals_find(struct gpu_session *gpu, struct loaded *loaded, const s
 		if (cubin_open(&cubin, code[i].data, code[i].length, &ignored) != STATUS_OK)
 			continue;
 		for (size_t k = 0; cubin_variable_at(&cubin, k, &variable); k++)
-			if (!global_add(gpu, loaded, loaded->library.libraries[i], &variable))
+			if (!variable.is_constant &&
+				!global_add(gpu, loaded, loaded->library.libraries[i], &variable))
 				return false;
 	}
 	return true;

@@ -242,6 +242,8 @@ static const struct record_member launch_members[] = {
 	RECORD_ARRAY(struct plan_launch, shape.cluster, "cluster"),
 	RECORD_VALUE(struct plan_launch, shape.smem_dynamic_bytes, "smem_dynamic_bytes"),
 	RECORD_VALUE(struct plan_launch, shape.repeat, "repeat"),
+	RECORD_VALUE(
+		struct plan_launch, shape.cooperative, "cooperative", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct plan_launch, is_tile, "is_tile", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOMS(struct plan_launch, arguments, argument_count, &argument_custom, "args",
 		.record = &argument_record),

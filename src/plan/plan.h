@@ -78,8 +78,16 @@ struct plan_buffer {
 struct launch_shape {
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes;
-	uint32_t repeat; /* number of consecutive launches; normally 1 */
+	uint32_t repeat;  /* number of consecutive launches; normally 1 */
+	bool cooperative; /* all blocks run at the same time, so that they may wait for each other
+			   */
 };
+
+/* Returns the number of blocks of a grid. */
+static inline int64_t launch_shape_blocks(const struct launch_shape *shape)
+{
+	return (int64_t)((uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2]);
+}
 
 /* Returns the number of threads in a block. */
 static inline int64_t launch_shape_threads(const struct launch_shape *shape)

@@ -627,6 +627,8 @@ static struct json *launches_of(struct draft *draft, const char *entry)
 	json_put(launch, "block", dimensions(draft, site->block, site->block_count));
 	if (draft->kernel->is_sized_at_launch)
 		json_put(launch, "smem_bytes", expression_or_mark(&draft->names, site->smem_bytes));
+	if (draft->kernel->syncs_grid)
+		json_put_bool(launch, "cooperative", true);
 	json_put(launch, "args", draft->arguments);
 	json_push(launches, launch);
 	return launches;

@@ -276,6 +276,55 @@ static bool declares_extern_shared(const char *text, const char *end)
 	return false;
 }
 
+/* A word of the source. */
+struct word {
+	const char *text;
+	size_t length;
+};
+
+/* Returns whether a group is synchronised by the member function that follows: ".sync(". */
+static bool calls_barrier(const char *text)
+{
+	text = text_skip(text);
+	return *text == '.' && (string_starts_with(text_skip(text + 1), "sync") ||
+				       string_starts_with(text_skip(text + 1), "barrier_"));
+}
+
+/* Whether the body makes all blocks of the grid wait for each other, by cooperative_groups. */
+static bool syncs_grid(const char *body, const char *end)
+{
+	struct word last = {"", 0},
+		    group = {"", 0}; /* the word before; the name of the grid's group */
+	const char *call_end = body; /* of the last call of sync() */
+	size_t length;
+
+	for (const char *c = body; c < end; c += length ? length : 1) {
+		const char *after;
+		bool is_grid;
+
+		length = text_word_length(c);
+		after = text_skip(c + length);
+		if (!length || *after == ':') /* "cg::" qualifies the next word */
+			continue;
+		is_grid = text_word_is(c, length, "this_grid") && *after == '(';
+		if (is_grid)
+			after = text_matching(after);
+		if (text_word_is(c, length, "cudaCGSynchronizeGrid"))
+			return true;
+		if ((is_grid || (length == group.length && memcmp(c, group.text, length) == 0)) &&
+			(c < call_end || (after && calls_barrier(after))))
+			return true;
+		if (is_grid)
+			group = last;
+		else if (text_word_is(last.text, last.length, "grid_group"))
+			group = (struct word){c, length};
+		if (text_word_is(c, length, "sync") && *after == '(' && text_matching(after))
+			call_end = text_matching(after);
+		last = (struct word){c, length};
+	}
+	return false;
+}
+
 static const char *read_kernel(struct kernel_source *source, const struct text *scope,
 	const char *text, const char *global, size_t global_length)
 {
@@ -298,6 +347,7 @@ static const char *read_kernel(struct kernel_source *source, const struct text *
 	kernel.is_sized_at_launch = declares_extern_shared(body, end);
 	kernel.grid_count = dimensions_read(body, end, "blockIdx");
 	kernel.block_count = dimensions_read(body, end, "threadIdx");
+	kernel.syncs_grid = syncs_grid(body, end);
 	kernel.threads_max = launch_bounds(global, open);
 	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
 	if (angle)

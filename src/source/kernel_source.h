@@ -33,6 +33,7 @@ struct source_kernel {
 	bool is_sized_at_launch; /* its body contains extern __shared__ */
 	bool is_tile;
 	unsigned grid_count, block_count; /* dimensions that the body reads; 0: none */
+	bool syncs_grid;                  /* its blocks wait for each other: grid.sync() */
 	long threads_max;                 /* a number in __launch_bounds__; 0: none */
 	char *body;                       /* with its braces */
 };

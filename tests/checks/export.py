@@ -69,7 +69,7 @@ def expected_entry(entry):
         "verified": winner.get("verified", "reference") if entry["timing"] == "measured" else None,
         "launches": [{"source": launch["source"], "entry": launch["entry"], "grid": launch["grid"], "block": launch["block"],
             "cluster": launch.get("cluster", [1, 1, 1]), "smem_dynamic_bytes": launch["smem_dynamic_bytes"],
-            "repeat": launch.get("repeat", 1), "args": launch["args"]} for launch in winner.get("launches", [])]}
+            "repeat": launch.get("repeat", 1), "cooperative": int(launch.get("cooperative", False)), "args": launch["args"]} for launch in winner.get("launches", [])]}
 
 
 def pairs(text, separator=","):
@@ -88,9 +88,9 @@ int main(void)
 			e->defines, e->time_us, e->is_measured, e->workspace_bytes);
 		for (unsigned k = 0; k < e->launch_count; k++) {
 			const struct tiletune_launch *l = &e->launches[k];
-			printf("\036%s\037%s\037%u %u %u\037%u %u %u\037%u %u %u\037%u\037%u\037%s", l->source, l->entry, l->grid[0],
+			printf("\036%s\037%s\037%u %u %u\037%u %u %u\037%u %u %u\037%u\037%u\037%d\037%s", l->source, l->entry, l->grid[0],
 				l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->cluster[0], l->cluster[1],
-				l->cluster[2], l->smem_dynamic_bytes, l->repeat, l->args);
+				l->cluster[2], l->smem_dynamic_bytes, l->repeat, l->is_cooperative, l->args);
 		}
 		puts(tiletune_find(e->operation, e->problem) == e ? "\035" : "\036lost\035");
 	}
@@ -103,9 +103,9 @@ def split_defines(flags):
 
 
 def table_launch(fields):
-    source, entry, grid, block, cluster, smem, repeat, args = fields
+    source, entry, grid, block, cluster, smem, repeat, cooperative, args = fields
     return {"source": source, "entry": entry, "grid": grid.split(), "block": block.split(), "cluster": cluster.split(),
-        "smem_dynamic_bytes": smem, "repeat": repeat, "args": args}
+        "smem_dynamic_bytes": smem, "repeat": repeat, "cooperative": cooperative, "args": args}
 
 
 def c_header(_file, _tuned, folder, path):
@@ -136,7 +136,7 @@ def make(_file, _tuned, folder, path):
             return said[f"TILETUNE_{name}_{word}"]
         defines, options = split_defines(variable("DEFINES").split())
         launches = [table_launch([variable(f"{index}_{word}") for word in ("SOURCE", "ENTRY", "GRID", "BLOCK", "CLUSTER",
-            "SMEM_DYNAMIC_BYTES", "REPEAT", "ARGS")]) for index in variable("LAUNCHES").split()]
+            "SMEM_DYNAMIC_BYTES", "REPEAT", "COOPERATIVE", "ARGS")]) for index in variable("LAUNCHES").split()]
         for launch in launches:
             launch["args"] = launch["args"].split()
         yield {"operation": variable("OPERATION"), "problem": pairs(variable("PROBLEM"), " "), "family": variable("FAMILY"),
@@ -166,11 +166,12 @@ def cmake(_file, tuned, folder, path):
         for launch in launches:
             launch.setdefault("cluster", [1, 1, 1])
             launch.setdefault("repeat", 1)
+            launch["cooperative"] = int(launch.get("cooperative", False))
         if launches:  # the variables of the first are the same
             first = {"source": said["SOURCE"], "entry": said["ENTRY"], "smem_dynamic_bytes": said["SMEM_DYNAMIC_BYTES"],
                 **{name: said[name.upper()].split(";") for name in ("grid", "block", "cluster")}}
             assert is_same(first, {name: launches[0][name] for name in first}), (first, launches[0])
-        names = ("source", "entry", "grid", "block", "cluster", "smem_dynamic_bytes", "repeat", "args")
+        names = ("source", "entry", "grid", "block", "cluster", "smem_dynamic_bytes", "repeat", "cooperative", "args")
         yield {"operation": said["OPERATION"], "problem": pairs(said["PROBLEM"]), "timing": said["TIMING"], "family": said["FAMILY"],
             "configuration": pairs(said["CONFIGURATION"]), "defines": said["DEFINES"].split(";") if said["DEFINES"] else [],
             "options": said["OPTIONS"].split(";") if said["OPTIONS"] else [], "time_us": said["TIME_US"],
@@ -187,7 +188,7 @@ def bundle(_file, _tuned, _folder, path):
     with open(path, "rb") as file:
         data = file.read()
     assert data[:8] == b"ttbundle"
-    sizes = (1, 1, 20, 8, 80, 16, 48, 120, 12, 60, 24, 32)
+    sizes = (1, 1, 20, 8, 80, 16, 48, 120, 12, 64, 24, 32)
     names = ("texts", "code", "operations", "keys", "entries", "sizes", "buffers", "maps", "symbols", "steps", "arguments", "images")
     tables = {name: (struct.unpack_from("<QQ", data, 32 + 16 * i), sizes[i]) for i, name in enumerate(names)}
 
@@ -211,8 +212,8 @@ def bundle(_file, _tuned, _folder, path):
                 value, = item("sizes", ranges[0] + key, "q")
                 problem[text(key_name)] = text(value) if is_text else str(value)
             for step in range(ranges[8], ranges[8] + ranges[9]):
-                fields = item("steps", step, "15I")
-                entry, _, *sizes_, smem, repeat, first_argument, argument_count = fields
+                fields = item("steps", step, "16I")
+                entry, _, *sizes_, smem, repeat, cooperative, first_argument, argument_count = fields
                 args = []
                 for argument in range(first_argument, first_argument + argument_count):
                     word, kind, size, _, bits = item("arguments", argument, "4Iq")
@@ -221,7 +222,7 @@ def bundle(_file, _tuned, _folder, path):
                         if kind in forms else bits)
                     assert kind != 4 or size in (1, 2, 4, 8), size
                 launches.append({"entry": source_name(text(entry)), "grid": sizes_[:3], "block": sizes_[3:6],
-                    "cluster": sizes_[6:9], "smem_dynamic_bytes": smem, "repeat": repeat, "args": args})
+                    "cluster": sizes_[6:9], "smem_dynamic_bytes": smem, "repeat": repeat, "cooperative": cooperative, "args": args})
             yield {"operation": text(name), "problem": problem, "family": text(family), "configuration": pairs(text(configuration)),
                 "timing": ("measured", "predicted")[is_predicted], "kernel_hash": text(kernel_hash), "time_us": time,
                 "launches": launches}
@@ -330,7 +331,7 @@ def main():
                 counts[form] = counts.get(form, 0) + compare(form, decoder, file, tuned, folder)
         file, repeated = os.path.join(folder, "repeated.json"), next(tuned for _, tuned in files if any(e["winner"].get("launches") for e in tuned["entries"]))
         for launch in (launch for entry in repeated["entries"] for launch in entry["winner"].get("launches", [])):
-            launch["repeat"] = 3
+            launch.update(repeat=3, cooperative=True)
         with open(file, "w", encoding="utf-8") as content:
             json.dump(repeated, content)
         for form, decoder in TABLES.items():

@@ -95,6 +95,7 @@ def check_launches(lines, plan, addresses, is_bound=True):
             for ours, theirs in (("entry", "entry"), ("smem", "smem_dynamic_bytes"), ("grid", "grid"), ("block", "block"),
                     ("cluster", "cluster")):
                 assert line[ours] == launch[theirs], (line, launch)
+            assert line.get("cooperative", False) == launch.get("cooperative", False), (line, launch)
             assert len(line["args"]) == len(launch["args"]), (line, launch)
             for found, wanted in zip(line["args"], launch["args"]):
                 (kind, value), = wanted.items()
@@ -150,7 +151,8 @@ run("export", path("toy.json"), "--format", "cubin", "-o", path("k.cubin"), "--c
 with open(path("k.cubin.json"), encoding="utf-8") as file:
     plans["row_softmax/online"] = json.load(file)["plan"]
 # in place, with a variable in constant memory and numbers of 1 and 8 bytes; two templates of one source, a second source, repeats
-OWN = {"types/types": "n=100003", "steps/steps": "n=5000"}
+# and a cooperative launch, with a variable of a namespace
+OWN = {"types/types": "n=100003", "steps/steps": "n=5000", "grid_sync/grid_sync": "n=5000"}
 for family in OWN:
     name = family.split("/")[0]
     file = os.path.join(ROOT, f"tests/own/{name}.json")
@@ -410,7 +412,7 @@ assert subprocess.run([path("embedded")], capture_output=True, check=True).stdou
 
 # ---- damage ----
 for name, damaged, expected in (("none", None, "cannot be opened"), ("empty", b"", "cannot be read"),
-        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 6"),
+        ("other", b"x" * 4096, "expected a bundle"), ("version", content[:8] + b"\1" + content[9:], "expected version 7"),
         ("short", content[:-8], f"expected {len(content)} bytes"),
         ("bit", content[:-100] + bytes([content[-100] ^ 1]) + content[-99:], "checksum")):
     if damaged is not None:

@@ -12,7 +12,7 @@
 
 enum {
 	KERNELS_MAX = 64,
-	VARIABLES_MAX = 16,
+	VARIABLES_MAX = 2048,  /* cooperative_groups brings a thousand */
 	INFO_REGISTERS = 0x2f, /* EIATTR_REGCOUNT: symbol, registers */
 	INFO_PARAMETER = 0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in bits 18.. */
 };
@@ -21,7 +21,7 @@ struct standin_library {
 	struct standin_kernel kernels[KERNELS_MAX];
 	int count;
 	struct {
-		char name[128];
+		char name[160];
 		void *data;
 		size_t bytes;
 	} variables[VARIABLES_MAX]; /* of a cubin of NVRTC's: __constant__ and __device__ */

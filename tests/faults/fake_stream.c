@@ -147,6 +147,8 @@ static void log_launch(const struct standin_launch *launch)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		fprintf(file, ", \"%s\": [%u, %u, %u]", shapes[i].name, shapes[i].size[0],
 			shapes[i].size[1], shapes[i].size[2]);
+	if (launch->is_cooperative)
+		fputs(", \"cooperative\": true", file);
 	if (!launch->kernel)
 		fprintf(file, ", \"address\": %" PRIu64 ", \"bytes\": %" PRIu64,
 			(uint64_t)launch->memset_data, launch->memset_bytes);
@@ -176,6 +178,7 @@ CUresult cuLaunchKernelEx(
 		.cluster = {1, 1, 1},
 		.smem = config->sharedMemBytes,
 	};
+	int blocks = 0;
 	uint64_t threads = (uint64_t)launch.block[0] * launch.block[1] * launch.block[2];
 
 	(void)extra;
@@ -188,12 +191,22 @@ CUresult cuLaunchKernelEx(
 		return CUDA_ERROR_INVALID_VALUE;
 	for (int i = 0; i < launch.kernel->param_count; i++)
 		launch.params[i] = params[i];
-	for (unsigned i = 0; i < config->numAttrs; i++)
+	for (unsigned i = 0; i < config->numAttrs; i++) {
+		launch.is_cooperative |= config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+					 config->attrs[i].value.cooperative;
 		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
 			launch.cluster[0] = config->attrs[i].value.clusterDim.x;
 			launch.cluster[1] = config->attrs[i].value.clusterDim.y;
 			launch.cluster[2] = config->attrs[i].value.clusterDim.z;
 		}
+	}
+	if (launch.is_cooperative) {
+		cuOccupancyMaxActiveBlocksPerMultiprocessor(
+			&blocks, function, (int)threads, launch.smem);
+		if ((uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2] >
+			(uint64_t)blocks * (uint64_t)standin_script()->sm_count)
+			return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+	}
 	log_launch(&launch);
 	return queue(&launch);
 }

@@ -191,6 +191,7 @@ _Static_assert(sizeof(struct standin_map) <= sizeof(CUtensorMap), "a tensor map 
 struct standin_launch {
 	struct standin_kernel *kernel; /* NULL: a memset */
 	uint32_t grid[3], block[3], cluster[3], smem;
+	bool is_cooperative;
 	void *params[STANDIN_PARAMS_MAX]; /* copies */
 	CUdeviceptr memset_data;
 	uint64_t memset_bytes;

@@ -80,7 +80,7 @@ TEST(test_symbols)
 		const char *symbol, *kernel, *detail; /* NULL: it is right */
 	} cases[] = {
 		{"d_in", "standin_scale symbol=d_in:4096", NULL},
-		{"d_in", "standin_scale symbol=_ZL4d_in:2244", NULL},
+		{"_ZL4d_in", "standin_scale symbol=_ZL4d_in:2244", NULL},
 		{"d_in", "standin_scale symbol=d_in:64",
 			"tensor in has 2244 bytes, but the variable d_in has only 64"},
 		{"d_in", "standin_scale symbol=other:4096",
