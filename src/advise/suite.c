@@ -70,17 +70,28 @@ static const struct record_member suite_members[] = {
 };
 RECORD_DEFINE(struct suite, suite_record, suite_members, .name = "suite");
 
-enum status suite_load(
-	const char *name, const char *const *roots, struct suite *suite, struct error *err)
+enum status suite_parse(
+	const struct text *content, const char *path, struct suite *suite, struct error *err)
 {
 	struct json_at root;
 
-	*suite = (struct suite){.file = find_file(name, roots)};
-	if (!suite->file)
-		return not_found(name, roots, err);
-	TRY(json_load(suite->file, &suite->root, err));
+	*suite = (struct suite){.file = string_copy(path)};
+	TRY(json_parse(text_string(content), content->length, path, &suite->root, err));
 	root = json_root(suite->root, suite->file);
 	return record_from_json(&suite_record, &root, suite, NULL, err);
+}
+
+enum status suite_load(
+	const char *name, const char *const *roots, struct suite *suite, struct error *err)
+{
+	CLEANUP(memory_free) char *path = find_file(name, roots);
+	CLEANUP(text_release) struct text content = {0};
+
+	*suite = (struct suite){0};
+	if (!path)
+		return not_found(name, roots, err);
+	TRY(file_read(path, &content, err));
+	return suite_parse(&content, path, suite, err);
 }
 
 void suite_release(struct suite *suite)

@@ -26,6 +26,9 @@ RECORD_DECLARE(struct suite, suite_record);
  * any case. */
 enum status suite_load(
 	const char *name, const char *const *roots, struct suite *suite, struct error *err);
+/* The same for a file that was read. */
+enum status suite_parse(
+	const struct text *content, const char *path, struct suite *suite, struct error *err);
 void suite_release(struct suite *suite);
 
 #endif

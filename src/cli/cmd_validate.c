@@ -58,7 +58,7 @@ static enum status read_journal(const struct checked *file, struct error *err)
 	TRY(journal_form_check(file->path, text_string(&file->content), err));
 	if (file->schema_only)
 		return STATUS_OK;
-	TRY(journal_read(file->path, &record, err));
+	TRY(journal_parse(&file->content, file->path, &record, err));
 	return record.bad_lines ? error_set(err, STATUS_BAD_INPUT, "%s", record.bad_line)
 				: STATUS_OK;
 }
@@ -71,7 +71,7 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	const struct operation *operation;
 	const struct family *family;
 
-	TRY(suite_load(file->path, file->folders->roots, &suite, err));
+	TRY(suite_parse(&file->content, file->path, &suite, err));
 	if (file->schema_only)
 		return STATUS_OK;
 	if (catalogue_load(file->folders->templates, suite.operation, &catalogue, err) !=
@@ -100,7 +100,7 @@ static enum status read_learned(const struct checked *file, struct error *err)
 {
 	CLEANUP(learned_release) struct learned learned = {0};
 
-	return learned_load(file->path, &learned, err);
+	return learned_parse(&file->content, file->path, &learned, err);
 }
 
 static enum status read_record(
@@ -118,9 +118,14 @@ static enum status read_families(const struct checked *file, struct error *err)
 {
 	const bool is_own = strcmp(file->format, "tiletune.own_kernel/1") == 0;
 	CLEANUP(text_release) struct text notices = {0};
-	const enum status status = families_check(
-		file->path, is_own, file->folders->templates, file->schema_only, &notices, err);
+	enum status status;
 
+	if (!file_is_regular(file->path))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: this file is read with its neighbours, so it cannot be a pipe",
+			file->path);
+	status = families_check(
+		file->path, is_own, file->folders->templates, file->schema_only, &notices, err);
 	common_notice_lines(text_string(&notices));
 	return status;
 }

@@ -308,6 +308,23 @@ static void list_missing(
 	}
 }
 
+/* How to install the first of these headers. */
+static const char *package_of(const char *headers)
+{
+	static const struct {
+		const char *begins, *how;
+	} packages[] = {{"curand", "`pip install nvidia-curand`"},
+		{"cub/", "`pip install nvidia-cuda-cccl`"},
+		{"thrust/", "`pip install nvidia-cuda-cccl`"},
+		{"cuda/", "`pip install nvidia-cuda-cccl`"},
+		{"", "`pip install` the NVIDIA package that has them"}};
+	size_t i = 0;
+
+	while (!string_starts_with(headers, packages[i].begins))
+		i++;
+	return packages[i].how;
+}
+
 /* Adds a hint after the first error, which consists of three lines: "FILE(LINE): error: ...",
  * the source line, and a caret. */
 static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
@@ -331,8 +348,8 @@ static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
 		text_appendf(&hinted,
 			"hint: " COMPILER_MISSING
 			"%s; add their folder to \"include_paths\" in the "
-			"JSON, or `pip install` the NVIDIA package that has them\n",
-			missing.data);
+			"JSON, or %s\n",
+			missing.data, package_of(missing.data));
 	else if (unit->is_tile && strstr(text, "constraint"))
 		text_append(&hinted, "hint: make every dimension of a tile a power of two\n");
 	else if (unit->is_tile && strstr(text, "from a __global__ function"))

@@ -66,12 +66,17 @@ static int lock_open(const char *path)
 	return made < 0 && errno == EEXIST ? lock_open_existing(path, O_RDWR) : made;
 }
 
-static long holder_read(int fd)
+/* The holder writes its id after it has locked the file. */
+static void holder_name(int fd, char *name, size_t size)
 {
 	char digits[24] = "";
-	ssize_t got = pread(fd, digits, sizeof(digits) - 1, 0);
+	const ssize_t got = pread(fd, digits, sizeof(digits) - 1, 0);
+	const long id = got > 0 ? strtol(digits, NULL, 10) : 0;
 
-	return got > 0 ? strtol(digits, NULL, 10) : 0;
+	if (id > 0)
+		snprintf(name, size, "process %ld", id);
+	else
+		string_put(name, size, "another process");
 }
 
 static void holder_write(int fd)
@@ -93,15 +98,18 @@ static enum status lock_error(const char *path, struct error *err)
 static enum status lock_wait(
 	int fd, const char *uuid, const char *path, double deadline, struct error *err)
 {
+	char holder[32];
+
 	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
 			return lock_error(path, err);
 		if (clock_seconds() >= deadline) {
+			holder_name(fd, holder, sizeof(holder));
 			error_set(err, STATUS_NO_DEVICE,
-				"GPU %s is busy: process %ld is measuring on it (lock %s)", uuid,
-				holder_read(fd), path);
+				"GPU %s is busy: %s is measuring on it (lock %s)", uuid, holder,
+				path);
 			return error_hint(err, "wait for it with --wait 10m");
 		}
 		clock_sleep(retry_s);
@@ -161,6 +169,6 @@ void gpu_lock_holder(const char *uuid, char *holder, size_t size)
 	if (fd < 0)
 		return;
 	if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-		snprintf(holder, size, "process %ld", holder_read(fd));
+		holder_name(fd, holder, size);
 	close(fd);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "source/words.h"
 #include "space/space.h"
 
 /* ---- parameters and constants: later ones may read earlier ones ---- */
@@ -158,15 +159,15 @@ static const struct record_custom defaults_custom = {defaults_read, NULL, NULL};
 /* ---- symbols ---- */
 static bool symbol_name_accepts(const char *name)
 {
-	const char *part = name;
+	for (;;) {
+		const size_t length = text_word_length(name);
 
-	for (const char *next; (next = strstr(part, "::")) != NULL; part = next + 2) {
-		CLEANUP(memory_free) char *scope = string_copy_bytes(part, (size_t)(next - part));
-
-		if (!name_is_valid(scope))
+		if (!length || !name[length])
+			return length > 0;
+		if (!string_starts_with(name + length, "::"))
 			return false;
+		name += length + 2;
 	}
-	return name_is_valid(part);
 }
 
 static const struct record_rule symbol_name_rule = {

@@ -353,29 +353,28 @@ static void read_lines(struct reader *reader, const char *path, const struct tex
 	}
 }
 
-static enum status read_record(const char *path, struct journal_record *record, struct error *err)
+enum status journal_parse(const struct text *content, const char *path,
+	struct journal_record *record, struct error *err)
 {
-	CLEANUP(text_release) struct text content = {0};
 	struct reader reader = {.record = record};
 
-	TRY(file_read(path, &content, err));
-	read_lines(&reader, path, &content);
+	*record = (struct journal_record){0};
+	read_lines(&reader, path, content);
 	if (!record->bad_lines || record->run_count)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
+	journal_record_release(record);
 	return error_hint(
 		err, "the run line is damaged, and the other lines cannot be read without it");
 }
 
 enum status journal_read(const char *path, struct journal_record *record, struct error *err)
 {
-	enum status status;
+	CLEANUP(text_release) struct text content = {0};
 
 	*record = (struct journal_record){0};
-	status = read_record(path, record, err);
-	if (status != STATUS_OK)
-		journal_record_release(record);
-	return status;
+	TRY(file_read(path, &content, err));
+	return journal_parse(&content, path, record, err);
 }
 
 char *journal_notice(const struct journal_record *record)

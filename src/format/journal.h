@@ -108,6 +108,9 @@ struct journal_record {
  * that does not parse is ignored, and unknown events are skipped. It is an error if no run line
  * is intact. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
+/* The same for a file that was read. */
+enum status journal_parse(const struct text *content, const char *path,
+	struct journal_record *record, struct error *err);
 void journal_record_release(struct journal_record *record);
 /* Says how many lines were skipped, and why. Returns NULL if none was. The caller frees the
  * text. */

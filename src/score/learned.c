@@ -45,15 +45,25 @@ void learned_release(struct learned *learned)
 	*learned = (struct learned){0};
 }
 
-enum status learned_load(const char *path, struct learned *learned, struct error *err)
+enum status learned_parse(
+	const struct text *content, const char *path, struct learned *learned, struct error *err)
 {
 	CLEANUP(json_release) struct json *json = NULL;
 	struct json_at root;
 
 	*learned = (struct learned){0};
-	TRY(json_load(path, &json, err));
+	TRY(json_parse(text_string(content), content->length, path, &json, err));
 	root = json_root(json, path);
 	return record_from_json(&learned_record, &root, learned, NULL, err);
+}
+
+static enum status learned_load(const char *path, struct learned *learned, struct error *err)
+{
+	CLEANUP(text_release) struct text content = {0};
+
+	*learned = (struct learned){0};
+	TRY(file_read(path, &content, err));
+	return learned_parse(&content, path, learned, err);
 }
 
 /* Binds families of the catalogue that have all features used in learning. Returns their number. */

@@ -36,7 +36,8 @@ struct learned {
 };
 
 /* An invalid file is an error with file and JSON path. */
-enum status learned_load(const char *path, struct learned *learned, struct error *err);
+enum status learned_parse(
+	const struct text *content, const char *path, struct learned *learned, struct error *err);
 void learned_release(struct learned *learned);
 
 struct learned_choice {
