@@ -1,14 +1,17 @@
-"""The figures of README.md and results/nvidia-h200/README.md, recomputed from the files that they cite.
+"""The figures of README.md and of the pages of results, recomputed from the files that they cite.
 
 A claim is a piece of a page, word for word, and one expression for each number in it; a number counts as right if the
 expression, rounded as the page rounds it, is the same. Every number with decimals or a per cent sign in the pages' prose
 and tables must lie in a claim, or in a passage that says why it has no file (NOT_MEASURED). Of attention.md, gemm.md and gemm_chain.md some tables and
-sentences are recomputed, not all.
+sentences are recomputed, not all. The pages of DIGESTS have many numbers without a file. A digest of these numbers shows that one has changed:
+compare it with its source, and then write the digest. At the end each run plants errors in copies of these pages and expects to find each one.
 
 	results/checks/claims.py OUT [--write]	--write: numbers and rows of the pages, and the claims here, as the files have them
 """
 import glob
+import hashlib
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -16,12 +19,14 @@ import sys
 
 sys.path.insert(0, "results/tools")
 sys.dont_write_bytecode = True
+import search_pages  # noqa: E402  pylint: disable=wrong-import-position
 from figures import *  # noqa: E402,F403  pylint: disable=wrong-import-position,wildcard-import,unused-wildcard-import
 
 HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN = ("README.md", f"{FOLDER}/README.md", f"{FOLDER}/attention.md", f"{FOLDER}/gemm.md", "templates/README.md",
 	f"{FOLDER}/gemm_chain.md")
 H100, OPEN = "results/nvidia-h100/README.md", f"{FOLDER}/open.md"
 TILE, AUTOTUNE = "results/nvidia-h100/tile.md", "results/nvidia-h100/autotune.md"
+LIST = "results/README.md"
 
 def ratios_of(entries):
 	"""Geometric mean, lowest, how many below 0.95."""
@@ -307,7 +312,7 @@ CLAIMS += [
 ]
 
 # Rows of tables as the files give them.
-ROWS = [(TILE, tile_suite_rows), (TILE, tile_split_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
+ROWS = [(TILE, tile_suite_rows), (TILE, tile_split_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (search_pages.SEARCH, search_pages.kernel_tuner_rows), (search_pages.SUMMARY, search_pages.best_of_kernel_tuner_row), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
 
 # Figures without a file of their own, and why.
 NOT_MEASURED = [
@@ -352,14 +357,72 @@ def row_in_place(page, row):
 	return page[: like[0].start()] + row + page[like[0].end() :] if len(like) == 1 else page
 
 
-failures = []
-pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, H100, OPEN, TILE, AUTOTUNE)}
+# Pages with numbers of which the repository has no file, and the digest of these numbers.
+DIGESTS = {search_pages.SEARCH: "5460dca5b78e", search_pages.SEARCH_OWN: "b27c357152fc", search_pages.SEARCH_SUITES: "819b5740f83e", search_pages.SUMMARY: "b09c1fe83456", LIST: "3e3365634e40", H100: "ed1fb4b3a724"}
+PLANTED = 12  # errors for each of these pages
+
+pages = {name: open(name, encoding="utf-8").read() for name in (HOME, NOTES, ATTENTION, GEMM, OWN, CHAIN, OPEN, TILE, AUTOTUNE, *DIGESTS)}
 rows_of = {(page, rows): list(rows()) for page, rows in ROWS}
+values_of = {(page, text): [float(value) for value in values()] for page, text, values in CLAIMS}
+
+
+def covered_of(page, text):
+	"""The places in a page that claims, rows and exempt passages cover."""
+	covered = set()
+	for claimed, piece, *_ in [*CLAIMS, *NOT_MEASURED, *((at, row) for (at, _), rows in rows_of.items() for row in rows)]:
+		for match in re.finditer(re.escape(piece), text) if claimed == page else ():
+			covered |= set(range(*match.span()))
+	return covered
+
+
+def digest_of(page, text):
+	covered = covered_of(page, text)
+	left = [match.group() for match in re.finditer(r"\d+", text) if match.start() not in covered]
+	return hashlib.sha256(" ".join(left).encode()).hexdigest()[:12]
+
+
+def failures_of(pages):
+	failures = []
+	for (page, _), rows in rows_of.items():
+		failures += [f"{page}: expected the row {row}, did not find it" for row in rows if row not in pages[page]]
+	for (page, text), found in values_of.items():
+		if text not in pages[page]:
+			failures.append(f"{page}: expected the claim {text!r}, did not find it")
+			continue
+		said = list(numbers(text))
+		if len(said) != len(found):
+			failures.append(f"{page}: {text!r}: expected {len(said)} values, found {len(found)}")
+		for (_, _, number, decimals), value in zip(said, found):
+			if is_wrong(number, value, decimals):
+				failures.append(f"{page}: {text!r}: says {number}, the file says {value:.5g}")
+	failures += [f"{page}: {text!r} is exempt, but does not stand there" for page, text, _ in NOT_MEASURED if text not in pages[page]]
+	for page in (HOME, NOTES):
+		prose = re.sub(r"(?m)^ {4}.*$|\]\([^)]*\)|`[^`]*`", lambda m: " " * len(m.group()), pages[page])
+		covered = covered_of(page, pages[page])
+		for match in re.finditer(r"(?<![\w.-])\d[\d,]*\.\d+|\d+%", prose):
+			if match.start() not in covered:
+				line = pages[page].count("\n", 0, match.start()) + 1
+				failures.append(f"{page}:{line}: {match.group()}: expected a claim in results/checks/claims.py, found none")
+	for page, digest in DIGESTS.items():
+		if digest_of(page, pages[page]) != digest:
+			failures.append(f"{page}: a number without a file has changed; compare it with its source, then write the digest {digest_of(page, pages[page])}")
+	return failures + search_pages.failures_of(pages)
+
+
+def planted():
+	"""Yields a page, the place, and a copy of all pages with another digit there."""
+	chance = random.Random(1)
+	for page in DIGESTS:
+		for match in chance.sample(list(re.finditer(r"\d", pages[page])), PLANTED):
+			other = str((int(match.group()) + chance.randint(1, 9)) % 10)
+			yield page, match.start(), {**pages, page: pages[page][:match.start()] + other + pages[page][match.end():]}
+
+
 if "--write" in sys.argv:
 	with open(__file__, encoding="utf-8") as file:
 		own = file.read()
-	for page, text, values in CLAIMS:
-		new = corrected(text, [float(v) for v in values()])
+	for page, text, _ in CLAIMS:
+		new = corrected(text, values_of[page, text])
 		pages[page] = pages[page].replace(text, new)
 		own = own.replace(text.replace("\n", "\\n"), new.replace("\n", "\\n"))
 	for (page, _), rows in rows_of.items():
@@ -370,33 +433,9 @@ if "--write" in sys.argv:
 			file.write(text)
 	print("written: look at the differences, and run the check")
 	sys.exit(0)
-for (page, _), rows in rows_of.items():
-	failures += [f"{page}: expected the row {row}, did not find it" for row in rows if row not in pages[page]]
-for page, text, values in CLAIMS:
-	if text not in pages[page]:
-		failures.append(f"{page}: expected the claim {text!r}, did not find it")
-		continue
-	said, found = list(numbers(text)), [float(v) for v in values()]
-	if len(said) != len(found):
-		failures.append(f"{page}: {text!r}: expected {len(said)} values, found {len(found)}")
-	for (_, _, number, decimals), value in zip(said, found):
-		if is_wrong(number, value, decimals):
-			failures.append(f"{page}: {text!r}: says {number}, the file says {value:.5g}")
-for page, text, _ in NOT_MEASURED:
-	if text not in pages[page]:
-		failures.append(f"{page}: {text!r} is exempt, but does not stand there")
-for page, text in pages.items():
-	if page in (ATTENTION, GEMM, OWN, CHAIN, H100, OPEN, TILE, AUTOTUNE):
-		continue
-	covered = set()
-	for claimed, piece, *_ in [*CLAIMS, *NOT_MEASURED, *((at, row) for (at, _), rows in rows_of.items() for row in rows)]:
-		for match in re.finditer(re.escape(piece), text) if claimed == page else ():
-			covered |= set(range(*match.span()))
-	prose = re.sub(r"(?m)^ {4}.*$|\]\([^)]*\)|`[^`]*`", lambda m: " " * len(m.group()), text)
-	for match in re.finditer(r"(?<![\w.-])\d[\d,]*\.\d+|\d+%", prose):
-		if match.start() not in covered:
-			line = text.count("\n", 0, match.start()) + 1
-			failures.append(f"{page}:{line}: {match.group()}: expected a claim in results/checks/claims.py, found none")
+failures = failures_of(pages)
+if not failures:
+	failures += [f"{page}: character {place}: an error that was planted there was not found" for page, place, changed in planted() if not failures_of(changed)]
 # commits that pages name are in the repository, or results/README.md says what became of them
 if os.path.exists(".git") and subprocess.run(["git", "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=True).stdout == "false\n":
 	with open("results/README.md", encoding="utf-8") as file:
@@ -406,6 +445,6 @@ if os.path.exists(".git") and subprocess.run(["git", "rev-parse", "--is-shallow-
 			named = {commit for commit in re.findall(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,12}\b", file.read()) if commit[:7] not in explained}
 		known = subprocess.run(["git", "cat-file", "--batch-check"], input="\n".join(sorted(named)), capture_output=True, text=True, check=True).stdout
 		failures += [f"{page}: expected a commit of the repository, found {line.split()[0]}" for line in known.splitlines() if " commit " not in line]
-print(f"{len(CLAIMS)} claims")
+print(f"{len(CLAIMS)} claims, {len(DIGESTS) * PLANTED} planted errors")
 print("\n".join(failures))
 sys.exit(1 if failures else 0)

@@ -3,7 +3,7 @@
 
 	python3 results/tools/kernel_tuner_runs.py [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY]... [--csv FILE] -o RUNS.jsonl CACHE.json[.gz]...
 
-CACHE: a cache file of Kernel Tuner; what its name says before the first full stop is the space's name. RUNS.jsonl: a
+Kernel Tuner removes configurations that fail from the space before it simulates. CACHE: a cache file of Kernel Tuner; what its name says before the first full stop is the space's name. RUNS.jsonl: a
 line for each run, for p_score.py. --csv: kernel_tuner.csv again. Needs the package kernel_tuner (1.4.0)."""
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def main() -> None:
 				print(*rows[-1], flush=True)
 	if options.csv:
 		with open(options.csv, "w", encoding="utf-8") as file:
-			file.write(f"# Kernel Tuner 1.4.0, simulation mode over the recorded spaces of the benchmark hub, mean of {options.seeds} seeds, defaults\n")
+			file.write(f"# Kernel Tuner 1.4.0, simulation mode over the recorded spaces of the benchmark hub, mean of {options.seeds} seeds, defaults; its simulation removes configurations that fail\n")
 			csv.writer(file, lineterminator="\n").writerows(rows)
 
 
