@@ -87,10 +87,12 @@ def cached(root):
 	names = expect(root.get("tune_params_keys"), list, "$.tune_params_keys")
 	for key, result in expect(root["cache"], dict, "$.cache").items():
 		where = f"$.cache[{json.dumps(key)}]"
-		missing = [name for name in [*names, "time"] if name not in expect(result, dict, where)]
+		# since version 1.4 of Kernel Tuner, a configuration that fails has no time
+		measured = "__error__" if "__error__" in expect(result, dict, where) else "time"
+		missing = [name for name in [*names, measured] if name not in result]
 		if missing:
 			fail(f"{where}: no member {json.dumps(missing[0])}")
-		yield {name: result[name] for name in names}, *time_of(result["time"], UNITS_US["ms"], f"{where}.time")
+		yield {name: result[name] for name in names}, *time_of(result[measured], UNITS_US["ms"], f"{where}.{measured}")
 
 
 def results(root):
