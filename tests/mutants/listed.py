@@ -15,23 +15,23 @@ import sys
 COPY = os.path.abspath("build/mutants/listed")
 # tests that may see a mistake in a file: the first pattern that fits counts
 TESTS = {
-	"src/advise/*": "unit/lookup unit/variant rules/lookup rules/metamorphic cli/lookup cli/bits cli/advise*",
-	"src/base/*": "rules/statistics rules/selection rules/check unit/sampling",
+	"src/advise/*": "unit/lookup unit/variant rules/lookup cli/lookup cli/bits cli/advise*",
+	"src/base/*": "rules/statistics rules/selection rules/check rules/keys",
 	"src/candidate/*": "unit/configuration unit/candidate rules/keys cli/known cli/own_data",
 	"src/check/*": "unit/check* rules/check cli/check_* check/check_walk",
 	"src/compile/*": "unit/cache* unit/compiler rules/keys cli/cache",
 	"src/device/*": "unit/replay rules/journal cli/replay",
-	"src/export/*": "unit/export rules/export cli/export check/export",
+	"src/export/*": "unit/export cli/export check/export",
 	"src/family/*": "unit/problem unit/plan rules/problem unit/floor",
-	"src/format/*": "unit/bits unit/journal* unit/tuned unit/entry unit/result rules/tuned rules/journal rules/lookup fuzz/journal cli/merge cli/replay cli/known cli/retune",
-	"src/launch/*": "unit/launch fuzz/bundle rules/launch check/launch",
-	"src/measure/*": "unit/device_* unit/sampling unit/energy cli/bad_kernels",
+	"src/format/*": "rules/keys unit/journal* unit/tuned unit/entry unit/result rules/tuned rules/journal rules/lookup fuzz/journal cli/merge cli/replay cli/known cli/retune",
+	"src/launch/*": "unit/launch fuzz/bundle check/launch",
+	"src/measure/*": "rules/keys unit/device_* unit/sampling unit/energy cli/bad_kernels",
 	"src/plan/*": "unit/plan",
 	"src/python/*": "check/python",
 	"src/report/*": "unit/report cli/report rules/journal",
 	"src/score/*": "rules/score unit/alignment unit/score unit/score_promises check/scores",
-	"src/search/*": "unit/order unit/neighbours unit/strategy unit/gaussian unit/search_promises rules/search",
-	"src/tune/*": "unit/resume unit/selection unit/conclude rules/selection rules/budget rules/journal rules/shards cli/bits cli/known cli/replay cli/shards "
+	"src/search/*": "unit/strategy unit/gaussian unit/search_promises rules/search",
+	"src/tune/*": "unit/resume unit/selection unit/conclude rules/selection rules/budget rules/problem rules/journal cli/bits cli/known cli/replay cli/shards "
 		"cli/retune cli/remeasure cli/gpus",
 	"templates/*": "check/kernels check/tolerances",
 }

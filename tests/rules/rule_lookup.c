@@ -78,6 +78,7 @@ RULE(lookup)
 
 	json_append(at.node, false, &content);
 	rule_expect(tuned_parse(&content, "tuned", &tuned, &err), &err);
+	tuned_complete(&tuned, &toy->catalogue);
 	rule_expect(lookup_find(&request, problem, &answer, &err), &err);
 	json_put_string(out, "grade", lookup_grade_names[answer.grade]);
 	json_put_string(out, "why", answer.why);

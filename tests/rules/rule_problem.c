@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "family/catalogue.h"
 #include "rules/rules.h"
+#include "tune/shard.h"
 
 /* `place` is a folder of operations or the file of an own kernel; each is loaded once. */
 static const struct operation *operation_of(const char *place, const char *name)
@@ -69,4 +70,27 @@ RULE(differs_in)
 	rule_expect(problem_parse(operation, rule_string(in, "b"), &problems, &err), &err);
 	return json_new_bool(
 		problem_differs_in(problems.items[0], problems.items[1], rule_string(in, "key")));
+}
+
+/* The problems of a text that are of a shard, in their order. */
+RULE(shard)
+{
+	static const char *const configs[] = {"configs", NULL};
+	static struct device_spec *device;
+	const struct operation *operation =
+		operation_of(rule_string(in, "place"), rule_string(in, "operation"));
+	struct problem_list problems = {0};
+	struct json *out = json_new_array();
+	struct shard shard;
+	struct error err = {0};
+
+	if (!device)
+		rule_expect(device_spec_load("h200-sxm", configs, &device, &err), &err);
+	if (shard_parse(rule_string(in, "shard"), &shard, &err) != STATUS_OK)
+		return json_new_string(err.message);
+	rule_expect(problem_parse(operation, rule_string(in, "text"), &problems, &err), &err);
+	shard_keep(&shard, device, &problems);
+	for (size_t i = 0; i < problems.count; i++)
+		json_push(out, json_new_string(problems.items[i]->title));
+	return out;
 }

@@ -1,4 +1,5 @@
 """The verdicts of a check (check/judge.h)."""
+import json
 from math import hypot
 
 from hypothesis import given, strategies as draw
@@ -55,3 +56,83 @@ def test_errors_of_intervals_are_independent(now, then, half_width, deviation, l
 	assert close(got["loads"], student(3, 0.99) * deviation / loads ** 0.5)
 	stretch = student(3, 0.99) / student(3, 0.95)
 	assert close_interval(got["stretched"], (now["value"], now["value"] - stretch * (now["value"] - now["low"]), now["value"] + stretch * (now["high"] - now["value"])))
+
+
+@given(draw.sampled_from([0.25, 0.5]), draw.sampled_from([0, 0.125]), draw.integers(4, 32), draw.integers(0, 12))
+def test_the_limits_themselves(threshold, floor, low, width):
+	"""Sums that are exact: 1 itself is excluded by neither side, 1 + threshold and 1 - threshold are not excluded."""
+	interval = {"low": low / 16, "value": (low + width / 2) / 16, "high": (low + width) / 16}
+	below, above = interval["low"] - floor, interval["high"] + floor
+	expected = ("slower" if below > 1 and above >= 1 + threshold else "faster" if above < 1 and below <= 1 - threshold else
+		"unclear" if above >= 1 + threshold else "same")
+	assert ask("check_verdict", threshold=threshold, floor=floor, time=interval, anchor=1, clock_bound=False)["verdict"] == expected
+
+
+def baseline(run=None, launches=None, timing="measured", us=10.0, score=None):
+	entry = {"operation": "gemm", "problem": {"M": 1}, "timing": timing, "run": "r", "tied": [], "families": [], "winner": {"family": "gemm/a", "configuration": {"BM": 1},
+		"kernel_hash": "", "time_us": {"median": us, "ci95_low": us, "ci95_high": us, "samples": 9}, "launches": launches or WINNER["launches"], **({"score": score} if score else {})}}
+	return {"format": "tiletune.tuned/1", "device": {"name": "x", "sheet": "h200-sxm", "compute_capability": 90, "sm_count": 132},
+		"runs": [{"id": "r", "date": "d", "tiletune": {"version": "1"}, **(run or {})}], "entries": [entry]}
+
+
+with open("tests/data/report/small.json", encoding="utf-8") as small:
+	WINNER = json.load(small)["entries"][0]["winner"]
+amounts = {"threads": draw.sampled_from([128, 256]), "regs_per_thread": draw.sampled_from([64, 128]), "spill_bytes": draw.sampled_from([0, 0, 8, 96]),
+	"stack_bytes": draw.sampled_from([0, 0, 16, 96]), "smem_static_bytes": draw.sampled_from([0, 1024]), "smem_dynamic_bytes": draw.sampled_from([0, 2048]),
+	"blocks_per_sm": draw.sampled_from([1, 2])}
+
+
+@given(draw.fixed_dictionaries(amounts), draw.fixed_dictionaries(amounts), draw.sampled_from(["score", "old score", "none"]), draw.booleans())
+def test_what_is_said_of_resources(then, now, stored, compiled):
+	"""Old baselines have no local memory, or no score; a kernel that spilled had some. What is not known is not compared."""
+	launch = {**WINNER["launches"][0], "block": [then["threads"], 1, 1], "smem_dynamic_bytes": then["smem_dynamic_bytes"]}
+	for name in ("regs_per_thread", "spill_bytes", "smem_static_bytes", "blocks_per_sm"):
+		launch[name] = then[name]
+	if not compiled:
+		launch = {name: value for name, value in launch.items() if name not in ("regs_per_thread", "spill_bytes", "smem_static_bytes", "blocks_per_sm")}
+	score = {**WINNER["score"], **({"stack_bytes": then["stack_bytes"]} if stored == "score" else {})}
+	got = ask("resources", tuned=baseline(launches=[launch], score=score if stored != "none" else None), now=[now])
+	before = {name: value for name, value in then.items() if compiled or name in ("threads", "smem_dynamic_bytes")}
+	before["stack_bytes"] = None if stored == "none" else then["stack_bytes"] if stored == "score" else 0
+	if not before["stack_bytes"] and (before.get("spill_bytes") or not compiled):
+		before["stack_bytes"] = None
+	expected = []
+	for what, unit, name, worse in (("threads", "", "threads", 0), ("registers", "", "regs_per_thread", 0), ("spills", " B", "spill_bytes", 1),
+			("local memory", " B", "stack_bytes", 1), ("shared memory", " B", "smem", 0), ("occupancy", " blocks per SM", "blocks_per_sm", -1)):
+		def value(of):
+			return of["smem_static_bytes"] + of["smem_dynamic_bytes"] if name == "smem" and "smem_static_bytes" in of else of.get(name)
+		old, new = value(before), value(now)
+		if old is not None and old != new:
+			expected.append([f"{what} {old} -> {new}{unit}", (new - old) * worse > 0])
+	assert got == expected
+
+
+rounds = draw.lists(draw.sampled_from([9.9, 10.0, 10.1, 10.7]), min_size=12, max_size=14)
+
+
+@given(rounds, draw.sampled_from([1, 1.04, 1.2, 0.8]), draw.booleans(), draw.booleans(), draw.sampled_from([0.0, 900.0, 1000.0, 1100.0]),
+	draw.sampled_from([0.0, 1000.0]), draw.booleans(), draw.lists(draw.sampled_from([1.0, 1.1, 1.5]), min_size=14, max_size=14), draw.sampled_from(["measured", "predicted"]))
+def test_a_timed_row(times, factor, has_kept, same_binary, then_us, now_us, dram, drift, timing):
+	today = [each * factor for each in times]
+	common = {"threshold": 0.05, "deviation": 0.01, "dram": dram, "kept": times if has_kept else [], "anchor": [1000.0] * len(times)}
+
+	def asked(then=then_us, now=now_us, scale=None, **more):
+		drawn = {name: [a * b for a, b in zip(each, scale)] if scale else each for name, each in (("today", today), ("kept", common["kept"]), ("anchor", common["anchor"]))}
+		run = {"anchor_us": then} if then else {}
+		return ask("timed_row", **{**common, **drawn, "tuned": baseline(run, timing=timing), "anchor_us": now, "same_binary": same_binary, **more})
+	got = asked()
+	if same_binary:
+		assert got["verdict"] == "same"
+	elif not has_kept and timing == "predicted":
+		assert got["verdict"] == "not comparable"
+	elif factor == 1.2 and has_kept:
+		assert got["verdict"] == "slower"
+	if not then_us or not now_us:  # an anchor that is not known is taken to be as it was
+		assert got == asked(then=1000.0, now=1000.0)
+	if has_kept:  # what drifts from round to round, and what the anchor was, matters not to kernels of the same rounds
+		drifted, other = asked(scale=drift), asked(then=1100.0, now=1000.0)
+		assert (got["verdict"], got["verdict"]) == (drifted["verdict"], other["verdict"]) and close(got["slowdown"], drifted["slowdown"])
+	median = sorted(today)[len(today) // 2] if len(today) % 2 else sum(sorted(today)[len(today) // 2 - 1:len(today) // 2 + 1]) / 2
+	assert close(got["time"], median)
+	if timing == "measured" and (has_kept or same_binary):
+		assert close(got["machine"], (median / factor if has_kept else median) / 10)

@@ -112,3 +112,24 @@ def test_problems_that_differ_in_one_key_also_differ_in_its_defaults(a, b, layou
 	first, second = {**base, key: a}, {**base, key: b, **({"act": "relu"} if other else {})}
 	got = ask("differs_in", place="templates", operation="gemm", key=key, **{name: ",".join(f"{k}={v}" for k, v in each.items()) for name, each in (("a", first), ("b", second))})
 	assert got == (not other)
+
+
+def shard(words, text="M=1,64,4096,N=64,8192,K=64,4096,dtype=bf16,fp32"):
+	return ask("shard", place="templates", operation="gemm", text=text, shard=words)
+
+
+@given(draw.integers(1, 9), draw.integers(1, 4))
+def test_shards_are_the_whole_list_once(count, inner):
+	whole = shard("1/1")
+	parts = [shard(f"{i + 1}/{count}") for i in range(count)]
+	assert len(whole) == 24 and sorted(sum(parts, [])) == sorted(whole)
+	for part in parts:
+		assert part == [each for each in whole if each in part]  # in their order
+	nested = [shard(f"{count}/{count},{i + 1}/{inner}") for i in range(inner)]
+	assert sorted(sum(nested, [])) == sorted(parts[-1])
+	assert all(each == [one for one in whole if one in each] for each in nested)
+
+
+@given(draw.sampled_from(["", "1", "0/2", "3/2", "1/0", "1/2,", "1/2,1/2,1/2", "a/2", "1/2x", "-1/2", "1/100001", " 1/2", "+1/2"]))
+def test_what_is_no_shard_is_refused(words):
+	assert "expected I/N" in shard(words)

@@ -111,3 +111,13 @@ def test_rounds_cancel_the_clock(noise, clock):
 		ratio, base = ask("rounds", times=[us, times[fastest]])["ratio"], found[fastest]["median"]
 		paired = [base * ratio[name] for name in ("value", "low", "high")]
 		assert close_interval(got, paired if min(map(len, noise)) >= 6 else (each["median"], 90, 110))
+
+
+@given(draw.sampled_from([1, 2, 4]), draw.sampled_from([0.0, 0.25]), draw.sampled_from([-0.0625, 0, 0.0625]))
+def test_intervals_that_just_touch_are_tied(scale, placement, apart):
+	"""With numbers whose sums are exact."""
+	common = {"smem": 0, "regs": 32, "predicted": 0, "incumbent": False, "planned": False}
+	fastest = {"median": 100 * scale, "low": 100 * scale, "high": 100 * scale, "placement": placement, "order": 0, **common}
+	low = 100 * scale + scale / 2 + scale + placement + apart  # half a percent of both medians, and what the code's place is worth
+	other = {"median": 200 * scale, "low": low, "high": 200 * scale, "placement": 0, "order": 1, **common}
+	assert ask("selection", items=[fastest, other])["tied"] == [True, apart <= 0]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Digests compared; and why they are taken on made inputs: sums of products in another order,
- * simulated by the definition of split-K, show in them always, in ordinary numbers not.
+ * Why digests of bits are taken on probe inputs: sums of products in another order, simulated by
+ * the definition of split-K, always show in them, in ordinary numbers not.
  */
 #include <string.h>
 
@@ -9,35 +9,6 @@
 #include "format/bits.h"
 #include "measure/helper_layout.h"
 
-static char ones[] = "1111111111111111", twos[] = "2222222222222222";
-static char threes[] = "3333333333333333", fours[] = "4444444444444444";
-static char *digests_a[] = {ones, twos, threes, NULL};
-static char *digests_b[] = {ones, twos, fours, threes, NULL};
-
-TEST(test_common_rows)
-{
-	const struct bits three = {2, 3, digests_a}, four = {2, 4, digests_a};
-	const struct bits five = {2, 5, digests_b}, other = {1, 3, digests_a};
-	uint64_t rows;
-
-	assert_int_equal(bits_digest_count(1), 1);
-	assert_int_equal(bits_digest_count(3), 3); /* of 1, 2 and 3 rows */
-	assert_int_equal(bits_digest_count(4), 3);
-	assert_int_equal(bits_digest_count(5), 4);
-	assert_int_equal(bits_digest_rows(5, 2), 4);
-	assert_int_equal(bits_digest_rows(5, 3), 5);
-	/* 3 and 5 rows have digests of 1 and 2 rows in common, 4 and 5 also of 4 */
-	assert_int_equal(bits_compare(&three, &five, &rows), BITS_SAME);
-	assert_int_equal(rows, 2);
-	assert_int_equal(bits_compare(&four, &five, &rows), BITS_OTHER);
-	assert_int_equal(rows, 4);
-	assert_int_equal(bits_compare(&three, &three, &rows), BITS_SAME);
-	assert_int_equal(rows, 3);
-	assert_int_equal(bits_compare(&three, &other, &rows), BITS_UNKNOWN);
-	assert_int_equal(rows, 0);
-}
-
-/* ---- split-K ---- */
 enum {
 	SIZE = 4096, /* K and N; M is 1 */
 	TRIALS = 200,

@@ -39,63 +39,6 @@ static void cube_init(struct cube *cube)
 	}
 }
 
-/* ---- the process against its textbook formula for one and two rows ---- */
-enum {
-	FIRST = 10,
-	SECOND = 88,
-	WATCHED = 16,
-};
-
-static double between(const struct gaussian *gaussian, size_t a, size_t b)
-{
-	return gaussian_covariance(gaussian, a, b);
-}
-
-TEST(test_gaussian)
-{
-	static struct cube cube;
-	struct gaussian gaussian;
-	double values[3] = {NAN, NAN, NAN}, means[2], own, cross, near, far, determinant, sum;
-
-	cube_init(&cube);
-	gaussian_init(&gaussian, &cube.view, 2, 2);
-	near = between(&gaussian, WATCHED, FIRST);
-	far = between(&gaussian, WATCHED, SECOND);
-	cross = between(&gaussian, FIRST, SECOND);
-	own = between(&gaussian, FIRST, FIRST);
-	assert_true(own > near && near > far && far > cross && cross > 0);
-	gaussian_watch(&gaussian, WATCHED);
-	assert_true(fabs(gaussian.variances[0] - own) < 1e-12);
-	gaussian_add(&gaussian, FIRST);
-	/* what is left of a row's own variance is the noise */
-	own = pow(gaussian.factor[0], 2);
-	assert_true(own - between(&gaussian, FIRST, FIRST) > 1e-5);
-	/* asked for, not known: surer, but no other mean */
-	assert_true(gaussian_means(&gaussian, values, means) <= 0);
-	assert_true(fabs(gaussian.variances[0] - (own - near * near / own)) < 1e-3);
-	assert_true(fabs(means[0]) < 1e-12);
-	values[0] = 2;
-	assert_true(fabs(gaussian_means(&gaussian, values, means) - 4 / own) < 1e-9);
-	assert_true(fabs(means[0] - near / own * 2) < 1e-12);
-	/* a second row, and a candidate that is watched later: the same as one that was there */
-	gaussian_add(&gaussian, SECOND);
-	values[1] = -1;
-	gaussian_watch(&gaussian, WATCHED);
-	determinant = own * own - cross * cross;
-	sum = gaussian_means(&gaussian, values, means);
-	assert_true(fabs(sum - (4 * own + own + 4 * cross) / determinant) < 1e-9);
-	assert_true(fabs(means[0] - ((own * 2 + cross) * near + (-own - cross * 2) * far) /
-					    determinant) < 1e-9);
-	assert_true(fabs(means[0] - means[1]) < 1e-12);
-	assert_true(fabs(gaussian.variances[0] - gaussian.variances[1]) < 1e-12);
-	/* there is no more room */
-	gaussian_add(&gaussian, 0);
-	gaussian_watch(&gaussian, 0);
-	assert_int_equal(gaussian.row_count, 2);
-	assert_int_equal(gaussian.watched_count, 2);
-	gaussian_release(&gaussian);
-}
-
 /* ---- what is learned of how alike candidates are: how much each parameter counts ---- */
 TEST(test_learns)
 {

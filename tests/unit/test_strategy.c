@@ -126,45 +126,6 @@ TEST(test_promises)
 	landscape_release(&landscape);
 }
 
-/* A few candidates of one family, one parameter. */
-TEST(test_small_spaces)
-{
-	static const choice configurations[] = {0, 1, 2, 3, 4, 5, 6};
-	static const struct search_parameter parameters[] = {{7, true, false}};
-	double predicted[7] = {7, 6, 5, 4, 3, 2, 1}, truth[7] = {1, 2, 3, INFINITY, 5, 6, 7};
-	const uint32_t family[7] = {0};
-	const struct search_family families[] = {{0, 7, 1, configurations, parameters}};
-	struct landscape landscape = {.time_us = truth};
-	struct search_view view = {.count = 7,
-		.predicted_us = predicted,
-		.family = family,
-		.family_count = 1,
-		.families = families,
-		.seed = 1,
-		.budget = SIZE_MAX};
-
-	for (size_t i = 0; strategies[i]; i++) {
-		struct run run = {&landscape, strategies[i], 4, 0, 0, 0};
-
-		view.count = 7;
-		run_search(&run, &view);
-		assert_int_equal(run.asked, 7); /* without a limit, everything */
-		assert_true(run.best_us == 1);
-		view.count = 0;
-		run_search(&run, &view);
-		assert_int_equal(run.asked, 0);
-	}
-	for (size_t i = 0; i < 7; i++)
-		truth[i] = INFINITY; /* everything fails */
-	view.count = 7;
-	for (size_t i = 0; strategies[i]; i++) {
-		struct run run = {&landscape, strategies[i], 4, 0, 0, 0};
-
-		run_search(&run, &view);
-		assert_int_equal(run.asked, 7);
-	}
-}
-
 /* What an earlier run told is not asked for again, and counts. */
 TEST(test_known_results)
 {
