@@ -105,3 +105,47 @@ RULE(timed_row)
 	json_put_double(out, "time", row.now.time_us);
 	return out;
 }
+
+/* Rows with verdicts, as each output tells them. */
+RULE(check_outputs)
+{
+	static const char *const configs[] = {"configs", NULL};
+	static struct device device;
+	static struct context context = {.device = &device};
+	const struct json_at list = rule_member(in, "rows");
+	struct tuned *baseline = baseline_of(in);
+	struct check check = {.context = &context,
+		.baseline = baseline,
+		.measures = true,
+		.row_count = json_count(&list)};
+	struct text markdown = {0}, junit = {0}, text = {0};
+	struct json *out = json_new_object();
+	struct error err = {0};
+
+	if (!device.spec)
+		rule_expect(device_spec_load("h200-sxm", configs, &device.spec, &err), &err);
+	check.rows = memory_zeroed(check.row_count + 1, sizeof(*check.rows));
+	for (size_t i = 0; i < check.row_count; i++) {
+		const struct json_at item = json_item(&list, i);
+		struct check_row *row = &check.rows[i];
+
+		check_row_open(&baseline->entries[0], row);
+		row->verdict = (enum check_verdict)name_find(
+			rule_string(&item, "verdict"), check_verdict_names);
+		row->reason = string_copy(rule_string(&item, "reason"));
+		row->baseline_us = rule_number(&item, "baseline_us");
+		row->now.time_us = rule_number(&item, "time_us");
+		row->now.rounds = row->now.time_us > 0;
+		row->slowdown.ratio.value = rule_number(&item, "ratio");
+		row->timed = row->compared = row->slowdown.ratio.value > 0;
+	}
+	check_report_markdown(&check, &markdown);
+	check_report_junit(&check, &junit);
+	check_report_text(&check, &text);
+	json_put(out, "json", check_to_json(&check));
+	json_put_string(out, "markdown", text_string(&markdown));
+	json_put_string(out, "junit", text_string(&junit));
+	json_put_string(out, "text", text_string(&text));
+	json_put_int(out, "status", (int64_t)check_status(&check));
+	return out;
+}

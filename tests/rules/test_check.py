@@ -1,5 +1,7 @@
 """The verdicts of a check (check/judge.h)."""
+import collections
 import json
+import xml.etree.ElementTree
 from math import hypot
 
 from hypothesis import given, strategies as draw
@@ -136,3 +138,35 @@ def test_a_timed_row(times, factor, has_kept, same_binary, then_us, now_us, dram
 	assert close(got["time"], median)
 	if timing == "measured" and (has_kept or same_binary):
 		assert close(got["machine"], (median / factor if has_kept else median) / 10)
+
+
+VERDICTS = ["same", "faster", "slower", "unclear", "not comparable", "other bits", "failed"]
+rows_drawn = draw.lists(draw.fixed_dictionaries({"verdict": draw.sampled_from(VERDICTS), "ratio": draw.sampled_from([0, 0.5, 0.97, 1.25]),
+	"baseline_us": draw.sampled_from([0, 12.5]), "time_us": draw.sampled_from([0, 7.25]), "reason": draw.sampled_from(["fine", "a | b", "<x> & \"y\""])}), min_size=1, max_size=9)
+
+
+@given(rows_drawn)
+def test_all_outputs_tell_the_same(rows):
+	got = ask("check_outputs", tuned=baseline(), rows=rows)
+	counts = collections.Counter(row["verdict"] for row in rows)
+	worst = 1 if counts["failed"] else 3 if counts["slower"] or counts["other bits"] else 4 if counts["unclear"] or counts["not comparable"] else 0
+	assert got["status"] == got["json"]["exit_code"] == worst
+	assert {name: count for name, count in got["json"]["counts"].items() if count} == dict(counts)
+	assert [row["verdict"] for row in got["json"]["entries"]] == [row["verdict"] for row in rows]
+	suite = xml.etree.ElementTree.fromstring(got["junit"])
+	for element in (suite, suite[0]):
+		assert [int(element.get(name)) for name in ("tests", "failures", "errors", "skipped")] == [
+			len(rows), counts["slower"] + counts["other bits"], counts["failed"], counts["unclear"] + counts["not comparable"]]
+	kinds = {"slower": "failure", "other bits": "failure", "failed": "error", "unclear": "skipped", "not comparable": "skipped"}
+	cases = suite.findall(".//testcase")
+	for case, row in zip(cases, rows, strict=True):
+		found = [child for child in case if child.tag != "system-out"]
+		assert [child.tag for child in found] == ([kinds[row["verdict"]]] if row["verdict"] in kinds else [])
+		assert all(child.get("message") == f"{row['verdict']}: {row['reason']}" for child in found)
+		assert close(float(case.get("time")), row["time_us"] * 1e-6)
+	table = [line.split(" | ") for line in got["markdown"].splitlines() if line.startswith("| ") and not line.startswith("| verdict")]
+	told = sorted((line[0].split(" ", 2)[2], line[3].strip(), line[4].strip(), line[5].strip()) for line in table)
+	assert told == sorted((row["verdict"], f"{row['baseline_us']:.2f}" if row["baseline_us"] else "", f"{row['time_us']:.2f}" if row["time_us"] else "",
+		f"{100 * (row['ratio'] - 1):+.1f}%" if row["ratio"] else "") for row in rows)
+	assert f"{got['text'].splitlines()[-1]}" == ", ".join(f"{counts[name]} {name}" for name in
+		("failed", "other bits", "slower", "unclear", "not comparable", "faster", "same") if counts[name])

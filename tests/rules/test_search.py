@@ -205,3 +205,13 @@ def test_local_goes_on_from_a_better_candidate(count, data):
 	times = [100.0 - i if i >= start else 100.0 + i for i in range(count)]
 	asked = ask("asks", **as_case(view), strategy="local", times=times, most=count)
 	assert asked[:8] == list(range(8)) and asked[8:] == list(range(8, count))
+
+
+@settings(max_examples=20)
+@given(draw.permutations(range(36)))
+def test_failed_candidates_have_no_children(order):
+	"""Where nothing has worked, evolution goes on with the next prediction."""
+	family = {"levels": [6, 6], "ordered": [True, True], "arguments": [False, False], "legal": [*itertools.product(range(6), repeat=2)]}
+	view = [family], [1.0 + each for each in order]
+	asked = ask("asks", **as_case(view), strategy="evolution", times=[INFINITE] * 36, most=36)
+	assert asked == sorted(range(36), key=view[1].__getitem__)

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 
 #include "unit/unit.h"
+
+#include "compile/cache.h"
 #include "base/clock.h"
 #include "compile/cubin.h"
 #include "compile/worker.h"
@@ -49,8 +51,8 @@ TEST(test_ok)
 /* Each fault costs one unit, and the next one finds a compiler that works. */
 TEST(test_faults)
 {
-	struct compiler *compiler = open_fake(NULL, 1, LEAP_LIMIT_S);
-	char *folder = folder_new(), *mark = path_join(folder, "hangs");
+	char *folder = folder_new(), *mark = path_join(folder, "hangs"), *cache = folder_new();
+	struct compiler *compiler = open_fake(cache, 1, LEAP_LIMIT_S);
 
 	expect_only(compiler, "//fake: crash", OUTCOME_COMPILE_CRASHED, "process was ");
 	expect_only(compiler, good, OUTCOME_OK, "");
@@ -69,8 +71,11 @@ TEST(test_faults)
 	/* what a library prints must not get between the frames */
 	expect_only(compiler, "//fake: print nonsense\n//fake: kernel k 1 0 0 0 0", OUTCOME_OK, "");
 	compiler_close(compiler);
+	/* what works, and what the compiler refuses, is not compiled again; faults are */
+	assert_int_equal(cache_measure(cache).kernels, 4);
 	free(mark);
 	folder_remove(folder);
+	folder_remove(cache);
 }
 
 /* Options of ours that an older version does not know are left out, options of the unit are its
