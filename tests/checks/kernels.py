@@ -7,6 +7,7 @@ says on small problems with odd sizes, and compared with the operation in fp64; 
 import hashlib
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -96,11 +97,23 @@ def corners(rows, steps, step):
 	return [(m, step * s + beside) for m in rows for s in steps for beside in (-8, 0, 8)]
 
 
+def odd(count, *most):
+	"""Drawn shapes from half of these sizes on, all odd, so that one kernel fits them all."""
+	return [tuple(2 * DRAWN.randrange(size // 4, size // 2) + 1 for size in most) for _ in range(count)]
+
+
+DRAWN = random.Random(40)
 # Made, not listed (made()): one kernel each, which runs all of these sizes. Under a causal mask the last key of a row lies at each place of a
 # tile of 16; bands whose last is narrower; rows in both halves of both tiles of a warp, whose keys warps and blocks share. Of Hopper's products:
 # M one fragment of 64 rows short of a tile, of a cluster's tiles, and not of whole fragments; K beside a step; pitches with garbage behind K;
 # ping-pong in blocks that have several tiles; repacked A that ends with a page.
 SIZES = {
+	"gemm mma M={0},N={1},K={2},dtype=bf16 BM=32,WM=16,BN=32,WN=16,BK=16,STAGES=3,GROUP_M=2,SPLIT_K=1": odd(6, 99, 99, 99),
+	"gemm mma M={0},N={1},K={2},dtype=fp16,act=relu BM=32,WM=32,BN=40,WN=40,BK=32,STAGES=2,GROUP_M=2,SPLIT_K=1": odd(6, 120, 99, 140),
+	"gemm mma M={0},N={1},K={2},dtype=bf16,b_layout=kn BM=48,WM=48,BN=64,WN=32,BK=32,STAGES=2,GROUP_M=2,SPLIT_K=1": odd(6, 130, 140, 99),
+	"gemm mma M={0},N={1},K={2},dtype=tf32 BM=16,WM=16,BN=24,WN=24,BK=16,STAGES=3,GROUP_M=2,SPLIT_K=1": odd(6, 70, 70, 99),
+	"gemm simt M={0},N={1},K={2},dtype=fp32 BM=32,BN=32,BK=8,STAGES=1,VEC=1,PAD=4,GROUP_M=2,SPLIT_K=1": odd(6, 99, 99, 60),
+	"gemm_grouped mma groups=7,tokens={0},N={1},K={2},dtype=bf16,spread=zipf BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=2": odd(6, 250, 99, 99),
 	"attention flash_mma batch=1,heads=1,seq_q=40,seq_k={},head_dim=16,dtype=fp16,causal=1 BM=32,BN=16,WARPS=2,STAGES=2,Q_REGS=1,SWIZZLE=1,MIN_BLOCKS=1,HEAD_GROUP=1": range(37, 58),
 	"attention flash_wgmma batch=1,heads=1,seq_q=70,seq_k={},head_dim=64,dtype=fp16,causal=1 PACK=0,BM=128,BN=80,STAGES=2": range(70, 88, 4),
 	"gemm wgmma M={},N=128,K=64,dtype=bf16 BM=64,BN=64,BK=64,GROUPS=1,CLUSTER_M=1,CLUSTER_N=1,STAGES=3,STORE=1,STREAM_K=0,ALONG_N=0,BAND=2": (128, 192),
