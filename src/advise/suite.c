@@ -78,6 +78,7 @@ enum status suite_parse(
 	*suite = (struct suite){.file = string_copy(path)};
 	TRY(json_parse(text_string(content), content->length, path, &suite->root, err));
 	root = json_root(suite->root, suite->file);
+	TRY(json_expect_format(&root, "tiletune.suite/1", err));
 	return record_from_json(&suite_record, &root, suite, NULL, err);
 }
 

@@ -25,6 +25,23 @@ static enum status file_error(struct error *err, const char *path, const char *p
 		err, STATUS_BAD_INPUT, "%s: cannot be %s: %s", path, participle, strerror(errno));
 }
 
+/* Suggests the name of another file in the folder if the file is missing. */
+static enum status cannot_open(const char *path, struct error *err)
+{
+	const bool is_missing = errno == ENOENT;
+	CLEANUP(memory_free) char *folder = path_parent(path);
+	CLEANUP(name_set_release) struct name_set names = {0};
+
+	file_error(err, path, "opened");
+	if (!err || !is_missing)
+		return STATUS_BAD_INPUT;
+	if (!directory_exists(folder))
+		return error_hint(err, "there is no folder %s", folder);
+	(void)directory_names(folder, "", &names, NULL);
+	return names.count ? name_hint(path_name(path), (const char *const *)names.items, err)
+			   : STATUS_BAD_INPUT;
+}
+
 enum status file_write_all(int fd, const void *data, size_t size, struct error *err)
 {
 	const char *at = data;
@@ -77,7 +94,7 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return file_error(err, path, "opened");
+		return cannot_open(path, err);
 	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
 		close(fd);
 		return error_set(err, STATUS_BAD_INPUT, "%s: this is a folder, not a file", path);

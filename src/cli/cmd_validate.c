@@ -169,6 +169,10 @@ static enum status find_format(struct checked *file, struct error *err)
 			return STATUS_OK;
 		}
 	}
+	if (string_ends_with(file->path, ".cu")) {
+		error_set(err, STATUS_BAD_INPUT, "%s: this is a CUDA source, not JSON", file->path);
+		return error_hint(err, "draft the JSON of its kernel: tiletune new %s", file->path);
+	}
 	TRY(json_list_open(content, file->content.length, file->path, "entries", &list, err));
 	TRY(json_expect(&list.root, JSON_OBJECT, err));
 	TRY(own_kernel_refuse_t1(&list.root, err));

@@ -163,7 +163,8 @@ enum status own_kernel_refuse(const char *path, struct error *err)
 	TRY(json_load(path, &tree, err));
 	root = json_root(tree, path);
 	TRY(own_kernel_refuse_t1(&root, err));
-	return error_set(err, STATUS_BAD_INPUT, "%s: this is a JSON file, not a CUDA source", path);
+	error_set(err, STATUS_BAD_INPUT, "%s: this is a JSON file, not a CUDA source", path);
+	return error_hint(err, "to check it: tiletune validate %s", path);
 }
 
 /* Passing another file of tiletune is a frequent mistake. */

@@ -109,6 +109,9 @@ static enum status hint_at_digits(const struct key *key, const char *found, stru
 	double number = strtod(found, &end);
 	const char *suffix = *end ? strchr(suffixes, *end == 'K' ? 'k' : *end) : NULL;
 
+	if (strstr(found, ".."))
+		return error_hint(
+			err, "a range is FIRST:LAST:STEP, for example %s=512:1024:256", key->name);
 	if (key->is_real || end == found || !isfinite(number) || (*end && (!suffix || end[1])))
 		return STATUS_BAD_INPUT;
 	for (const char *at = suffixes; suffix && at <= suffix; at++)

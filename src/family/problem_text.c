@@ -48,6 +48,9 @@ static enum status add_key(struct parser *parser, struct axis *axis, const char 
 		error_set(parser->err, STATUS_BAD_INPUT,
 			"unknown key \"%s\"; the keys of %s are %s", name, operation->name,
 			text_string(&known));
+		if (strpbrk(name, " \t;"))
+			return error_hint(
+				parser->err, "write commas between the keys: KEY=VALUE,KEY=VALUE");
 		return name_hint(name, names, parser->err);
 	}
 	if (parser->given[key])

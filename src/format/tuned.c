@@ -69,11 +69,17 @@ enum status tuned_parse(
 {
 	CLEANUP(json_list_release) struct json_list list = {0};
 	CLEANUP(tuned_release) struct tuned read = {0};
+	const char *found;
 
 	TRY(json_list_open(text_string(content), content->length, path, "entries", &list, err));
 	/* check the format first: members of another format would give misleading errors */
 	TRY(json_expect(&list.root, JSON_OBJECT, err));
-	TRY(json_expect_format(&list.root, "tiletune.tuned/1", err));
+	found = json_string_of(&list.root, "format");
+	if (json_expect_format(&list.root, "tiletune.tuned/1", err) != STATUS_OK)
+		return found && string_starts_with(found, "tiletune.own_kernel/")
+			       ? error_hint(err, "tune this kernel: tiletune tune %s -o tuned.json",
+					 path)
+			       : STATUS_BAD_INPUT;
 	TRY(record_from_json(&tuned_record, &list.root, &read, NULL, err));
 	TRY(read_entries(&list, &read, err));
 	read.path = string_copy(path);
