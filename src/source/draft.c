@@ -619,7 +619,11 @@ static struct json *launches_of(struct draft *draft, const char *entry)
 	if (!site->grid_count)
 		site->grid_count = draft->kernel->grid_count;
 	for (size_t i = 0; i < site->grid_count; i++)
-		add_unknown(draft, site->grid[i], false);
+		if (!site->grid[i] && !draft->kernel->is_tile)
+			site->grid[i] = grid_extent_read(
+				draft->kernel->body, i, site->block[i], &draft->sizes);
+		else
+			add_unknown(draft, site->grid[i], false);
 	if (draft->kernel->is_sized_at_launch)
 		add_unknown(draft, site->smem_bytes, false);
 	json_put_string(launch, "entry", entry);

@@ -148,16 +148,19 @@ static bool is_size(const struct shape_reader *reader, struct span span)
 	return span.begin < span.end;
 }
 
-static void add_dimension(struct shape_reader *reader, struct span span)
+static char *expression_of(struct span span)
 {
 	struct text text = {0};
 
 	for (const char *c = span.begin; c < span.end; c++)
 		text_appendf(&text, *c == '/' ? "//" : "%c", *c);
+	return text_detach(&text);
+}
+
+static void add_dimension(struct shape_reader *reader, struct span span)
+{
 	if (reader->count < TENSOR_DIMENSIONS_MAX)
-		reader->dimensions[reader->count++] = text_detach(&text);
-	else
-		text_release(&text);
+		reader->dimensions[reader->count++] = expression_of(span);
 }
 
 static bool add_text(struct shape_reader *reader, const char *text)
@@ -331,4 +334,55 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 		}
 	}
 	return count;
+}
+
+/* ---- grids ---- */
+static bool has_text(struct span span, const char *text)
+{
+	return memmem(span.begin, (size_t)(span.end - span.begin), text, strlen(text)) != NULL;
+}
+
+/* Returns the number of indices of a block in "blockIdx.x * blockDim.x + threadIdx.x", or NULL. */
+static char *step_of(struct span index, const char *of_block, char axis, const char *block)
+{
+	struct span terms[TERMS_MAX], factors[TERMS_MAX];
+	const size_t count = split(index, '+', terms);
+	CLEANUP(memory_free) char *size = string_format("blockDim.%c", axis);
+
+	for (size_t i = 0; i < count; i++) {
+		if (split(terms[i], '*', factors) != 2 || !has_text(terms[i], of_block))
+			continue;
+		for (size_t k = 0; k < 2; k++)
+			if (!has_text(factors[k], of_block))
+				return !has_text(factors[k], size) ? expression_of(factors[k])
+				       : block                     ? string_copy(block)
+								   : NULL;
+	}
+	return NULL;
+}
+
+char *grid_extent_read(
+	const char *body, size_t axis, const char *block, const struct name_set *sizes)
+{
+	const struct shape_reader reader = {.body = body, .sizes = sizes};
+	const char letter = (char)('x' + axis);
+	CLEANUP(memory_free) char *of_block = string_format("blockIdx.%c", letter);
+	CLEANUP(memory_free) char *of_thread = string_format("threadIdx.%c", letter);
+	struct span index, bound;
+
+	for (const char *c = body; *c; c = text_after_word(c)) {
+		const struct span name = {c, c + text_word_length(c)};
+		CLEANUP(memory_free) char *step = NULL, *extent = NULL;
+
+		if (name.begin == name.end || !find_definition(&reader, name, &index) ||
+			!has_text(index, of_block) || !find_bound(&reader, name, &bound))
+			continue;
+		extent = expression_of(bound);
+		if ((size_t)(index.end - index.begin) == strlen(of_block))
+			return string_copy(extent);
+		step = has_text(index, of_thread) ? step_of(index, of_block, letter, block) : NULL;
+		if (step)
+			return string_format("ceil_div(%s, %s)", extent, step);
+	}
+	return NULL;
 }

@@ -24,4 +24,10 @@ enum {
 size_t tensor_shape_read(const char *body, const char *name, const struct launch_site *site,
 	const struct name_set *sizes, char *dimensions[TENSOR_DIMENSIONS_MAX]);
 
+/* Returns the number of blocks along an axis that the kernel's guards show, or NULL. It is
+ * "ceil_div(n, BLOCK)" for "i = blockIdx.x * blockDim.x + threadIdx.x" and "i < n". block is the
+ * extent of a block along the axis, or NULL. The caller frees the expression. */
+char *grid_extent_read(
+	const char *body, size_t axis, const char *block, const struct name_set *sizes);
+
 #endif
